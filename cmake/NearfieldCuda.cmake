@@ -1,0 +1,32 @@
+# Sets NEARFIELD_HAS_CUDA and enables the language when there is a toolkit and it is wanted.
+set(NEARFIELD_HAS_CUDA OFF)
+if(NEARFIELD_CUDA STREQUAL "OFF")
+  return()
+endif()
+
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  if(NEARFIELD_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "NEARFIELD_CUDA=ON but no CUDA compiler was found; install the CUDA toolkit, set CUDACXX to its nvcc, or use NEARFIELD_CUDA=AUTO")
+  endif()
+  message(STATUS "nearfield: no CUDA compiler found, building for the CPU only")
+  return()
+endif()
+
+# An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120 CACHE STRING "CUDA architectures")
+endif()
+# The runtime is linked statically, so that one binary also starts on a machine without a driver.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+enable_language(CUDA)
+# CMake before 3.25.2 does not know that nvcc 12 and later compile C++20.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+find_package(CUDAToolkit REQUIRED)
+set(NEARFIELD_HAS_CUDA ON)

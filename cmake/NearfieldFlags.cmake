@@ -1,0 +1,14 @@
+# Warnings and the floating-point contract, as an interface target that our own targets link privately.
+add_library(nearfield_flags INTERFACE)
+# Contraction to fused multiply-add would make the last bit depend on the machine. Never fast-math.
+target_compile_options(nearfield_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+if(NEARFIELD_WERROR)
+  target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(NEARFIELD_SANITIZE)
+  target_compile_options(nearfield_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${NEARFIELD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+  target_link_options(nearfield_flags INTERFACE -fsanitize=${NEARFIELD_SANITIZE})
+endif()

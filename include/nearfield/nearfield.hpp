@@ -1,0 +1,8 @@
+// All of the library.
+#pragma once
+
+#include "nearfield/distance.hpp"
+#include "nearfield/error.hpp"
+#include "nearfield/grid.hpp"
+#include "nearfield/system.hpp"
+#include "nearfield/voronoi.hpp"

@@ -1,0 +1,57 @@
+// Arrays to and from files; one source file per format. Internal to the command line, tests and benchmarks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nearfield/error.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::io {
+
+/// A contiguous array in memory with what its file said about it. Axes are in array order (last one fastest); readers
+/// reverse where a format says (x, y, z).
+struct array {
+    dtype type = dtype::uint8;
+    std::vector<std::int64_t> shape;
+    std::vector<double> spacing;  ///< one value per grid axis, or empty when the file does not say
+    std::string unit;             ///< of the spacing, as the file names it: "mm", "um", ...; empty when it does not say
+    bool color = false;           ///< the last axis holds RGB or RGBA samples and is no grid axis
+    std::unique_ptr<std::byte[]> data;
+
+    [[nodiscard]] std::int64_t cells() const;       ///< product of shape
+    [[nodiscard]] std::int64_t bytes() const { return cells() * size_of(type); }
+    [[nodiscard]] any_input<host> in() const;       ///< throws when shape has more axes than a view can carry
+    [[nodiscard]] any_output<host> out();
+};
+
+/// An uninitialised array. Throws out_of_memory with the bytes needed, invalid_argument for negative or overflowing sizes.
+[[nodiscard]] array make_array(dtype type, std::vector<std::int64_t> shape);
+
+enum class format { png, pnm, tiff, npy, nrrd, nifti };
+
+/// By suffix: .png; .pgm .pbm .ppm .pnm; .tif .tiff; .npy; .nrrd .nhdr; .nii .nii.gz. Throws io naming the known suffixes.
+[[nodiscard]] format format_of(const std::filesystem::path& path);
+
+struct read_limits {
+    /// A file that claims more array bytes than this is refused before memory is allocated.
+    std::int64_t max_bytes = std::int64_t{1} << 40;
+};
+
+/// The file's array. By content where the format has a signature, else by suffix; "-" reads NPY from standard input.
+/// Throws nearfield::error(io) for a file that is missing, truncated, oversized or not what it claims.
+[[nodiscard]] array read(const std::filesystem::path& path, const read_limits& limits = {});
+/// The same from bytes in memory; what the fuzzers call.
+[[nodiscard]] array read(std::span<const std::byte> bytes, format as, const read_limits& limits = {});
+
+/// Writes by suffix; "-" writes NPY to standard output. Throws before the file is created when the format cannot hold the
+/// array's type, rank or colour, naming formats that can. A file appears whole or not at all.
+void write(const std::filesystem::path& path, const array& values);
+
+}  // namespace nearfield::io
