@@ -129,8 +129,10 @@ struct any_view {
     constexpr any_view(const view<T, D, Place>& v) : data(v.data), type(dtype_of<T>()), rank(D) {
         for (std::size_t axis = 0; axis < D; ++axis) shape[axis] = v.shape.size[axis], stride[axis] = v.stride[axis];
     }
-    constexpr any_view(const any_view<void, Place>& v)
-        requires std::is_const_v<Element>
+    /// A template, because a plain constructor would take the place of the copy constructor where Element is void.
+    template <class Other>
+        requires(std::is_const_v<Element> && std::is_same_v<Other, void>)
+    constexpr any_view(const any_view<Other, Place>& v)
         : data(v.data), type(v.type), rank(v.rank), shape(v.shape), stride(v.stride) {}
     /// Contiguous, last axis fastest; `Sizes` is any range of integers, at most max_rank + 1 of them.
     template <class Sizes>

@@ -1,0 +1,6 @@
+add_library(nearfield_exact_tests STATIC EXCLUDE_FROM_ALL oracle/oracle.cpp exact/fills.cpp exact/guarded.cpp exact/call.cpp)
+target_include_directories(nearfield_exact_tests PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE nearfield_flags)
+
+nearfield_test(oracle exact/oracle_test.cpp LIBS nearfield_exact_tests)
+nearfield_test(exact_host exact/host_test.cpp LIBS nearfield_exact_tests)

@@ -1,0 +1,134 @@
+// The case list on the host, against the oracle, for equality.
+#include <gtest/gtest.h>
+
+#include "exact/call.hpp"
+
+namespace nearfield::test {
+namespace {
+
+/// Runs one problem with one thread and all outputs, and with 2 and 7 threads in other clothes. Because each answer must
+/// equal the oracle's bit for bit, the answers of 1, 2 and 7 threads equal each other.
+void check_on_host(const solved& s, std::uint64_t k) {
+    EXPECT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
+    EXPECT_EQ(check(host_engine(2), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
+    EXPECT_EQ(check(host_engine(7), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
+              "");
+}
+
+class SmallShapes : public testing::TestWithParam<shape_case> {};
+class MediumShapes : public testing::TestWithParam<shape_case> {};
+
+TEST_P(SmallShapes, EveryFillWithEverySpacing) {
+    std::uint64_t k = mix(static_cast<std::uint64_t>(cells_of(GetParam().shape))) % 1000;
+    for (fill kind : all_fills) {
+        const flags_t sites = make_fill(kind, GetParam().shape, 7 + k);
+        for (const spacing_case& cell : spacings()) {
+            SCOPED_TRACE(GetParam().why + (": " + name_of(kind)) + ", spacing " + cell.why);
+            check_on_host(solve(GetParam().shape, sites, cell), k++);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+TEST_P(MediumShapes, EveryFillWithSomeSpacings) {
+    std::uint64_t k = mix(static_cast<std::uint64_t>(cells_of(GetParam().shape))) % 1000;
+    for (fill kind : all_fills) {
+        const flags_t sites = make_fill(kind, GetParam().shape, 7 + k);
+        for (const spacing_case& cell : {spacings()[0], spacings()[2 + k % (spacings().size() - 2)]}) {
+            SCOPED_TRACE(GetParam().why + (": " + name_of(kind)) + ", spacing " + cell.why);
+            check_on_host(solve(GetParam().shape, sites, cell), k++);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+std::string test_name(const testing::TestParamInfo<shape_case>& info) { return "s" + text_of(info.param.shape); }
+INSTANTIATE_TEST_SUITE_P(Host, SmallShapes, testing::ValuesIn(small_shapes()), test_name);
+INSTANTIATE_TEST_SUITE_P(Host, MediumShapes, testing::ValuesIn(medium_shapes()), test_name);
+
+/// A few shapes on which everything else is tried in full.
+const shape_t probe_shapes[] = {{37}, {19, 35}, {7, 18, 33}, {3, 4, 5, 6}};
+
+TEST(HostOutputs, EveryCombinationInOneCall) {
+    for (const shape_t& shape : probe_shapes) {
+        for (const spacing_case& cell : spacings()) {
+            const solved s = solve(shape, make_fill(fill::tenth, shape, 3), cell);
+            for (std::uint64_t k = 1; k < output_combinations; ++k) {
+                for (layout how : all_layouts) {
+                    dress d;
+                    d.output_layout = how;
+                    d.seed = k;
+                    ASSERT_EQ(check(host_engine(1), s, outputs::number(k), d), "");
+                }
+            }
+        }
+    }
+}
+
+TEST(HostOutputs, WithoutASiteEveryCombinationSaysSo) {
+    for (const shape_t& shape : probe_shapes) {
+        for (const spacing_case& cell : {spacings()[0], spacings()[9], spacings()[7]}) {
+            const solved s = solve(shape, make_fill(fill::none, shape), cell);
+            for (std::uint64_t k = 1; k < output_combinations; ++k) {
+                ASSERT_EQ(check(host_engine(2), s, outputs::number(k), dress::number(k)), "");
+            }
+        }
+    }
+}
+
+TEST(HostImages, EveryTypeInEveryLayout) {
+    for (const shape_t& shape : probe_shapes) {
+        for (fill kind : {fill::tenth, fill::ninety, fill::balls}) {
+            const solved s = solve(shape, make_fill(kind, shape, 5), spacings()[0]);
+            for (std::uint64_t k = 0; k < 144; ++k) {
+                dress d = dress::number(k % 72);
+                d.sites_are_nonzero = k >= 72;
+                ASSERT_EQ(check(host_engine(1), s, outputs::all(), d), "");
+            }
+        }
+    }
+}
+
+TEST(HostImages, BroadcastAlongEachAxis) {
+    for (const shape_t& shape : {shape_t{17, 35}, shape_t{5, 18, 33}, shape_t{3, 4, 5, 6}}) {
+        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+            shape_t one_slice = shape;
+            one_slice[axis] = 1;
+            const flags_t slice = make_fill(fill::tenth, one_slice, 11 + axis);
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            for (std::size_t i = 0; i < sites.size(); ++i) {
+                shape_t at = oracle::coordinates_of(static_cast<std::int64_t>(i), shape);
+                at[axis] = 0;
+                std::int64_t from = 0;
+                for (std::size_t a = 0; a < shape.size(); ++a) from = from * one_slice[a] + at[a];
+                sites[i] = slice[static_cast<std::size_t>(from)];
+            }
+            for (dtype type : {dtype::boolean, dtype::uint8, dtype::int32, dtype::float32, dtype::float64}) {
+                const solved s = solve(shape, sites, spacings()[2]);
+                dress d;
+                d.image = type;
+                call c(s, outputs::all(), d);
+                c.image = guarded::broadcast(type, shape, axis);
+                write_image(c.image, slice, false);
+                const call before = c;
+                host_engine(2)(c);
+                ASSERT_EQ(verdict(c, before, s), "") << text_of(shape) << " along axis " << axis;
+            }
+        }
+    }
+}
+
+/// More than one tile, strip and task along every axis, in all three kinds of arithmetic.
+TEST(HostThreads, LargerGridsGiveTheSameBits) {
+    for (const shape_t& shape : {shape_t{300, 517}, shape_t{70, 75, 81}, shape_t{11, 23, 19, 37}}) {
+        for (fill kind : {fill::sparse4, fill::percent, fill::fifty, fill::shells, fill::circle}) {
+            for (const spacing_case& cell : {spacings()[0], spacings()[7], spacings()[9]}) {
+                const solved s = solve(shape, make_fill(kind, shape, 23), cell);
+                for (int threads : {1, 2, 7}) ASSERT_EQ(check(host_engine(threads), s, outputs::all(), dress{}), "");
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test

@@ -1,0 +1,206 @@
+#include "oracle/oracle.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace oracle {
+namespace {
+
+std::int64_t cells_of(const std::vector<std::int64_t>& shape) {
+    std::int64_t product = 1;
+    for (std::int64_t n : shape) product *= n;
+    return product;
+}
+
+/// True when site a comes before site b by its last coordinate, then by the one before it, and so on.
+bool before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>& shape) {
+    for (std::size_t axis = shape.size(); axis-- > 0; a /= shape[axis], b /= shape[axis]) {
+        if (a % shape[axis] != b % shape[axis]) return a % shape[axis] < b % shape[axis];
+    }
+    return false;
+}
+
+/// w * d^2 in the arithmetic of V; d^2 is exact in both.
+template <class V>
+V term(V weight, std::int64_t d) {
+    return weight * static_cast<V>(static_cast<std::uint64_t>(d * d));
+}
+
+template <class V>
+std::vector<V> weights_of(const std::vector<double>& spacing) {
+    std::vector<V> weights;
+    for (double s : spacing) {
+        const V length = static_cast<V>(s);
+        weights.push_back(length * length);
+    }
+    return weights;
+}
+
+template <class V>
+struct solution {
+    std::vector<V> value;  ///< meaningless where index is -1
+    std::vector<std::int64_t> index;
+};
+
+template <class V>
+solution<V> flat(const problem& p) {
+    const auto weights = weights_of<V>(p.spacing);
+    const auto cells = static_cast<std::size_t>(cells_of(p.shape));
+    solution<V> best{std::vector<V>(cells), std::vector<std::int64_t>(cells, -1)};
+    std::vector<std::vector<std::int64_t>> sites;
+    std::vector<std::int64_t> site_index;
+    for (std::size_t i = 0; i < cells; ++i) {
+        if (!p.site[i]) continue;
+        sites.push_back(coordinates_of(static_cast<std::int64_t>(i), p.shape));
+        site_index.push_back(static_cast<std::int64_t>(i));
+    }
+    for (std::size_t i = 0; i < cells; ++i) {
+        const auto here = coordinates_of(static_cast<std::int64_t>(i), p.shape);
+        for (std::size_t s = 0; s < sites.size(); ++s) {
+            V sum{};
+            for (std::size_t axis = here.size(); axis-- > 0;) sum = sum + term(weights[axis], here[axis] - sites[s][axis]);
+            const bool better = best.index[i] < 0 || sum < best.value[i] ||
+                                (sum == best.value[i] && before(site_index[s], best.index[i], p.shape));
+            if (better) best.value[i] = sum, best.index[i] = site_index[s];
+        }
+    }
+    return best;
+}
+
+/// One line: `old` are the winners of the pass before, `at` where line position k is stored.
+template <class V>
+class line_pass {
+public:
+    line_pass(const problem& p, const solution<V>& old, solution<V>& out, V weight)
+        : p_(p), old_(old), out_(out), weight_(weight) {}
+
+    void run(std::int64_t start, std::int64_t stride, std::int64_t length) {
+        start_ = start, stride_ = stride;
+        candidates_.clear();
+        for (std::int64_t k = 0; k < length; ++k) {
+            if (old_.index[at(k)] >= 0) candidates_.push_back(k);
+        }
+        for (std::int64_t q = 0; q < length; ++q) {
+            const std::size_t cell = at(q);
+            out_.index[cell] = -1;
+            if (candidates_.size() < 64) {
+                for (std::int64_t k : candidates_) offer(cell, q, k);
+            } else {
+                outward(cell, q, length);
+            }
+        }
+    }
+
+private:
+    std::size_t at(std::int64_t k) const { return static_cast<std::size_t>(start_ + k * stride_); }
+
+    /// Positions at distance d have values of at least weight * d^2, also after rounding, so the search may stop there.
+    void outward(std::size_t cell, std::int64_t q, std::int64_t length) {
+        for (std::int64_t d = 0; d < length; ++d) {
+            if (out_.index[cell] >= 0 && term(weight_, d) > out_.value[cell]) return;
+            if (q - d >= 0 && old_.index[at(q - d)] >= 0) offer(cell, q, q - d);
+            if (d > 0 && q + d < length && old_.index[at(q + d)] >= 0) offer(cell, q, q + d);
+        }
+    }
+
+    void offer(std::size_t cell, std::int64_t q, std::int64_t k) {
+        const V value = old_.value[at(k)] + term(weight_, q - k);
+        const std::int64_t index = old_.index[at(k)];
+        std::int64_t& best = out_.index[cell];
+        if (best >= 0 && value > out_.value[cell]) return;
+        if (best >= 0 && value == out_.value[cell] && !before(index, best, p_.shape)) return;
+        out_.value[cell] = value, best = index;
+    }
+
+    const problem& p_;
+    const solution<V>& old_;
+    solution<V>& out_;
+    V weight_;
+    std::int64_t start_ = 0, stride_ = 0;
+    std::vector<std::int64_t> candidates_;
+};
+
+template <class V>
+solution<V> lines(const problem& p) {
+    const auto weights = weights_of<V>(p.spacing);
+    const std::int64_t cells = cells_of(p.shape);
+    solution<V> now{std::vector<V>(static_cast<std::size_t>(cells)),
+                    std::vector<std::int64_t>(static_cast<std::size_t>(cells), -1)};
+    for (std::int64_t i = 0; i < cells; ++i) {
+        if (p.site[static_cast<std::size_t>(i)]) now.index[static_cast<std::size_t>(i)] = i;
+    }
+    std::int64_t stride = 1;
+    for (std::size_t axis = p.shape.size(); axis-- > 0;) {
+        const std::int64_t length = p.shape[axis];
+        solution<V> next = now;
+        line_pass<V> pass(p, now, next, weights[axis]);
+        for (std::int64_t i = 0; i < cells; ++i) {
+            if (i / stride % length == 0) pass.run(i, stride, length);
+        }
+        now = std::move(next);
+        stride *= length;
+    }
+    return now;
+}
+
+answer finish(width type, solution<std::uint64_t> found) {
+    answer a;
+    a.type = type;
+    a.index = std::move(found.index);
+    a.exact = std::move(found.value);
+    a.squared.resize(a.exact.size());
+    for (std::size_t i = 0; i < a.exact.size(); ++i) {
+        if (a.index[i] < 0) a.exact[i] = no_site;
+        a.squared[i] = a.index[i] < 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(a.exact[i]);
+    }
+    return a;
+}
+
+answer finish(width type, solution<double> found) {
+    answer a;
+    a.type = type;
+    a.index = std::move(found.index);
+    a.squared = std::move(found.value);
+    for (std::size_t i = 0; i < a.squared.size(); ++i) {
+        if (a.index[i] < 0) a.squared[i] = std::numeric_limits<double>::infinity();
+    }
+    return a;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> coordinates_of(std::int64_t index, const std::vector<std::int64_t>& shape) {
+    std::vector<std::int64_t> c(shape.size());
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        c[axis] = index % shape[axis];
+        index /= shape[axis];
+    }
+    return c;
+}
+
+width squared_width(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing) {
+    for (double s : spacing) {
+        if (s != std::floor(s)) return width::f64;
+    }
+    // x87 long double: a 64-bit significand, so every sum below 2^63 is exact and a larger one is at least seen as larger.
+    static_assert(std::numeric_limits<long double>::digits >= 64);
+    long double largest = 0;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const long double reach = static_cast<long double>(spacing[axis]) * static_cast<long double>(shape[axis] - 1);
+        largest += reach * reach;
+    }
+    if (largest < 4294967295.0L) return width::u32;
+    return largest < 4611686018427387904.0L ? width::u64 : width::f64;
+}
+
+answer by_cells(const problem& p) {
+    const width type = squared_width(p.shape, p.spacing);
+    return type == width::f64 ? finish(type, flat<double>(p)) : finish(type, flat<std::uint64_t>(p));
+}
+
+answer by_lines(const problem& p) {
+    const width type = squared_width(p.shape, p.spacing);
+    return type == width::f64 ? finish(type, lines<double>(p)) : finish(type, lines<std::uint64_t>(p));
+}
+
+}  // namespace oracle
