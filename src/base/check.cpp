@@ -1,0 +1,163 @@
+#include "base/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace nearfield {
+namespace {
+
+constexpr std::int64_t max_cells = std::int64_t{1} << 62;
+
+template <class View>
+bool empty(const View& v) {
+    return v.cells() == 0;
+}
+
+struct byte_range {
+    std::uintptr_t first = 0, last = 0;  // inclusive
+};
+
+template <class Place>
+byte_range range_of(const any_input<Place>& v) {
+    const auto start = reinterpret_cast<std::uintptr_t>(v.data);
+    std::int64_t low = 0, high = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(v.rank); ++axis) {
+        const std::int64_t reach = (v.shape[axis] - 1) * v.stride[axis];
+        (reach < 0 ? low : high) += reach;
+    }
+    const std::int64_t size = size_of(v.type);
+    return {start + static_cast<std::uintptr_t>(low * size), start + static_cast<std::uintptr_t>(high * size + size - 1)};
+}
+
+/// True when no two cells of the view can share an element: sorted by stride, each axis must step beyond the ones below.
+template <class Place>
+bool writes_once(const any_input<Place>& v) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> axes;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(v.rank); ++axis)
+        if (v.shape[axis] > 1) axes.emplace_back(std::abs(v.stride[axis]), v.shape[axis]);
+    std::sort(axes.begin(), axes.end());
+    std::int64_t reach = 0;
+    for (const auto& [stride, size] : axes) {
+        if (stride <= reach) return false;
+        reach += stride * (size - 1);
+    }
+    return true;
+}
+
+}  // namespace
+
+void fail(const std::string& message, std::source_location where) {
+    throw error(error_code::invalid_argument, message, where);
+}
+
+void fail_rank(const char* name, int rank) {
+    fail(fmt::format("{} has {} axes; give an array of 1 to {} axes", name, rank, max_rank));
+}
+
+std::string shape_text(const std::int64_t* shape, int rank) {
+    return rank == 0 ? std::string("()") : fmt::format("{}", fmt::join(shape, shape + rank, "x"));
+}
+
+std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int64_t* shape, int rank) {
+    if (cell.count() > 1 && cell.count() != rank)
+        fail(fmt::format("spacing has {} values for a {}-D array (shape {}); give one per axis in array order, e.g. "
+                         "spacing=(5.0, 0.4, 0.4), or one for all axes",
+                         cell.count(), rank, shape_text(shape, rank)));
+    std::array<double, max_rank> value{};
+    for (int axis = 0; axis < rank; ++axis) {
+        const double length = cell[axis];
+        if (!(length > 0) || !std::isfinite(length))
+            fail(fmt::format("spacing along axis {} is {}; give a finite length above 0", axis, length));
+        if (!std::isnormal(length * length))
+            fail(fmt::format("spacing along axis {} is {}, whose square a double cannot hold; use another unit of length",
+                             axis, length));
+        value[static_cast<std::size_t>(axis)] = length;
+    }
+    return value;
+}
+
+void check_type(const char* name, dtype came, std::initializer_list<dtype> accepted) {
+    if (std::find(accepted.begin(), accepted.end(), came) != accepted.end()) return;
+    std::vector<const char*> names;
+    for (dtype type : accepted) names.push_back(name_of(type));
+    fail(fmt::format("{} has element type {}; give an array of {}", name, name_of(came), fmt::join(names, " or ")));
+}
+
+void check_holds(const char* name, dtype came, dtype needed, double largest) {
+    const auto width = [](dtype type) { return type == dtype::uint32 ? 0 : type == dtype::uint64 ? 1 : 2; };
+    if (width(came) >= width(needed)) return;
+    fail(fmt::format("{} has element type {}, which cannot hold every squared distance of this grid (up to {:g}) exactly; "
+                     "give an array of {}",
+                     name, name_of(came), largest, name_of(needed)));
+}
+
+template <class Place>
+void check_image(const char* name, const any_input<Place>& image, std::int64_t max_side) {
+    if (image.rank < 1 || image.rank > max_rank) fail_rank(name, image.rank);
+    bool none = false;
+    double cells = 1;
+    for (int axis = 0; axis < image.rank; ++axis) {
+        const std::int64_t n = image.shape[static_cast<std::size_t>(axis)];
+        if (n < 0 || n > max_side)
+            fail(fmt::format("{} has {} cells along axis {}; a side may have 0 to {}", name, n, axis, max_side));
+        none = none || n == 0;
+        cells *= static_cast<double>(n);
+    }
+    if (none) return;
+    if (cells >= static_cast<double>(max_cells))
+        fail(fmt::format("{} of shape {} has more than 2^62 cells", name, shape_text(image.shape.data(), image.rank)));
+    if (image.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
+}
+
+template <class Place>
+void check_same_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image) {
+    if (!out.wanted()) return;
+    const auto rank = static_cast<std::size_t>(image.rank);
+    if (out.rank != image.rank || !std::equal(out.shape.begin(), out.shape.begin() + rank, image.shape.begin()))
+        fail(fmt::format("{} has shape {}; give one of the image's shape {}", name, shape_text(out.shape.data(), out.rank),
+                         shape_text(image.shape.data(), image.rank)));
+    if (!empty(image) && out.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
+}
+
+template <class Place>
+void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image) {
+    if (!out.wanted()) return;
+    const auto rank = static_cast<std::size_t>(image.rank);
+    if (out.rank != image.rank + 1 || out.shape[0] != image.rank ||
+        !std::equal(image.shape.begin(), image.shape.begin() + rank, out.shape.begin() + 1))
+        fail(fmt::format("{} has shape {}; coordinates of a {}-D image need shape {}x{}", name,
+                         shape_text(out.shape.data(), out.rank), image.rank, image.rank,
+                         shape_text(image.shape.data(), image.rank)));
+    if (!empty(image) && out.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
+}
+
+template <class Place>
+void check_apart(std::span<const named_view<Place>> views) {
+    for (std::size_t i = 1; i < views.size(); ++i) {
+        const auto& written = views[i];
+        if (!written.view.wanted() || empty(written.view)) continue;
+        if (!writes_once<Place>(written.view))
+            fail(fmt::format("{} has strides that lead two cells to one element; give an array of its own", written.name));
+        const byte_range a = range_of<Place>(written.view);
+        for (std::size_t j = 0; j < i; ++j) {
+            if (!views[j].view.wanted() || empty(views[j].view)) continue;
+            const byte_range b = range_of<Place>(views[j].view);
+            if (a.first <= b.last && b.first <= a.last)
+                fail(fmt::format("{} overlaps {} in memory; give it memory of its own", written.name, views[j].name));
+        }
+    }
+}
+
+template void check_image<host>(const char*, const any_input<host>&, std::int64_t);
+template void check_image<device>(const char*, const any_input<device>&, std::int64_t);
+template void check_same_shape<host>(const char*, const any_output<host>&, const any_input<host>&);
+template void check_same_shape<device>(const char*, const any_output<device>&, const any_input<device>&);
+template void check_coordinate_shape<host>(const char*, const any_output<host>&, const any_input<host>&);
+template void check_coordinate_shape<device>(const char*, const any_output<device>&, const any_input<device>&);
+template void check_apart<host>(std::span<const named_view<host>>);
+template void check_apart<device>(std::span<const named_view<device>>);
+
+}  // namespace nearfield

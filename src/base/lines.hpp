@@ -1,0 +1,54 @@
+// Who walks which line: cells numbered in C order, and where they lie in a strided array.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/annotate.hpp"
+
+namespace nearfield {
+
+/// Element offset of cell number `cell` in an array of `size` cells along each of `rank` axes.
+NF_HD inline std::int64_t offset_of(std::int64_t cell, const std::int64_t* size, const std::int64_t* stride, int rank) {
+    std::int64_t offset = 0;
+    for (int axis = rank - 1; axis > 0; --axis) {
+        const std::int64_t rest = cell / size[axis];
+        offset += (cell - rest * size[axis]) * stride[axis];
+        cell = rest;
+    }
+    return offset + cell * stride[0];
+}
+
+/// True when cell number c lies at element c.
+inline bool is_contiguous(const std::int64_t* size, const std::int64_t* stride, int rank) {
+    std::int64_t step = 1;
+    for (int axis = rank - 1; axis >= 0; --axis) {
+        if (size[axis] != 1 && stride[axis] != step) return false;
+        step *= size[axis];
+    }
+    return true;
+}
+
+/// Product of the sizes of axes [first, last).
+inline std::int64_t cells_between(const std::int64_t* size, int first, int last) {
+    std::int64_t product = 1;
+    for (int axis = first; axis < last; ++axis) product *= size[axis];
+    return product;
+}
+
+/// Calls body(offset, step, count, done) for the stretches of cells [first, first + count) that lie evenly spaced in a
+/// strided array: one for a contiguous array, else one for each line of the last axis that is touched.
+template <class Body>
+void for_each_stretch(std::int64_t first, std::int64_t count, const std::int64_t* size, const std::int64_t* stride, int rank,
+                      bool contiguous, Body&& body) {
+    if (contiguous) return body(first, std::int64_t{1}, count, std::int64_t{0});
+    const std::int64_t line = size[rank - 1];
+    for (std::int64_t done = 0; done < count;) {
+        const std::int64_t cell = first + done;
+        const std::int64_t length = std::min(count - done, line - cell % line);
+        body(offset_of(cell, size, stride, rank), stride[rank - 1], length, done);
+        done += length;
+    }
+}
+
+}  // namespace nearfield

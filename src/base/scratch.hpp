@@ -1,0 +1,37 @@
+// Workspace of the host code: aligned, uninitialised, owned; running out of memory is an error that says how much.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "nearfield/error.hpp"
+
+namespace nearfield {
+
+inline constexpr std::size_t scratch_alignment = 128;
+
+template <class T>
+class host_scratch {
+public:
+    host_scratch() = default;
+    explicit host_scratch(std::int64_t count) {
+        if (count == 0) return;
+        const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
+        data_.reset(static_cast<T*>(::operator new(bytes, std::align_val_t{scratch_alignment}, std::nothrow)));
+        if (!data_)
+            throw error(error_code::out_of_memory,
+                        "out of host memory: the call needs a workspace of " + std::to_string(bytes) + " bytes");
+    }
+    [[nodiscard]] T* get() const { return data_.get(); }
+
+private:
+    struct release {
+        void operator()(T* p) const { ::operator delete(p, std::align_val_t{scratch_alignment}); }
+    };
+    std::unique_ptr<T, release> data_;
+};
+
+}  // namespace nearfield

@@ -1,0 +1,244 @@
+// The exact engine on the host, pass by pass: lines of the last axis are scanned; along every other axis, tiles of
+// neighbouring lines are copied together, searched in SIMD, and copied back.
+#include "exact/host.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "base/sites.hpp"
+#include "exact/host_output.hpp"
+#include "exact/host_simd.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+// Tiles stay within a core's second-level cache, and a tile's rows span a few cache lines so that address translation and
+// prefetching are paid once for several lines.
+constexpr std::int64_t tile_bytes = 128 * 1024;
+constexpr std::int64_t tile_row_bytes = 256;
+// Cells a thread takes at a time when it scans lines.
+constexpr std::int64_t scan_cells = 1 << 16;
+
+/// A thread's workspace.
+template <class V, class K>
+struct tile_buffers {
+    host_scratch<V> value, best;
+    host_scratch<K> key, best_key;
+    host_scratch<std::int64_t> low, high, coordinate;
+    host_scratch<std::uint8_t> site;
+    host_scratch<std::int64_t> left;
+    std::int64_t rows = 0;
+};
+
+/// Neighbouring columns of a tile that are neighbours in memory as well.
+struct run_of_columns {
+    std::int64_t column, offset, count;
+};
+
+template <class V, class K, bool Keyed>
+class engine {
+    using state = std::conditional_t<Keyed, K, V>;
+
+public:
+    engine(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule)
+        : p_(p), m_(p.as_metric<V>()), image_(image), rule_(rule), writer_(p, out), crew_(on, p.cells * p.rank),
+          buffers_(static_cast<std::size_t>(crew_.threads())) {
+        state_ = reinterpret_cast<state*>(writer_.borrow(sizeof(state)));
+        if (state_ == nullptr && p.rank > 1) {
+            own_state_ = host_scratch<state>(p.cells);
+            state_ = own_state_.get();
+        }
+    }
+
+    void solve() {
+        scan_lines();
+        for (int axis = p_.rank - 2; axis >= 0; --axis) search_axis(axis);
+    }
+
+private:
+    // ---- pass 1: the last axis -------------------------------------------------------------------------------------
+
+    void scan_lines() {
+        const std::int64_t n = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        const std::int64_t lines = p_.cells / n;
+        const std::int64_t block = std::max<std::int64_t>(1, scan_cells / n);
+        crew_.for_each(lines, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
+            auto& mine = buffers_[static_cast<std::size_t>(thread)];
+            if (mine.site.get() == nullptr) {
+                mine.site = host_scratch<std::uint8_t>(n);
+                mine.left = host_scratch<std::int64_t>(n);
+            }
+            for (std::int64_t line = first; line < last; ++line) scan_line(line, n, mine);
+        });
+    }
+
+    void scan_line(std::int64_t line, std::int64_t n, tile_buffers<V, K>& mine) {
+        const auto stride = p_.image_stride[static_cast<std::size_t>(p_.rank - 1)];
+        const std::int64_t offset =
+            p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
+        read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type, stride, n, rule_,
+                   mine.site.get());
+        if (p_.rank > 1) {
+            nearest_in_line(mine.site.get(), n, mine.left.get(),
+                            [&, to = state_ + line * n](std::int64_t x, V value, K key) { to[x] = Keyed ? state(key) : state(value); });
+            return;
+        }
+        if (mine.value.get() == nullptr) {
+            mine.value = host_scratch<V>(n);
+            mine.key = host_scratch<K>(n);
+        }
+        nearest_in_line(mine.site.get(), n, mine.left.get(), [&](std::int64_t x, V value, K key) {
+            mine.value.get()[x] = value;
+            mine.key.get()[x] = key;
+        });
+        writer_.write(0, n, mine.value.get(), mine.key.get());
+    }
+
+    /// Two sweeps: the site to the left of each cell, then the one to the right; equally near, the left one wins.
+    template <class Put>
+    void nearest_in_line(const std::uint8_t* site, std::int64_t n, std::int64_t* left, const Put& put) const {
+        constexpr std::int64_t far = std::int64_t{1} << 40;
+        const int axis = p_.rank - 1;
+        std::int64_t last = -far;
+        for (std::int64_t x = 0; x < n; ++x) {
+            last = site[x] ? x : last;
+            left[x] = last;
+        }
+        std::int64_t next = far;
+        for (std::int64_t x = n - 1; x >= 0; --x) {
+            next = site[x] ? x : next;
+            const bool to_left = x - left[x] <= next - x;
+            const std::int64_t at = to_left ? left[x] : next;
+            const std::int64_t apart = to_left ? x - at : at - x;
+            const bool none = apart > n;
+            put(x, none ? no_site<V>() : along(m_.weight[axis], none ? 0 : apart),
+                none ? no_key<K> : m_.keys.template field<K>(axis, none ? 0 : at));
+        }
+    }
+
+    // ---- further passes: tiles of lines ------------------------------------------------------------------------------
+
+    void search_axis(int axis) {
+        const std::int64_t rows = p_.size[static_cast<std::size_t>(axis)];
+        const std::int64_t inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        const std::int64_t columns = cells_between(p_.size.data(), 0, axis) * inner;
+        const std::int64_t least = tile_align / static_cast<std::int64_t>(sizeof(V));
+        std::int64_t width = tile_row_bytes / static_cast<std::int64_t>(sizeof(V));
+        while (width > least && (width * rows * static_cast<std::int64_t>(sizeof(V)) > tile_bytes || width > columns)) width /= 2;
+        const std::int64_t tiles = (columns + width - 1) / width;
+        crew_.for_each(tiles, 1, std::min(width, columns) * rows, [&](std::int64_t first, std::int64_t, int thread) {
+            auto& mine = buffers_[static_cast<std::size_t>(thread)];
+            prepare(mine, rows, width);
+            const std::int64_t column = first * width;
+            search_columns(axis, rows, inner, column, std::min(width, columns - column), width, mine);
+        });
+    }
+
+    /// Zeroed once: lines of a tile beyond the image's are searched like all others and must hold something.
+    void prepare(tile_buffers<V, K>& mine, std::int64_t rows, std::int64_t width) {
+        if (mine.rows >= rows * width) return;
+        const std::int64_t cells = mine.rows = rows * width;
+        mine.value = host_scratch<V>(cells);
+        mine.best = host_scratch<V>(cells);
+        mine.low = host_scratch<std::int64_t>(rows);
+        mine.high = host_scratch<std::int64_t>(rows);
+        std::memset(mine.value.get(), 0, static_cast<std::size_t>(cells) * sizeof(V));
+        if constexpr (Keyed) {
+            mine.key = host_scratch<K>(cells);
+            mine.best_key = host_scratch<K>(cells);
+            mine.coordinate = host_scratch<std::int64_t>(max_rank * width);
+            std::memset(mine.key.get(), 0, static_cast<std::size_t>(cells) * sizeof(K));
+        }
+    }
+
+    void search_columns(int axis, std::int64_t rows, std::int64_t inner, std::int64_t column, std::int64_t count,
+                        std::int64_t pitch, tile_buffers<V, K>& mine) {
+        const auto runs = runs_of(column, count, rows, inner);
+        load(axis, runs, rows, inner, column, count, pitch, mine);
+        tile<V, K> t;
+        t.rows = rows, t.pitch = pitch, t.weight = m_.weight[axis], t.rows_ordered = p_.rows_ordered;
+        t.value = mine.value.get(), t.best = mine.best.get();
+        t.low = mine.low.get(), t.high = mine.high.get();
+        if constexpr (Keyed) t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
+        search_tile(t);
+        if (axis > 0) {
+            const state* from = Keyed ? reinterpret_cast<const state*>(t.best_key) : reinterpret_cast<const state*>(t.best);
+            for (std::int64_t r = 0; r < rows; ++r)
+                for (const auto& run : runs)
+                    std::memcpy(state_ + run.offset + r * inner, from + r * pitch + run.column,
+                                static_cast<std::size_t>(run.count) * sizeof(state));
+        } else {
+            for (std::int64_t r = 0; r < rows; ++r)
+                writer_.write(r * inner + column, count, t.best + r * pitch, t.best_key == nullptr ? nullptr : t.best_key + r * pitch);
+        }
+    }
+
+    static std::vector<run_of_columns> runs_of(std::int64_t column, std::int64_t count, std::int64_t rows, std::int64_t inner) {
+        std::vector<run_of_columns> runs;
+        for (std::int64_t at = column; at < column + count;) {
+            const std::int64_t outer = at / inner, within = at - outer * inner;
+            const std::int64_t length = std::min(inner - within, column + count - at);
+            runs.push_back({at - column, outer * rows * inner + within, length});
+            at += length;
+        }
+        return runs;
+    }
+
+    void load(int axis, const std::vector<run_of_columns>& runs, std::int64_t rows, std::int64_t inner, std::int64_t column,
+              std::int64_t count, std::int64_t pitch, tile_buffers<V, K>& mine) {
+        state* const to = Keyed ? reinterpret_cast<state*>(mine.key.get()) : reinterpret_cast<state*>(mine.value.get());
+        for (std::int64_t r = 0; r < rows; ++r) {
+            for (const auto& run : runs)
+                std::memcpy(to + r * pitch + run.column, state_ + run.offset + r * inner,
+                            static_cast<std::size_t>(run.count) * sizeof(state));
+            // The last tile may be narrower than the one before, whose cells would make its spare lanes search far.
+            std::fill(to + r * pitch + count, to + (r + 1) * pitch, state{0});
+        }
+        if constexpr (Keyed) {
+            const std::int64_t* at[max_rank]{};
+            for (int done = axis + 1; done < p_.rank; ++done) {
+                std::int64_t* line = mine.coordinate.get() + done * pitch;
+                const std::int64_t step = cells_between(p_.size.data(), done + 1, p_.rank);
+                const std::int64_t size = p_.size[static_cast<std::size_t>(done)];
+                for (std::int64_t c = 0; c < count; ++c) line[c] = (column + c) / step % size;
+                at[done] = line;
+            }
+            for (std::int64_t r = 0; r < rows; ++r) {
+                values_of_keys(m_, axis + 1, mine.key.get() + r * pitch, at, count, mine.value.get() + r * pitch);
+                std::fill(mine.value.get() + r * pitch + count, mine.value.get() + (r + 1) * pitch, V{0});
+            }
+        }
+    }
+
+    const plan& p_;
+    const metric<V> m_;
+    const any_input<host>& image_;
+    const sites rule_;
+    output_writer writer_;
+    workers crew_;
+    std::vector<tile_buffers<V, K>> buffers_;
+    host_scratch<state> own_state_;
+    state* state_ = nullptr;
+};
+
+template <class V, class K>
+void solve(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule) {
+    if (p.sites_wanted) engine<V, K, true>(on, p, image, out, rule).solve();
+    else engine<V, K, false>(on, p, image, out, rule).solve();
+}
+
+}  // namespace
+
+void run(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule) {
+    switch (p.numbers) {
+        case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, image, out, rule);
+        case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, image, out, rule);
+        case tier::float64: return solve<double, std::int64_t>(on, p, image, out, rule);
+    }
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,287 @@
+// One search for all instruction sets: a group of neighbouring lines, one per SIMD lane, walks its rows together.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host_simd.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exact/host_simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The lines of one SIMD vector, and what the search needs of its tile.
+template <class V, class K, bool Keyed>
+class group {
+    using value_tag = hn::CappedTag<V, tile_align / sizeof(V)>;
+    using key_tag = hn::Rebind<K, value_tag>;
+    using values = hn::Vec<value_tag>;
+    using keys = hn::Vec<key_tag>;
+    static constexpr value_tag of_value{};
+    static constexpr key_tag of_key{};
+
+    /// Nearest row found so far for one query row.
+    struct winner {
+        values value;
+        keys key;
+        values row;  // as V: rows of a tile are exact in it
+    };
+
+public:
+    static std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(of_value)); }
+
+    group(const tile<V, K>& t, std::int64_t first_line) : t_(t), line_(first_line) {}
+
+    void solve() {
+        const V peak = largest_value();
+        if (lowest_value() >= no_site<V>()) return keep_rows();
+        const V near = along(t_.weight, near_rows);
+        if (!t_.rows_ordered || peak <= near) {
+            for (std::int64_t q = 0; q < t_.rows; ++q) store(q, outward<false>(q, 0, t_.rows - 1));
+        } else {
+            by_halving();
+        }
+    }
+
+private:
+    // Below this distance (in rows) a search outward from every row ends so soon that bounds do not pay.
+    static constexpr std::int64_t near_rows = 12;
+
+    V largest_value() const {
+        values most = load(0);
+        for (std::int64_t r = 1; r < t_.rows; ++r) most = hn::Max(most, load(r));
+        return hn::GetLane(hn::MaxOfLanes(of_value, most));
+    }
+    V lowest_value() const {
+        values least = load(0);
+        for (std::int64_t r = 1; r < t_.rows; ++r) least = hn::Min(least, load(r));
+        return hn::GetLane(hn::MinOfLanes(of_value, least));
+    }
+
+    values load(std::int64_t row) const { return hn::Load(of_value, t_.value + row * t_.pitch + line_); }
+
+    /// No line has a site: every row keeps what it has.
+    void keep_rows() const {
+        for (std::int64_t r = 0; r < t_.rows; ++r) {
+            hn::Store(load(r), of_value, t_.best + r * t_.pitch + line_);
+            if constexpr (Keyed) hn::Store(hn::Set(of_key, no_key<K>), of_key, t_.best_key + r * t_.pitch + line_);
+        }
+    }
+
+    /// Middle row first, then the middles of both halves, and so on: the winners of the rows above and below bound the
+    /// rows to look at, so all queries of one level together look at each row about once.
+    void by_halving() {
+        std::int64_t step = 1;
+        while (step < t_.rows) step *= 2;
+        for (; step > 1; step /= 2) level<true>(step);
+        level<false>(1);
+    }
+
+    template <bool Bounds>
+    void level(std::int64_t step) {
+        for (std::int64_t q = step - 1; q < t_.rows; q += 2 * step) {
+            const std::int64_t above = q - step >= 0 ? t_.low[q - step] : 0;
+            const std::int64_t below = q + step < t_.rows ? t_.high[q + step] : t_.rows - 1;
+            const winner w = outward<Bounds>(q, above, below);
+            store(q, w);
+            if constexpr (Bounds) {
+                t_.low[q] = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, w.row)));
+                t_.high[q] = static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, w.row)));
+            }
+        }
+    }
+
+    template <bool Rows>
+    HWY_INLINE void visit(std::int64_t row, values extra, winner& w) const {
+        const values f = hn::Add(load(row), extra);
+        const auto less = hn::Lt(f, w.value);
+        if constexpr (Keyed) {
+            const keys mine = hn::Or(hn::Load(of_key, t_.key + row * t_.pitch + line_),
+                                     hn::Set(of_key, static_cast<K>(static_cast<K>(row) << t_.key_shift)));
+            const auto ties = hn::And(hn::RebindMask(of_key, hn::Eq(f, w.value)), hn::Lt(mine, w.key));
+            const auto wins = hn::Or(hn::RebindMask(of_key, less), ties);
+            w.key = hn::IfThenElse(wins, mine, w.key);
+        }
+        if constexpr (Rows) w.row = hn::IfThenElse(less, hn::Set(of_value, static_cast<V>(row)), w.row);
+        w.value = hn::Min(f, w.value);
+    }
+
+    /// True when no row at least this far away can change any lane.
+    HWY_INLINE bool settled(values extra, const winner& w) const {
+        if constexpr (Keyed) return hn::AllTrue(of_value, hn::Lt(w.value, extra));
+        else return hn::AllFalse(of_value, hn::Lt(extra, w.value));
+    }
+
+    /// Nearest row of [first, last] for query row q, looking at the closest rows first.
+    template <bool Rows>
+    HWY_INLINE winner outward(std::int64_t q, std::int64_t first, std::int64_t last) const {
+        const std::int64_t start = std::clamp(q, first, last);
+        winner w{hn::Add(load(start), hn::Set(of_value, along(t_.weight, q - start))), {},
+                 hn::Set(of_value, static_cast<V>(start))};
+        if constexpr (Keyed)
+            w.key = hn::Or(hn::Load(of_key, t_.key + start * t_.pitch + line_),
+                           hn::Set(of_key, static_cast<K>(static_cast<K>(start) << t_.key_shift)));
+        std::int64_t up = start - 1, down = start + 1;
+        for (; up >= first && down <= last; --up, ++down) {
+            const values extra_up = hn::Set(of_value, along(t_.weight, q - up));
+            const values extra_down = hn::Set(of_value, along(t_.weight, down - q));
+            if (settled(hn::Min(extra_up, extra_down), w)) return w;
+            visit<Rows>(up, extra_up, w);
+            visit<Rows>(down, extra_down, w);
+        }
+        for (; up >= first; --up) {
+            const values extra = hn::Set(of_value, along(t_.weight, q - up));
+            if (settled(extra, w)) return w;
+            visit<Rows>(up, extra, w);
+        }
+        for (; down <= last; ++down) {
+            const values extra = hn::Set(of_value, along(t_.weight, down - q));
+            if (settled(extra, w)) return w;
+            visit<Rows>(down, extra, w);
+        }
+        return w;
+    }
+
+    void store(std::int64_t q, const winner& w) const {
+        hn::Store(hn::Min(w.value, hn::Set(of_value, no_site<V>())), of_value, t_.best + q * t_.pitch + line_);
+        if constexpr (Keyed) hn::Store(w.key, of_key, t_.best_key + q * t_.pitch + line_);
+    }
+
+    const tile<V, K>& t_;
+    std::int64_t line_;
+};
+
+template <class V, class K>
+void search(const tile<V, K>& t) {
+    if (t.key != nullptr) {
+        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, true>::lanes()) group<V, K, true>(t, line).solve();
+    } else {
+        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, false>::lanes()) group<V, K, false>(t, line).solve();
+    }
+}
+void search_int32(const tile<std::int32_t, std::int32_t>& t) { search(t); }
+void search_int64(const tile<std::int64_t, std::int64_t>& t) { search(t); }
+void search_float64(const tile<double, std::int64_t>& t) { search(t); }
+
+template <class V>
+struct wrapping {
+    using type = std::make_unsigned_t<V>;
+};
+template <>
+struct wrapping<double> {
+    using type = double;
+};
+
+// Plain loops: the compiler turns them into this instruction set's vectors.
+template <class V, class K>
+void values_from(const metric<V>& m, int first, const K* HWY_RESTRICT key, const std::int64_t* const* at, std::int64_t count,
+                 V* HWY_RESTRICT value) {
+    // What "no site" unpacks to may overflow before it is replaced; unsigned numbers may.
+    using N = typename wrapping<V>::type;
+    const auto add = [&](int axis, bool start) {
+        const std::int64_t* HWY_RESTRICT here = at[axis];
+        const int shift = m.keys.shift[axis];
+        const K mask = static_cast<K>((std::make_unsigned_t<K>{1} << m.keys.bits[axis]) - 1);
+        const N weight = static_cast<N>(m.weight[axis]);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const N apart = static_cast<N>(static_cast<K>(here[i]) - static_cast<K>((key[i] >> shift) & mask));
+            const N term = weight * (apart * apart);
+            value[i] = static_cast<V>(start ? term : static_cast<N>(value[i]) + term);
+        }
+    };
+    add(m.rank - 1, true);
+    for (int axis = m.rank - 2; axis >= first; --axis) add(axis, false);
+    for (std::int64_t i = 0; i < count; ++i) value[i] = key[i] == no_key<K> ? no_site<V>() : value[i];
+}
+void values_int32(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
+                  std::int64_t count, std::int32_t* value) {
+    values_from(m, first, key, at, count, value);
+}
+void values_int64(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                  std::int64_t count, std::int64_t* value) {
+    values_from(m, first, key, at, count, value);
+}
+void values_float64(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                    std::int64_t count, double* value) {
+    values_from(m, first, key, at, count, value);
+}
+
+/// Four or eight roots at a time. In double and then rounded: for integers below 2^24 that equals a float root, above not.
+void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
+    const hn::ScalableTag<double> wide;
+    const hn::Rebind<std::int32_t, decltype(wide)> whole;
+    const hn::Rebind<float, decltype(wide)> single;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto v = hn::LoadU(whole, squared + i);
+        const auto root = hn::DemoteTo(single, hn::Sqrt(hn::PromoteTo(wide, v)));
+        const auto none = hn::RebindMask(single, hn::Lt(hn::Set(whole, no_site<std::int32_t>() - 1), v));
+        hn::StoreU(hn::IfThenElse(none, hn::Set(single, std::numeric_limits<float>::infinity()), root), single, out + i);
+    }
+    for (; i < count; ++i)
+        out[i] = squared[i] >= no_site<std::int32_t>() ? std::numeric_limits<float>::infinity()
+                                                       : static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
+}
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "hwy/targets.h"
+
+namespace nearfield::exact {
+
+HWY_EXPORT(search_int32);
+HWY_EXPORT(search_int64);
+HWY_EXPORT(search_float64);
+HWY_EXPORT(values_int32);
+HWY_EXPORT(values_int64);
+HWY_EXPORT(values_float64);
+HWY_EXPORT(roots_int32);
+
+void search_tile(const tile<std::int32_t, std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(search_int32)(t); }
+void search_tile(const tile<std::int64_t, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(search_int64)(t); }
+void search_tile(const tile<double, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(search_float64)(t); }
+
+void values_of_keys(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
+                    std::int64_t count, std::int32_t* value) {
+    HWY_DYNAMIC_DISPATCH(values_int32)(m, first, key, at, count, value);
+}
+void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                    std::int64_t count, std::int64_t* value) {
+    HWY_DYNAMIC_DISPATCH(values_int64)(m, first, key, at, count, value);
+}
+void values_of_keys(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                    std::int64_t count, double* value) {
+    HWY_DYNAMIC_DISPATCH(values_float64)(m, first, key, at, count, value);
+}
+
+template <class V, class T>
+void roots_one_by_one(const V* squared, std::int64_t count, T* out) {
+    for (std::int64_t i = 0; i < count; ++i)
+        out[i] = squared[i] >= no_site<V>() ? std::numeric_limits<T>::infinity()
+                                            : static_cast<T>(std::sqrt(static_cast<double>(squared[i])));
+}
+template <>
+void roots(const std::int32_t* squared, std::int64_t count, float* out) {
+    HWY_DYNAMIC_DISPATCH(roots_int32)(squared, count, out);
+}
+template <>
+void roots(const std::int32_t* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+template <>
+void roots(const std::int64_t* squared, std::int64_t count, float* out) { roots_one_by_one(squared, count, out); }
+template <>
+void roots(const std::int64_t* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+template <>
+void roots(const double* squared, std::int64_t count, float* out) { roots_one_by_one(squared, count, out); }
+template <>
+void roots(const double* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+
+const char* simd_name() { return hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets()); }
+
+}  // namespace nearfield::exact
+#endif

@@ -1,0 +1,53 @@
+// The host engine's inner loops, compiled once per instruction set and chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "exact/core.hpp"
+
+namespace nearfield::exact {
+
+/// Rows of a tile are this many bytes or a multiple of it, so that every SIMD width divides them.
+inline constexpr std::int64_t tile_align = 64;
+
+/// Neighbouring lines of one axis, row by row: element (row, line) is at [row * pitch + line]. `key` and `best_key` are
+/// null when only values are wanted. Lines beyond the real ones hold value 0.
+template <class V, class K>
+struct tile {
+    std::int64_t rows = 0;
+    std::int64_t pitch = 0;
+    const V* value = nullptr;
+    const K* key = nullptr;
+    V* best = nullptr;
+    K* best_key = nullptr;
+    std::int64_t* low = nullptr;   ///< scratch, a row each: least and greatest winning row over a group of lines
+    std::int64_t* high = nullptr;
+    V weight{};
+    int key_shift = 0;
+    bool rows_ordered = true;
+};
+
+/// best(q) = min over rows r of value(r) + weight * (q - r)^2, and with keys the winner's key with its row packed in.
+void search_tile(const tile<std::int32_t, std::int32_t>& t);
+void search_tile(const tile<std::int64_t, std::int64_t>& t);
+void search_tile(const tile<double, std::int64_t>& t);
+
+/// Values of one row of packed sites: value_of with the coordinates of the axes from `first` on; `at[axis]` points to the
+/// coordinate of each line along that axis.
+void values_of_keys(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
+                    std::int64_t count, std::int32_t* value);
+void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                    std::int64_t count, std::int64_t* value);
+void values_of_keys(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
+                    std::int64_t count, double* value);
+
+/// Distances from squared distances: root in double, rounded once to the output's type; +inf where there is no site.
+template <class V>
+void roots(const V* squared, std::int64_t count, float* out);
+template <class V>
+void roots(const V* squared, std::int64_t count, double* out);
+
+/// Name of the instruction set in use on this machine.
+const char* simd_name();
+
+}  // namespace nearfield::exact
