@@ -31,7 +31,7 @@ struct tile_buffers {
     host_scratch<std::int64_t> low, high, coordinate;
     host_scratch<std::uint8_t> site;
     host_scratch<std::int64_t> left;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0, width = 0;  ///< that the tile buffers were made for
 };
 
 /// Neighbouring columns of a tile that are neighbours in memory as well.
@@ -138,20 +138,18 @@ private:
         });
     }
 
-    /// Zeroed once: lines of a tile beyond the image's are searched like all others and must hold something.
-    void prepare(tile_buffers<V, K>& mine, std::int64_t rows, std::int64_t width) {
-        if (mine.rows >= rows * width) return;
-        const std::int64_t cells = mine.rows = rows * width;
+    static void prepare(tile_buffers<V, K>& mine, std::int64_t rows, std::int64_t width) {
+        if (mine.rows == rows && mine.width == width) return;
+        mine.rows = rows, mine.width = width;
+        const std::int64_t cells = rows * width;
         mine.value = host_scratch<V>(cells);
         mine.best = host_scratch<V>(cells);
         mine.low = host_scratch<std::int64_t>(rows);
         mine.high = host_scratch<std::int64_t>(rows);
-        std::memset(mine.value.get(), 0, static_cast<std::size_t>(cells) * sizeof(V));
         if constexpr (Keyed) {
             mine.key = host_scratch<K>(cells);
             mine.best_key = host_scratch<K>(cells);
             mine.coordinate = host_scratch<std::int64_t>(max_rank * width);
-            std::memset(mine.key.get(), 0, static_cast<std::size_t>(cells) * sizeof(K));
         }
     }
 
@@ -195,7 +193,7 @@ private:
             for (const auto& run : runs)
                 std::memcpy(to + r * pitch + run.column, state_ + run.offset + r * inner,
                             static_cast<std::size_t>(run.count) * sizeof(state));
-            // The last tile may be narrower than the one before, whose cells would make its spare lanes search far.
+            // Lines beyond the image's are searched like all others; with 0 they are settled at once.
             std::fill(to + r * pitch + count, to + (r + 1) * pitch, state{0});
         }
         if constexpr (Keyed) {
