@@ -1,4 +1,13 @@
 # Warnings and the floating-point contract, as an interface target that our own targets link privately.
+option(NEARFIELD_WERROR "Warnings of our own sources are errors" OFF)
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(NEARFIELD_CCACHE ccache DOC "Compiler cache; empty to do without")
+  if(NEARFIELD_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${NEARFIELD_CCACHE})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${NEARFIELD_CCACHE})
+  endif()
+endif()
+
 add_library(nearfield_flags INTERFACE)
 # Contraction to fused multiply-add would make the last bit depend on the machine. Never fast-math.
 target_compile_options(nearfield_flags INTERFACE

@@ -1,12 +1,17 @@
 # What `cmake --install` leaves behind: the library, its headers, the command line, and a package for find_package(nearfield).
 include(CMakePackageConfigHelpers)
+# Found by the compiler that links CUDA here, but a project that only knows C++ has to be told.
+if(NEARFIELD_HAS_CUDA)
+  target_link_libraries(nearfield PRIVATE CUDA::cudart_static)
+endif()
 install(TARGETS nearfield EXPORT nearfieldTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nearfield DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nearfield DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 set(NEARFIELD_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nearfield)
 install(EXPORT nearfieldTargets NAMESPACE nearfield:: DESTINATION ${NEARFIELD_CMAKE_DIR})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nearfieldConfig.cmake.in ${PROJECT_BINARY_DIR}/nearfieldConfig.cmake
-  INSTALL_DESTINATION ${NEARFIELD_CMAKE_DIR})
+  INSTALL_DESTINATION ${NEARFIELD_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nearfieldConfig.cmake ${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake
   DESTINATION ${NEARFIELD_CMAKE_DIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/nearfield)

@@ -1,0 +1,29 @@
+# The rules of CONTRIBUTING.md that a machine can check. They look at files, so one build is enough.
+if(NEARFIELD_SANITIZE)
+  return()
+endif()
+if(NOT NEARFIELD_PYTHON)
+  find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
+endif()
+
+set(house ${CMAKE_CURRENT_SOURCE_DIR}/house)
+set(consume ${CMAKE_CURRENT_SOURCE_DIR}/consume)
+function(house_test name)
+  add_test(NAME house.${name} COMMAND ${ARGN})
+  set_tests_properties(house.${name} PROPERTIES LABELS house TIMEOUT 900)
+endfunction()
+
+house_test(layers ${NEARFIELD_PYTHON} ${house}/layers.py)
+house_test(lengths ${NEARFIELD_PYTHON} ${house}/lengths.py)
+house_test(headers ${NEARFIELD_PYTHON} ${house}/headers.py --compiler ${CMAKE_CXX_COMPILER})
+house_test(checks_fail_when_they_should ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
+  ${NEARFIELD_PYTHON} ${house}/checks_test.py)
+house_test(consume ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume
+  -DHOUSE=${house} -DPYTHON=${NEARFIELD_PYTHON} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
+  -P ${consume}/consume.cmake)
+# The command line is put on the path by its folder; without it the shell blocks are only looked at.
+if(NEARFIELD_CLI)
+  house_test(snippets ${NEARFIELD_PYTHON} ${house}/snippets.py --path ${PROJECT_BINARY_DIR}/cli)
+else()
+  house_test(snippets ${NEARFIELD_PYTHON} ${house}/snippets.py)
+endif()

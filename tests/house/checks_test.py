@@ -1,0 +1,179 @@
+"""The checks of the house have been seen to fail: each is fed a tree that breaks its rule."""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import headers
+import layers
+import lengths
+import snippets
+
+COMPILER = os.environ.get("CXX", "c++")
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name).resolve()
+
+    def write(self, path: str, text: str) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+class LayersTest(TreeTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("include/nearfield/grid.hpp", "#include <array>\n")
+        self.write("include/nearfield/distance.hpp", '#include "nearfield/grid.hpp"\n')
+        self.write("include/nearfield/expand.hpp", '#include "nearfield/distance.hpp"\n')
+        self.write("src/base/parallel.hpp", '#include "nearfield/grid.hpp"\n')
+        self.write("src/exact/core.hpp", '#include "base/parallel.hpp"\n')
+        self.write("src/exact/host.hpp", '#include "exact/core.hpp"\n')
+        self.write("src/exact/host.cpp", '#include "host.hpp"\n#include "nearfield/distance.hpp"\n')
+        self.write("src/label/host.cpp", '#include "exact/core.hpp"\n')
+        self.write("src/app/expand.cpp", '#include "nearfield/expand.hpp"\n')
+        self.write("src/io/io.hpp", '#include "nearfield/grid.hpp"\n')
+        self.write("cli/main.cpp", '#include "io/io.hpp"\n#include "nearfield/distance.hpp"\n')
+        self.write("tests/exact/a.cpp", '#include "exact/host.hpp"\n#include "io/io.hpp"\n')
+        self.write("tests/oracle/oracle.hpp", "#include <vector>\n")
+
+    def breaks(self, path: str, include: str) -> None:
+        self.write(path, f"// first line\n#include {include}\n")
+        found = layers.complaints(self.root)
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{path}:2:"), found)
+
+    def test_good_tree(self) -> None:
+        self.assertEqual(layers.complaints(self.root), [])
+
+    def test_built_files_do_not_count(self) -> None:
+        self.write("build/include/nearfield/grid.hpp", '#include "exact/core.hpp"\n')
+        self.assertEqual(layers.complaints(self.root), [])
+
+    def test_grid_includes_field(self) -> None:
+        self.breaks("include/nearfield/error.hpp", '"nearfield/distance.hpp"')
+
+    def test_contract_includes_source(self) -> None:
+        self.breaks("include/nearfield/voronoi.hpp", '"base/parallel.hpp"')
+
+    def test_field_includes_application(self) -> None:
+        self.breaks("include/nearfield/voronoi.hpp", '"nearfield/expand.hpp"')
+
+    def test_base_includes_room(self) -> None:
+        self.breaks("src/base/threads.cpp", '"exact/core.hpp"')
+
+    def test_base_includes_field(self) -> None:
+        self.breaks("src/base/threads.cpp", "<nearfield/distance.hpp>")
+
+    def test_room_includes_edge(self) -> None:
+        self.breaks("src/exact/entry.cpp", '"io/io.hpp"')
+
+    def test_room_includes_inside_of_room(self) -> None:
+        self.breaks("src/label/entry.cpp", '"exact/host.hpp"')
+
+    def test_application_includes_room(self) -> None:
+        self.breaks("src/app/walk.cpp", '"exact/core.hpp"')
+
+    def test_command_line_includes_room(self) -> None:
+        self.breaks("cli/verb.cpp", '"exact/core.hpp"')
+
+    def test_way_round_by_relative_path(self) -> None:
+        self.breaks("cli/verb.cpp", '"../src/exact/core.hpp"')
+
+    def test_oracle_includes_source(self) -> None:
+        self.breaks("tests/oracle/oracle.cpp", '"exact/core.hpp"')
+
+
+class LengthsTest(TreeTest):
+    def test_limit(self) -> None:
+        self.write("src/a.cpp", "int a;\n" * 400)
+        self.assertEqual(lengths.complaints(self.root), [])
+        self.write("src/a.cpp", "int a;\n" * 401)
+        self.assertEqual(len(lengths.complaints(self.root)), 1)
+
+    def test_reason(self) -> None:
+        self.write("src/a.cpp", "// over 400 lines because the table is one thing\n" + "int a;\n" * 500)
+        self.assertEqual(lengths.complaints(self.root), [])
+
+    def test_script_without_suffix(self) -> None:
+        self.write("dev", "true\n" * 401)
+        self.assertEqual(len(lengths.complaints(self.root)), 1)
+
+
+class HeadersTest(TreeTest):
+    def complain(self, **headers_by_name: str) -> list[str]:
+        for name, text in headers_by_name.items():
+            self.write(f"include/nearfield/{name}.hpp", text)
+        return headers.complaints(COMPILER, self.root / "include")
+
+    def test_good_header(self) -> None:
+        self.assertEqual(
+            self.complain(
+                a="#pragma once\n#include <vector>\ninline std::vector<int> f() { return {}; }\n",
+                nearfield='#pragma once\n#include "nearfield/a.hpp"\n',
+            ),
+            [],
+        )
+
+    def test_missing_include(self) -> None:
+        self.assertIn("does not compile alone", self.complain(nearfield="#pragma once\nstd::vector<int> f();\n")[0])
+
+    def test_warning(self) -> None:
+        self.assertIn(
+            "does not compile alone", self.complain(nearfield="#pragma once\ninline char f(int n) { return n; }\n")[0]
+        )
+
+    def test_no_guard(self) -> None:
+        self.assertIn("does not compile alone", self.complain(nearfield="struct a {};\n")[0])
+
+    def test_cuda(self) -> None:
+        self.write("include/cuda_runtime_api.h", "#pragma once\n")
+        self.assertIn(
+            "more than the standard library",
+            self.complain(nearfield="#pragma once\n#include <cuda_runtime_api.h>\n")[0],
+        )
+
+    def test_forgotten_in_umbrella(self) -> None:
+        self.assertIn("does not include a.hpp", self.complain(a="#pragma once\n", nearfield="#pragma once\n")[0])
+
+    def test_empty_folder(self) -> None:
+        self.assertTrue(headers.complaints(COMPILER, self.root))
+
+
+class SnippetsTest(TreeTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(".ci/run", "./dev test\n")
+
+    def test_unmarked(self) -> None:
+        self.write("README.md", "a\n```sh\nls\n```\n")
+        self.assertIn("README.md:2", snippets.unmarked(snippets.blocks(self.root))[0])
+
+    def test_other_languages_need_no_mark(self) -> None:
+        self.write("README.md", "```text\nls\n```\n```\nx\n```\n")
+        self.assertEqual(snippets.blocks(self.root), [])
+
+    def test_command_that_ci_does_not_run(self) -> None:
+        self.write("docs/a.md", "```sh ci\n./dev test   # proves it\n./dev other\n```\n")
+        self.assertEqual(len(snippets.not_in_ci(self.root, snippets.blocks(self.root))), 1)
+
+    def test_failing_command(self) -> None:
+        self.write("README.md", "```sh run\nfalse | cat\n```\n```sh run\ntouch here && ls here\n```\n")
+        failing, working = snippets.blocks(self.root)
+        self.assertIn("exit status 1", snippets.run_shell(failing, []) or "")
+        self.assertIsNone(snippets.run_shell(working, []))
+
+    def test_programs(self) -> None:
+        self.write("README.md", "```cpp run\nint main() {}\n```\n```cpp shown\nint x;\n```\n")
+        self.assertEqual(snippets.extract_programs(snippets.blocks(self.root), self.root / "out"), 1)
+        self.assertTrue((self.root / "out" / "readme_1.cpp").read_text().endswith("int main() {}\n"))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

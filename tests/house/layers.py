@@ -1,0 +1,98 @@
+"""Data flows one way: grid -> algorithm -> field -> application -> edge. Fails on an #include that points back.
+
+The public headers are the contract between the layers, so a room may include the field headers it implements, and
+nothing above a room may include what the room keeps to itself.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import tree
+
+# Public headers by layer; one that is not listed is an application's.
+GRID_HEADERS = {"grid.hpp", "error.hpp", "system.hpp"}
+FIELD_HEADERS = {"distance.hpp", "voronoi.hpp", "chamfer.hpp", "label.hpp"}
+
+# Who may include whom.
+MAY_INCLUDE = {
+    "grid": {"grid"},
+    "base": {"grid", "base"},
+    "field": {"grid", "field"},
+    "room": {"grid", "base", "field", "room"},
+    "application": {"grid", "field", "application"},
+    "app": {"grid", "base", "field", "application", "app"},
+    "umbrella": {"grid", "field", "application"},
+    "io": {"grid", "base", "io"},
+    "cli": {"grid", "field", "application", "umbrella", "io", "cli"},
+    "python": {"grid", "field", "application", "umbrella", "python"},
+    "bench": {"grid", "field", "application", "umbrella", "io", "bench"},
+    "oracle": {"oracle"},
+    "fuzz": {"grid", "io", "fuzz"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
+
+
+def layer_of(path: Path) -> str | None:
+    """The layer of a path relative to the root; None for those that may include anything, such as tests."""
+    top, *rest = path.parts
+    if top == "include":
+        if path.name in GRID_HEADERS:
+            return "grid"
+        if path.name == "nearfield.hpp":
+            return "umbrella"
+        return "field" if path.name in FIELD_HEADERS else "application"
+    if top == "src":
+        return rest[0] if rest[0] in {"base", "app", "io"} else "room"
+    if top == "tests":
+        return "oracle" if rest[0] == "oracle" else None
+    return top if top in MAY_INCLUDE else None
+
+
+def resolve(root: Path, includer: Path, name: str) -> Path | None:
+    """The file of this tree that the include means, relative to the root; None for a system header."""
+    top = includer.relative_to(root).parts[0]
+    for folder in (includer.parent, root / "include", root / "src", root / top, root):
+        candidate = (folder / name).resolve()
+        if candidate.is_file() and candidate.is_relative_to(root):
+            return candidate.relative_to(root)
+    return None
+
+
+def complaints(root: Path) -> list[str]:
+    root = root.resolve()
+    found = []
+    for path in tree.files(root, SUFFIXES):
+        here = path.relative_to(root)
+        layer = layer_of(here)
+        if layer is None:
+            continue
+        text = path.read_text(encoding="utf-8")
+        for match in INCLUDE.finditer(text):
+            target = resolve(root, path, match[1])
+            if target is None:
+                continue
+            line = text.count("\n", 0, match.start()) + 1
+            other = layer_of(target) or target.parts[0]
+            if other not in MAY_INCLUDE[layer]:
+                allowed = ", ".join(sorted(MAY_INCLUDE[layer]))
+                found.append(
+                    f"{here}:{line}: layer '{layer}' includes {target} of layer '{other}'; it may use: {allowed}"
+                )
+            elif layer == "room" and other == "room" and here.parts[1] != target.parts[1] and target.name != "core.hpp":
+                found.append(f"{here}:{line}: a room includes {target}; of another room only core.hpp may be used")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=tree.ROOT)
+    found = complaints(parser.parse_args().root)
+    print("\n".join(found) or "every include points the right way")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
