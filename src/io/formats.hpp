@@ -1,0 +1,50 @@
+// The formats, one source file each. A reader gets a source it cannot trust; refuse() says in one sentence why the format
+// cannot hold such an array, and nothing when it can; a writer is called only when refuse() had nothing to say.
+#pragma once
+
+#include <string>
+
+#include "io/bytes.hpp"
+
+namespace nearfield::io {
+
+/// An array without its data, and the lower-case suffix it would be written under.
+struct outline {
+    dtype type;
+    std::span<const std::int64_t> shape;
+    bool color;
+    std::string_view suffix;
+
+    [[nodiscard]] int rank() const { return static_cast<int>(shape.size()); }
+    [[nodiscard]] int grid_rank() const { return rank() - (color ? 1 : 0); }
+    [[nodiscard]] bool empty() const;  ///< has an axis of length 0
+};
+
+array read_png(const source& from, const read_limits& limits);
+std::string refuse_png(const outline& o);
+void write_png(output& to, const array& values);
+
+array read_pnm(const source& from, const read_limits& limits);
+std::string refuse_pnm(const outline& o);
+void write_pnm(output& to, const array& values, std::string_view suffix);
+
+array read_tiff(const source& from, const read_limits& limits);
+std::string refuse_tiff(const outline& o);
+void write_tiff(output& to, const array& values, compression wanted);
+
+array read_npy(stream& from, const read_limits& limits);
+std::string refuse_npy(const outline& o);
+void write_npy(output& to, const array& values);
+
+array read_nrrd(const source& from, const read_limits& limits);
+std::string refuse_nrrd(const outline& o);
+void write_nrrd(output& to, const array& values, compression wanted);
+
+array read_nifti(const source& from, const read_limits& limits);
+std::string refuse_nifti(const outline& o);
+void write_nifti(output& to, const array& values, std::string_view suffix);
+
+/// compression::automatic resolved for a type.
+bool deflates(compression wanted, dtype type);
+
+}  // namespace nearfield::io

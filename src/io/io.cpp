@@ -1,0 +1,182 @@
+// Which format a file has, and the two entry points.
+#include "io/io.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "io/formats.hpp"
+
+namespace nearfield::io {
+
+namespace {
+
+struct suffix_of {
+    std::string_view suffix;
+    format as;
+    bool primary;  ///< the one that messages suggest
+};
+constexpr suffix_of suffixes[] = {
+    {".npy", format::npy, true},   {".nrrd", format::nrrd, true},  {".nhdr", format::nrrd, false},
+    {".nii.gz", format::nifti, true}, {".nii", format::nifti, false}, {".tif", format::tiff, true},
+    {".tiff", format::tiff, false}, {".png", format::png, true},   {".pgm", format::pnm, true},
+    {".pbm", format::pnm, true},   {".ppm", format::pnm, true},    {".pnm", format::pnm, false}};
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+const suffix_of* find_suffix(const std::filesystem::path& path) {
+    const std::string name = lower(path.filename().string());
+    for (const auto& s : suffixes)
+        if (name.ends_with(s.suffix)) return &s;
+    return nullptr;
+}
+
+const suffix_of& suffix_or_throw(const std::filesystem::path& path) {
+    if (const auto* found = find_suffix(path)) return *found;
+    std::vector<std::string_view> names;
+    for (const auto& s : suffixes) names.push_back(s.suffix);
+    throw bad_file(path.string(), fmt::format("the suffix does not say which format; use one of {}", fmt::join(names, " ")));
+}
+
+std::optional<format> format_by_content(const source& from) {
+    const std::string head = from.head(352);
+    const std::string_view h = head;
+    if (h.starts_with("\x89PNG\r\n\x1a\n")) return format::png;
+    if (h.starts_with("\x93NUMPY")) return format::npy;
+    if (h.starts_with("NRRD000")) return format::nrrd;
+    if (h.starts_with(std::string_view("II*\0", 4)) || h.starts_with(std::string_view("MM\0*", 4)) ||
+        h.starts_with(std::string_view("II+\0", 4)) || h.starts_with(std::string_view("MM\0+", 4)))
+        return format::tiff;
+    if (h.size() >= 348 && (h.substr(344, 3) == "n+1" || h.substr(344, 3) == "ni1")) return format::nifti;
+    if (h.size() >= 8 && (h.substr(4, 3) == "n+2" || h.substr(4, 3) == "ni2")) return format::nifti;
+    if (h.starts_with("\x1f\x8b")) return format::nifti;
+    if (h.size() >= 3 && h[0] == 'P' && h[1] >= '1' && h[1] <= '6' && (std::isspace(static_cast<unsigned char>(h[2])) || h[2] == '#'))
+        return format::pnm;
+    return std::nullopt;
+}
+
+array read(const source& from, format as, const read_limits& limits) {
+    switch (as) {
+        case format::png: return read_png(from, limits);
+        case format::pnm: return read_pnm(from, limits);
+        case format::tiff: return read_tiff(from, limits);
+        case format::nrrd: return read_nrrd(from, limits);
+        case format::nifti: return read_nifti(from, limits);
+        case format::npy: break;
+    }
+    plain_stream bytes(from);
+    return read_npy(bytes, limits);
+}
+
+std::string refuse(format as, const outline& o) {
+    switch (as) {
+        case format::png: return refuse_png(o);
+        case format::pnm: return refuse_pnm(o);
+        case format::tiff: return refuse_tiff(o);
+        case format::nrrd: return refuse_nrrd(o);
+        case format::nifti: return refuse_nifti(o);
+        case format::npy: break;
+    }
+    return refuse_npy(o);
+}
+
+void check_data_and_spacing(const std::filesystem::path& path, const array& values) {
+    if (!values.data && values.cells() > 0)
+        throw error(error_code::invalid_argument, fmt::format("{}: values has no data, expected {} bytes", path.string(), values.bytes()));
+    if (!values.spacing.empty() && static_cast<int>(values.spacing.size()) != values.grid_rank())
+        throw error(error_code::invalid_argument,
+                    fmt::format("{}: spacing has {} values, expected {} (one per grid axis) or none", path.string(),
+                                values.spacing.size(), values.grid_rank()));
+}
+
+bool is_standard_stream(const std::filesystem::path& path) { return path == "-"; }
+
+}  // namespace
+
+std::int64_t array::cells() const {
+    std::int64_t product = 1;
+    for (std::int64_t n : shape) product *= n;
+    return product;
+}
+
+any_input<host> array::in() const {
+    if (shape.empty() || shape.size() > max_rank + 1)
+        throw error(error_code::invalid_argument,
+                    fmt::format("array: got {} axes, expected 1 to {}", shape.size(), max_rank + 1));
+    return any_input<host>::contiguous(data.get(), type, shape);
+}
+
+any_output<host> array::out() {
+    static_cast<void>(in());
+    return any_output<host>::contiguous(data.get(), type, shape);
+}
+
+bool outline::empty() const { return std::ranges::find(shape, 0) != shape.end(); }
+
+format format_of(const std::filesystem::path& path) { return suffix_or_throw(path).as; }
+
+array read(const std::filesystem::path& path, const read_limits& limits) {
+    if (is_standard_stream(path)) {
+        pipe_stream bytes(STDIN_FILENO, "standard input");
+        return read_npy(bytes, limits);
+    }
+    const source from(path);
+    if (from.size() == 0) throw bad_file(from.name(), "is empty");
+    const auto found = format_by_content(from);
+    return read(from, found ? *found : format_of(path), limits);
+}
+
+array read(std::span<const std::byte> bytes, format as, const read_limits& limits) {
+    return read(source(bytes, "memory"), as, limits);
+}
+
+void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape, bool color) {
+    const bool pipe = is_standard_stream(path);
+    const suffix_of& wanted = pipe ? suffixes[0] : suffix_or_throw(path);
+    if (shape.empty() || shape.size() > max_rank + 1 || !byte_count(type, shape))
+        throw error(error_code::invalid_argument,
+                    fmt::format("{}: got an array of shape {}, expected 1 to {} axes of 0 or more cells", path.string(),
+                                shape_text(shape), max_rank + 1));
+    if (color && (shape.size() < 2 || (shape.back() != 3 && shape.back() != 4)))
+        throw error(error_code::invalid_argument, fmt::format("{}: got a colour array of shape {}, expected 3 or 4 samples "
+                                                              "along the last axis", path.string(), shape_text(shape)));
+    const std::string why = refuse(wanted.as, {type, shape, color, wanted.suffix});
+    if (why.empty()) return;
+    std::vector<std::string_view> able;
+    for (const auto& s : suffixes)
+        if (s.primary && refuse(s.as, {type, shape, color, s.suffix}).empty()) able.push_back(s.suffix);
+    throw error(error_code::invalid_argument,
+                fmt::format("{}: {} cannot hold {} of type {} and shape {}: {}; formats that can: {}", path.string(), wanted.suffix,
+                            color ? "a colour image" : "an array", name_of(type), shape_text(shape), why, fmt::join(able, ", ")));
+}
+
+void write(const std::filesystem::path& path, const array& values, const write_options& options) {
+    require_writable(path, values.type, values.shape, values.color);
+    check_data_and_spacing(path, values);
+    if (is_standard_stream(path)) {
+        output to(STDOUT_FILENO, "standard output");
+        write_npy(to, values);
+        to.commit();
+        return;
+    }
+    const suffix_of& wanted = suffix_or_throw(path);
+    output to(path);
+    switch (wanted.as) {
+        case format::png: write_png(to, values); break;
+        case format::pnm: write_pnm(to, values, wanted.suffix); break;
+        case format::tiff: write_tiff(to, values, options.compression); break;
+        case format::npy: write_npy(to, values); break;
+        case format::nrrd: write_nrrd(to, values, options.compression); break;
+        case format::nifti: write_nifti(to, values, wanted.suffix); break;
+    }
+    to.commit();
+}
+
+}  // namespace nearfield::io

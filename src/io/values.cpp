@@ -1,0 +1,193 @@
+// Arrays out of untrusted sizes, and small things about values and units.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "io/bytes.hpp"
+#include "io/formats.hpp"
+
+namespace nearfield::io {
+
+namespace {
+
+/// Bytes the system can still give without killing somebody; nothing when it does not say. With overcommit, malloc alone
+/// promises memory that is not there.
+std::optional<std::int64_t> free_memory() {
+    std::ifstream info("/proc/meminfo");
+    std::string key, rest;
+    std::int64_t kib = 0, total = 0;
+    bool known = false;
+    while (info >> key >> kib && std::getline(info, rest)) {
+        if (key != "MemAvailable:" && key != "SwapFree:") continue;
+        total += kib * 1024;
+        known = true;
+    }
+    if (!known) return std::nullopt;
+    std::ifstream group("/sys/fs/cgroup/memory.max");
+    std::int64_t most = 0;
+    if (group >> most) total = std::min(total, most);
+    return total;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes < 100 * 1024) return fmt::format("{} bytes", bytes);
+    if (bytes < (std::int64_t{1} << 30)) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+}  // namespace
+
+std::optional<std::int64_t> byte_count(dtype type, std::span<const std::int64_t> shape) {
+    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; })) return std::nullopt;
+    // A zero anywhere makes the product zero, but strides of such a shape must not overflow either.
+    std::int64_t product = size_of(type);
+    for (std::int64_t n : shape)
+        if (__builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) || product > (std::int64_t{1} << 62))
+            return std::nullopt;
+    return std::ranges::find(shape, 0) == shape.end() ? product : 0;
+}
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+    return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+array make_array(dtype type, std::vector<std::int64_t> shape) {
+    const auto bytes = byte_count(type, shape);
+    if (!bytes)
+        throw error(error_code::invalid_argument,
+                    fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes", shape_text(shape)));
+    constexpr std::int64_t worth_asking = std::int64_t{1} << 26;
+    const auto available = *bytes > worth_asking ? free_memory() : std::nullopt;
+    array made;
+    made.type = type;
+    try {
+        if (available && *bytes > *available) throw std::bad_alloc();
+        made.data.reset(new std::byte[static_cast<std::size_t>(*bytes)]);
+    } catch (const std::bad_alloc&) {
+        throw error(error_code::out_of_memory,
+                    fmt::format("an array of shape {} and type {} needs {}{}; use a smaller one or a machine with more memory",
+                                shape_text(shape), name_of(type), bytes_text(*bytes),
+                                available ? fmt::format(", free are {}", bytes_text(*available)) : ""));
+    }
+    made.shape = std::move(shape);
+    return made;
+}
+
+array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t> shape, const read_limits& limits,
+                    std::optional<std::int64_t> available) {
+    const auto bytes = byte_count(type, shape);
+    if (!bytes) throw bad_file(name, fmt::format("claims the shape {}, which no array can have", shape_text(shape)));
+    if (available && *bytes > *available)
+        throw bad_file(name, fmt::format("claims {} of {} values ({}), but holds at most {}; the file is truncated or damaged",
+                                         shape_text(shape), name_of(type), bytes_text(*bytes), bytes_text(*available)));
+    if (*bytes > limits.max_bytes)
+        throw bad_file(name, fmt::format("holds {} of {} values ({}), more than the limit of {}", shape_text(shape),
+                                         name_of(type), bytes_text(*bytes), bytes_text(limits.max_bytes)));
+    return make_array(type, std::move(shape));
+}
+
+array read_array(stream& from, dtype type, std::vector<std::int64_t> shape, const read_limits& limits) {
+    constexpr std::int64_t trusted = std::int64_t{1} << 26;
+    const auto bytes = byte_count(type, shape);
+    if (from.at_most() || !bytes || *bytes <= trusted) {
+        array made = claimed_array(from.name(), type, std::move(shape), limits, from.at_most());
+        from.exact(made.data.get(), static_cast<std::size_t>(made.bytes()), "the data");
+        return made;
+    }
+    // A pipe may promise anything: the first part must arrive before the rest is allocated.
+    std::vector<std::byte> first(static_cast<std::size_t>(trusted));
+    from.exact(first.data(), first.size(), "the data");
+    array made = claimed_array(from.name(), type, std::move(shape), limits, std::nullopt);
+    std::memcpy(made.data.get(), first.data(), first.size());
+    from.exact(made.data.get() + first.size(), static_cast<std::size_t>(made.bytes()) - first.size(), "the data");
+    return made;
+}
+
+void swap_bytes(void* data, std::int64_t elements, std::int64_t element_size) {
+    auto swap_as = [&]<class T>(T, auto swapped) {
+        auto* at = static_cast<std::byte*>(data);
+        for (std::int64_t i = 0; i < elements; ++i, at += sizeof(T)) {
+            T value;
+            std::memcpy(&value, at, sizeof(T));
+            value = static_cast<T>(swapped(value));
+            std::memcpy(at, &value, sizeof(T));
+        }
+    };
+    if (element_size == 2) swap_as(std::uint16_t{}, [](std::uint16_t v) { return __builtin_bswap16(v); });
+    if (element_size == 4) swap_as(std::uint32_t{}, [](std::uint32_t v) { return __builtin_bswap32(v); });
+    if (element_size == 8) swap_as(std::uint64_t{}, [](std::uint64_t v) { return __builtin_bswap64(v); });
+}
+
+void normalise_booleans(array& values) {
+    if (values.type != dtype::boolean) return;
+    for (std::int64_t i = 0, n = values.cells(); i < n; ++i)
+        values.data[static_cast<std::size_t>(i)] = std::byte{values.data[static_cast<std::size_t>(i)] != std::byte{0}};
+}
+
+double shortest_decimal(float value) {
+    if (!std::isfinite(value)) return static_cast<double>(value);
+    char text[64];
+    const auto [end, code] = std::to_chars(text, text + sizeof text, value);
+    double decimal = 0;
+    if (code == std::errc{}) std::from_chars(text, end, decimal);
+    return decimal;
+}
+
+std::vector<double> usable_spacing(std::vector<double> claimed) {
+    bool any = false;
+    for (double& d : claimed) {
+        d = std::abs(d);
+        const bool known = d > 0 && std::isfinite(d);
+        any = any || known;
+        if (!known) d = 1;
+    }
+    return any ? claimed : std::vector<double>{};
+}
+
+bool deflates(compression wanted, dtype type) {
+    if (wanted != compression::automatic) return wanted == compression::deflate;
+    return type < dtype::float16;
+}
+
+namespace {
+
+struct unit_name {
+    std::string_view name, canonical;
+    double metres;
+};
+constexpr std::array units{
+    unit_name{"m", "m", 1.0}, unit_name{"meter", "m", 1.0}, unit_name{"metre", "m", 1.0},
+    unit_name{"cm", "cm", 1e-2}, unit_name{"centimeter", "cm", 1e-2}, unit_name{"centimetre", "cm", 1e-2},
+    unit_name{"mm", "mm", 1e-3}, unit_name{"millimeter", "mm", 1e-3}, unit_name{"millimetre", "mm", 1e-3},
+    unit_name{"um", "um", 1e-6}, unit_name{"micron", "um", 1e-6}, unit_name{"micrometer", "um", 1e-6},
+    unit_name{"micrometre", "um", 1e-6}, unit_name{"\u00b5m", "um", 1e-6}, unit_name{"\u03bcm", "um", 1e-6},
+    unit_name{"\\u00B5m", "um", 1e-6},  // as ImageJ writes it into TIFF
+    unit_name{"nm", "nm", 1e-9}, unit_name{"nanometer", "nm", 1e-9}, unit_name{"nanometre", "nm", 1e-9},
+    unit_name{"inch", "inch", 0.0254}, unit_name{"in", "inch", 0.0254}};
+
+const unit_name* find_unit(std::string_view unit) {
+    for (const auto& u : units) {
+        const bool plural = u.name.size() > 3 && unit.size() == u.name.size() + 1 && unit.back() == 's';
+        if (unit == u.name || (plural && unit.substr(0, unit.size() - 1) == u.name)) return &u;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::optional<double> metres_of(std::string_view unit) {
+    const unit_name* found = find_unit(unit);
+    return found ? std::optional(found->metres) : std::nullopt;
+}
+
+std::string canonical_unit(std::string_view unit) {
+    const unit_name* found = find_unit(unit);
+    return std::string(found ? found->canonical : unit);
+}
+
+}  // namespace nearfield::io
