@@ -1,0 +1,72 @@
+// What a command line said, and the table of verbs that drives parsing, help, docs, completion and the man page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace nearfield::cli {
+
+/// Values of all options of all verbs; a verb reads only those that its rows of the table name.
+struct arguments {
+    std::string verb;
+    std::string input, output, indices, picture;
+    std::string spacing, sites, dtype = "float32", threshold, channel;
+    std::string device = "auto", isolines = "none", slice, kind = "random", size, topic;
+    std::string image, volume, fields = "distance";
+    bool squared = false, coordinates = false, json = false, quiet = false, invert = false, markdown = false;
+    std::int64_t threads = 0, repeat = 5, scale = 0;
+    std::uint64_t seed = 1;
+    double density = 0;
+};
+
+/// Where an option's value goes; the member's type says how its text is read.
+using member = std::variant<bool arguments::*, std::string arguments::*, std::int64_t arguments::*,
+                            std::uint64_t arguments::*, double arguments::*>;
+
+struct option {
+    std::string names;  ///< "-o,--output", or a positional's name in the table's own words: "INPUT"
+    std::string value;  ///< placeholder of the value; empty for a flag
+    std::string help;
+    member into;
+    std::vector<std::string> choices{};
+    bool required = false;
+    bool file = false;  ///< shells complete file names
+
+    [[nodiscard]] bool positional() const { return names[0] != '-'; }
+    [[nodiscard]] bool flag() const { return std::holds_alternative<bool arguments::*>(into); }
+    /// "--output" of "-o,--output"
+    [[nodiscard]] std::string long_name() const { return names.substr(names.rfind(',') + 1); }
+};
+
+struct verb {
+    std::string name;
+    std::string summary;  ///< one line without a full stop
+    std::string about;    ///< one paragraph
+    std::vector<option> options;
+    std::string example;  ///< shell commands that run as they stand, one a line; the tests run them
+    int (*run)(const arguments&) = nullptr;
+};
+
+[[nodiscard]] const std::vector<verb>& verbs();
+/// nullptr when there is no such verb.
+[[nodiscard]] const verb* find_verb(const std::string& name);
+
+struct exit_status {
+    int code;
+    std::string meaning;
+};
+[[nodiscard]] const std::vector<exit_status>& exit_statuses();
+
+int field_verb(const arguments& args);  ///< distance and voronoi
+int info_verb(const arguments& args);
+int sample_verb(const arguments& args);
+int convert_verb(const arguments& args);
+int bench_verb(const arguments& args);
+int demo_verb(const arguments& args);
+int help_verb(const arguments& args);
+int completion_verb(const arguments& args);
+int man_verb(const arguments& args);
+
+}  // namespace nearfield::cli

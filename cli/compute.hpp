@@ -1,0 +1,30 @@
+// The fields, on whichever device the command line chose.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "nearfield/distance.hpp"
+#include "nearfield/system.hpp"
+
+namespace nearfield::cli {
+
+struct computed {
+    std::string device;  ///< "cpu" or "cuda"
+    std::string name;    ///< of the processor: "2 threads, AVX3", or the GPU's own
+    int threads = 0;
+    std::vector<double> compute_ms;
+    double copy_ms = 0;
+    std::string note;  ///< why auto did not take the GPU after all
+
+    [[nodiscard]] double median_ms() const;
+    [[nodiscard]] double best_ms() const;
+};
+
+/// Runs distance_transform by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little
+/// memory or cannot serve the request is replaced by the CPU. Throws cancelled after Ctrl-C.
+[[nodiscard]] computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out, const distance_options& options,
+                               int warmups = 0, int repeat = 1);
+
+}  // namespace nearfield::cli

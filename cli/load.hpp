@@ -1,0 +1,35 @@
+// Reading an input: file, colour, threshold, spacing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "io/io.hpp"
+
+namespace nearfield::cli {
+
+struct loaded {
+    io::array image;               ///< no colour
+    std::vector<double> per_axis;  ///< spacing, one value per axis
+    bool rows_up = false;          ///< a format whose rows are drawn from bottom to top
+    double read_ms = 0;
+
+    [[nodiscard]] nearfield::spacing cell() const { return {per_axis.data(), per_axis.size()}; }
+};
+
+/// --channel, --threshold and --spacing applied to the file `path`. Throws what io::read throws, and invalid_argument.
+[[nodiscard]] loaded load(const std::string& path, const arguments& args);
+
+/// One value a cell of a colour image. Luminance is (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is
+/// zero only where all three are. Throws invalid_argument for alpha without an alpha channel.
+[[nodiscard]] io::array take_channel(const io::array& image, const std::string& channel);
+
+/// 255 where a cell is above the threshold, else 0. NaN is not above it.
+[[nodiscard]] io::array make_mask(const io::array& image, double threshold);
+
+/// The threshold that best separates two classes, from a histogram of 1024 bins; `image` must have a finite value.
+/// Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979.
+[[nodiscard]] double otsu_threshold(const io::array& image);
+
+}  // namespace nearfield::cli

@@ -1,0 +1,41 @@
+// Which planes of an array a picture shows, and where on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nearfield::cli {
+
+/// A plane of an array: cell (row, column) lies at offset + row * row_stride + column * column_stride.
+struct plane {
+    std::int64_t rows = 1, columns = 1, offset = 0, row_stride = 0, column_stride = 0;
+    int row_axis = -1, column_axis = -1;  ///< -1: the array has no such axis
+    double row_spacing = 1, column_spacing = 1;
+    std::vector<std::int64_t> at;  ///< coordinate along every axis that is not drawn
+
+    [[nodiscard]] std::int64_t cell(std::int64_t row, std::int64_t column) const { return offset + row * row_stride + column * column_stride; }
+};
+
+struct panel {
+    plane shows;
+    int left = 0, top = 0, width = 0, height = 0;
+    bool rows_up = false;
+};
+
+/// A rectangle of pixels; left over is what stays free for a legend.
+struct sheet {
+    int width = 0, height = 0;
+    double pitch = 1;  ///< length of a pixel's side, in units of the spacing
+    std::vector<panel> panels;
+    int legend_left = 0, legend_top = 0, legend_width = 0, legend_height = 0;
+};
+
+/// One axis: a strip. Two: the image. Three: the three middle planes, first axis upright where `rows_up`. `slice` is
+/// "AXIS:INDEX", several joined by commas, and must leave at most three axes. Small grids are enlarged, so that a pixel
+/// is a square; no side is longer than 8192 pixels.
+/// Throws invalid_argument for a slice that does not fit and for an array without cells.
+[[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const std::string& slice,
+                            bool rows_up);
+
+}  // namespace nearfield::cli

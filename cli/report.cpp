@@ -1,0 +1,93 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/parse.hpp"
+
+namespace nearfield::cli {
+
+json_report start_report(const arguments& args) {
+    json_report report;
+    report["nearfield"] = NEARFIELD_VERSION;
+    report["verb"] = args.verb;
+    return report;
+}
+
+json_report describe(const io::array& values) {
+    json_report report;
+    report["shape"] = values.shape;
+    report["dtype"] = name_of(values.type);
+    if (!values.spacing.empty()) report["spacing"] = values.spacing;
+    if (!values.unit.empty()) report["unit"] = values.unit;
+    return report;
+}
+
+json_report describe(const computed& run, std::int64_t cells) {
+    json_report report;
+    report["device"] = run.device;
+    report["name"] = run.name;
+    if (run.threads > 0) report["threads"] = run.threads;
+    report["compute_ms"] = run.median_ms();
+    if (run.device == "cuda") report["copy_ms"] = run.copy_ms;
+    report["mcells_per_s"] = run.median_ms() > 0 ? static_cast<double>(cells) / run.median_ms() / 1e3 : 0.0;
+    if (!run.note.empty()) report["note"] = run.note;
+    return report;
+}
+
+void finish(const arguments& args, const json_report& report, const std::string& line, bool stdout_carries_data) {
+    if (args.json) {
+        // File names may be no UTF-8; a report with a replacement character is better than none.
+        const std::string text = report.dump(2, ' ', false, json_report::error_handler_t::replace) + "\n";
+        if (stdout_carries_data) std::fputs(text.c_str(), stderr);
+        else print(text);
+    } else if (!args.quiet) {
+        std::fputs((line + "\n").c_str(), stderr);
+    }
+}
+
+void note(const arguments& args, const std::string& text) {
+    if (!args.quiet) std::fputs(fmt::format("nearfield: {}: note: {}\n", args.verb, text).c_str(), stderr);
+}
+
+void check_destination(const std::string& path) {
+    if (path.empty() || path == "-") return;
+    static_cast<void>(io::format_of(path));
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const std::string where = folder.empty() ? "." : folder.string();
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(where, ignored))
+        throw error(error_code::io, fmt::format("cannot write {}: there is no folder {}; make it first", path, where));
+    if (std::filesystem::is_directory(path, ignored)) throw error(error_code::io, fmt::format("cannot write {}: it is a folder", path));
+    if (access(where.c_str(), W_OK) != 0) throw error(error_code::io, fmt::format("cannot write {}: folder {}: {}", path, where, std::strerror(errno)));
+}
+
+bool one_stdout(std::initializer_list<std::string> paths) {
+    const auto count = std::count(paths.begin(), paths.end(), "-");
+    if (count > 1) throw error(error_code::invalid_argument, "more than one output is '-'; stdout can carry only one");
+    if (count == 1 && isatty(STDOUT_FILENO) == 1)
+        throw error(error_code::invalid_argument, "output is '-' but stdout is a terminal; send it to a file or a pipe: ... -o - > distance.npy");
+    return count == 1;
+}
+
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw error(error_code::io, fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+}
+
+std::string text_of_bytes(std::int64_t bytes) {
+    if (bytes < 10'000) return fmt::format("{} B", bytes);
+    double amount = static_cast<double>(bytes);
+    const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    while (amount >= 1000 && unit < 5) amount /= 1000, ++unit;
+    return fmt::format("{:.1f} {}", amount, units[unit]);
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,35 @@
+// What a verb says when it is done: a line on stderr, or JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/arguments.hpp"
+#include "cli/compute.hpp"
+#include "io/io.hpp"
+
+namespace nearfield::cli {
+
+using json_report = nlohmann::ordered_json;
+
+/// A report with the fields that all have: "nearfield" (version) and "verb".
+[[nodiscard]] json_report start_report(const arguments& args);
+[[nodiscard]] json_report describe(const io::array& values);
+[[nodiscard]] json_report describe(const computed& run, std::int64_t cells);
+
+/// --json: the report, to stdout unless stdout carries data. Otherwise, unless --quiet, `line` to stderr.
+void finish(const arguments& args, const json_report& report, const std::string& line, bool stdout_carries_data = false);
+/// "nearfield: VERB: note: ..." on stderr, unless --quiet.
+void note(const arguments& args, const std::string& text);
+
+/// Throws, before any work is done, when `path` has an unknown suffix or its folder is missing or may not be written to.
+void check_destination(const std::string& path);
+/// At most one output can be stdout; throws invalid_argument else. True when one is.
+bool one_stdout(std::initializer_list<std::string> paths);
+/// Text to stdout; throws io when it cannot be written.
+void print(const std::string& text);
+
+/// "1.2 MB"
+[[nodiscard]] std::string text_of_bytes(std::int64_t bytes);
+
+}  // namespace nearfield::cli

@@ -1,0 +1,112 @@
+// nearfield demo
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/compute.hpp"
+#include "cli/load.hpp"
+#include "cli/parse.hpp"
+#include "cli/picture.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/sample.hpp"
+#include "cli/values.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+struct demo_row {
+    std::string what, input, picture;
+    computed run;
+    std::vector<std::int64_t> shape;
+};
+
+struct demo {
+    const arguments& args;
+    std::filesystem::path folder;
+    std::vector<demo_row> rows;
+
+    void save(const picture& image, const std::string& what, const std::string& name, const loaded& input, computed run) {
+        const std::filesystem::path path = folder / (name + "-" + what + ".png");
+        io::write(path, to_array(image));
+        rows.push_back({what, name, path.string(), std::move(run), input.image.shape});
+        stop_if_interrupted();
+    }
+
+    /// Depth inside the shapes, lines of equal distance around them, and the cells that belong to each.
+    void draw(const loaded& input, const std::string& name) {
+        const sheet on = arrange(input.image.shape, input.per_axis, "", input.rows_up);
+        io::array field = io::make_array(dtype::float32, input.image.shape);
+        fields<host> out;
+        out.distance = field.out();
+        computed run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::zero});
+        save(draw_distance(on, field, {.isolines = "none", .squared = false, .unit = input.image.unit}), "distance", name, input, std::move(run));
+        run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::nonzero});
+        save(draw_distance(on, field, {.isolines = "auto", .squared = false, .unit = input.image.unit}), "isolines", name, input, std::move(run));
+        field = io::make_array(dtype::int64, input.image.shape);
+        out = {};
+        out.index = field.out();
+        run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::nonzero});
+        save(draw_voronoi(on, field, input.per_axis, group_seeds(input.image, false)), "voronoi", name, input, std::move(run));
+    }
+};
+
+/// More than two values: a gray image, which Otsu's threshold turns into a mask.
+bool is_gray(const io::array& image) {
+    return with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        double other = 0;
+        for (std::int64_t i = 0, n = image.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(cells[i]);
+            if (value == 0) continue;
+            if (other != 0 && value != other) return true;
+            other = value;
+        }
+        return false;
+    });
+}
+
+loaded demo_input(const arguments& args, const std::string& path, sample_kind stand_in, const std::vector<std::int64_t>& size, std::size_t axes) {
+    if (path.empty()) {
+        loaded made;
+        made.image = make_sample(stand_in, {.shape = size, .seed = 1, .density = 0, .scale = 0, .invert = false});
+        made.per_axis.assign(size.size(), 1.0);
+        return made;
+    }
+    loaded input = load(path, args);
+    if (input.image.shape.size() != axes)
+        throw error(error_code::invalid_argument, fmt::format("{} has {} axes (shape {}); --{} takes {}", path, input.image.shape.size(), text_of(input.image.shape), axes == 2 ? "image" : "volume", axes));
+    if (axes == 2 && is_gray(input.image)) input.image = make_mask(input.image, otsu_threshold(input.image));
+    return input;
+}
+
+void tell(const arguments& args, const demo& made) {
+    json_report said = start_report(args);
+    said["pictures"] = json_report::array();
+    std::string table = fmt::format("{:<10} {:<8} {:>14} {:>12}  {:<24} {}\n", "what", "input", "size", "time", "device", "picture");
+    for (const demo_row& row : made.rows) {
+        table += fmt::format("{:<10} {:<8} {:>14} {:>9.2f} ms  {:<24} {}\n", row.what, row.input, text_of(row.shape), row.run.median_ms(), fmt::format("{} ({})", row.run.device, row.run.name),
+                             std::filesystem::path(row.picture).filename().string());
+        std::int64_t cells = 1;
+        for (std::int64_t n : row.shape) cells *= n;
+        json_report entry{{"what", row.what}, {"input", row.input}, {"shape", row.shape}, {"path", row.picture}};
+        entry["run"] = describe(row.run, cells);
+        said["pictures"].push_back(entry);
+    }
+    if (args.json) return finish(args, said, {});
+    if (!args.quiet) print(table + fmt::format("\nThe pictures are in {}\n", std::filesystem::absolute(made.folder).lexically_normal().string()));
+}
+
+}  // namespace
+
+int demo_verb(const arguments& args) {
+    std::error_code failed;
+    std::filesystem::create_directories(args.output, failed);
+    if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.output, failed.message()));
+    demo made{args, args.output, {}};
+    made.draw(demo_input(args, args.image, sample_kind::blobs, {600, 800}, 2), "image");
+    made.draw(demo_input(args, args.volume, sample_kind::vessels, {128, 160, 160}, 3), "volume");
+    tell(args, made);
+    return 0;
+}
+
+}  // namespace nearfield::cli
