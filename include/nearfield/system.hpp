@@ -31,4 +31,8 @@ struct system_info {
 /// Asks the machine; never throws for a missing GPU or driver. Waits for the CUDA runtime to start: call it once.
 [[nodiscard]] system_info query_system();
 
+/// Calls on a device keep their workspace memory for the next call; this gives it back to the driver. Waits for the device.
+/// Without CUDA it does nothing.
+void release_device_memory();
+
 }  // namespace nearfield

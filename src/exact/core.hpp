@@ -34,8 +34,9 @@ static_assert(no_site<std::int32_t>() == 1 << 30 && no_site<std::int64_t>() == s
 static_assert(no_site<std::int32_t>() + (no_site<std::int32_t>() - 1) == std::numeric_limits<std::int32_t>::max());
 
 /// weight * distance^2; in double the square is exact up to distances of 2^26 cells and the product is rounded once.
-template <class V>
-NF_HD constexpr V along(V weight, std::int64_t distance) {
+/// `Steps` is any signed integer type that holds the square.
+template <class V, class Steps>
+NF_HD constexpr V along(V weight, Steps distance) {
     return weight * static_cast<V>(distance * distance);
 }
 
@@ -62,9 +63,9 @@ struct key_layout {
         return key | field<K>(axis, coordinate);
     }
     template <class K>
-    NF_HD constexpr std::int64_t coordinate(K key, int axis) const {
+    NF_HD constexpr K coordinate(K key, int axis) const {
         using U = std::make_unsigned_t<K>;
-        return static_cast<std::int64_t>((static_cast<U>(key) >> shift[axis]) & ((U{1} << bits[axis]) - 1));
+        return static_cast<K>((static_cast<U>(key) >> shift[axis]) & ((U{1} << bits[axis]) - 1));
     }
 };
 

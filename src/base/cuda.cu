@@ -1,0 +1,103 @@
+#include "base/cuda.cuh"
+
+#include <array>
+#include <mutex>
+#include <string>
+
+#include "nearfield/system.hpp"
+
+namespace nearfield::cuda {
+namespace {
+
+constexpr int max_devices = 64;
+
+struct pools {
+    std::mutex making;
+    std::array<cudaMemPool_t, max_devices> of_device{};
+};
+
+pools& all_pools() {
+    static pools* const all = new pools;  // never destroyed: the driver may be gone before static destructors run
+    return *all;
+}
+
+/// A pool of our own, so that keeping memory between calls changes nothing for other users of the device.
+cudaMemPool_t pool_of(int ordinal) {
+    pools& all = all_pools();
+    const std::lock_guard<std::mutex> held(all.making);
+    cudaMemPool_t& pool = all.of_device.at(static_cast<std::size_t>(ordinal));
+    if (pool == nullptr) {
+        cudaMemPoolProps props{};
+        props.allocType = cudaMemAllocationTypePinned;
+        props.location.type = cudaMemLocationTypeDevice;
+        props.location.id = ordinal;
+        check(cudaMemPoolCreate(&pool, &props), "making a memory pool");
+        std::uint64_t keep_all = UINT64_MAX;
+        check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all), "setting up a memory pool");
+    }
+    return pool;
+}
+
+bool means_no_gpu(cudaError_t result) {
+    return result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver || result == cudaErrorInitializationError ||
+           result == cudaErrorSystemDriverMismatch || result == cudaErrorStubLibrary;
+}
+
+}  // namespace
+
+void check(cudaError_t result, const char* doing, std::source_location where) {
+    if (result == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());  // reported here; the next call must not report it again
+    const std::string text = cudaGetErrorString(result);
+    if (means_no_gpu(result))
+        throw error(error_code::unsupported, "device: no usable NVIDIA GPU (" + text + "); use host{}", where);
+    throw error(error_code::device, "device: " + text + " while " + doing, where);
+}
+
+void workspace::allocate() {
+    if (bytes_ == 0) return;
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "finding the current device");
+    void* memory = nullptr;
+    const cudaError_t result =
+        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes_), pool_of(ordinal), stream_of(on_));
+    if (result == cudaErrorMemoryAllocation) {
+        static_cast<void>(cudaGetLastError());
+        std::size_t free_bytes = 0, total = 0;
+        static_cast<void>(cudaMemGetInfo(&free_bytes, &total));
+        throw error(error_code::out_of_memory, "out of device memory: the call needs a workspace of " + std::to_string(bytes_) +
+                                                   " bytes, " + std::to_string(free_bytes) + " are free");
+    }
+    check(result, "allocating workspace");
+    data_ = static_cast<std::byte*>(memory);
+}
+
+workspace::~workspace() {
+    if (data_ != nullptr) static_cast<void>(cudaFreeAsync(data_, stream_of(on_)));
+}
+
+device_guard::device_guard(const device& on) {
+    check(cudaGetDevice(&before_), "finding the current device");
+    now_ = before_;
+#if CUDART_VERSION >= 12080
+    check(cudaStreamGetDevice(stream_of(on), &now_), "finding the stream's device");
+#endif
+    if (now_ != before_) check(cudaSetDevice(now_), "switching to the stream's device");
+}
+
+device_guard::~device_guard() {
+    if (now_ != before_) static_cast<void>(cudaSetDevice(before_));
+}
+
+}  // namespace nearfield::cuda
+
+namespace nearfield {
+
+void release_device_memory() {
+    cuda::pools& all = cuda::all_pools();
+    const std::lock_guard<std::mutex> held(all.making);
+    for (cudaMemPool_t pool : all.of_device)
+        if (pool != nullptr) cuda::check(cudaMemPoolTrimTo(pool, 0), "giving back workspace memory");
+}
+
+}  // namespace nearfield

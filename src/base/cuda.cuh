@@ -1,0 +1,82 @@
+// The only place that launches kernels, allocates device memory and looks at CUDA's return codes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+#include "nearfield/error.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::cuda {
+
+inline constexpr int warp = 32;
+inline constexpr unsigned every_lane = 0xffffffffu;
+
+/// Throws error(device), or error(unsupported) where there is no usable GPU, when `result` is a failure.
+void check(cudaError_t result, const char* doing, std::source_location where = std::source_location::current());
+
+inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_t>(on.stream); }
+
+/// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
+template <class... Parameters, class... Arguments>
+void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads, std::size_t shared_bytes,
+            Arguments&&... arguments) {
+    if (blocks == 0) return;
+    if (shared_bytes > 48 * 1024)
+        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes)),
+              "asking for shared memory");
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream_of(on);
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+}
+
+/// Workspace of one call: reserve what is needed, allocate once, in stream order; freed in stream order when it goes out of
+/// scope. The memory comes from a pool that keeps it for the next call (nearfield::release_device_memory gives it back).
+class workspace {
+public:
+    explicit workspace(const device& on) : on_(on) {}
+    ~workspace();
+    workspace(const workspace&) = delete;
+    workspace& operator=(const workspace&) = delete;
+
+    /// Notes a need; the returned number goes to `get` once `allocate` was called.
+    template <class T>
+    [[nodiscard]] std::int64_t reserve(std::int64_t count) {
+        const std::int64_t at = bytes_;
+        bytes_ += (count * static_cast<std::int64_t>(sizeof(T)) + alignment - 1) / alignment * alignment;
+        return at;
+    }
+    void allocate();
+    template <class T>
+    [[nodiscard]] T* get(std::int64_t reserved) const {
+        return reinterpret_cast<T*>(data_ + reserved);
+    }
+    [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+private:
+    static constexpr std::int64_t alignment = 256;
+    const device& on_;
+    std::int64_t bytes_ = 0;
+    std::byte* data_ = nullptr;
+};
+
+/// Makes the stream's device current while it lives.
+class device_guard {
+public:
+    explicit device_guard(const device& on);
+    ~device_guard();
+    device_guard(const device_guard&) = delete;
+    device_guard& operator=(const device_guard&) = delete;
+
+private:
+    int before_ = 0, now_ = 0;
+};
+
+}  // namespace nearfield::cuda

@@ -1,0 +1,179 @@
+// What every kernel of the exact engine shares: the shape of a pass, reading the state along a line, writing finished cells.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "base/cuda.cuh"
+#include "exact/core.hpp"
+
+namespace nearfield::exact {
+
+/// Integers that hold a coordinate and its square in the numbers V.
+template <class V>
+using steps = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
+
+/// Between passes a cell holds its packed site (`Keyed`), from which the value follows, or only the value.
+template <class V, class K, bool Keyed>
+using state_of = std::conditional_t<Keyed, K, V>;
+
+/// Element steps along the problem's axes; passed to kernels by value.
+struct strides {
+    std::int64_t of[max_rank]{};
+};
+
+/// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
+__device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
+    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+    return a / b;
+}
+
+/// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are neighbours in memory
+/// wherever `inner` allows.
+struct pass {
+    int axis = 0;
+    std::int64_t rows = 1, inner = 1, columns = 1;
+    bool rows_ordered = true;
+
+    __device__ std::int64_t first_cell(std::int64_t column) const {
+        if (columns == inner) return column;
+        const std::int64_t outer = quotient(column, inner);
+        return outer * rows * inner + (column - outer * inner);
+    }
+};
+
+/// Values and packed sites along one line. `Done` counts the axes already searched (1 or 2; 0 means any number, at the cost
+/// of a stack frame).
+template <class V, class K, bool Keyed, int Done>
+class line_reader {
+    using state = state_of<V, K, Keyed>;
+
+public:
+    __device__ line_reader(const metric<V>& m, const pass& g, const state* cells, std::int64_t column)
+        : m_(m), inner_(g.inner), shift_(g.axis), cell_(cells + g.first_cell(column)) {
+        if constexpr (Keyed) {
+            std::int64_t rest = column - quotient(column, g.inner) * g.inner;
+            if constexpr (Done == 1) {
+                at_[0] = static_cast<steps<V>>(rest);
+            } else if constexpr (Done == 2) {
+                const std::int64_t above = quotient(rest, m.size[m.rank - 1]);
+                at_[0] = static_cast<steps<V>>(rest - above * m.size[m.rank - 1]);
+                at_[1] = static_cast<steps<V>>(above);
+            } else {
+                for (int axis = m.rank - 1; axis > g.axis; --axis) {
+                    const std::int64_t above = quotient(rest, m.size[axis]);
+                    at_[m.rank - 1 - axis] = static_cast<steps<V>>(rest - above * m.size[axis]);
+                    rest = above;
+                }
+            }
+        }
+    }
+
+    __device__ state load(std::int64_t row) const { return cell_[row * inner_]; }
+
+    /// Value of a loaded state.
+    __device__ V value(state s) const {
+        if constexpr (!Keyed) {
+            return s;
+        } else {
+            if (s == no_key<K>) return no_site<V>();
+            V sum = term(s, 0);
+            const int done = Done == 0 ? m_.rank - 1 - shift_ : Done;
+            for (int i = 1; i < done; ++i) sum += term(s, i);
+            return sum;
+        }
+    }
+
+    /// Packed site of a loaded state when its row is `row`; 0 when sites are not wanted.
+    __device__ K key(state s, std::int64_t row) const {
+        if constexpr (Keyed) return m_.keys.with(s, shift_, row);
+        else return K{0};
+    }
+
+private:
+    __device__ V term(state s, int i) const {
+        const int axis = m_.rank - 1 - i;
+        const auto site = static_cast<steps<V>>(m_.keys.coordinate(static_cast<K>(s), axis));
+        return along(m_.weight[axis], static_cast<steps<V>>(at_[i] - site));
+    }
+
+    const metric<V>& m_;
+    std::int64_t inner_;
+    int shift_;
+    const state* cell_;
+    steps<V> at_[Done == 0 ? max_rank : Done];
+};
+
+/// The caller's fields, contiguous, one pointer each; null is not wanted.
+struct outputs {
+    float* distance32 = nullptr;
+    double* distance64 = nullptr;
+    std::uint32_t* squared32 = nullptr;
+    std::uint64_t* squared64 = nullptr;
+    double* squared_float = nullptr;
+    std::int64_t* index = nullptr;
+    std::int32_t* coordinates = nullptr;
+    int image_rank = 1;
+    int problem_axis[max_rank]{};     ///< of each axis of the caller's image; -1 for one of length 1
+    std::int64_t step[max_rank]{};    ///< C-order steps of the problem's axes
+    std::int64_t cells = 0;
+};
+
+/// Root of a squared distance in double, rounded once. Below 2^24 a correctly rounded float root is the same number.
+template <class V>
+__device__ float root32(V squared) {
+    if (squared >= no_site<V>()) return __int_as_float(0x7f800000);
+    if constexpr (std::is_same_v<V, std::int32_t>)
+        if (squared < (1 << 24)) return __fsqrt_rn(static_cast<float>(squared));
+    return static_cast<float>(__dsqrt_rn(static_cast<double>(squared)));
+}
+
+template <class T, class V>
+__device__ T converted(V squared, T none) {
+    return squared < no_site<V>() ? static_cast<T>(squared) : none;
+}
+
+/// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.
+template <class V, class K, bool Keyed, bool Last>
+struct sink {
+    state_of<V, K, Keyed>* next = nullptr;
+    outputs out;
+
+    __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
+        if constexpr (Last) {
+            if (out.distance32) out.distance32[cell] = root32(value);
+            if (out.distance64)
+                out.distance64[cell] = value < no_site<V>() ? __dsqrt_rn(static_cast<double>(value)) : __longlong_as_double(0x7ff0000000000000);
+            if (out.squared32) out.squared32[cell] = converted<std::uint32_t>(value, UINT32_MAX);
+            if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, UINT64_MAX);
+            if (out.squared_float) out.squared_float[cell] = converted<double>(value, __longlong_as_double(0x7ff0000000000000));
+            if constexpr (Keyed) put_site(m, cell, key);
+        } else if constexpr (Keyed) {
+            next[cell] = key;
+        } else {
+            next[cell] = value < no_site<V>() ? value : no_site<V>();
+        }
+    }
+
+private:
+    __device__ void put_site(const metric<V>& m, std::int64_t cell, K key) const {
+        if (out.index) {
+            std::int64_t linear = -1;
+            if (key != no_key<K>) {
+                linear = m.keys.coordinate(key, m.rank - 1);
+                for (int axis = m.rank - 2; axis >= 0; --axis) linear += m.keys.coordinate(key, axis) * out.step[axis];
+            }
+            out.index[cell] = linear;
+        }
+        if (out.coordinates)
+            for (int source = 0; source < out.image_rank; ++source) {
+                const int axis = out.problem_axis[source];
+                out.coordinates[source * out.cells + cell] =
+                    key == no_key<K> ? -1 : axis < 0 ? 0 : static_cast<std::int32_t>(m.keys.coordinate(key, axis));
+            }
+    }
+};
+
+}  // namespace nearfield::exact

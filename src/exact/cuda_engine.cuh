@@ -1,0 +1,307 @@
+// The exact engine on the device, pass by pass: what is launched, in order, and the memory it needs. Compiled once for each
+// kind of numbers (cuda_int32.cu, ...).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/cuda_long.cuh"
+#include "exact/cuda_scan.cuh"
+#include "exact/cuda_short.cuh"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+constexpr int flat_threads = 256;
+
+inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
+
+/// A field of the caller that is not contiguous: solved in workspace, copied at the end.
+struct staged_copy {
+    std::int64_t reserved = 0;
+    std::int64_t element_bytes = 4;
+    std::byte* to = nullptr;
+    strides stride;
+};
+
+template <class V, class K, bool Keyed>
+class device_engine {
+    using state = state_of<V, K, Keyed>;
+
+public:
+    device_engine(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule)
+        : on_(on), p_(p), m_(p.as_metric<V>()), image_(image), out_(out), rule_(rule), memory_(on) {}
+
+    void solve() {
+        reserve();
+        memory_.allocate();
+        point_outputs();
+        if (p_.rank == 1) {
+            scan<true>();
+        } else {
+            scan<false>();
+            for (int axis = p_.rank - 2; axis > 0; --axis) search<false>(axis);
+            search<true>(0);
+        }
+        copy_staged();
+    }
+
+private:
+    // ---- memory ----------------------------------------------------------------------------------------------------
+
+    void reserve() {
+        plain_image_ = size_of(image_.type) == 1 && is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
+        if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
+        const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        stretches_ = blocks_for(length, scan_cells);
+        if (stretches_ > 1) {
+            before_ = memory_.reserve<std::int32_t>(p_.cells / length * stretches_);
+            after_ = memory_.reserve<std::uint32_t>(p_.cells / length * stretches_);
+        }
+        reserve_output(out_.distance);
+        reserve_output(out_.squared);
+        reserve_output(out_.index);
+        reserve_coordinates();
+        if (p_.rank > 1) state_[0] = memory_.reserve<state>(p_.cells);
+        if (p_.rank > 2 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
+        std::int64_t groups = 0;
+        for (int axis = 0; axis < p_.rank - 1; ++axis)
+            if (!fits_shared(axis)) groups = std::max(groups, blocks_for(pass_of(axis).columns, cuda::warp));
+        if (groups > 0) {
+            winners_ = memory_.reserve<std::int32_t>(p_.cells);
+            hard_ = memory_.reserve<std::uint8_t>(groups);
+        }
+    }
+
+    strides strides_of(const any_output<device>& out, int leading_axes) const {
+        strides s;
+        for (int axis = 0; axis < p_.rank; ++axis)
+            s.of[axis] = out.stride[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
+        return s;
+    }
+
+    void reserve_output(const any_output<device>& out) {
+        if (!out.wanted()) return;
+        const strides s = strides_of(out, 0);
+        if (is_contiguous(p_.size.data(), s.of, p_.rank)) return;
+        const std::int64_t at = memory_.reserve<std::byte>(p_.cells * size_of(out.type));
+        staged_.push_back({at, size_of(out.type), static_cast<std::byte*>(out.data), s});
+    }
+
+    void reserve_coordinates() {
+        const auto& out = out_.coordinates;
+        if (!out.wanted()) return;
+        const strides s = strides_of(out, 1);
+        if (is_contiguous(p_.size.data(), s.of, p_.rank) && (out.stride[0] == p_.cells || p_.image_rank == 1)) return;
+        const std::int64_t plane = p_.cells * static_cast<std::int64_t>(sizeof(std::int32_t));
+        const std::int64_t at = memory_.reserve<std::byte>(plane * p_.image_rank);
+        for (int axis = 0; axis < p_.image_rank; ++axis)
+            staged_.push_back({at + axis * plane, 4, static_cast<std::byte*>(out.data) + axis * out.stride[0] * 4, s});
+    }
+
+    /// Where the kernels write a field: its own memory, or the workspace that stands in for it.
+    template <class T>
+    T* pointer_to(const any_output<device>& out) const {
+        for (const staged_copy& s : staged_)
+            if (s.to == out.data) return reinterpret_cast<T*>(memory_.get<std::byte>(s.reserved));
+        return static_cast<T*>(out.data);
+    }
+
+    void point_outputs() {
+        if (out_.distance.wanted()) {
+            if (out_.distance.type == dtype::float32) outputs_.distance32 = pointer_to<float>(out_.distance);
+            else outputs_.distance64 = pointer_to<double>(out_.distance);
+        }
+        if (out_.squared.wanted()) {
+            if (out_.squared.type == dtype::uint32) outputs_.squared32 = pointer_to<std::uint32_t>(out_.squared);
+            else if (out_.squared.type == dtype::uint64) outputs_.squared64 = pointer_to<std::uint64_t>(out_.squared);
+            else outputs_.squared_float = pointer_to<double>(out_.squared);
+        }
+        if (out_.index.wanted()) outputs_.index = pointer_to<std::int64_t>(out_.index);
+        if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
+        outputs_.image_rank = p_.image_rank;
+        outputs_.cells = p_.cells;
+        std::fill(std::begin(outputs_.problem_axis), std::end(outputs_.problem_axis), -1);
+        std::int64_t step = 1;
+        for (int axis = p_.rank - 1; axis >= 0; --axis) {
+            outputs_.problem_axis[p_.source_axis[static_cast<std::size_t>(axis)]] = axis;
+            outputs_.step[axis] = step;
+            step *= p_.size[static_cast<std::size_t>(axis)];
+        }
+    }
+
+    /// A contiguous field of the right width serves as the second state: it is written last, when that state is done with.
+    state* borrowed() const {
+        for (const any_output<device>* out : {&out_.distance, &out_.squared, &out_.index})
+            if (out->wanted() && size_of(out->type) == static_cast<std::int64_t>(sizeof(state)) &&
+                is_contiguous(p_.size.data(), strides_of(*out, 0).of, p_.rank))
+                return static_cast<state*>(out->data);
+        return nullptr;
+    }
+
+    /// The state that the pass along `axis` leaves. The last pass reads state 0, so that fields can stand in for state 1.
+    state* state_after(int axis) const {
+        if (axis % 2 == 1) return memory_.get<state>(state_[0]);
+        state* const lent = borrowed();
+        return lent != nullptr ? lent : memory_.get<state>(state_[1]);
+    }
+
+    // ---- pass 1: the last axis -------------------------------------------------------------------------------------
+
+    template <bool Last>
+    sink<V, K, Keyed, Last> sink_for(int axis) const {
+        sink<V, K, Keyed, Last> to;
+        to.out = outputs_;
+        if constexpr (!Last) to.next = state_after(axis);
+        return to;
+    }
+
+    template <bool Last>
+    void scan() {
+        site_bytes image;
+        image.data = plain_image_ ? static_cast<const std::uint8_t*>(image_.data) : image_as_bytes();
+        image.zero_is_site = rule_ == sites::zero;
+        image.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        image.lines = p_.cells / image.length;
+        image.stretches = stretches_;
+        const dim3 threads(cuda::warp, scan_warps);
+        const std::int64_t blocks = blocks_for(image.lines * image.stretches, scan_warps);
+        std::int32_t* before = nullptr;
+        std::uint32_t* after = nullptr;
+        if (stretches_ > 1) {
+            before = memory_.get<std::int32_t>(before_);
+            after = memory_.get<std::uint32_t>(after_);
+            cuda::launch(on_, find_ends, blocks, threads, 0, image, before, after);
+            cuda::launch(on_, carry_ends, blocks_for(image.lines, scan_warps), threads, 0, image.lines, image.stretches, before, after);
+        }
+        cuda::launch(on_, scan_lines<V, K, Keyed, Last>, blocks, threads, 0, image, m_, before, after, sink_for<Last>(p_.rank - 1));
+    }
+
+    metric<std::int32_t> shape() const {
+        metric<std::int32_t> m;
+        m.rank = p_.rank;
+        std::copy_n(p_.size.begin(), p_.rank, m.size);
+        return m;
+    }
+
+    const std::uint8_t* image_as_bytes() {
+        std::uint8_t* const bytes = memory_.get<std::uint8_t>(bytes_);
+        strides stride;
+        std::copy_n(p_.image_stride.begin(), p_.rank, stride.of);
+        const auto copy = [&]<class Bits, bool Float>() {
+            cuda::launch(on_, copy_to_bytes<Bits, Float>, blocks_for(p_.cells, flat_threads), dim3(flat_threads), 0,
+                         static_cast<const Bits*>(image_.data), shape(), stride, p_.cells, bytes);
+        };
+        switch (size_of(image_.type)) {
+            case 1: copy.template operator()<std::uint8_t, false>(); break;
+            case 2: image_.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>() : copy.template operator()<std::uint16_t, false>(); break;
+            case 4: image_.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>() : copy.template operator()<std::uint32_t, false>(); break;
+            default: image_.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>() : copy.template operator()<std::uint64_t, false>();
+        }
+        return bytes;
+    }
+
+    // ---- further passes ---------------------------------------------------------------------------------------------
+
+    pass pass_of(int axis) const {
+        pass g;
+        g.axis = axis;
+        g.rows = p_.size[static_cast<std::size_t>(axis)];
+        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        g.columns = p_.cells / g.rows;
+        g.rows_ordered = p_.rows_ordered;
+        return g;
+    }
+
+    bool fits_shared(int axis) const {
+        const auto i = static_cast<std::size_t>(axis);
+        const double reach = static_cast<double>(p_.size[i] - 1);
+        return std::is_same_v<V, std::int32_t> && p_.size[i] <= short_rows && p_.largest < short_largest &&
+               p_.weight[i] * reach * reach < short_reach2;
+    }
+
+    template <bool Last>
+    void search(int axis) {
+        switch (Keyed ? p_.rank - 1 - axis : 1) {
+            case 1: return search_done<1, Last>(axis);
+            case 2: return search_done<2, Last>(axis);
+            default: return search_done<0, Last>(axis);
+        }
+    }
+
+    template <int Done, bool Last>
+    void search_done(int axis) {
+        const pass g = pass_of(axis);
+        const state* const from = state_after(axis + 1);
+        if constexpr (std::is_same_v<V, std::int32_t>) {
+            if (fits_shared(axis)) {
+                const std::int64_t bands = blocks_for(g.rows, band_rows);
+                const auto shared = static_cast<std::size_t>(g.rows * cuda::warp * 4 + bands * cuda::warp * 2);
+                cuda::launch(on_, search_in_shared<Keyed, Done, Last>, blocks_for(g.columns, cuda::warp),
+                             dim3(cuda::warp, static_cast<unsigned>(bands)), shared, g, m_, from, sink_for<Last>(axis));
+                return;
+            }
+        }
+        search_long<Done, Last>(g, from);
+    }
+
+    template <int Done, bool Last>
+    void search_long(const pass& g, const state* from) {
+        const auto to = sink_for<Last>(g.axis);
+        const dim3 threads(cuda::warp, long_warps);
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        std::uint8_t* const hard = memory_.get<std::uint8_t>(hard_);
+        std::int32_t* const winners = memory_.get<std::int32_t>(winners_);
+        cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
+        cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g, m_, from, to, hard);
+        std::int64_t step = 1;
+        while (step < g.rows) step *= 2;
+        for (; step > 0; step /= 2) {
+            const std::int64_t queries = g.rows < step ? 0 : (g.rows - step) / (2 * step) + 1;
+            if (queries <= shared_queries)
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * queries, threads, 0, g, m_, from,
+                             to, hard, step, winners);
+            else
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(queries, long_warps), threads, 0,
+                             g, m_, from, to, hard, step, winners);
+        }
+    }
+
+    void copy_staged() {
+        for (const staged_copy& s : staged_) {
+            const auto copy = [&]<class T>(T*) {
+                cuda::launch(on_, copy_to_strides<T>, blocks_for(p_.cells, flat_threads), dim3(flat_threads), 0,
+                             memory_.get<T>(s.reserved), shape(), s.stride, p_.cells, reinterpret_cast<T*>(s.to));
+            };
+            if (s.element_bytes == 4) copy(static_cast<std::uint32_t*>(nullptr));
+            else copy(static_cast<std::uint64_t*>(nullptr));
+        }
+    }
+
+    // While a level of the halving has no more rows than this, eight warps share each.
+    static constexpr std::int64_t shared_queries = 16;
+
+    const device& on_;
+    const plan& p_;
+    const metric<V> m_;
+    const any_input<device>& image_;
+    const fields<device>& out_;
+    const sites rule_;
+    cuda::workspace memory_;
+    outputs outputs_;
+    std::vector<staged_copy> staged_;
+    bool plain_image_ = true;
+    std::int64_t stretches_ = 1;
+    std::int64_t bytes_ = 0, before_ = 0, after_ = 0, winners_ = 0, hard_ = 0;
+    std::array<std::int64_t, 2> state_{};
+};
+
+template <class V, class K>
+void solve_on_device(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule) {
+    if (p.sites_wanted) device_engine<V, K, true>(on, p, image, out, rule).solve();
+    else device_engine<V, K, false>(on, p, image, out, rule).solve();
+}
+
+}  // namespace nearfield::exact
