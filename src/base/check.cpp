@@ -58,6 +58,7 @@ void fail_rank(const char* name, int rank) {
 }
 
 std::string shape_text(const std::int64_t* shape, int rank) {
+    if (rank < 0 || rank > max_rank + 1) return fmt::format("of {} axes", rank);
     return rank == 0 ? std::string("()") : fmt::format("{}", fmt::join(shape, shape + rank, "x"));
 }
 

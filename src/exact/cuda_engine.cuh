@@ -256,17 +256,19 @@ private:
         std::int32_t* const winners = memory_.get<std::int32_t>(winners_);
         cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
         cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g, m_, from, to, hard);
-        std::int64_t step = 1;
-        while (step < g.rows) step *= 2;
-        for (; step > 0; step /= 2) {
-            const std::int64_t queries = g.rows < step ? 0 : (g.rows - step) / (2 * step) + 1;
-            if (queries <= shared_queries)
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * queries, threads, 0, g, m_, from,
-                             to, hard, step, winners);
+        // The ends of every line first: they bound the first and last query of every level.
+        const auto halve = [&](std::int64_t count, const queries& wanted) {
+            if (count <= shared_queries)
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * count, threads, 0, g, m_, from, to,
+                             hard, wanted, winners);
             else
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(queries, long_warps), threads, 0,
-                             g, m_, from, to, hard, step, winners);
-        }
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(count, long_warps), threads, 0, g,
+                             m_, from, to, hard, wanted, winners);
+        };
+        halve(2, {0, g.rows - 1, 0});
+        std::int64_t step = 1;
+        while (2 * step < g.rows - 1) step *= 2;
+        for (; step > 0; step /= 2) halve(blocks_for(g.rows - 1 - step, 2 * step), {step, 2 * step, step});
     }
 
     void copy_staged() {

@@ -1,9 +1,9 @@
 // Lines of any length in any numbers, searched in device memory.
 //
 // First every cell looks outward a few rows (search_near), which settles dense images. Groups of 32 columns in which some
-// cell did not settle are searched again by halving: the middle row of every column first, then the middles of the halves,
-// each row within the winners of its two known neighbours. A warp looks at the rows that any of its columns needs, so that
-// its loads stay coalesced.
+// cell did not settle are searched again by halving: the first and the last row of every column, then the middle row, then
+// the middles of the halves, each within the winners of its two known neighbours. A warp looks at the rows that any of its
+// columns needs, so that its loads stay coalesced.
 #pragma once
 
 #include "exact/cuda_common.cuh"
@@ -14,14 +14,18 @@ namespace {
 constexpr int long_warps = 8;
 // Rows that search_near looks at to either side. Random sites of 1 % density in 2D settle within 30 or so.
 constexpr int near_reach = 40;
+// How often it asks whether that can still succeed.
+constexpr int near_check = 8;
+// Rows to either side that the halving loads before it asks whether it is done: enough loads in flight to hide latency.
+constexpr int batch_rows = 4;
 
 template <class V, class K>
 struct found {
     V value;
     K key;
-    std::int64_t row;
+    steps<V> row;
 
-    __device__ void offer(V v, K k, std::int64_t r) {
+    __device__ void offer(V v, K k, steps<V> r) {
         if (nearer(v, k, value, key)) value = v, key = k, row = r;
     }
 };
@@ -35,6 +39,12 @@ __device__ inline std::int32_t least_of_warp(std::int32_t x) {
 #endif
 }
 
+/// No row whose distance adds `extra` or more can change the winner. Equal values are still open when keys decide them.
+template <bool Keyed, class V>
+__device__ bool settled(V value, V extra) {
+    return Keyed ? value < extra : value <= extra;
+}
+
 /// A thread a cell; a warp 32 neighbouring columns of one row, so that each row it looks at is one or two cache lines.
 template <class V, class K, bool Keyed, int Done, bool Last>
 __global__ void __launch_bounds__(cuda::warp * long_warps)
@@ -43,75 +53,94 @@ __global__ void __launch_bounds__(cuda::warp * long_warps)
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    const std::int64_t q = static_cast<std::int64_t>(blockIdx.x / groups) * long_warps + threadIdx.y;
-    if (column >= g.columns || q >= g.rows) return;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x / groups) * long_warps + threadIdx.y;
+    if (column >= g.columns || nth >= g.rows) return;
+    const auto q = static_cast<steps<V>>(nth), rows = static_cast<steps<V>>(g.rows);
     const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
-    const V weight = m.weight[g.axis];
+    const V weight = m.weight[g.axis], reach = along(weight, steps<V>{near_reach});
     const auto own = line.load(q);
     found<V, K> best{line.value(own), line.key(own, q), q};
     steps<V> apart = 1;
     for (; apart <= near_reach; ++apart) {
         const V extra = along(weight, apart);
-        // Equal values are still open: the tie may be won by a smaller key.
-        if (Keyed ? best.value < extra : best.value <= extra) break;
-        if (q - apart >= 0) {
+        if (settled<Keyed>(best.value, extra)) break;
+        if (apart % near_check == 0 && best.value > reach) break;
+        if (q >= apart) {
             const auto s = line.load(q - apart);
             best.offer(line.value(s) + extra, line.key(s, q - apart), q - apart);
         }
-        if (q + apart < g.rows) {
+        if (apart < rows - q) {
             const auto s = line.load(q + apart);
             best.offer(line.value(s) + extra, line.key(s, q + apart), q + apart);
         }
     }
-    if (apart > near_reach && (q - near_reach > 0 || q + near_reach < g.rows - 1)) hard[group] = 1;
+    if (!settled<Keyed>(best.value, along(weight, apart)) && (q >= apart || apart < rows - q)) hard[group] = 1;
     to.put(m, g.first_cell(column) + q * g.inner, best.value, best.key);
 }
 
-/// Rows step - 1, 3 * step - 1, ... of the hard groups. `Together` warps share a row: many while rows are few.
+/// Which rows a launch of the halving looks for: `first`, then every `every`-th; their known neighbours are `step` away, or
+/// the ends of the line. With no step nothing is known yet.
+struct queries {
+    std::int64_t first = 0, every = 1, step = 0;
+};
+
+/// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from `share` on.
+template <int Together, bool Keyed, class V, class K, class Line>
+__device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, steps<V> first, steps<V> last, int share) {
+    const steps<V> start = q < first ? first : q > last ? last : q;
+    const auto s = line.load(start);
+    found<V, K> best{static_cast<V>(line.value(s) + along(weight, static_cast<steps<V>>(q - start))), line.key(s, start), start};
+    for (steps<V> apart = share == 0 ? Together : share;; apart += batch_rows * Together) {
+        const bool above = apart <= start - first, below = apart <= last - start;
+        if (!above && !below) return best;
+        const V extra_up = along(weight, static_cast<steps<V>>(q - start + apart));
+        const V extra_down = along(weight, static_cast<steps<V>>(start - q + apart));
+        const V least = !above ? extra_down : !below ? extra_up : min(extra_up, extra_down);
+        if (__all_sync(cuda::every_lane, settled<Keyed>(best.value, least))) return best;
+        decltype(line.load(0)) states[2 * batch_rows];
+        steps<V> rows[2 * batch_rows];
+#pragma unroll
+        for (int i = 0; i < batch_rows; ++i) {
+            // Beyond an end the end is looked at again, which changes nothing.
+            const steps<V> a = apart + i * Together;
+            rows[2 * i] = a <= start - first ? start - a : first;
+            rows[2 * i + 1] = a <= last - start ? start + a : last;
+            states[2 * i] = line.load(rows[2 * i]);
+            states[2 * i + 1] = line.load(rows[2 * i + 1]);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * batch_rows; ++i)
+            best.offer(line.value(states[i]) + along(weight, static_cast<steps<V>>(q - rows[i])), line.key(states[i], rows[i]), rows[i]);
+    }
+}
+
+/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few.
 template <class V, class K, bool Keyed, int Done, bool Last, int Together>
 __global__ void __launch_bounds__(cuda::warp * long_warps)
     search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells, const sink<V, K, Keyed, Last> to,
-                      const std::uint8_t* hard, std::int64_t step, std::int32_t* winners) {
+                      const std::uint8_t* hard, const queries wanted, std::int32_t* winners) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     if (!hard[group]) return;
     const int share = threadIdx.y % Together;
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x / groups) * (long_warps / Together) + threadIdx.y / Together;
-    const std::int64_t q = step - 1 + 2 * step * nth;
+    const std::int64_t row = wanted.first + wanted.every * nth;
+    const bool within = row < g.rows;
     const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
     // Lanes beyond the last column repeat it and write nothing.
     const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
     const std::int64_t first_cell = g.first_cell(column);
-    const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
-    const V weight = m.weight[g.axis];
     found<V, K> best{no_site<V>(), no_key<K>, 0};
-    if (q < g.rows) {
+    if (within) {
         std::int64_t first = 0, last = g.rows - 1;
-        if (g.rows_ordered && q >= step)
-            first = least_of_warp(winners[first_cell + (q - step) * g.inner]);
-        if (g.rows_ordered && q + step < g.rows)
-            last = -least_of_warp(-winners[first_cell + (q + step) * g.inner]);
-        const std::int64_t start = q < first ? first : q > last ? last : q;
-        {
-            const auto s = line.load(start);
-            best = {line.value(s) + along(weight, static_cast<steps<V>>(q - start)), line.key(s, start), start};
+        if (g.rows_ordered && wanted.step > 0) {
+            const std::int64_t above = max(row - wanted.step, std::int64_t{0}), below = min(row + wanted.step, g.rows - 1);
+            first = least_of_warp(winners[first_cell + above * g.inner]);
+            last = -least_of_warp(-winners[first_cell + below * g.inner]);
         }
-        for (std::int64_t apart = share == 0 ? Together : share;; apart += Together) {
-            const std::int64_t up = start - apart, down = start + apart;
-            if (up < first && down > last) break;
-            const V extra_up = along(weight, static_cast<steps<V>>(q - up));
-            const V extra_down = along(weight, static_cast<steps<V>>(down - q));
-            const V least = up < first ? extra_down : down > last ? extra_up : min(extra_up, extra_down);
-            if (__all_sync(cuda::every_lane, Keyed ? best.value < least : best.value <= least)) break;
-            if (up >= first) {
-                const auto s = line.load(up);
-                best.offer(line.value(s) + extra_up, line.key(s, up), up);
-            }
-            if (down <= last) {
-                const auto s = line.load(down);
-                best.offer(line.value(s) + extra_down, line.key(s, down), down);
-            }
-        }
+        const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
+        best = search_between<Together, Keyed, V, K>(line, m.weight[g.axis], static_cast<steps<V>>(row), static_cast<steps<V>>(first),
+                                                     static_cast<steps<V>>(last), share);
     }
     if constexpr (Together > 1) {
         __shared__ found<V, K> shares[long_warps][cuda::warp];
@@ -123,8 +152,8 @@ __global__ void __launch_bounds__(cuda::warp * long_warps)
             best.offer(theirs.value, theirs.key, theirs.row);
         }
     }
-    if (q >= g.rows || mine >= g.columns) return;
-    const std::int64_t cell = first_cell + q * g.inner;
+    if (!within || mine >= g.columns) return;
+    const std::int64_t cell = first_cell + row * g.inner;
     winners[cell] = static_cast<std::int32_t>(best.row);
     to.put(m, cell, best.value, best.key);
 }

@@ -113,6 +113,8 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const di
 
     plan p;
     p.largest = largest_squared(image.shape.data(), weight, image.rank);
+    if (!std::isfinite(p.largest))
+        fail("spacing is so large that squared distances of this grid exceed what a double can hold; use another unit of length");
     check_types(out, squared_type(p.largest, whole), p.largest);
     check_memory(image, out);
     p.cells = image.cells();

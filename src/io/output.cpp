@@ -26,8 +26,9 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 
 output::output(const std::filesystem::path& path) : path_(path), name_(path.string()) {
     std::error_code ignored;
-    // Through a symbolic link to what it names, so that the link stays a link.
-    if (std::filesystem::is_symlink(path_, ignored)) path_ = std::filesystem::weakly_canonical(path_);
+    // Through symbolic links to what they name, so that a link stays a link; 40 is where Linux stops following.
+    for (int links = 0; links < 40 && std::filesystem::is_symlink(path_, ignored); ++links)
+        path_ = path_.parent_path() / std::filesystem::read_symlink(path_, ignored);
     if (std::filesystem::is_directory(path_, ignored)) throw bad_file(name_, "is a folder, expected the name of a file");
     const bool direct = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
     if (direct) {
