@@ -3,4 +3,4 @@ target_include_directories(nearfield_exact_tests PUBLIC ${PROJECT_SOURCE_DIR}/te
 target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE nearfield_flags)
 
 nearfield_test(oracle exact/oracle_test.cpp LIBS nearfield_exact_tests)
-nearfield_test(exact_host exact/host_test.cpp LIBS nearfield_exact_tests)
+nearfield_test(exact_host exact/host_test.cpp exact/arguments_test.cpp exact/property_test.cpp LIBS nearfield_exact_tests)

@@ -125,7 +125,10 @@ inline std::vector<double> per_axis(const spacing_case& s, std::size_t rank) {
 
 inline std::string text_of(const shape_t& shape) {
     std::string text;
-    for (std::int64_t n : shape) text += (text.empty() ? "" : "x") + std::to_string(n);
+    for (std::int64_t n : shape) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(n);
+    }
     return text;
 }
 

@@ -42,7 +42,7 @@ TEST_P(MediumShapes, EveryFillWithSomeSpacings) {
     }
 }
 
-std::string test_name(const testing::TestParamInfo<shape_case>& info) { return "s" + text_of(info.param.shape); }
+std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Host, SmallShapes, testing::ValuesIn(small_shapes()), test_name);
 INSTANTIATE_TEST_SUITE_P(Host, MediumShapes, testing::ValuesIn(medium_shapes()), test_name);
 
@@ -109,7 +109,7 @@ TEST(HostImages, BroadcastAlongEachAxis) {
                 d.image = type;
                 call c(s, outputs::all(), d);
                 c.image = guarded::broadcast(type, shape, axis);
-                write_image(c.image, slice, false);
+                write_image(c.image, sites, false);
                 const call before = c;
                 host_engine(2)(c);
                 ASSERT_EQ(verdict(c, before, s), "") << text_of(shape) << " along axis " << axis;
