@@ -1,0 +1,98 @@
+// Arrays, files and comparisons for the tests of src/io.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <algorithm>
+#include <iterator>
+#include <random>
+
+#include "io/io.hpp"
+
+namespace nearfield::io::test {
+
+inline constexpr dtype every_type[] = {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32,
+                                       dtype::uint32, dtype::int64, dtype::uint64, dtype::float16, dtype::float32, dtype::float64};
+
+/// Any bytes: NaN, infinities and negative zero among the floats, since files must keep bits, not values.
+inline array random_array(dtype type, std::vector<std::int64_t> shape, unsigned seed) {
+    array made = make_array(type, std::move(shape));
+    std::mt19937 chance(seed);
+    for (std::int64_t i = 0; i < made.bytes(); ++i)
+        made.data[static_cast<std::size_t>(i)] = static_cast<std::byte>(type == dtype::boolean ? chance() & 1 : chance() & 0xff);
+    return made;
+}
+
+inline void expect_same_values(const array& got, const array& wanted) {
+    ASSERT_EQ(got.type, wanted.type);
+    ASSERT_EQ(got.shape, wanted.shape);
+    EXPECT_EQ(got.color, wanted.color);
+    EXPECT_EQ(std::memcmp(got.data.get(), wanted.data.get(), static_cast<std::size_t>(wanted.bytes())), 0);
+}
+
+/// A folder of its own that goes with the test.
+class folder {
+public:
+    folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "nearfield_io_XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+        path_ = name;
+    }
+    ~folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    folder(const folder&) = delete;
+    folder& operator=(const folder&) = delete;
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+inline void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// The file that write() makes, as bytes.
+inline std::string encoded(const array& values, const std::string& suffix, compression wanted = compression::automatic) {
+    const folder temporary;
+    write(temporary / ("array" + suffix), values, {.compression = wanted});
+    return bytes_of(temporary / ("array" + suffix));
+}
+
+inline array decoded(std::string_view bytes, format as, const read_limits& limits = {}) {
+    // A copy of exactly this size, so that the address sanitizer sees a read behind the end.
+    const std::vector<std::byte> exact(reinterpret_cast<const std::byte*>(bytes.data()),
+                                       reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
+    return read(exact, as, limits);
+}
+
+/// The message of the error that `call` throws, with its code; fails the test when it throws nothing or something else.
+template <class Call>
+std::string error_of(error_code expected, const Call& call) {
+    try {
+        call();
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), expected) << e.what();
+        return e.what();
+    } catch (const std::exception& e) {
+        ADD_FAILURE() << "threw another exception: " << e.what();
+        return {};
+    }
+    ADD_FAILURE() << "threw nothing";
+    return {};
+}
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+}  // namespace nearfield::io::test

@@ -1,0 +1,170 @@
+// What a format can hold comes back bit by bit; what it cannot hold is refused before a file exists.
+#include <gtest/gtest.h>
+
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrays.hpp"
+
+namespace nearfield::io::test {
+namespace {
+
+/// What should hold what, written down here a second time.
+struct rule {
+    const char* suffix;
+    std::vector<dtype> types;
+    int least_rank, most_rank;
+    dtype boolean_becomes;
+};
+const std::vector<dtype> all(std::begin(every_type), std::end(every_type));
+const std::vector<dtype> all_but_half = [] {
+    auto types = all;
+    std::erase(types, dtype::float16);
+    return types;
+}();
+const std::vector<dtype> pictures{dtype::boolean, dtype::uint8, dtype::uint16};
+const rule rules[] = {
+    {".npy", all, 1, 9, dtype::boolean},         {".nrrd", all_but_half, 1, 9, dtype::uint8},
+    {".nii", all_but_half, 1, 7, dtype::uint8},  {".nii.gz", all_but_half, 1, 7, dtype::uint8},
+    {".tif", all, 2, 3, dtype::boolean},         {".png", pictures, 2, 2, dtype::boolean},
+    {".pnm", pictures, 2, 2, dtype::boolean},    {".pgm", pictures, 2, 2, dtype::uint8},
+    {".pbm", {dtype::boolean}, 2, 2, dtype::boolean}};
+
+bool holds(const rule& r, dtype type, int rank) {
+    return std::ranges::find(r.types, type) != r.types.end() && rank >= r.least_rank && rank <= r.most_rank;
+}
+
+std::vector<std::int64_t> random_shape(int rank) {
+    const int longest = rank <= 2 ? 40 : rank <= 4 ? 9 : 3;
+    std::vector<std::int64_t> shape;
+    for (int i = 0; i < rank; ++i) shape.push_back(*rc::gen::inRange(1, longest + 1));
+    return shape;
+}
+
+array as_stored(array values, const rule& r) {
+    if (values.type == dtype::boolean) values.type = r.boolean_becomes;
+    const std::string_view suffix = r.suffix;
+    // Documented: a stack of one page is a page, and a NIfTI series of one volume is a volume.
+    if (suffix == ".tif" && values.shape.size() == 3 && values.shape[0] == 1) values.shape.erase(values.shape.begin());
+    while (suffix.starts_with(".nii") && values.shape.size() > 3 && values.shape[0] == 1) values.shape.erase(values.shape.begin());
+    return values;
+}
+
+void expect_round_trip(const rule& r, dtype type, const std::vector<std::int64_t>& shape, unsigned seed, compression wanted) {
+    const folder temporary;
+    const auto path = temporary / (std::string("array") + r.suffix);
+    const array values = random_array(type, shape, seed);
+    write(path, values, {.compression = wanted});
+    const array got = read(path);
+    ASSERT_NO_FATAL_FAILURE(expect_same_values(got, as_stored(random_array(type, shape, seed), r))) << r.suffix << name_of(type);
+    const array again = decoded(bytes_of(path), format_of(path));
+    ASSERT_NO_FATAL_FAILURE(expect_same_values(again, got));
+}
+
+TEST(io_round_trip, every_format_type_and_rank) {
+    for (const rule& r : rules)
+        for (const dtype type : every_type)
+            for (int rank = 1; rank <= 9; ++rank) {
+                if (!holds(r, type, rank)) continue;
+                std::vector<std::int64_t> shape;
+                for (int i = 0; i < rank; ++i) shape.push_back(2 + i % 3);
+                for (const auto wanted : {compression::none, compression::deflate})
+                    expect_round_trip(r, type, shape, static_cast<unsigned>(rank), wanted);
+            }
+}
+
+RC_GTEST_PROP(io_round_trip, random_shapes, ()) {
+    const rule& r = rules[static_cast<std::size_t>(*rc::gen::inRange(0, static_cast<int>(std::size(rules))))];
+    const dtype type = r.types[static_cast<std::size_t>(*rc::gen::inRange(0, static_cast<int>(r.types.size())))];
+    const auto shape = random_shape(*rc::gen::inRange(r.least_rank, r.most_rank + 1));
+    const auto wanted = *rc::gen::element(compression::automatic, compression::none, compression::deflate);
+    expect_round_trip(r, type, shape, *rc::gen::arbitrary<unsigned>(), wanted);
+    RC_ASSERT(!::testing::Test::HasFatalFailure());
+}
+
+TEST(io_round_trip, what_does_not_fit_is_refused_before_a_file_exists) {
+    for (const rule& r : rules)
+        for (const dtype type : every_type)
+            for (int rank = 1; rank <= 9; ++rank) {
+                if (holds(r, type, rank)) continue;
+                const folder temporary;
+                const auto path = temporary / (std::string("array") + r.suffix);
+                const array values = random_array(type, std::vector<std::int64_t>(static_cast<std::size_t>(rank), 2), 1);
+                const auto text = error_of(error_code::invalid_argument, [&] { write(path, values); });
+                EXPECT_CONTAINS(text, "formats that can: .npy");
+                EXPECT_TRUE(std::filesystem::is_empty(temporary.path())) << text;
+            }
+}
+
+TEST(io_round_trip, colors) {
+    struct color_rule {
+        const char* suffix;
+        std::vector<dtype> types;
+        bool alpha;
+    };
+    const color_rule color_rules[] = {{".png", {dtype::uint8, dtype::uint16}, true}, {".ppm", {dtype::uint8, dtype::uint16}, false},
+                                      {".tif", {dtype::uint8, dtype::uint16, dtype::float32}, true},
+                                      {".nrrd", {dtype::uint8, dtype::uint16, dtype::float32}, true}, {".nii", {dtype::uint8}, true}};
+    for (const auto& [suffix, types, alpha] : color_rules)
+        for (const dtype type : types)
+            for (const std::int64_t samples : {3, 4}) {
+                if (samples == 4 && !alpha) continue;
+                array values = random_array(type, {13, 7, samples}, 5);
+                values.color = true;
+                values.spacing = {2, 3};
+                const array got = decoded(encoded(values, suffix), format_of(std::string("x") + suffix));
+                ASSERT_NO_FATAL_FAILURE(expect_same_values(got, values)) << suffix;
+            }
+}
+
+TEST(io_round_trip, spacing_and_unit) {
+    for (const std::string suffix : {".nrrd", ".nii", ".nii.gz", ".tif"})
+        for (const std::string unit : {"mm", "um", "m"})
+            for (const auto& spacing : {std::vector{0.7, 0.3}, std::vector{2.0, 1.0}, std::vector{2.5, 0.7, 0.123}, std::vector{1.0, 1.0, 1.0}}) {
+                array values = random_array(dtype::float32, std::vector<std::int64_t>(spacing.size(), 3), 5);
+                values.spacing = spacing;
+                values.unit = unit;
+                const array got = decoded(encoded(values, suffix), format_of("x" + suffix));
+                EXPECT_EQ(got.spacing, spacing) << suffix << unit;
+                EXPECT_EQ(got.unit, unit) << suffix;
+            }
+}
+
+TEST(io_round_trip, png_spacing_is_rounded_to_pixels_per_metre) {
+    array values = random_array(dtype::uint8, {3, 4}, 5);
+    values.spacing = {0.5, 0.25};
+    values.unit = "mm";
+    const array got = decoded(encoded(values, ".png"), format::png);
+    EXPECT_EQ(got.spacing, values.spacing);
+    EXPECT_EQ(got.unit, "mm");
+    values.unit.clear();
+    EXPECT_TRUE(decoded(encoded(values, ".png"), format::png).spacing.empty());
+}
+
+TEST(io_round_trip, empty_arrays_in_npy) {
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{0}, {0, 5}, {4, 0, 3}}) {
+        const array values = make_array(dtype::float32, shape);
+        const array got = decoded(encoded(values, ".npy"), format::npy);
+        EXPECT_EQ(got.shape, shape);
+    }
+}
+
+TEST(io_round_trip, large_nifti_axes_need_version_2) {
+    const array values = random_array(dtype::uint8, {2, 40000}, 1);
+    const std::string bytes = encoded(values, ".nii");
+    EXPECT_EQ(bytes[0], 540 & 0xff);
+    expect_same_values(decoded(bytes, format::nifti), values);
+}
+
+TEST(io_round_trip, wide_and_tall_pictures) {
+    for (const char* suffix : {".png", ".pgm", ".tif"})
+        for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{1, 1500000}, {1500000, 1}}) {
+            const array values = random_array(dtype::uint8, shape, 1);
+            expect_same_values(decoded(encoded(values, suffix), format_of(std::string("x") + suffix)), values);
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::io::test
