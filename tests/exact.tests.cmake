@@ -3,4 +3,14 @@ target_include_directories(nearfield_exact_tests PUBLIC ${PROJECT_SOURCE_DIR}/te
 target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE nearfield_flags)
 
 nearfield_test(oracle exact/oracle_test.cpp LIBS nearfield_exact_tests)
-nearfield_test(exact_host exact/host_test.cpp exact/arguments_test.cpp exact/property_test.cpp LIBS nearfield_exact_tests)
+nearfield_test(exact_host
+  exact/host_test.cpp exact/arguments_test.cpp exact/property_test.cpp exact/large_test.cpp
+  LIBS nearfield_exact_tests)
+if(NEARFIELD_HAS_CUDA)
+  nearfield_test(exact_device
+    exact/device_test.cpp exact/device_large_test.cpp exact/device_engine.cpp exact/no_device_test.cpp
+    LIBS nearfield_exact_tests CUDA::cudart_static)
+  target_compile_definitions(test_exact_device PRIVATE NEARFIELD_TESTS_HAVE_CUDA=1)
+else()
+  nearfield_test(exact_device exact/no_device_test.cpp LIBS nearfield_exact_tests)
+endif()

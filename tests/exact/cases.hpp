@@ -1,6 +1,7 @@
 // The one list of grids on which the exact engine is tested, on every backend. Each shape says which path it reaches.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -67,14 +68,6 @@ inline const std::vector<shape_case>& medium_shapes() {
         {{1023}, "1-D, one below 1024"},
         {{1024}, "1-D, one block of 1024"},
         {{1025}, "1-D, one above 1024"},
-        {{2, 32767}, "2-D, distances along a row up to 2^15 - 2"},
-        {{2, 32768}, "2-D, row length 2^15: one past the largest int16"},
-        {{2, 32769}, "2-D, squared distances up to 2^30 + 1"},
-        {{32767, 2}, "2-D, columns just within int16"},
-        {{32768, 2}, "2-D, columns of 2^15 rows"},
-        {{32769, 2}, "2-D, columns beyond int16, squares beyond 2^30"},
-        {{65537, 2}, "2-D, columns beyond uint16, squares beyond 2^32: uint64"},
-        {{2, 65537}, "2-D, rows beyond uint16, squares beyond 2^32: uint64"},
         {{1023, 33}, "2-D, columns one below 1024"},
         {{1024, 32}, "2-D, columns of 1024, one tile wide"},
         {{1025, 31}, "2-D, columns one above 1024"},
@@ -92,6 +85,23 @@ inline const std::vector<shape_case>& medium_shapes() {
     };
     return list;
 }
+
+/// Lines around the limits of 15, 16 and 32 bits: for a few fills.
+inline const std::vector<shape_case>& long_shapes() {
+    static const std::vector<shape_case> list = {
+        {{2, 32767}, "2-D, distances along a row up to 2^15 - 2"},
+        {{2, 32768}, "2-D, row length 2^15: one past the largest int16"},
+        {{2, 32769}, "2-D, squared distances up to 2^30 + 1"},
+        {{32767, 2}, "2-D, columns just within int16"},
+        {{32768, 2}, "2-D, columns of 2^15 rows"},
+        {{32769, 2}, "2-D, columns beyond int16, squares beyond 2^30"},
+        {{65537, 2}, "2-D, columns beyond uint16, squares beyond 2^32: uint64"},
+        {{2, 65537}, "2-D, rows beyond uint16, squares beyond 2^32: uint64"},
+    };
+    return list;
+}
+inline constexpr fill long_fills[] = {fill::none, fill::one,     fill::corners, fill::diagonal, fill::rows,
+                                      fill::half, fill::percent, fill::fifty,   fill::shells};
 
 struct spacing_case {
     std::vector<double> values;  ///< cycled over the axes; empty means none given, one value means one for all
@@ -116,6 +126,14 @@ inline const std::vector<spacing_case>& spacings() {
     };
     return list;
 }
+
+/// NEARFIELD_TEST_SCALE, by default 1: below 1 only that share of the cases is run, above 1 there are more random ones.
+inline double test_scale() {
+    const char* text = std::getenv("NEARFIELD_TEST_SCALE");
+    return text != nullptr ? std::atof(text) : 1.0;
+}
+/// Whether case k belongs to the share that is run.
+inline bool chosen(std::uint64_t k) { return static_cast<double>(mix(k) % 1000) < 1000 * test_scale(); }
 
 inline std::vector<double> per_axis(const spacing_case& s, std::size_t rank) {
     std::vector<double> values(rank, 1.0);

@@ -3,7 +3,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 #include "exact/call.hpp"
@@ -11,10 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-int scaled(int count) {
-    const char* scale = std::getenv("NEARFIELD_TEST_SCALE");
-    return std::max(1, static_cast<int>(count * (scale != nullptr ? std::atof(scale) : 1.0)));
-}
+int scaled(int count) { return std::max(1, static_cast<int>(count * test_scale())); }
 
 /// At most `cells` cells in 1 to 8 axes, often thin.
 rc::Gen<shape_t> shapes(std::int64_t cells) {

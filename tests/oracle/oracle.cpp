@@ -42,28 +42,54 @@ struct solution {
     std::vector<std::int64_t> index;
 };
 
+/// The sites of a problem, each with its coordinates.
+struct site_list {
+    std::vector<std::int64_t> index;
+    std::vector<std::vector<std::int64_t>> at;
+
+    void add(std::int64_t i, const std::vector<std::int64_t>& shape) {
+        index.push_back(i);
+        at.push_back(coordinates_of(i, shape));
+    }
+};
+
+/// The nearest of all sites to one cell.
+template <class V>
+void nearest(const std::vector<std::int64_t>& shape, const std::vector<V>& weights, const site_list& sites,
+             std::int64_t cell, V& value, std::int64_t& index) {
+    const auto here = coordinates_of(cell, shape);
+    for (std::size_t s = 0; s < sites.index.size(); ++s) {
+        V sum{};
+        for (std::size_t axis = here.size(); axis-- > 0;) sum = sum + term(weights[axis], here[axis] - sites.at[s][axis]);
+        const bool better = index < 0 || sum < value || (sum == value && before(sites.index[s], index, shape));
+        if (better) value = sum, index = sites.index[s];
+    }
+}
+
 template <class V>
 solution<V> flat(const problem& p) {
     const auto weights = weights_of<V>(p.spacing);
     const auto cells = static_cast<std::size_t>(cells_of(p.shape));
     solution<V> best{std::vector<V>(cells), std::vector<std::int64_t>(cells, -1)};
-    std::vector<std::vector<std::int64_t>> sites;
-    std::vector<std::int64_t> site_index;
+    site_list sites;
     for (std::size_t i = 0; i < cells; ++i) {
-        if (!p.site[i]) continue;
-        sites.push_back(coordinates_of(static_cast<std::int64_t>(i), p.shape));
-        site_index.push_back(static_cast<std::int64_t>(i));
+        if (p.site[i]) sites.add(static_cast<std::int64_t>(i), p.shape);
     }
     for (std::size_t i = 0; i < cells; ++i) {
-        const auto here = coordinates_of(static_cast<std::int64_t>(i), p.shape);
-        for (std::size_t s = 0; s < sites.size(); ++s) {
-            V sum{};
-            for (std::size_t axis = here.size(); axis-- > 0;) sum = sum + term(weights[axis], here[axis] - sites[s][axis]);
-            const bool better = best.index[i] < 0 || sum < best.value[i] ||
-                                (sum == best.value[i] && before(site_index[s], best.index[i], p.shape));
-            if (better) best.value[i] = sum, best.index[i] = site_index[s];
-        }
+        nearest(p.shape, weights, sites, static_cast<std::int64_t>(i), best.value[i], best.index[i]);
     }
+    return best;
+}
+
+/// Some cells of a grid too large to be solved.
+template <class V>
+solution<V> some(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
+                 const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells) {
+    const auto weights = weights_of<V>(spacing);
+    solution<V> best{std::vector<V>(cells.size()), std::vector<std::int64_t>(cells.size(), -1)};
+    site_list sites;
+    for (std::int64_t i : site_indices) sites.add(i, shape);
+    for (std::size_t k = 0; k < cells.size(); ++k) nearest(shape, weights, sites, cells[k], best.value[k], best.index[k]);
     return best;
 }
 
@@ -196,6 +222,13 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
 answer by_cells(const problem& p) {
     const width type = squared_width(p.shape, p.spacing);
     return type == width::f64 ? finish(type, flat<double>(p)) : finish(type, flat<std::uint64_t>(p));
+}
+
+answer at_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
+                const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells) {
+    const width type = squared_width(shape, spacing);
+    if (type == width::f64) return finish(type, some<double>(shape, spacing, site_indices, cells));
+    return finish(type, some<std::uint64_t>(shape, spacing, site_indices, cells));
 }
 
 answer by_lines(const problem& p) {

@@ -33,6 +33,10 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
 /// only rounding makes is broken by the flat rule, so that `index` may differ from by_lines there.
 answer by_cells(const problem& p);
 
+/// by_cells for some cells of a grid that may be too large to hold: entry k of the answer is that of cells[k].
+answer at_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
+                const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells);
+
 /// Line by line, from the last axis to the first, every cell of a line against the winners of the pass before that can
 /// still matter: the tie rule as it is defined for floating point, and equal to by_cells for integers.
 answer by_lines(const problem& p);

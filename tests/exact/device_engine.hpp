@@ -1,0 +1,88 @@
+// Calls of the exact engine on a GPU, for the tests: arrays travel there and back, launches are ordered on a stream of
+// their own, which never meets the default stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "exact/call.hpp"
+
+namespace nearfield::test {
+
+/// Throws with the name of the error and the place of the call.
+void expect_cuda(cudaError_t status, const char* what);
+
+/// Owned device memory.
+class device_memory {
+public:
+    explicit device_memory(std::size_t bytes);
+    ~device_memory() { cudaFree(data_); }
+    device_memory(device_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+    device_memory& operator=(device_memory&&) = delete;
+
+    [[nodiscard]] void* data() const { return data_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+class stream {
+public:
+    stream() { expect_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+    ~stream() { cudaStreamDestroy(stream_); }
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+
+    [[nodiscard]] cudaStream_t get() const { return stream_; }
+    void wait() const { expect_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+private:
+    cudaStream_t stream_ = nullptr;
+};
+
+/// The arrays of one call on the device.
+class device_call {
+public:
+    device_call(call& c, const stream& on);
+
+    void upload();
+    void download();
+    /// Orders the engine's work on the stream; does not wait.
+    void start();
+
+private:
+    [[nodiscard]] any_output<device> output(const std::optional<guarded>& array) const;
+
+    call& call_;
+    const stream& on_;
+    std::vector<device_memory> memory_;  ///< one for each of call_.arrays()
+};
+
+/// The work of a call recorded as a CUDA graph.
+class recorded {
+public:
+    recorded(device_call& c, const stream& on);
+    ~recorded();
+    recorded(const recorded&) = delete;
+    recorded& operator=(const recorded&) = delete;
+
+    void replay() const { expect_cuda(cudaGraphLaunch(executable_, on_.get()), "cudaGraphLaunch"); }
+
+private:
+    const stream& on_;
+    cudaGraph_t graph_ = nullptr;
+    cudaGraphExec_t executable_ = nullptr;
+};
+
+engine device_engine();
+/// Records, replays twice on freshly written arrays, and throws when the two runs left different bytes.
+engine graph_engine();
+
+/// Why device tests cannot run here; empty when they can.
+std::string why_no_device();
+
+}  // namespace nearfield::test

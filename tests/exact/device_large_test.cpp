@@ -1,0 +1,178 @@
+// Large grids on the device: every bit against the host engine, which the oracle has checked; and grids beyond 2^31 cells,
+// where sampled cells are checked by brute force.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "exact/device_engine.hpp"
+#include "exact/large.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class DeviceLarge : public testing::TestWithParam<shape_case> {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+struct answers {
+    std::vector<float> distance;
+    std::vector<std::int64_t> index;
+    explicit answers(std::size_t cells) : distance(cells, -5), index(cells, -5) {}
+};
+
+template <class Place>
+fields<Place> views(const shape_t& shape, void* distance, void* index) {
+    fields<Place> out;
+    if (distance != nullptr) out.distance = any_output<Place>::contiguous(distance, dtype::float32, shape);
+    if (index != nullptr) out.index = any_output<Place>::contiguous(index, dtype::int64, shape);
+    return out;
+}
+
+distance_options with_spacing(const std::vector<double>& lengths) {
+    distance_options options;
+    options.spacing = spacing(lengths.data(), lengths.size());
+    return options;
+}
+
+/// Distances and sites in calls of their own, because a call for distances alone takes another road.
+answers on_device(const shape_t& shape, const std::vector<std::uint8_t>& image, const distance_options& options) {
+    const stream on;
+    const device_memory there(image.size()), distance(4 * image.size()), index(8 * image.size());
+    answers a(image.size());
+    const auto copy = [&](void* to, const void* from, std::size_t bytes) {
+        expect_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.get()), "copy");
+    };
+    copy(there.data(), image.data(), image.size());
+    copy(distance.data(), a.distance.data(), distance.bytes());
+    copy(index.data(), a.index.data(), index.bytes());
+    const auto input = any_input<device>::contiguous(there.data(), dtype::uint8, shape);
+    distance_transform(device{on.get()}, input, views<device>(shape, distance.data(), nullptr), options);
+    distance_transform(device{on.get()}, input, views<device>(shape, nullptr, index.data()), options);
+    copy(a.distance.data(), distance.data(), distance.bytes());
+    copy(a.index.data(), index.data(), index.bytes());
+    on.wait();
+    return a;
+}
+
+template <class T>
+std::string first_difference(const std::vector<T>& host_says, const std::vector<T>& device_says) {
+    for (std::size_t i = 0; i < host_says.size(); ++i) {
+        if (std::memcmp(&host_says[i], &device_says[i], sizeof(T)) == 0) continue;
+        std::ostringstream text;
+        text << "cell " << i << ": host " << host_says[i] << ", device " << device_says[i];
+        return text.str();
+    }
+    return {};
+}
+
+void compare(const shape_t& shape, const flags_t& sites, const spacing_case& cell) {
+    std::vector<std::uint8_t> image(sites.size());
+    for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] ? 0 : static_cast<std::uint8_t>(1 + i % 200);
+    const distance_options options = with_spacing(per_axis(cell, shape.size()));
+    answers on_host(image.size());
+    distance_transform(host{}, any_input<host>::contiguous(image.data(), dtype::uint8, shape),
+                       views<host>(shape, on_host.distance.data(), on_host.index.data()), options);
+    const answers device_says = on_device(shape, image, options);
+    EXPECT_EQ(first_difference(on_host.distance, device_says.distance), "");
+    EXPECT_EQ(first_difference(on_host.index, device_says.index), "");
+}
+
+TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
+    const shape_t& shape = GetParam().shape;
+    std::uint64_t k = 0;
+    for (fill kind : {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty, fill::ninety}) {
+        SCOPED_TRACE(GetParam().why + (": " + name_of(kind)));
+        compare(shape, make_fill(kind, shape, 5), spacings()[0]);
+        if (k++ % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 0 ? 2 : 7]);
+        if (HasFailure()) return;
+    }
+    for (fill kind : {fill::balls, fill::holes, fill::shells, fill::checkerboard, fill::border, fill::circle}) {
+        SCOPED_TRACE(GetParam().why + (": enlarged " + name_of(kind)));
+        compare(shape, enlarged(kind, shape, 5), spacings()[0]);
+        if (HasFailure()) return;
+    }
+}
+
+const std::vector<shape_case>& large_shapes() {
+    static const std::vector<shape_case> list = {
+        {{4096, 4096}, "2-D, the usual benchmark"},
+        {{2047, 2049}, "2-D, off the powers of two both ways"},
+        {{40000, 37}, "2-D, columns far beyond 32768, narrow"},
+        {{37, 40000}, "2-D, rows far beyond 32768, low"},
+        {{200, 200, 200}, "3-D, sides that are no multiple of 32"},
+        {{256, 256, 256}, "3-D, powers of two"},
+        {{512, 512, 40}, "3-D slab with a short contiguous axis"},
+        {{40, 512, 512}, "3-D slab with a short first axis"},
+        {{1500, 33, 9}, "3-D, first axis beyond 1024"},
+        {{9, 1500, 33}, "3-D, middle axis beyond 1024"},
+        {{33, 9, 1500}, "3-D, contiguous axis beyond 1024"},
+        {{8, 1100, 1200}, "3-D, two axes beyond 1024"},
+        {{1200, 8, 1100}, "3-D, first and last axis beyond 1024"},
+        {{1100, 1200, 8}, "3-D, first and middle axis beyond 1024"},
+        {{5000003}, "1-D, a prime of millions"},
+        {{30, 40, 50, 60}, "4-D"},
+    };
+    return list;
+}
+std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
+INSTANTIATE_TEST_SUITE_P(Device, DeviceLarge, testing::ValuesIn(large_shapes()), test_name);
+
+class DeviceBig : public DeviceLarge {
+protected:
+    void SetUp() override {
+        DeviceLarge::SetUp();
+        if (!IsSkipped() && !big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";
+    }
+};
+
+/// A dozen sites; distances alone, then sites alone, so that the memory of one is free for the other.
+TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
+    const shape_t& shape = GetParam().shape;
+    const auto cells = static_cast<std::size_t>(cells_of(shape));
+    const auto picked = sample_cells(cells_of(shape), 3000, 3);
+    const stream on;
+    const device_memory image(cells);
+    expect_cuda(cudaMemsetAsync(image.data(), 1, cells, on.get()), "cudaMemsetAsync");
+    std::vector<std::int64_t> sites;
+    for (std::uint64_t k = 0; k < 12; ++k) {
+        sites.push_back(static_cast<std::int64_t>(mix(k + 500) % cells));
+        expect_cuda(cudaMemsetAsync(static_cast<char*>(image.data()) + sites.back(), 0, 1, on.get()), "cudaMemsetAsync");
+    }
+    const auto input = any_input<device>::contiguous(image.data(), dtype::uint8, shape);
+    sampled got{std::vector<float>(picked.size()), std::vector<std::int64_t>(picked.size())};
+    const auto pick = [&](auto& to, const device_memory& from) {
+        const std::size_t size = sizeof(to[0]);
+        for (std::size_t k = 0; k < picked.size(); ++k) {
+            const char* source = static_cast<const char*>(from.data()) + static_cast<std::size_t>(picked[k]) * size;
+            expect_cuda(cudaMemcpyAsync(&to[k], source, size, cudaMemcpyDeviceToHost, on.get()), "download");
+        }
+        on.wait();
+    };
+    {
+        const device_memory distance(4 * cells);
+        distance_transform(device{on.get()}, input, views<device>(shape, distance.data(), nullptr));
+        pick(got.distance, distance);
+    }
+    {
+        const device_memory index(8 * cells);
+        distance_transform(device{on.get()}, input, views<device>(shape, nullptr, index.data()));
+        pick(got.index, index);
+    }
+    EXPECT_EQ(wrong_sample(shape, std::vector<double>(shape.size(), 1.0), sites, picked, got), "");
+}
+
+const std::vector<shape_case>& big_shapes() {
+    static const std::vector<shape_case> list = {
+        {{1300, 1300, 1300}, "3-D, 2.197e9 cells"},
+        {{50000, 50000}, "2-D, 2.5e9 cells, squares beyond 2^32"},
+        {{66000, 3, 11000}, "3-D slab, 2.178e9 cells"},
+    };
+    return list;
+}
+INSTANTIATE_TEST_SUITE_P(Device, DeviceBig, testing::ValuesIn(big_shapes()), test_name);
+
+}  // namespace
+}  // namespace nearfield::test

@@ -1,0 +1,228 @@
+// The case list on the device, plain and under graph capture, against the oracle, for equality.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "exact/device_engine.hpp"
+
+namespace nearfield::test {
+namespace {
+
+template <class Base>
+class on_device : public Base {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+class Device : public on_device<testing::Test> {};
+class DeviceSmall : public on_device<testing::TestWithParam<shape_case>> {};
+class DeviceMedium : public on_device<testing::TestWithParam<shape_case>> {};
+class DeviceLong : public on_device<testing::TestWithParam<shape_case>> {};
+
+void check_on_device(const solved& s, std::uint64_t k) {
+    EXPECT_EQ(check(device_engine(), s, outputs::all(), dress{}), "");
+    EXPECT_EQ(check(device_engine(), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
+    EXPECT_EQ(check(graph_engine(), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
+              "");
+}
+
+template <class Fills, class SpacingsOf>
+void check_fills(const shape_case& c, const Fills& fills, const SpacingsOf& spacings_of) {
+    std::uint64_t k = mix(static_cast<std::uint64_t>(cells_of(c.shape)) + 1) % 1000;
+    for (fill kind : fills) {
+        const flags_t sites = make_fill(kind, c.shape, 7 + k);
+        for (const spacing_case& cell : spacings_of(k)) {
+            if (!chosen(++k)) continue;
+            SCOPED_TRACE(c.why + (": " + name_of(kind)) + ", spacing " + cell.why);
+            check_on_device(solve(c.shape, sites, cell), k);
+            if (testing::Test::HasFailure()) return;
+        }
+    }
+}
+
+std::vector<spacing_case> three_spacings(std::uint64_t k) {
+    const std::size_t others = spacings().size() - 2;
+    return {spacings()[0], spacings()[2 + k % others], spacings()[2 + (k + 5) % others]};
+}
+
+TEST_P(DeviceSmall, EveryFillWithEverySpacing) {
+    check_fills(GetParam(), all_fills, [](std::uint64_t) { return spacings(); });
+}
+TEST_P(DeviceMedium, EveryFillWithSomeSpacings) { check_fills(GetParam(), all_fills, three_spacings); }
+TEST_P(DeviceLong, SomeFillsWithSomeSpacings) { check_fills(GetParam(), long_fills, three_spacings); }
+
+std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
+INSTANTIATE_TEST_SUITE_P(Device, DeviceSmall, testing::ValuesIn(small_shapes()), test_name);
+INSTANTIATE_TEST_SUITE_P(Device, DeviceMedium, testing::ValuesIn(medium_shapes()), test_name);
+INSTANTIATE_TEST_SUITE_P(Device, DeviceLong, testing::ValuesIn(long_shapes()), test_name);
+
+TEST_F(Device, EveryCombinationOfOutputsInOneCall) {
+    for (const shape_t& shape : {shape_t{37}, shape_t{19, 35}, shape_t{7, 18, 33}, shape_t{3, 4, 5, 6}}) {
+        for (const spacing_case& cell : {spacings()[0], spacings()[7], spacings()[9]}) {
+            for (fill kind : {fill::tenth, fill::none}) {
+                const solved s = solve(shape, make_fill(kind, shape, 3), cell);
+                for (std::uint64_t k = 1; k < output_combinations; ++k) {
+                    ASSERT_EQ(check(device_engine(), s, outputs::number(k), dress::number(k)), "");
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Device, EveryImageTypeInEveryLayout) {
+    for (const shape_t& shape : {shape_t{37}, shape_t{19, 35}, shape_t{7, 18, 33}, shape_t{3, 4, 5, 6}}) {
+        const solved s = solve(shape, make_fill(fill::tenth, shape, 5), spacings()[0]);
+        for (std::uint64_t k = 0; k < 144; ++k) {
+            dress d = dress::number(k % 72);
+            d.sites_are_nonzero = k >= 72;
+            ASSERT_EQ(check(device_engine(), s, outputs::all(), d), "");
+        }
+    }
+}
+
+TEST_F(Device, BroadcastImage) {
+    const shape_t shape{9, 20, 33};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        for (std::size_t i = 0; i < sites.size(); ++i) {
+            shape_t at = oracle::coordinates_of(static_cast<std::int64_t>(i), shape);
+            at[axis] = 0;
+            sites[i] = mix(static_cast<std::uint64_t>(at[0] * 10007 + at[1] * 101 + at[2])) % 20 == 0;
+        }
+        const solved s = solve(shape, sites, spacings()[2]);
+        call c(s, outputs::all(), dress{});
+        c.image = guarded::broadcast(dtype::int16, shape, axis);
+        write_image(c.image, sites, false);
+        const call before = c;
+        device_engine()(c);
+        EXPECT_EQ(verdict(c, before, s), "") << "axis " << axis;
+    }
+}
+
+/// A graph holds no copy of what the arrays held when it was recorded.
+TEST_F(Device, AGraphReplaysOnOtherImages) {
+    for (const shape_t& shape : {shape_t{60, 70}, shape_t{1100, 40}, shape_t{20, 30, 40}}) {
+        const solved first = solve(shape, make_fill(fill::tenth, shape), spacings()[0]);
+        call c(first, outputs::all(), dress{});
+        const stream on;
+        device_call there(c, on);
+        const recorded graph(there, on);
+        for (fill kind : {fill::one, fill::ninety, fill::none, fill::tenth}) {
+            const solved s = solve(shape, make_fill(kind, shape, 99), spacings()[0]);
+            c.refill(s.problem.site);
+            const call before = c;
+            there.upload();
+            graph.replay();
+            there.download();
+            ASSERT_EQ(verdict(c, before, s), "") << text_of(shape) << ' ' << name_of(kind);
+        }
+    }
+}
+
+/// Holds a stream up until it is told to go on, at most for ten seconds.
+struct gate {
+    std::atomic<bool> open{false}, late{false};
+    static void CUDART_CB wait(void* self) {
+        auto& g = *static_cast<gate*>(self);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (!g.open && !g.late) {
+            g.late = std::chrono::steady_clock::now() > end;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
+};
+
+TEST_F(Device, TheCallReturnsBeforeTheWorkIsDone) {
+    for (const shape_t& shape : {shape_t{300, 200}, shape_t{1500, 64}, shape_t{40, 50, 60}}) {
+        const solved s = solve(shape, make_fill(fill::percent, shape), spacings()[0]);
+        call c(s, outputs::all(), dress{});
+        const call before = c;
+        const stream on;
+        device_call there(c, on);
+        there.start();  // loads the kernels, which waits
+        on.wait();
+        gate g;
+        expect_cuda(cudaLaunchHostFunc(on.get(), gate::wait, &g), "cudaLaunchHostFunc");
+        there.start();
+        const cudaError_t state = cudaStreamQuery(on.get());
+        EXPECT_FALSE(g.late) << "the call waited for the stream";
+        EXPECT_EQ(state, cudaErrorNotReady);
+        g.open = true;
+        there.download();
+        EXPECT_EQ(verdict(c, before, s), "");
+    }
+}
+
+TEST_F(Device, TwoStreamsAtOnce) {
+    const shape_t shape{50, 60, 70};
+    const solved a = solve(shape, make_fill(fill::percent, shape, 1), spacings()[0]);
+    const solved b = solve(shape, make_fill(fill::fifty, shape, 2), spacings()[7]);
+    call ca(a, outputs::all(), dress{}), cb(b, outputs::all(), dress{});
+    const call before_a = ca, before_b = cb;
+    const stream sa, sb;
+    device_call da(ca, sa), db(cb, sb);
+    for (int round = 0; round < 20; ++round) da.start(), db.start();
+    da.download(), db.download();
+    EXPECT_EQ(verdict(ca, before_a, a), "");
+    EXPECT_EQ(verdict(cb, before_b, b), "");
+}
+
+/// Nothing stays allocated when the work is done: the pool's used bytes return to what they were.
+TEST_F(Device, WorkspaceIsGivenBack) {
+    const shape_t shape{200, 210, 64};
+    const solved s = solve(shape, make_fill(fill::one, shape), spacings()[0]);
+    call c(s, outputs::all(), dress{});
+    const stream on;
+    device_call there(c, on);
+    cudaMemPool_t pool = nullptr;
+    expect_cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
+    const auto used = [&] {
+        on.wait();
+        std::uint64_t bytes = 0;
+        expect_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes), "cudaMemPoolGetAttribute");
+        return bytes;
+    };
+    const std::uint64_t before = used();
+    for (int round = 0; round < 3; ++round) there.start();
+    EXPECT_EQ(used(), before);
+}
+
+/// A wrong call throws before it touches the stream or the device, and leaves no CUDA error behind.
+TEST_F(Device, WrongCallsThrow) {
+    const shape_t shape{8, 9};
+    const solved s = solve(shape, make_fill(fill::tenth, shape), spacings()[0]);
+    call c(s, outputs::all(), dress{});
+    const stream on;
+    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        device_call there(c, on);
+        c.options.spacing = bad;
+        EXPECT_THROW(there.start(), error);
+    }
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+/// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
+TEST_F(Device, ShortWalkForTheSanitizer) {
+    std::vector<shape_t> shapes{{1}, {1025}, {33, 31}, {61, 47}, {5, 33, 32}, {33, 5, 31}, {3, 1100, 5}, {1100, 3, 33},
+                                {1100, 40}, {2100, 5}, {40, 41, 43}, {2, 9, 1, 33}, {2, 2, 3, 2, 2, 1, 2, 5}};
+    std::uint64_t k = 0;
+    for (const shape_t& shape : shapes) {
+        for (fill kind : {fill::one, fill::percent, fill::fifty}) {
+            for (const spacing_case& cell : {spacings()[0], spacings()[7], spacings()[9]}) {
+                dress d;
+                d.image = k % 3 == 0 ? dtype::float32 : dtype::uint8;
+                d.image_layout = d.output_layout = layout::tight;
+                outputs wanted = outputs::all();
+                if (k % 2 == 0) wanted = {outputs::distance_t::float32, outputs::squared_t::none, false, false};
+                EXPECT_EQ(check(device_engine(), solve(shape, make_fill(kind, shape, k), cell), wanted, d), "");
+                ++k;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test

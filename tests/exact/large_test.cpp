@@ -1,0 +1,76 @@
+// Large grids on the host: sampled cells against brute force over all sites.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <new>
+
+#include "exact/large.hpp"
+#include "nearfield/distance.hpp"
+
+namespace nearfield::test {
+namespace {
+
+void check_few_sites(const shape_t& shape, std::int64_t site_count, const spacing_case& cell, int threads) {
+    const std::int64_t cells = cells_of(shape);
+    std::vector<std::uint8_t> image(static_cast<std::size_t>(cells), 1);
+    std::vector<std::int64_t> sites;
+    for (std::int64_t k = 0; k < site_count; ++k) {
+        sites.push_back(static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k) + 77) % static_cast<std::uint64_t>(cells)));
+        image[static_cast<std::size_t>(sites.back())] = 0;
+    }
+    std::vector<float> distance(image.size());
+    std::vector<std::int64_t> index(image.size());
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(distance.data(), dtype::float32, shape);
+    out.index = any_output<host>::contiguous(index.data(), dtype::int64, shape);
+    const auto lengths = per_axis(cell, shape.size());
+    distance_options options;
+    options.spacing = spacing(lengths.data(), lengths.size());
+    host on;
+    on.threads = threads;
+    distance_transform(on, any_input<host>::contiguous(image.data(), dtype::uint8, shape), out, options);
+    const auto picked = sample_cells(cells, 400, 5);
+    sampled got;
+    for (std::int64_t i : picked) {
+        got.distance.push_back(distance[static_cast<std::size_t>(i)]);
+        got.index.push_back(index[static_cast<std::size_t>(i)]);
+    }
+    EXPECT_EQ(wrong_sample(shape, lengths, sites, picked, got), "");
+}
+
+TEST(HostLarge, SampledCellsAgainstEverySite) {
+    check_few_sites({2048, 2048}, 400, spacings()[0], 2);
+    check_few_sites({50000, 40}, 60, spacings()[0], 2);
+    check_few_sites({40, 50000}, 60, spacings()[0], 2);
+    check_few_sites({160, 170, 180}, 300, spacings()[2], 2);
+    check_few_sites({1200, 1100, 3}, 300, spacings()[0], 2);
+    check_few_sites({256, 256, 20}, 100, spacings()[0], 0);
+    check_few_sites({3000000}, 50, spacings()[0], 2);
+}
+
+/// 46400^2 = 2.15e9 cells: indices beyond 2^31, squared distances up to 4.3e9, beyond 2^32.
+TEST(HostBig, MoreThanTwoToThe31Cells) {
+    if (!big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";
+    constexpr std::int64_t needed = 20'000'000'000;
+    if (available_memory() < needed) GTEST_SKIP() << "needs 20 GB of free memory, here are " << available_memory() / 1000000000;
+    const shape_t shape{46400, 46400};
+    const std::int64_t cells = cells_of(shape);
+    const std::unique_ptr<std::uint8_t[]> image(new std::uint8_t[static_cast<std::size_t>(cells)]);
+    std::fill_n(image.get(), cells, std::uint8_t{1});
+    std::vector<std::int64_t> sites;
+    for (std::int64_t k = 0; k < 12; ++k) {
+        sites.push_back(static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
+        image[static_cast<std::size_t>(sites.back())] = 0;
+    }
+    const std::unique_ptr<float[]> distance(new float[static_cast<std::size_t>(cells)]);
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(distance.get(), dtype::float32, shape);
+    distance_transform(host{}, any_input<host>::contiguous(image.get(), dtype::uint8, shape), out);
+    const auto picked = sample_cells(cells, 100000, 3);
+    sampled got;
+    for (std::int64_t i : picked) got.distance.push_back(distance[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(wrong_sample(shape, {1, 1}, sites, picked, got), "");
+}
+
+}  // namespace
+}  // namespace nearfield::test
