@@ -19,7 +19,8 @@ std::array<double, 3> linear_rgb(const oklab& c) {
     const double l = cube(c.lightness + 0.3963377774 * c.a + 0.2158037573 * c.b);
     const double m = cube(c.lightness - 0.1055613458 * c.a - 0.0638541728 * c.b);
     const double s = cube(c.lightness - 0.0894841775 * c.a - 1.2914855480 * c.b);
-    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+            -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
             -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
 }
 
@@ -31,7 +32,8 @@ bool on_screen(const oklab& c) {
 
 /// 256 colours at equal OKLab distances along a smooth curve through a few chosen ones.
 std::array<rgb, 256> make_ramp() {
-    constexpr rgb through[] = {{22, 10, 54}, {50, 34, 118}, {38, 82, 160}, {22, 132, 164}, {50, 178, 138}, {142, 212, 98}, {228, 232, 104}, {254, 250, 200}};
+    constexpr rgb through[] = {{22, 10, 54},   {50, 34, 118},  {38, 82, 160},   {22, 132, 164},
+                               {50, 178, 138}, {142, 212, 98}, {228, 232, 104}, {254, 250, 200}};
     constexpr int count = std::size(through), fine = 256;
     std::vector<oklab> curve;
     for (int piece = 0; piece + 1 < count; ++piece)
@@ -61,10 +63,12 @@ std::array<rgb, 256> make_ramp() {
 /// The k-th colour worth trying for a thing.
 oklab candidate(std::size_t thing, int k) {
     constexpr double golden = 0.6180339887498949;
-    constexpr double lightness[] = {0.78, 0.66, 0.86, 0.72}, chroma[] = {0.115, 0.125, 0.085, 0.095};
-    const double hue = static_cast<double>(thing) * golden + k * (golden / 2);
+    constexpr double shades[] = {0.03, -0.06, 0.10, -0.01}, chroma[] = {0.115, 0.125, 0.075, 0.095};
+    const double turns = static_cast<double>(thing) * golden + k * (golden / 2), hue = turns - std::floor(turns);
     const std::size_t shade = (thing + static_cast<std::size_t>(k)) % 4;
-    return from_hue(lightness[shade], chroma[shade], hue - std::floor(hue));
+    // Yellow (0.3 of a turn) is muddy when dark, blue is pale when light.
+    const double lightness = 0.75 + 0.06 * std::cos(6.283185307179586 * (hue - 0.3));
+    return from_hue(lightness + shades[shade], chroma[shade], hue);
 }
 
 }  // namespace
@@ -74,7 +78,8 @@ oklab to_oklab(const rgb& colour) {
     const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
     const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
     const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-    return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s, 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+    return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+            1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
             0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
 }
 
@@ -83,7 +88,9 @@ rgb to_rgb(const oklab& colour) {
     c.lightness = std::clamp(c.lightness, 0.0, 1.0);
     for (int step = 0; step < 64 && !on_screen(c); ++step) c.a *= 0.95, c.b *= 0.95;
     const auto parts = linear_rgb(c);
-    const auto byte = [](double v) { return static_cast<std::uint8_t>(std::lround(255 * encoded(std::clamp(v, 0.0, 1.0)))); };
+    const auto byte = [](double v) {
+        return static_cast<std::uint8_t>(std::lround(255 * encoded(std::clamp(v, 0.0, 1.0))));
+    };
     return {byte(parts[0]), byte(parts[1]), byte(parts[2])};
 }
 
@@ -93,11 +100,14 @@ oklab from_hue(double lightness, double chroma, double hue) {
 }
 
 double difference(const oklab& x, const oklab& y) {
-    return std::sqrt((x.lightness - y.lightness) * (x.lightness - y.lightness) + (x.a - y.a) * (x.a - y.a) + (x.b - y.b) * (x.b - y.b));
+    return std::sqrt((x.lightness - y.lightness) * (x.lightness - y.lightness) + (x.a - y.a) * (x.a - y.a) +
+                     (x.b - y.b) * (x.b - y.b));
 }
 
 rgb mix(const rgb& below, const rgb& above, double coverage) {
-    const auto part = [&](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(std::lround(x + (y - x) * coverage)); };
+    const auto part = [&](std::uint8_t x, std::uint8_t y) {
+        return static_cast<std::uint8_t>(std::lround(x + (y - x) * coverage));
+    };
     return {part(below.red, above.red), part(below.green, above.green), part(below.blue, above.blue)};
 }
 
@@ -123,7 +133,8 @@ std::vector<oklab> spread_colours(std::size_t count, std::vector<std::array<std:
             const oklab tried = candidate(thing, k);
             double nearest = std::numeric_limits<double>::max();
             for (std::size_t i = first; i < run; ++i)
-                if (const auto other = static_cast<std::size_t>(pairs[i][1]); other < thing) nearest = std::min(nearest, difference(tried, colours[other]));
+                if (const auto other = static_cast<std::size_t>(pairs[i][1]); other < thing)
+                    nearest = std::min(nearest, difference(tried, colours[other]));
             if (nearest > best) best = nearest, colours[thing] = tried;
         }
     }

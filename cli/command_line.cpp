@@ -1,8 +1,8 @@
 #include "cli/command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -24,15 +24,19 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
+        for (std::size_t j = 1; j <= b.size(); ++j)
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
     }
     return row.back();
 }
 
 /// "; did you mean X?" when one of the names is near.
 std::string guess(const std::string& typed, const std::vector<std::string>& names) {
-    const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) { return edit_distance(typed, a) < edit_distance(typed, b); });
-    return nearest != names.end() && edit_distance(typed, *nearest) <= 3 ? fmt::format("; did you mean {}?", *nearest) : "";
+    const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+        return edit_distance(typed, a) < edit_distance(typed, b);
+    });
+    return nearest != names.end() && edit_distance(typed, *nearest) <= 3 ? fmt::format("; did you mean {}?", *nearest)
+                                                                         : "";
 }
 
 /// An option's text as it came; the table's member says what becomes of it.
@@ -47,15 +51,20 @@ void store(const typed_value& value, arguments& into) {
     const option& row = *value.row;
     const std::string name = row.positional() ? row.names : row.long_name(), example = fmt::format("{} 4", name);
     // A device may carry a number, cuda:1; compute() checks it.
-    const bool listed = row.choices.empty() || std::find(row.choices.begin(), row.choices.end(), value.text) != row.choices.end() ||
+    const bool listed = row.choices.empty() ||
+                        std::find(row.choices.begin(), row.choices.end(), value.text) != row.choices.end() ||
                         (name == "--device" && value.text.starts_with("cuda:"));
-    if (!listed) refuse(fmt::format("{} is '{}'; expected one of {}{}", name, value.text, fmt::join(row.choices, ", "), guess(value.text, row.choices)));
+    if (!listed)
+        refuse(fmt::format("{} is '{}'; expected one of {}{}", name, value.text, fmt::join(row.choices, ", "),
+                           guess(value.text, row.choices)));
     std::visit(
         [&]<class T>(T arguments::*field) {
             if constexpr (std::is_same_v<T, bool>) into.*field = true;
-            else if constexpr (std::is_same_v<T, double>) into.*field = parse_number(name, value.text, fmt::format("{} 0.1", name));
+            else if constexpr (std::is_same_v<T, double>)
+                into.*field = parse_number(name, value.text, fmt::format("{} 0.1", name));
             else if constexpr (std::is_same_v<T, std::int64_t>) into.*field = parse_integer(name, value.text, example);
-            else if constexpr (std::is_same_v<T, std::uint64_t>) into.*field = parse_unsigned(name, value.text, example);
+            else if constexpr (std::is_same_v<T, std::uint64_t>)
+                into.*field = parse_unsigned(name, value.text, example);
             else {
                 if (value.text.empty()) refuse(fmt::format("{} is empty; expected {}", name, row.value));
                 into.*field = value.text;
@@ -66,8 +75,10 @@ void store(const typed_value& value, arguments& into) {
 
 void refuse_extras(const verb& chosen, const std::vector<std::string>& extras) {
     if (extras.empty()) return;
-    const auto unknown = std::find_if(extras.begin(), extras.end(), [](const std::string& word) { return word.starts_with("-") && word != "-"; });
-    if (unknown == extras.end()) refuse(fmt::format("'{}' is one argument too many; see `nearfield help {}`", extras.front(), chosen.name));
+    const auto unknown = std::find_if(extras.begin(), extras.end(),
+                                      [](const std::string& word) { return word.starts_with("-") && word != "-"; });
+    if (unknown == extras.end())
+        refuse(fmt::format("'{}' is one argument too many; see `nearfield help {}`", extras.front(), chosen.name));
     std::vector<std::string> names;
     for (const option& row : chosen.options)
         if (!row.positional()) names.push_back(row.long_name());
@@ -99,7 +110,9 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
     refuse_extras(chosen, app.remaining());
     for (const typed_value& value : values) {
         if (value.parsed->count() > 0) store(value, into);
-        else if (value.row->required) refuse(fmt::format("{} is missing: {}; see `nearfield help {}`", value.row->long_name(), value.row->help, chosen.name));
+        else if (value.row->required)
+            refuse(fmt::format("{} is missing: {}; see `nearfield help {}`", value.row->long_name(), value.row->help,
+                               chosen.name));
     }
 }
 
@@ -108,7 +121,8 @@ int status_of(error_code code) {
         case error_code::invalid_argument: return 2;
         case error_code::io: return 3;
         case error_code::out_of_memory: return 4;
-        case error_code::unsupported: case error_code::device: return 5;
+        case error_code::unsupported:
+        case error_code::device: return 5;
         case error_code::cancelled: return 130;
     }
     return 1;
@@ -126,7 +140,8 @@ int answer_at_once(const std::vector<std::string>& words) {
     if (words.empty()) return std::fputs(overview().c_str(), stderr), 2;
     if (words[0] == "--version") return print("nearfield " NEARFIELD_VERSION "\n"), 0;
     const auto end = std::find(words.begin(), words.end(), "--");
-    if (std::none_of(words.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; })) return -1;
+    if (std::none_of(words.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; }))
+        return -1;
     const verb* topic = find_verb(words[0]);
     return print(topic != nullptr ? help_of(*topic) : overview()), 0;
 }
@@ -139,7 +154,9 @@ arguments parse_arguments(int argc, const char* const* argv) {
     for (const verb& each : verbs()) names.push_back(each.name);
     if (words.empty()) refuse(fmt::format("no verb; expected one of {}", fmt::join(names, ", ")));
     const verb* chosen = find_verb(words[0]);
-    if (chosen == nullptr) refuse(fmt::format("there is no verb '{}'{}; expected one of {}", words[0], guess(words[0], names), fmt::join(names, ", ")));
+    if (chosen == nullptr)
+        refuse(fmt::format("there is no verb '{}'{}; expected one of {}", words[0], guess(words[0], names),
+                           fmt::join(names, ", ")));
     arguments args;
     args.verb = chosen->name;
     words.erase(words.begin());
@@ -155,7 +172,8 @@ int run(int argc, const char* const* argv) {
         catch_interrupts();
         return find_verb(args.verb)->run(args);
     } catch (const error& problem) {
-        return fail(verb_name, problem.what(), status_of(problem.code()));
+        const bool cancelled = problem.code() == error_code::cancelled;
+        return fail(verb_name, cancelled ? "cancelled" : problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {
         return fail(verb_name, "out of memory", 4);
     } catch (const std::exception& problem) {

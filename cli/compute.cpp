@@ -18,19 +18,26 @@ std::optional<device_info> choose_device(const std::string& wanted, const system
     if (wanted == "cpu" || (wanted == "auto" && machine.devices.empty())) return std::nullopt;
     if (wanted == "auto") return machine.devices.front();
     if (!wanted.starts_with("cuda"))
-        throw error(error_code::invalid_argument, fmt::format("--device is '{}'; expected auto, cpu, cuda, or cuda:1 for the second GPU", wanted));
-    const std::int64_t ordinal = wanted == "cuda" ? -1 : parse_integer("--device", wanted.size() > 5 ? wanted.substr(5) : wanted, "--device cuda:1");
+        throw error(error_code::invalid_argument,
+                    fmt::format("--device is '{}'; expected auto, cpu, cuda, or cuda:1 for the second GPU", wanted));
+    const std::int64_t ordinal =
+        wanted == "cuda" ? -1
+                         : parse_integer("--device", wanted.size() > 5 ? wanted.substr(5) : wanted, "--device cuda:1");
     if (machine.devices.empty())
-        throw error(error_code::unsupported, fmt::format("--device is {}, but there is no GPU to use: {}; use --device cpu", wanted, machine.why_no_device));
+        throw error(error_code::unsupported,
+                    fmt::format("--device is {}, but there is no GPU to use: {}; use --device cpu", wanted,
+                                machine.why_no_device));
     if (ordinal < 0) return machine.devices.front();
     for (const device_info& each : machine.devices)
         if (each.ordinal == ordinal) return each;
-    throw error(error_code::unsupported, fmt::format("--device is {}, but there {} {} GPU{}; `nearfield info` lists them", wanted,
-                                                     machine.devices.size() == 1 ? "is" : "are", machine.devices.size(), machine.devices.size() == 1 ? "" : "s"));
+    throw error(error_code::unsupported,
+                fmt::format("--device is {}, but there {} {} GPU{}; `nearfield info` lists them", wanted,
+                            machine.devices.size() == 1 ? "is" : "are", machine.devices.size(),
+                            machine.devices.size() == 1 ? "" : "s"));
 }
 
-computed on_host(const arguments& args, const system_info& machine, const any_input<host>& image, const fields<host>& out,
-                 const distance_options& options, int warmups, int repeat) {
+computed on_host(const arguments& args, const system_info& machine, const any_input<host>& image,
+                 const fields<host>& out, const distance_options& options, int warmups, int repeat) {
     using clock = std::chrono::steady_clock;
     computed result;
     result.device = "cpu";
@@ -42,7 +49,8 @@ computed on_host(const arguments& args, const system_info& machine, const any_in
         const auto progress = [&](double share) { return bar((run + warmups + share) / (warmups + repeat)); };
         const auto start = clock::now();
         distance_transform(host{static_cast<int>(args.threads), progress}, image, out, options);
-        if (run >= 0) result.compute_ms.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
+        if (run >= 0)
+            result.compute_ms.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
     return result;
 }
@@ -61,9 +69,11 @@ double computed::median_ms() const {
 
 double computed::best_ms() const { return *std::min_element(compute_ms.begin(), compute_ms.end()); }
 
-computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out, const distance_options& options, int warmups, int repeat) {
+computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out,
+                 const distance_options& options, int warmups, int repeat) {
     if (args.threads < 0 || args.threads > 4096)
-        throw error(error_code::invalid_argument, fmt::format("--threads is {}; give 1 to 4096, or 0 for every core", args.threads));
+        throw error(error_code::invalid_argument,
+                    fmt::format("--threads is {}; give 1 to 4096, or 0 for every core", args.threads));
     const system_info machine = query_system();
     const std::optional<device_info> gpu = choose_device(args.device, machine);
     stop_if_interrupted();
@@ -71,7 +81,11 @@ computed compute(const arguments& args, const any_input<host>& image, const fiel
     try {
         const device_timing timing = run_on_device(gpu->ordinal, image, out, options, warmups, repeat);
         stop_if_interrupted();
-        return {.device = "cuda", .name = gpu->name, .compute_ms = timing.compute_ms, .copy_ms = timing.copy_ms, .note = {}};
+        return {.device = "cuda",
+                .name = gpu->name,
+                .compute_ms = timing.compute_ms,
+                .copy_ms = timing.copy_ms,
+                .note = {}};
     } catch (const error& problem) {
         if (args.device != "auto" || !host_may_do_better(problem)) throw;
         computed result = on_host(args, machine, image, out, options, warmups, repeat);

@@ -24,7 +24,7 @@ struct computed {
 
 /// Runs distance_transform by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little
 /// memory or cannot serve the request is replaced by the CPU. Throws cancelled after Ctrl-C.
-[[nodiscard]] computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out, const distance_options& options,
-                               int warmups = 0, int repeat = 1);
+[[nodiscard]] computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out,
+                               const distance_options& options, int warmups = 0, int repeat = 1);
 
 }  // namespace nearfield::cli

@@ -48,8 +48,9 @@ public:
             cudaGetLastError();
             std::size_t free = 0, total = 0;
             cudaMemGetInfo(&free, &total);
-            throw error(error_code::out_of_memory, "cuda: " + std::to_string(bytes) + " bytes are needed and " + std::to_string(free) +
-                                                       " of the device's " + std::to_string(total) + " are free; use --device cpu");
+            throw error(error_code::out_of_memory, "cuda: " + std::to_string(bytes) + " bytes are needed and " +
+                                                       std::to_string(free) + " of the device's " +
+                                                       std::to_string(total) + " are free; use --device cpu");
         }
         check(status, "reserving memory");
     }
@@ -70,7 +71,8 @@ std::int64_t bytes_of(const any_view<Element, host>& v) {
 template <class Element>
 any_view<Element, device> on_device(const buffer& memory, const any_view<Element, host>& like) {
     if (!like.wanted()) return {};
-    return any_view<Element, device>::contiguous(memory.data(), like.type, std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
+    return any_view<Element, device>::contiguous(memory.data(), like.type,
+                                                 std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
 }
 
 double since(std::chrono::steady_clock::time_point start) {
@@ -79,19 +81,23 @@ double since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-device_timing run_on_device(int ordinal, const any_input<host>& image, const fields<host>& out, const distance_options& options, int warmups, int repeat) {
+device_timing run_on_device(int ordinal, const any_input<host>& image, const fields<host>& out,
+                            const distance_options& options, int warmups, int repeat) {
     check(cudaSetDevice(ordinal), "choosing the device");
     const stream on;
     const event begin, end;
     const any_output<host>* host_side[] = {&out.distance, &out.squared, &out.index, &out.coordinates};
     const buffer in(bytes_of(image));
-    const buffer memory[] = {buffer(bytes_of(out.distance)), buffer(bytes_of(out.squared)), buffer(bytes_of(out.index)), buffer(bytes_of(out.coordinates))};
-    const fields<device> wanted{on_device(memory[0], out.distance), on_device(memory[1], out.squared), on_device(memory[2], out.index),
-                                on_device(memory[3], out.coordinates)};
+    const buffer memory[] = {buffer(bytes_of(out.distance)), buffer(bytes_of(out.squared)), buffer(bytes_of(out.index)),
+                             buffer(bytes_of(out.coordinates))};
+    const fields<device> wanted{on_device(memory[0], out.distance), on_device(memory[1], out.squared),
+                                on_device(memory[2], out.index), on_device(memory[3], out.coordinates)};
     device_timing timing;
     auto start = std::chrono::steady_clock::now();
     if (bytes_of(image) > 0)
-        check(cudaMemcpyAsync(in.data(), image.data, static_cast<std::size_t>(bytes_of(image)), cudaMemcpyHostToDevice, on), "copying the image");
+        check(cudaMemcpyAsync(in.data(), image.data, static_cast<std::size_t>(bytes_of(image)), cudaMemcpyHostToDevice,
+                              on),
+              "copying the image");
     check(cudaStreamSynchronize(on), "copying the image");
     timing.copy_ms = since(start);
     for (int run = -warmups; run < repeat; ++run) {
@@ -106,7 +112,8 @@ device_timing run_on_device(int ordinal, const any_input<host>& image, const fie
     start = std::chrono::steady_clock::now();
     for (int i = 0; i < 4; ++i)
         if (bytes_of(*host_side[i]) > 0)
-            check(cudaMemcpyAsync(host_side[i]->data, memory[i].data(), static_cast<std::size_t>(bytes_of(*host_side[i])), cudaMemcpyDeviceToHost, on),
+            check(cudaMemcpyAsync(host_side[i]->data, memory[i].data(),
+                                  static_cast<std::size_t>(bytes_of(*host_side[i])), cudaMemcpyDeviceToHost, on),
                   "copying the answer");
     check(cudaStreamSynchronize(on), "copying the answer");
     timing.copy_ms += since(start);

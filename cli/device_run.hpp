@@ -8,14 +8,14 @@
 namespace nearfield::cli {
 
 struct device_timing {
-    double copy_ms = 0;               ///< both ways
+    double copy_ms = 0;                ///< both ways
     std::vector<double> compute_ms{};  ///< one for each repeat, by the device's own clock
 };
 
 /// Copies `image` to device `ordinal`, computes `repeat` times after `warmups` that are not timed, copies what is wanted
 /// back and waits. All arrays are contiguous. Throws out_of_memory with the bytes needed and free, device for other
 /// failures of the runtime, unsupported where the build has no CUDA.
-device_timing run_on_device(int ordinal, const any_input<host>& image, const fields<host>& out, const distance_options& options,
-                            int warmups, int repeat);
+device_timing run_on_device(int ordinal, const any_input<host>& image, const fields<host>& out,
+                            const distance_options& options, int warmups, int repeat);
 
 }  // namespace nearfield::cli

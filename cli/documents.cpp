@@ -27,7 +27,9 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t use
     return lines;
 }
 
-std::string choices_of(const option& each) { return each.choices.empty() ? "" : fmt::format(": {}", fmt::join(each.choices, ", ")); }
+std::string choices_of(const option& each) {
+    return each.choices.empty() ? "" : fmt::format(": {}", fmt::join(each.choices, ", "));
+}
 
 std::string names_of(const option& each) {
     std::string names = each.names;
@@ -49,9 +51,12 @@ std::string usage_of(const verb& each) {
 }  // namespace
 
 std::string overview() {
-    std::string text = "nearfield " NEARFIELD_VERSION ": exact distance fields and Voronoi cells of images and volumes\n\nusage: nearfield VERB [options]\n\n";
+    std::string text =
+        "nearfield " NEARFIELD_VERSION
+        ": exact distance fields and Voronoi cells of images and volumes\n\nusage: nearfield VERB [options]\n\n";
     for (const verb& each : verbs()) text += fmt::format("  {:<12} {}\n", each.name, each.summary);
-    return text + "\n`nearfield help VERB` explains a verb and gives an example; `nearfield --version` prints the version.\n";
+    return text +
+           "\n`nearfield help VERB` explains a verb and gives an example; `nearfield --version` prints the version.\n";
 }
 
 std::string help_of(const verb& each) {
@@ -59,7 +64,8 @@ std::string help_of(const verb& each) {
     if (!each.options.empty()) text += "\n";
     for (const option& row : each.options) {
         std::string line = "  " + names_of(row);
-        line += line.size() + 2 > help_column ? "\n" + std::string(help_column, ' ') : std::string(help_column - line.size(), ' ');
+        line += line.size() + 2 > help_column ? "\n" + std::string(help_column, ' ')
+                                              : std::string(help_column - line.size(), ' ');
         text += line + wrapped(row.help + choices_of(row), help_column, help_column) + "\n";
     }
     text += "\nexample:\n";
@@ -68,26 +74,30 @@ std::string help_of(const verb& each) {
 }
 
 std::string markdown() {
-    std::string text = "# The command line\n\n<!-- Made by `nearfield man --markdown`; change cli/table.cpp instead. -->\n\n";
+    std::string text =
+        "# The command line\n\n<!-- Made by `nearfield man --markdown`; change cli/table.cpp instead. -->\n\n";
     text += "`nearfield VERB [options]`. `nearfield help VERB` prints what stands here.\n\n| verb | |\n| --- | --- |\n";
     for (const verb& each : verbs()) text += fmt::format("| [{}](#{}) | {} |\n", each.name, each.name, each.summary);
     for (const verb& each : verbs()) {
         text += fmt::format("\n## {}\n\n{}.\n\n    {}\n\n{}\n", each.name, each.summary, usage_of(each), each.about);
         if (!each.options.empty()) text += "\n| option | |\n| --- | --- |\n";
-        for (const option& row : each.options) text += fmt::format("| `{}` | {}{} |\n", names_of(row), row.help, choices_of(row));
-        text += fmt::format("\n```sh\n{}\n```\n", each.example);
+        for (const option& row : each.options)
+            text += fmt::format("| `{}` | {}{} |\n", names_of(row), row.help, choices_of(row));
+        text += fmt::format("\n```sh run\n{}\n```\n", each.example);
     }
     text += "\n## Exit status\n\n| status | meaning |\n| --- | --- |\n";
     for (const exit_status& each : exit_statuses()) text += fmt::format("| {} | {} |\n", each.code, each.meaning);
     return text +
-           "\nAn error is one line on stderr, `nearfield: VERB: what is wrong and what to do`. Ctrl-C stops the work and leaves no "
+           "\nAn error is one line on stderr, `nearfield: VERB: what is wrong and what to do`. Ctrl-C stops the work "
+           "and leaves no "
            "half-written file; a second Ctrl-C ends the program at once.\n";
 }
 
 int help_verb(const arguments& args) {
     const verb* topic = find_verb(args.topic);
     if (!args.topic.empty() && topic == nullptr)
-        throw error(error_code::invalid_argument, fmt::format("there is no verb '{}'; `nearfield help` lists them", args.topic));
+        throw error(error_code::invalid_argument,
+                    fmt::format("there is no verb '{}'; `nearfield help` lists them", args.topic));
     print(topic != nullptr ? help_of(*topic) : overview());
     return 0;
 }

@@ -97,7 +97,8 @@ std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bo
             return with_elements(data, type, [&](const auto* cells) { return static_cast<std::int64_t>(cells[site]); });
         };
     const auto sites = with_elements(data, type, [&](const auto* cells) {
-        return connect(seeds.shape, seeds.cells(), [&](std::int64_t i) { return (static_cast<double>(cells[i]) == 0) == zero_is_site; });
+        return connect(seeds.shape, seeds.cells(),
+                       [&](std::int64_t i) { return (static_cast<double>(cells[i]) == 0) == zero_is_site; });
     });
     return [sites](std::int64_t site) { return sites->root(site); };
 }

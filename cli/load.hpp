@@ -32,4 +32,14 @@ struct loaded {
 /// Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979.
 [[nodiscard]] double otsu_threshold(const io::array& image);
 
+/// The image less the mean of the square around each cell that reaches a fifth of the shorter side each way: uneven light
+/// goes, shapes stay. Throws invalid_argument unless there are two axes.
+[[nodiscard]] io::array without_background(const io::array& image);
+
+/// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.
+[[nodiscard]] io::array apply_threshold(const io::array& image, const std::string& threshold);
+
+/// Uninitialised, with the image's spacing and unit.
+[[nodiscard]] io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t> shape);
+
 }  // namespace nearfield::cli

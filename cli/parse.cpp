@@ -17,7 +17,8 @@ T parse(const std::string& name, const std::string& text, const char* expected, 
     const char* last = text.data() + text.size();
     const auto [end, problem] = std::from_chars(text.data(), last, value);
     if (problem == std::errc() && end == last && !text.empty()) return value;
-    throw error(error_code::invalid_argument, fmt::format("{} is '{}'; expected {}, e.g. {}", name, text, expected, example));
+    throw error(error_code::invalid_argument,
+                fmt::format("{} is '{}'; expected {}, e.g. {}", name, text, expected, example));
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ std::uint64_t parse_unsigned(const std::string& name, const std::string& text, c
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> items;
     std::size_t from = 0;
-    for (std::size_t to; (to = text.find(separator, from)) != std::string::npos; from = to + 1) items.push_back(text.substr(from, to - from));
+    for (std::size_t to; (to = text.find(separator, from)) != std::string::npos; from = to + 1)
+        items.push_back(text.substr(from, to - from));
     items.push_back(text.substr(from));
     return items;
 }
@@ -50,22 +52,24 @@ std::vector<double> parse_numbers(const std::string& name, const std::string& te
 
 std::vector<std::int64_t> parse_size(const std::string& text) {
     std::vector<std::int64_t> sizes;
-    for (const std::string& item : split(text, 'x')) sizes.push_back(parse<std::int64_t>("--size", item, "cells along each axis", "--size 512x512"));
+    for (const std::string& item : split(text, 'x'))
+        sizes.push_back(parse<std::int64_t>("--size", item, "cells along each axis", "--size 512x512"));
     return sizes;
 }
 
 std::string text_of(std::span<const std::int64_t> shape) { return fmt::format("{}", fmt::join(shape, "x")); }
 
-std::vector<double> parse_spacing(const std::string& text, const std::vector<double>& from_file, std::span<const std::int64_t> shape) {
+std::vector<double> parse_spacing(const std::string& text, const std::vector<double>& from_file,
+                                  std::span<const std::int64_t> shape) {
     if (text.empty()) return from_file.size() == shape.size() ? from_file : std::vector<double>(shape.size(), 1.0);
     std::vector<double> values = parse_numbers("--spacing", text, "--spacing 5,0.4,0.4");
     if (values.size() == 1) values.resize(shape.size(), values[0]);
     if (values.size() != shape.size()) {
         std::string example = shape.size() == 3 ? "5" : "0.4";
         for (std::size_t axis = 1; axis < shape.size(); ++axis) example += ",0.4";
-        throw error(error_code::invalid_argument,
-                    fmt::format("spacing has {} values for a {}-D array (shape {}); give one per axis in array order, e.g. --spacing {}",
-                                values.size(), shape.size(), text_of(shape), example));
+        throw error(error_code::invalid_argument, fmt::format("spacing has {} values for a {}-D array (shape {}); give "
+                                                              "one per axis in array order, e.g. --spacing {}",
+                                                              values.size(), shape.size(), text_of(shape), example));
     }
     for (double value : values)
         if (!(value > 0) || std::isinf(value))

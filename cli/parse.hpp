@@ -13,9 +13,11 @@ namespace nearfield::cli {
 /// `name` is the option as the user typed it, for the message: "--threads". Numbers do not depend on the locale.
 [[nodiscard]] double parse_number(const std::string& name, const std::string& text, const std::string& example);
 [[nodiscard]] std::int64_t parse_integer(const std::string& name, const std::string& text, const std::string& example);
-[[nodiscard]] std::uint64_t parse_unsigned(const std::string& name, const std::string& text, const std::string& example);
+[[nodiscard]] std::uint64_t parse_unsigned(const std::string& name, const std::string& text,
+                                           const std::string& example);
 /// "5,10,20"; no item may be empty.
-[[nodiscard]] std::vector<double> parse_numbers(const std::string& name, const std::string& text, const std::string& example);
+[[nodiscard]] std::vector<double> parse_numbers(const std::string& name, const std::string& text,
+                                                const std::string& example);
 [[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
 /// "512x512"
 [[nodiscard]] std::vector<std::int64_t> parse_size(const std::string& text);

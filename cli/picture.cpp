@@ -37,7 +37,8 @@ grid take_plane(const plane& shows, const io::array& values, bool squared) {
                     double value = static_cast<double>(cell);
                     if constexpr (std::is_integral_v<T>)
                         if (cell == std::numeric_limits<T>::max()) value = INFINITY;
-                    taken.value[static_cast<std::size_t>(row * shows.columns + column)] = squared ? std::sqrt(value) : value;
+                    taken.value[static_cast<std::size_t>(row * shows.columns + column)] =
+                        squared ? std::sqrt(value) : value;
                 }
         });
     });
@@ -80,13 +81,17 @@ struct distance_painter {
         const double right = value(x + 0.5, y) - value(x - 0.5, y), down = value(x, y + 0.5) - value(x, y - 0.5);
         // A distance changes by a pixel's side from pixel to pixel, less across a ridge or where the plane is oblique to
         // the nearest site; a line there must not swell into a patch.
-        const double per_pixel = std::max(std::hypot(right, down), 0.35 * pitch);
+        const double slope = std::hypot(right, down) / pitch, per_pixel = std::max(slope, 0.35) * pitch;
+        const double strength = 0.85 * std::clamp((slope - 0.1) * 4, 0.0, 1.0);
         rgb painted = ramp(largest > 0 ? here / largest : 0);
         for (double level : levels) {
             const double cover = std::clamp(1.15 - std::abs(here - level) / per_pixel, 0.0, 1.0);
-            if (cover > 0) painted = mix(painted, level < 0.6 * largest ? rgb{255, 255, 255} : rgb{20, 22, 48}, 0.85 * cover);
+            if (cover > 0)
+                painted = mix(painted, level < 0.6 * largest ? rgb{255, 255, 255} : rgb{20, 22, 48}, strength * cover);
         }
-        const double site_share = locate(on, pitch, x, y).blend([&](std::int64_t r, std::int64_t c) { return field.at(r, c) == 0 ? 1.0 : 0.0; });
+        const double site_share = locate(on, pitch, x, y).blend([&](std::int64_t r, std::int64_t c) {
+            return field.at(r, c) == 0 ? 1.0 : 0.0;
+        });
         const double sharpness = std::min(on.shows.column_spacing, on.shows.row_spacing) / pitch;
         return mix(painted, site_colour, std::clamp((site_share - 0.5) * sharpness + 0.5, 0.0, 1.0));
     }
@@ -96,7 +101,7 @@ struct distance_painter {
 double round_step(double largest, double steps) {
     const double rough = largest / steps, power = std::pow(10, std::floor(std::log10(rough)));
     for (double factor : {1.0, 2.0, 5.0})
-        if (factor * power >= rough) return factor * power;
+        if (factor * power >= 0.7 * rough) return factor * power;
     return 10 * power;
 }
 
@@ -122,7 +127,9 @@ std::vector<double> parse_isolines(const std::string& text, double largest) {
     levels = parse_numbers("--isolines", text, "--isolines 5,10,20 or --isolines auto");
     for (double level : levels)
         if (!(level > 0) || std::isinf(level))
-            throw error(error_code::invalid_argument, fmt::format("--isolines has the distance {}; give positive distances, e.g. --isolines 5,10,20", level));
+            throw error(
+                error_code::invalid_argument,
+                fmt::format("--isolines has the distance {}; give positive distances, e.g. --isolines 5,10,20", level));
     return levels;
 }
 
@@ -135,13 +142,15 @@ picture draw_distance(const sheet& on, const io::array& values, const distance_s
             if (std::isfinite(value)) largest = std::max(largest, value);
     }
     const std::vector<double> levels = parse_isolines(style.isolines, largest);
-    picture image{on.width, on.height, std::vector<rgb>(static_cast<std::size_t>(on.width) * static_cast<std::size_t>(on.height), paper)};
+    picture image{on.width, on.height,
+                  std::vector<rgb>(static_cast<std::size_t>(on.width) * static_cast<std::size_t>(on.height), paper)};
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
         const distance_painter painter{part, fields[i], on.pitch, largest, levels};
         for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
             for (int y = static_cast<int>(begin); y < end; ++y)
-                for (int x = 0; x < part.width; ++x) image.at(part.left + x, part.top + y) = painter.colour(x + 0.5, y + 0.5);
+                for (int x = 0; x < part.width; ++x)
+                    image.at(part.left + x, part.top + y) = painter.colour(x + 0.5, y + 0.5);
         });
     }
     draw_legend(image, on, largest, levels, style.unit);

@@ -16,7 +16,9 @@ struct picture {
     int width = 0, height = 0;
     std::vector<rgb> pixels;
 
-    [[nodiscard]] rgb& at(int x, int y) { return pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)]; }
+    [[nodiscard]] rgb& at(int x, int y) {
+        return pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)];
+    }
 };
 /// uint8 of shape (height, width, 3), ready for io::write.
 [[nodiscard]] io::array to_array(const picture& image);
@@ -45,6 +47,7 @@ struct distance_style {
 [[nodiscard]] std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site);
 
 /// A colour bar from 0 to `largest` with round numbers beside it, in the sheet's free corner, if there is room.
-void draw_legend(picture& image, const sheet& on, double largest, const std::vector<double>& levels, const std::string& unit);
+void draw_legend(picture& image, const sheet& on, double largest, const std::vector<double>& levels,
+                 const std::string& unit);
 
 }  // namespace nearfield::cli

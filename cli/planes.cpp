@@ -23,21 +23,26 @@ positions parse_slice(const std::string& text, const std::vector<std::int64_t>& 
     if (text.empty()) return fixed;
     for (const std::string& item : split(text, ',')) {
         const std::size_t colon = item.find(':');
-        if (colon == std::string::npos) refuse(fmt::format("--slice is '{}'; expected AXIS:INDEX, e.g. --slice 0:32", item));
+        if (colon == std::string::npos)
+            refuse(fmt::format("--slice is '{}'; expected AXIS:INDEX, e.g. --slice 0:32", item));
         const std::int64_t axis = parse_integer("--slice", item.substr(0, colon), "--slice 0:32");
         std::int64_t index = parse_integer("--slice", item.substr(colon + 1), "--slice 0:32");
         const auto axes = static_cast<std::int64_t>(shape.size());
-        if (axis < 0 || axis >= axes) refuse(fmt::format("--slice names axis {} of a {}-D array; its axes are 0 to {}", axis, axes, axes - 1));
+        if (axis < 0 || axis >= axes)
+            refuse(fmt::format("--slice names axis {} of a {}-D array; its axes are 0 to {}", axis, axes, axes - 1));
         const std::int64_t length = shape[static_cast<std::size_t>(axis)];
         if (index < -length || index >= length)
-            refuse(fmt::format("--slice asks for index {} of axis {}, which has {} cells; give 0 to {}, or -1 for the last", index, axis, length, length - 1));
+            refuse(fmt::format(
+                "--slice asks for index {} of axis {}, which has {} cells; give 0 to {}, or -1 for the last", index,
+                axis, length, length - 1));
         fixed[static_cast<std::size_t>(axis)] = index < 0 ? index + length : index;
     }
     return fixed;
 }
 
 /// The plane of the two axes; all others are fixed, or in their middle.
-plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const positions& fixed, int row_axis, int column_axis) {
+plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const positions& fixed,
+                 int row_axis, int column_axis) {
     plane made;
     made.at.resize(shape.size());
     std::int64_t stride = 1;
@@ -46,7 +51,8 @@ plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<doubl
         if (axis == row_axis) {
             made.rows = shape[a], made.row_stride = stride, made.row_axis = axis, made.row_spacing = per_axis[a];
         } else if (axis == column_axis) {
-            made.columns = shape[a], made.column_stride = stride, made.column_axis = axis, made.column_spacing = per_axis[a];
+            made.columns = shape[a], made.column_stride = stride, made.column_axis = axis,
+            made.column_spacing = per_axis[a];
         } else {
             made.at[a] = fixed[a].value_or(shape[a] / 2);
             made.offset += made.at[a] * stride;
@@ -89,7 +95,8 @@ sheet three_panels(const plane& front, const plane& side, const plane& top, bool
     for (const plane& each : {front, side, top}) made.panels.push_back({.shows = each, .rows_up = rows_up});
     const double across = width_of(front) + width_of(side), down = height_of(front) + height_of(top);
     made.pitch = choose_pitch(made.panels, std::max(across, down), 1200);
-    for (panel& each : made.panels) each.width = pixels(width_of(each.shows), made.pitch), each.height = pixels(height_of(each.shows), made.pitch);
+    for (panel& each : made.panels)
+        each.width = pixels(width_of(each.shows), made.pitch), each.height = pixels(height_of(each.shows), made.pitch);
     const int gap = static_cast<int>(gap_pixels);
     const panel& first = made.panels[0];
     for (panel& each : made.panels) each.left = gap, each.top = gap;
@@ -103,7 +110,8 @@ sheet three_panels(const plane& front, const plane& side, const plane& top, bool
 
 }  // namespace
 
-sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const std::string& slice, bool rows_up) {
+sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const std::string& slice,
+              bool rows_up) {
     const positions fixed = parse_slice(slice, shape);
     std::vector<int> free;
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -111,9 +119,12 @@ sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>&
     if (std::find(shape.begin(), shape.end(), 0) != shape.end() || shape.empty())
         refuse(fmt::format("there is nothing to draw: the array has no cells (shape {})", text_of(shape)));
     if (free.empty() || free.size() > 3)
-        refuse(fmt::format("a picture needs one to three axes and {} of shape {} are left; use --slice AXIS:INDEX{}", free.size(), text_of(shape),
+        refuse(fmt::format("a picture needs one to three axes and {} of shape {} are left; use --slice AXIS:INDEX{}",
+                           free.size(), text_of(shape),
                            free.empty() ? " for fewer axes" : ", several joined by commas"));
-    const auto draw = [&](int row_axis, int column_axis) { return make_plane(shape, per_axis, fixed, row_axis, column_axis); };
+    const auto draw = [&](int row_axis, int column_axis) {
+        return make_plane(shape, per_axis, fixed, row_axis, column_axis);
+    };
     if (free.size() == 1) return one_panel(draw(-1, free[0]), false);
     if (free.size() == 2) return one_panel(draw(free[0], free[1]), rows_up);
     return three_panels(draw(free[0], free[2]), draw(free[0], free[1]), draw(free[1], free[2]), rows_up);

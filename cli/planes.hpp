@@ -14,7 +14,9 @@ struct plane {
     double row_spacing = 1, column_spacing = 1;
     std::vector<std::int64_t> at;  ///< coordinate along every axis that is not drawn
 
-    [[nodiscard]] std::int64_t cell(std::int64_t row, std::int64_t column) const { return offset + row * row_stride + column * column_stride; }
+    [[nodiscard]] std::int64_t cell(std::int64_t row, std::int64_t column) const {
+        return offset + row * row_stride + column * column_stride;
+    }
 };
 
 struct panel {
@@ -35,7 +37,7 @@ struct sheet {
 /// "AXIS:INDEX", several joined by commas, and must leave at most three axes. Small grids are enlarged, so that a pixel
 /// is a square; no side is longer than 8192 pixels.
 /// Throws invalid_argument for a slice that does not fit and for an array without cells.
-[[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const std::string& slice,
-                            bool rows_up);
+[[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis,
+                            const std::string& slice, bool rows_up);
 
 }  // namespace nearfield::cli

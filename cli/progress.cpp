@@ -36,7 +36,8 @@ void stop_if_interrupted() {
     if (interrupted()) throw error(error_code::cancelled, "cancelled");
 }
 
-progress_bar::progress_bar(std::string what, bool wanted) : what_(std::move(what)), shown_(wanted && isatty(STDERR_FILENO) == 1) {}
+progress_bar::progress_bar(std::string what, bool wanted)
+    : what_(std::move(what)), shown_(wanted && isatty(STDERR_FILENO) == 1) {}
 
 progress_bar::~progress_bar() {
     if (!drawn_) return;
@@ -49,8 +50,9 @@ bool progress_bar::operator()(double share) {
     if (shown_ && now - started_ > patience && now - last_ > between_frames) {
         constexpr int width = 40;
         const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * width);
-        const std::string line = fmt::format("\r{} [{}{}] {:3.0f}%", what_, std::string(static_cast<std::size_t>(full), '#'),
-                                             std::string(static_cast<std::size_t>(width - full), '.'), 100 * share);
+        const std::string line =
+            fmt::format("\r{} [{}{}] {:3.0f}%", what_, std::string(static_cast<std::size_t>(full), '#'),
+                        std::string(static_cast<std::size_t>(width - full), '.'), 100 * share);
         std::fputs(line.c_str(), stderr);
         std::fflush(stderr);
         last_ = now, drawn_ = true;

@@ -64,15 +64,18 @@ void check_destination(const std::string& path) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(where, ignored))
         throw error(error_code::io, fmt::format("cannot write {}: there is no folder {}; make it first", path, where));
-    if (std::filesystem::is_directory(path, ignored)) throw error(error_code::io, fmt::format("cannot write {}: it is a folder", path));
-    if (access(where.c_str(), W_OK) != 0) throw error(error_code::io, fmt::format("cannot write {}: folder {}: {}", path, where, std::strerror(errno)));
+    if (std::filesystem::is_directory(path, ignored))
+        throw error(error_code::io, fmt::format("cannot write {}: it is a folder", path));
+    if (access(where.c_str(), W_OK) != 0)
+        throw error(error_code::io, fmt::format("cannot write {}: folder {}: {}", path, where, std::strerror(errno)));
 }
 
 bool one_stdout(std::initializer_list<std::string> paths) {
     const auto count = std::count(paths.begin(), paths.end(), "-");
     if (count > 1) throw error(error_code::invalid_argument, "more than one output is '-'; stdout can carry only one");
     if (count == 1 && isatty(STDOUT_FILENO) == 1)
-        throw error(error_code::invalid_argument, "output is '-' but stdout is a terminal; send it to a file or a pipe: ... -o - > distance.npy");
+        throw error(error_code::invalid_argument,
+                    "output is '-' but stdout is a terminal; send it to a file or a pipe: ... -o - > distance.npy");
     return count == 1;
 }
 

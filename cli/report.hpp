@@ -18,7 +18,8 @@ using json_report = nlohmann::ordered_json;
 [[nodiscard]] json_report describe(const computed& run, std::int64_t cells);
 
 /// --json: the report, to stdout unless stdout carries data. Otherwise, unless --quiet, `line` to stderr.
-void finish(const arguments& args, const json_report& report, const std::string& line, bool stdout_carries_data = false);
+void finish(const arguments& args, const json_report& report, const std::string& line,
+            bool stdout_carries_data = false);
 /// "nearfield: VERB: note: ..." on stderr, unless --quiet.
 void note(const arguments& args, const std::string& text);
 

@@ -49,12 +49,14 @@ void for_rows(const std::vector<std::int64_t>& shape, std::int64_t count, const 
     }
 }
 
-void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count, std::int64_t diameter) {
+void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count,
+                 std::int64_t diameter) {
     // In half cells, so that the middle of an even side is exact.
     const auto half_offset = [&](std::size_t axis, std::int64_t at) { return 2 * at + 1 - shape[axis]; };
     for_rows(shape, count, [&](std::int64_t first, const std::vector<std::int64_t>& at) {
         std::int64_t across = 0;
-        for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) across += half_offset(axis, at[axis]) * half_offset(axis, at[axis]);
+        for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis)
+            across += half_offset(axis, at[axis]) * half_offset(axis, at[axis]);
         for (std::int64_t i = 0; i < shape.back(); ++i) {
             const std::int64_t along = half_offset(shape.size() - 1, i);
             cells[first + i] = across + along * along <= diameter * diameter ? 255 : 0;
@@ -62,7 +64,8 @@ void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, st
     });
 }
 
-void fill_checkerboard(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count, std::int64_t side) {
+void fill_checkerboard(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count,
+                       std::int64_t side) {
     for_rows(shape, count, [&](std::int64_t first, const std::vector<std::int64_t>& at) {
         std::int64_t parity = 0;
         for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) parity += at[axis] / side;
@@ -85,8 +88,9 @@ std::int64_t default_scale(sample_kind kind, std::int64_t shortest) {
 void check(const sample_options& options, std::string_view kind, std::size_t least_axes, std::size_t most_axes) {
     const std::size_t axes = options.shape.size();
     if (axes < least_axes || axes > most_axes)
-        refuse(fmt::format("size has {} axes ({}); {} takes {} to {}, e.g. --size {}", axes, fmt::join(options.shape, "x"), kind,
-                           least_axes, most_axes, least_axes > 1 || axes < 3 ? "256x256" : "64x64x64"));
+        refuse(fmt::format("size has {} axes ({}); {} takes {} to {}, e.g. --size {}", axes,
+                           fmt::join(options.shape, "x"), kind, least_axes, most_axes,
+                           least_axes > 1 || axes < 3 ? "256x256" : "64x64x64"));
     for (std::int64_t n : options.shape)
         if (n < 0) refuse(fmt::format("size is {}; no axis can be negative", fmt::join(options.shape, "x")));
     if (!(options.density >= 0 && options.density <= 1))
@@ -102,7 +106,8 @@ void draw(sample_kind kind, const sample_options& options, std::uint8_t* cells) 
     std::copy(options.shape.begin(), options.shape.end(), on.size.end() - static_cast<std::ptrdiff_t>(axes));
     const std::int64_t scale = options.scale > 0 ? options.scale : default_scale(kind, on.shortest());
     switch (kind) {
-        case sample_kind::blobs: return draw_blobs(on, options.seed, scale, options.density > 0 ? options.density : 0.4);
+        case sample_kind::blobs:
+            return draw_blobs(on, options.seed, scale, options.density > 0 ? options.density : 0.4);
         case sample_kind::cells: return draw_cells(on, options.seed, scale);
         case sample_kind::maze: return draw_maze(on, options.seed, scale);
         default: return draw_vessels(on, options.seed, scale);
@@ -112,7 +117,8 @@ void draw(sample_kind kind, const sample_options& options, std::uint8_t* cells) 
 void fill_plain(sample_kind kind, const sample_options& options, std::uint8_t* cells, std::int64_t count) {
     const std::int64_t shortest = *std::min_element(options.shape.begin(), options.shape.end());
     const std::int64_t scale = options.scale > 0 ? options.scale : default_scale(kind, shortest);
-    if (kind == sample_kind::random) fill_random(cells, count, options.seed, options.density > 0 ? options.density : 0.01);
+    if (kind == sample_kind::random)
+        fill_random(cells, count, options.seed, options.density > 0 ? options.density : 0.01);
     if (kind == sample_kind::one) cells[scramble(options.seed) % static_cast<std::uint64_t>(count)] = 255;
     if (kind == sample_kind::circle) fill_circle(cells, options.shape, count, scale);
     if (kind == sample_kind::checkerboard) fill_checkerboard(cells, options.shape, count, scale);

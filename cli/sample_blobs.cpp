@@ -69,7 +69,8 @@ point seed_of(const canvas& on, const point& block, std::int64_t side, std::uint
     for (std::size_t axis = 0; axis < 3; ++axis) {
         if (!on.used(axis)) continue;
         key = scramble(key);
-        at[axis] = block[axis] * side + side / 8 + static_cast<std::int64_t>(key % static_cast<std::uint64_t>(side - side / 4));
+        at[axis] = block[axis] * side + side / 8 +
+                   static_cast<std::int64_t>(key % static_cast<std::uint64_t>(side - side / 4));
     }
     return at;
 }

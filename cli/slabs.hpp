@@ -12,7 +12,8 @@ namespace nearfield::cli {
 /// Calls work(begin, end) on disjoint ranges that cover [0, count); the first exception is thrown again when all are done.
 template <class Work>
 void for_slabs(std::int64_t count, const Work& work) {
-    const std::int64_t parts = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(count, 1));
+    const std::int64_t parts =
+        std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(count, 1));
     if (parts == 1) return work(std::int64_t{0}, count);
     std::vector<std::exception_ptr> failed(static_cast<std::size_t>(parts));
     {

@@ -27,12 +27,15 @@ bench_outputs allocate(const arguments& args, const loaded& input) {
         std::vector<std::int64_t> with_axes{rank};
         with_axes.insert(with_axes.end(), shape.begin(), shape.end());
         if (name == "distance") add(dtype::float32, shape, made.wanted.distance);
-        else if (name == "squared") add(squared_distance_type(shape.data(), rank, input.cell()), shape, made.wanted.squared);
+        else if (name == "squared")
+            add(squared_distance_type(shape.data(), rank, input.cell()), shape, made.wanted.squared);
         else if (name == "index") add(dtype::int64, shape, made.wanted.index);
         else if (name == "coordinates") add(dtype::int32, with_axes, made.wanted.coordinates);
         else
             throw error(error_code::invalid_argument,
-                        fmt::format("--fields has '{}'; expected distance, squared, index, coordinates, joined by commas, e.g. --fields distance,index", name));
+                        fmt::format("--fields has '{}'; expected distance, squared, index, coordinates, joined by "
+                                    "commas, e.g. --fields distance,index",
+                                    name));
     }
     return made;
 }
@@ -40,7 +43,9 @@ bench_outputs allocate(const arguments& args, const loaded& input) {
 loaded bench_input(const arguments& args) {
     if (!args.input.empty()) return load(args.input, args);
     loaded made;
-    made.image = make_sample(sample_kind_of(args.kind), {args.size.empty() ? std::vector<std::int64_t>{256, 256, 256} : parse_size(args.size), args.seed, args.density, args.scale, false});
+    made.image = make_sample(sample_kind_of(args.kind),
+                             {args.size.empty() ? std::vector<std::int64_t>{256, 256, 256} : parse_size(args.size),
+                              args.seed, args.density, args.scale, false});
     made.per_axis = parse_spacing(args.spacing, {}, made.image.shape);
     return made;
 }
@@ -48,11 +53,13 @@ loaded bench_input(const arguments& args) {
 }  // namespace
 
 int bench_verb(const arguments& args) {
-    if (args.repeat < 1 || args.repeat > 1'000'000) throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
+    if (args.repeat < 1 || args.repeat > 1'000'000)
+        throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
     const loaded input = bench_input(args);
     const bench_outputs out = allocate(args, input);
     const sites which = args.sites == "zero" ? sites::zero : sites::nonzero;
-    const computed run = compute(args, input.image.in(), out.wanted, {.spacing = input.cell(), .sites = which}, 1, static_cast<int>(args.repeat));
+    const computed run = compute(args, input.image.in(), out.wanted, {.spacing = input.cell(), .sites = which}, 1,
+                                 static_cast<int>(args.repeat));
     if (!run.note.empty()) note(args, run.note);
     const auto cells = static_cast<double>(input.image.cells());
     json_report said = start_report(args);
@@ -68,9 +75,10 @@ int bench_verb(const arguments& args) {
         finish(args, said, {});
         return 0;
     }
-    std::string text = fmt::format("{} of {} {} on {} ({})\n", args.fields, args.input.empty() ? args.kind : args.input, text_of(input.image.shape), run.device, run.name);
-    text += fmt::format("median {:10.3f} ms {:10.1f} Mcells/s\nbest   {:10.3f} ms {:10.1f} Mcells/s\n", run.median_ms(), cells / run.median_ms() / 1e3, run.best_ms(),
-                        cells / run.best_ms() / 1e3);
+    std::string text = fmt::format("{} of {} {} on {} ({})\n", args.fields, args.input.empty() ? args.kind : args.input,
+                                   text_of(input.image.shape), run.device, run.name);
+    text += fmt::format("median {:10.3f} ms {:10.1f} Mcells/s\nbest   {:10.3f} ms {:10.1f} Mcells/s\n", run.median_ms(),
+                        cells / run.median_ms() / 1e3, run.best_ms(), cells / run.best_ms() / 1e3);
     if (run.device == "cuda") text += fmt::format("copies {:10.3f} ms\n", run.copy_ms);
     print(text);
     return 0;

@@ -30,22 +30,31 @@ field_job plan(const arguments& args) {
     const bool voronoi = args.verb == "voronoi";
     std::string output = args.output, drawn = args.picture;
     if (output.ends_with(".png") || output.ends_with(".PNG")) {
-        if (!drawn.empty()) throw error(error_code::invalid_argument, "-o and --picture both name a picture; give -o a format that holds values, e.g. -o distance.npy");
+        if (!drawn.empty())
+            throw error(
+                error_code::invalid_argument,
+                "-o and --picture both name a picture; give -o a format that holds values, e.g. -o distance.npy");
         drawn = std::exchange(output, {});
     }
     const std::string indices = voronoi ? output : args.indices;
     if (output.empty() && indices.empty() && drawn.empty() && !args.json)
-        throw error(error_code::invalid_argument, voronoi ? "nothing to make: give -o or --picture" : "nothing to make: give -o, --indices or --picture");
+        throw error(error_code::invalid_argument, voronoi ? "nothing to make: give -o or --picture"
+                                                          : "nothing to make: give -o, --indices or --picture");
     if (!voronoi && args.coordinates && indices.empty())
-        throw error(error_code::invalid_argument, "--coordinates says how to write nearest sites; give --indices FILE too");
+        throw error(error_code::invalid_argument,
+                    "--coordinates says how to write nearest sites; give --indices FILE too");
     const std::string which = args.sites.empty() ? (voronoi ? "nonzero" : "zero") : args.sites;
-    field_job job{args, voronoi, voronoi ? "" : output, indices, drawn, which == "zero" ? sites::zero : sites::nonzero, {}, {}, {}, false, false, false};
+    field_job job{args,    voronoi, voronoi ? "" : output,
+                  indices, drawn,   which == "zero" ? sites::zero : sites::nonzero,
+                  {},      {},      {},
+                  false,   false,   false};
     job.want_values = !voronoi && (!output.empty() || !drawn.empty() || (args.json && indices.empty()));
     job.want_coordinates = args.coordinates && !indices.empty();
     job.want_index = (!indices.empty() && !args.coordinates) || (voronoi && (!drawn.empty() || indices.empty()));
     for (const std::string& path : {job.values_to, job.indices_to, job.picture_to}) check_destination(path);
     if (!drawn.empty() && !drawn.ends_with(".png") && !drawn.ends_with(".PNG"))
-        throw error(error_code::invalid_argument, fmt::format("--picture is {}; pictures are PNG files, e.g. --picture distance.png", drawn));
+        throw error(error_code::invalid_argument,
+                    fmt::format("--picture is {}; pictures are PNG files, e.g. --picture distance.png", drawn));
     static_cast<void>(parse_isolines(args.isolines, 1));
     return job;
 }
@@ -54,17 +63,14 @@ fields<host> allocate(field_job& job, const loaded& input) {
     const std::vector<std::int64_t>& shape = input.image.shape;
     const int rank = static_cast<int>(shape.size());
     fields<host> out;
-    const auto like_input = [&](dtype type) {
-        io::array made = io::make_array(type, shape);
-        made.spacing = input.image.spacing, made.unit = input.image.unit;
-        return made;
-    };
     if (job.want_values) {
-        const dtype type = job.args.squared ? squared_distance_type(shape.data(), rank, input.cell()) : job.args.dtype == "float64" ? dtype::float64 : dtype::float32;
-        job.values = like_input(type);
+        const dtype type = job.args.squared              ? squared_distance_type(shape.data(), rank, input.cell())
+                           : job.args.dtype == "float64" ? dtype::float64
+                                                         : dtype::float32;
+        job.values = make_like(input.image, type, shape);
         (job.args.squared ? out.squared : out.distance) = job.values.out();
     }
-    if (job.want_index) job.index = like_input(dtype::int64), out.index = job.index.out();
+    if (job.want_index) job.index = make_like(input.image, dtype::int64, shape), out.index = job.index.out();
     if (job.want_coordinates) {
         std::vector<std::int64_t> with_axes{rank};
         with_axes.insert(with_axes.end(), shape.begin(), shape.end());
@@ -79,7 +85,9 @@ bool no_site(const field_job& job) {
     const io::array& any = job.want_values ? job.values : job.want_index ? job.index : job.coordinates;
     if (any.cells() == 0) return false;
     return with_elements(any.data.get(), any.type, [&]<class T>(const T* cells) {
-        if constexpr (std::is_integral_v<T>) return job.want_values ? cells[0] == std::numeric_limits<T>::max() : std::cmp_less(static_cast<std::int64_t>(cells[0]), 0);
+        if constexpr (std::is_integral_v<T>)
+            return job.want_values ? cells[0] == std::numeric_limits<T>::max()
+                                   : std::cmp_less(static_cast<std::int64_t>(cells[0]), 0);
         else return std::isinf(static_cast<double>(cells[0]));
     });
 }
@@ -87,16 +95,17 @@ bool no_site(const field_job& job) {
 double largest_of(const io::array& values) {
     return with_elements(values.data.get(), values.type, [&](const auto* cells) {
         double largest = 0;
-        for (std::int64_t i = 0, n = values.cells(); i < n; ++i) largest = std::max(largest, static_cast<double>(cells[i]));
+        for (std::int64_t i = 0, n = values.cells(); i < n; ++i)
+            largest = std::max(largest, static_cast<double>(cells[i]));
         return largest;
     });
 }
 
 void draw(const field_job& job, const loaded& input) {
     const sheet on = arrange(input.image.shape, input.per_axis, job.args.slice, input.rows_up);
-    const picture image = job.voronoi
-                              ? draw_voronoi(on, job.index, input.per_axis, group_seeds(input.image, job.sites == sites::zero))
-                              : draw_distance(on, job.values, {job.args.isolines, job.args.squared, input.image.unit});
+    const picture image =
+        job.voronoi ? draw_voronoi(on, job.index, input.per_axis, group_seeds(input.image, job.sites == sites::zero))
+                    : draw_distance(on, job.values, {job.args.isolines, job.args.squared, input.image.unit});
     io::write(job.picture_to, to_array(image));
 }
 
@@ -129,10 +138,12 @@ void report(const field_job& job, const loaded& input, const computed& run, bool
     add(args.squared ? "squared" : "distance", job.values_to, name_of(job.values.type));
     add(job.want_coordinates ? "coordinates" : "index", job.indices_to, job.want_coordinates ? "int32" : "int64");
     add("picture", job.picture_to, "uint8");
-    if (args.json && job.want_values && !empty) said[args.squared ? "largest_squared" : "largest_distance"] = largest_of(job.values);
+    if (args.json && job.want_values && !empty)
+        said[args.squared ? "largest_squared" : "largest_distance"] = largest_of(job.values);
     finish(args, said,
-           fmt::format("{}: {} {} in {:.3g} ms on {} ({}){}{}", args.verb, text_of(input.image.shape), name_of(input.image.type), run.median_ms(), run.device, run.name,
-                       files.empty() ? "" : " -> ", fmt::join(files, ", ")),
+           fmt::format("{}: {} {} in {:.3g} ms on {} ({}){}{}", args.verb, text_of(input.image.shape),
+                       name_of(input.image.type), run.median_ms(), run.device, run.name, files.empty() ? "" : " -> ",
+                       fmt::join(files, ", ")),
            stdout_carries_data);
 }
 

@@ -14,7 +14,10 @@ json_report as_json(const arguments& args, const system_info& machine) {
     said["compiler"] = machine.compiler;
     said["simd"] = machine.simd;
     said["cores"] = machine.cores;
-    said["cuda"] = {{"built", machine.cuda_built}, {"runtime", machine.cuda_runtime}, {"driver", machine.cuda_driver}, {"devices", json_report::array()}};
+    said["cuda"] = {{"built", machine.cuda_built},
+                    {"runtime", machine.cuda_runtime},
+                    {"driver", machine.cuda_driver},
+                    {"devices", json_report::array()}};
     for (const device_info& each : machine.devices)
         said["cuda"]["devices"].push_back({{"ordinal", each.ordinal},
                                            {"name", each.name},
@@ -33,14 +36,17 @@ int info_verb(const arguments& args) {
         finish(args, as_json(args, machine), {});
         return 0;
     }
-    std::string text = fmt::format("nearfield {}\ncompiler   {}\ncpu        {} core{}, {}\n", machine.version, machine.compiler, machine.cores,
-                                   machine.cores == 1 ? "" : "s", machine.simd);
-    text += machine.cuda_built ? fmt::format("cuda       runtime {}, {}\n", version_text(machine.cuda_runtime),
-                                             machine.cuda_driver > 0 ? "driver serves " + version_text(machine.cuda_driver) : "no driver")
-                               : "cuda       not in this build\n";
+    std::string text = fmt::format("nearfield {}\ncompiler   {}\ncpu        {} core{}, {}\n", machine.version,
+                                   machine.compiler, machine.cores, machine.cores == 1 ? "" : "s", machine.simd);
+    text +=
+        machine.cuda_built
+            ? fmt::format("cuda       runtime {}, {}\n", version_text(machine.cuda_runtime),
+                          machine.cuda_driver > 0 ? "driver serves " + version_text(machine.cuda_driver) : "no driver")
+            : "cuda       not in this build\n";
     for (const device_info& each : machine.devices)
-        text += fmt::format("gpu {}      {}, compute {}.{}, {} of {} free\n", each.ordinal, each.name, each.compute_major, each.compute_minor,
-                            text_of_bytes(each.free_bytes), text_of_bytes(each.memory_bytes));
+        text +=
+            fmt::format("gpu {}      {}, compute {}.{}, {} of {} free\n", each.ordinal, each.name, each.compute_major,
+                        each.compute_minor, text_of_bytes(each.free_bytes), text_of_bytes(each.memory_bytes));
     if (machine.devices.empty()) text += fmt::format("gpu        none: {}\n", machine.why_no_device);
     print(text);
     return 0;

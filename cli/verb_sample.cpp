@@ -15,8 +15,7 @@ namespace {
 
 /// Values of one channel back in the type of the image; luminance is rounded to the nearest.
 io::array in_type(const io::array& values, dtype type) {
-    io::array made = io::make_array(type, values.shape);
-    made.spacing = values.spacing, made.unit = values.unit;
+    io::array made = make_like(values, type, values.shape);
     const auto* from = reinterpret_cast<const double*>(values.data.get());
     with_elements(made.data.get(), type, [&]<class T>(const T* cells) {
         if constexpr (std::is_arithmetic_v<T>)
@@ -31,7 +30,8 @@ io::array in_type(const io::array& values, dtype type) {
 int sample_verb(const arguments& args) {
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
-    const sample_options options{args.size.empty() ? std::vector<std::int64_t>{512, 512} : parse_size(args.size), args.seed, args.density, args.scale, args.invert};
+    const sample_options options{args.size.empty() ? std::vector<std::int64_t>{512, 512} : parse_size(args.size),
+                                 args.seed, args.density, args.scale, args.invert};
     io::array made = make_sample(sample_kind_of(args.kind), options);
     if (!args.spacing.empty()) made.spacing = parse_spacing(args.spacing, {}, made.shape);
     stop_if_interrupted();
@@ -41,7 +41,9 @@ int sample_verb(const arguments& args) {
     said["seed"] = args.seed;
     said["output"] = describe(made);
     said["output"]["path"] = args.output;
-    finish(args, said, fmt::format("sample: {} {}, seed {} -> {}", args.kind, text_of(made.shape), args.seed, args.output), stdout_carries_data);
+    finish(args, said,
+           fmt::format("sample: {} {}, seed {} -> {}", args.kind, text_of(made.shape), args.seed, args.output),
+           stdout_carries_data);
     return 0;
 }
 
@@ -55,8 +57,7 @@ int convert_verb(const arguments& args) {
         image = take_channel(image, args.channel.empty() ? "luminance" : args.channel);
         if (args.threshold.empty()) image = in_type(image, type);
     }
-    if (!args.threshold.empty())
-        image = make_mask(image, args.threshold == "auto" ? otsu_threshold(image) : parse_number("--threshold", args.threshold, "--threshold 127 or --threshold auto"));
+    if (!args.threshold.empty()) image = apply_threshold(image, args.threshold);
     if (!args.spacing.empty()) {
         std::vector<std::int64_t> grid = image.shape;
         if (image.color) grid.pop_back();
@@ -69,7 +70,8 @@ int convert_verb(const arguments& args) {
     said["input"]["path"] = args.input;
     said["output"] = describe(image);
     said["output"]["path"] = args.output;
-    finish(args, said, fmt::format("convert: {} {} -> {}", text_of(image.shape), name_of(image.type), args.output), stdout_carries_data);
+    finish(args, said, fmt::format("convert: {} {} -> {}", text_of(image.shape), name_of(image.type), args.output),
+           stdout_carries_data);
     return 0;
 }
 

@@ -1,0 +1,119 @@
+// Gray images to masks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/load.hpp"
+#include "cli/parse.hpp"
+#include "cli/values.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+/// Least and largest finite value; least > largest when there is none.
+std::pair<double, double> finite_range(const io::array& image) {
+    return with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        double least = INFINITY, largest = -INFINITY;
+        for (std::int64_t i = 0, n = image.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(cells[i]);
+            if (std::isfinite(value)) least = std::min(least, value), largest = std::max(largest, value);
+        }
+        return std::pair{least, largest};
+    });
+}
+
+}  // namespace
+
+io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t> shape) {
+    io::array made = io::make_array(type, std::move(shape));
+    made.spacing = image.spacing;
+    made.unit = image.unit;
+    return made;
+}
+
+io::array make_mask(const io::array& image, double threshold) {
+    io::array mask = make_like(image, dtype::uint8, image.shape);
+    auto* out = reinterpret_cast<std::uint8_t*>(mask.data.get());
+    with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        for (std::int64_t i = 0, n = image.cells(); i < n; ++i)
+            out[i] = static_cast<double>(cells[i]) > threshold ? 255 : 0;
+    });
+    return mask;
+}
+
+double otsu_threshold(const io::array& image) {
+    constexpr std::size_t bins = 1024;
+    const auto [least, largest] = finite_range(image);
+    if (!(least < largest))
+        refuse("threshold is auto but all values of the image are equal; give a number, e.g. --threshold 0");
+    const double width = (largest - least) / bins;
+    double histogram[bins] = {}, total = 0, total_moment = 0;
+    with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        for (std::int64_t i = 0, n = image.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(cells[i]);
+            if (std::isfinite(value))
+                ++histogram[std::min(bins - 1, static_cast<std::size_t>((value - least) / width))];
+        }
+    });
+    for (std::size_t bin = 0; bin < bins; ++bin)
+        total += histogram[bin], total_moment += histogram[bin] * static_cast<double>(bin);
+    double below = 0, moment = 0, best = -1;
+    std::size_t cut = 0;
+    for (std::size_t bin = 0; bin + 1 < bins; ++bin) {
+        below += histogram[bin], moment += histogram[bin] * static_cast<double>(bin);
+        if (below == 0 || below == total) continue;
+        const double apart = moment / below - (total_moment - moment) / (total - below);
+        const double between = below * (total - below) * apart * apart;
+        if (between > best) best = between, cut = bin;
+    }
+    const double edge = least + width * static_cast<double>(cut + 1);
+    // A whole number that divides the cells the same way reads better and says what it does.
+    return is_floating(image.type) ? edge : std::ceil(edge) - 1;
+}
+
+io::array without_background(const io::array& image) {
+    if (image.shape.size() != 2)
+        refuse(
+            fmt::format("threshold is local, which is for 2-D images, but the array has shape {}; use --threshold auto",
+                        text_of(image.shape)));
+    const std::int64_t rows = image.shape[0], columns = image.shape[1],
+                       reach = std::max<std::int64_t>(1, std::min(rows, columns) / 5);
+    io::array flat = make_like(image, dtype::float64, image.shape);
+    auto* out = reinterpret_cast<double*>(flat.data.get());
+    // sums[r][c] is the sum of all values above and to the left; so a window is four of them.
+    std::vector<double> sums(static_cast<std::size_t>((rows + 1) * (columns + 1)), 0);
+    const auto sum = [&](std::int64_t r, std::int64_t c) -> double& {
+        return sums[static_cast<std::size_t>(r * (columns + 1) + c)];
+    };
+    with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t c = 0; c < columns; ++c) {
+                const auto value = static_cast<double>(cells[r * columns + c]);
+                out[r * columns + c] = value;
+                sum(r + 1, c + 1) = (std::isfinite(value) ? value : 0) + sum(r, c + 1) + sum(r + 1, c) - sum(r, c);
+            }
+    });
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const std::int64_t top = std::max<std::int64_t>(0, r - reach), bottom = std::min(rows, r + reach + 1);
+            const std::int64_t left = std::max<std::int64_t>(0, c - reach), right = std::min(columns, c + reach + 1);
+            const double inside = sum(bottom, right) - sum(top, right) - sum(bottom, left) + sum(top, left);
+            out[r * columns + c] -= inside / static_cast<double>((bottom - top) * (right - left));
+        }
+    return flat;
+}
+
+io::array apply_threshold(const io::array& image, const std::string& threshold) {
+    if (threshold == "auto") return make_mask(image, otsu_threshold(image));
+    if (threshold == "local") {
+        const io::array flat = without_background(image);
+        return make_mask(flat, otsu_threshold(flat));
+    }
+    return make_mask(image,
+                     parse_number("--threshold", threshold, "--threshold 127, --threshold auto or --threshold local"));
+}
+
+}  // namespace nearfield::cli

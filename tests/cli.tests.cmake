@@ -1,0 +1,11 @@
+if(NOT NEARFIELD_CLI)
+  return()
+endif()
+nearfield_test(cli cli/sample.cpp cli/text.cpp cli/load.cpp cli/picture.cpp cli/documents.cpp LIBS nearfield_cli_parts)
+target_compile_definitions(test_cli PRIVATE NEARFIELD_CLI_MD="${PROJECT_SOURCE_DIR}/docs/cli.md")
+
+if(NOT NEARFIELD_PYTHON)
+  find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
+endif()
+add_test(NAME cli.program COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli/program.py $<TARGET_FILE:nearfield_cli>)
+set_tests_properties(cli.program PROPERTIES LABELS cli TIMEOUT 600)

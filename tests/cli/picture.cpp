@@ -1,0 +1,197 @@
+#include "cli/picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cli/sample.hpp"
+#include "nearfield/nearfield.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+TEST(Ramp, RisesInLightnessInEqualSteps) {
+    double least = 1, most = 0;
+    for (int i = 0; i + 8 < 256; i += 8) {
+        const oklab a = to_oklab(ramp(i / 255.0)), b = to_oklab(ramp((i + 8) / 255.0));
+        EXPECT_GT(b.lightness, a.lightness) << i;
+        least = std::min(least, difference(a, b)), most = std::max(most, difference(a, b));
+    }
+    EXPECT_LT(most / least, 1.35);
+    EXPECT_EQ(ramp(-1), ramp(0));
+    EXPECT_EQ(ramp(2), ramp(1));
+}
+
+TEST(Oklab, GoesThereAndBack) {
+    for (int r = 0; r < 256; r += 15)
+        for (int g = 0; g < 256; g += 15)
+            for (int b = 0; b < 256; b += 15) {
+                const rgb colour{static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(g),
+                                 static_cast<std::uint8_t>(b)};
+                ASSERT_EQ(to_rgb(to_oklab(colour)), colour);
+            }
+}
+
+TEST(SpreadColours, NeighboursDiffer) {
+    // A 40 by 40 board where every square touches eight others.
+    std::vector<std::array<std::int64_t, 2>> pairs;
+    const auto at = [](int r, int c) { return std::int64_t{r} * 40 + c; };
+    for (int r = 0; r < 40; ++r)
+        for (int c = 0; c < 40; ++c)
+            for (const auto& [dr, dc] : {std::pair{0, 1}, {1, 0}, {1, 1}, {1, -1}})
+                if (r + dr < 40 && c + dc >= 0 && c + dc < 40) pairs.push_back({at(r, c), at(r + dr, c + dc)});
+    const std::vector<oklab> colours = spread_colours(1600, pairs);
+    for (const auto& [a, b] : pairs)
+        ASSERT_GT(difference(colours[static_cast<std::size_t>(a)], colours[static_cast<std::size_t>(b)]), 0.06);
+}
+
+TEST(Arrange, ChoosesPlanesAndSquarePixels) {
+    const sheet flat = arrange({900, 1000}, {1, 1}, "", false);
+    EXPECT_EQ(flat.width, 1000);
+    EXPECT_EQ(flat.height, 900);
+    const sheet wide = arrange({100, 1000}, {2, 1}, "", false);
+    EXPECT_EQ(wide.height, 200);
+    EXPECT_EQ(arrange({100, 100}, {1, 1}, "", false).width, 800);
+    const sheet sliced = arrange({64, 900, 1000}, {1, 1, 1}, "0:-1", false);
+    ASSERT_EQ(sliced.panels.size(), 1U);
+    EXPECT_EQ(sliced.panels[0].shows.offset, std::int64_t{63} * 900 * 1000);
+    EXPECT_EQ(arrange({64, 90, 100}, {1, 1, 1}, "", false).panels.size(), 3U);
+    EXPECT_EQ(arrange({3, 64, 90, 100}, {1, 1, 1, 1}, "0:1,1:5", false).panels.size(), 1U);
+    EXPECT_GE(arrange({5}, {1}, "", false).height, 40);
+    EXPECT_LE(arrange({1, 1'000'000}, {1, 1}, "", false).width, 8192);
+}
+
+TEST(Arrange, RefusesWhatDoesNotFit) {
+    const auto refused = [](const std::vector<std::int64_t>& shape, const char* slice) {
+        EXPECT_THROW(static_cast<void>(arrange(shape, std::vector<double>(shape.size(), 1.0), slice, false)), error)
+            << slice;
+    };
+    for (const char* slice : {"0", "3:0", "-1:0", "0:5", "0:-6", "0:a", ":", "0:1,", "0:1,1:1,2:1"})
+        refused({5, 5, 5}, slice);
+    refused({5, 5, 5, 5}, "");
+    refused({5, 0}, "");
+    refused({}, "");
+}
+
+io::array distance_of(const io::array& image, const spacing& cell = {}) {
+    io::array made = io::make_array(dtype::float32, image.shape);
+    distance(host{}, image.in(), made.out(), {.spacing = cell, .sites = sites::nonzero});
+    return made;
+}
+
+io::array one_site(std::int64_t side) {
+    io::array image = io::make_array(dtype::uint8, {side, side});
+    std::fill_n(reinterpret_cast<std::uint8_t*>(image.data.get()), side * side, std::uint8_t{0});
+    reinterpret_cast<std::uint8_t*>(image.data.get())[side / 2 * side + side / 2] = 1;
+    return image;
+}
+
+TEST(DistancePicture, IsolinesLieAtTheirDistance) {
+    constexpr int side = 1001, middle = side / 2;
+    const sheet on = arrange({side, side}, {1, 1}, "", false);
+    const io::array field = distance_of(one_site(side));
+    picture with = draw_distance(on, field, {.isolines = "100,300", .squared = false, .unit = ""}),
+            without = draw_distance(on, field, {});
+    for (int x = middle + 5; x < side; ++x) {
+        const int off = x - middle;
+        const bool on_line = off == 100 || off == 300, near = std::abs(off - 100) <= 2 || std::abs(off - 300) <= 2;
+        if (on_line) EXPECT_NE(with.at(x, middle), without.at(x, middle)) << off;
+        if (!near) EXPECT_EQ(with.at(x, middle), without.at(x, middle)) << off;
+    }
+}
+
+TEST(DistancePicture, SquaredGivesTheSameColours) {
+    const io::array image = make_sample(sample_kind::random, {{90, 900}, 1, 0.001, 0, false});
+    io::array squared = io::make_array(dtype::uint32, image.shape);
+    squared_distance(host{}, image.in(), squared.out(), {.spacing = {}, .sites = sites::nonzero});
+    const sheet on = arrange(image.shape, {1, 1}, "", false);
+    EXPECT_TRUE(std::ranges::equal(draw_distance(on, distance_of(image), {}).pixels,
+                                   draw_distance(on, squared, {.isolines = "none", .squared = true, .unit = ""}).pixels,
+                                   [](const rgb& a, const rgb& b) { return std::abs(a.green - b.green) <= 4; }));
+}
+
+TEST(DistancePicture, WithoutSitesItIsGray) {
+    io::array field = io::make_array(dtype::float32, {10, 900});
+    std::fill_n(reinterpret_cast<float*>(field.data.get()), field.cells(), INFINITY);
+    for (const rgb& pixel : draw_distance(arrange(field.shape, {1, 1}, "", false), field,
+                                          {.isolines = "auto", .squared = false, .unit = ""})
+                                .pixels)
+        ASSERT_EQ(pixel, (rgb{128, 128, 128}));
+}
+
+TEST(DistancePicture, OfAVolumeHasALegend) {
+    const io::array image = make_sample(sample_kind::circle, {{60, 70, 80}, 1, 0, 0, false});
+    const sheet on = arrange(image.shape, {1, 1, 1}, "", false);
+    picture drawn = draw_distance(on, distance_of(image), {.isolines = "auto", .squared = false, .unit = "mm"});
+    std::set<int> greens;
+    for (int y = on.legend_top; y < on.legend_top + on.legend_height; ++y)
+        greens.insert(drawn.at(on.legend_left + 20, y).green);
+    EXPECT_GT(greens.size(), 50U);
+}
+
+TEST(Isolines, AutoIsRound) {
+    EXPECT_EQ(parse_isolines("auto", 50), (std::vector<double>{5, 10, 15, 20, 25, 30, 35, 40, 45}));
+    EXPECT_TRUE(parse_isolines("auto", 0).empty());
+    EXPECT_TRUE(parse_isolines("none", 9).empty());
+    EXPECT_EQ(parse_isolines("5,2.5", 1), (std::vector<double>{5, 2.5}));
+    for (const char* bad : {"0", "-1", "nan", "inf", "5,", "x"})
+        EXPECT_THROW(static_cast<void>(parse_isolines(bad, 9)), error) << bad;
+}
+
+struct drawn_cells {
+    picture image;
+    std::size_t colours;
+};
+
+drawn_cells voronoi_of(const io::array& seeds) {
+    io::array nearest = io::make_array(dtype::int64, seeds.shape);
+    voronoi(host{}, seeds.in(), nearest.out());
+    const std::vector<double> ones(seeds.shape.size(), 1.0);
+    drawn_cells made{draw_voronoi(arrange(seeds.shape, ones, "", false), nearest, ones, group_seeds(seeds, false)), 0};
+    std::map<std::array<int, 3>, int> counts;
+    for (const rgb& pixel : made.image.pixels) ++counts[{pixel.red, pixel.green, pixel.blue}];
+    made.colours =
+        static_cast<std::size_t>(std::ranges::count_if(counts, [](const auto& each) { return each.second > 500; }));
+    return made;
+}
+
+io::array two_pairs(std::uint8_t left, std::uint8_t right) {
+    io::array seeds = io::make_array(dtype::uint8, {100, 900});
+    auto* cells = reinterpret_cast<std::uint8_t*>(seeds.data.get());
+    std::fill_n(cells, seeds.cells(), std::uint8_t{0});
+    for (std::int64_t r : {30, 70}) cells[r * 900 + 200] = left, cells[r * 900 + 699] = right;
+    return seeds;
+}
+
+TEST(VoronoiPicture, LabelsShareAColourAndSitesWithoutLabelsDoNot) {
+    EXPECT_EQ(voronoi_of(two_pairs(1, 2)).colours, 2U);
+    EXPECT_EQ(voronoi_of(two_pairs(1, 1)).colours, 4U);
+}
+
+TEST(VoronoiPicture, TheBorderIsThinAndInTheMiddle) {
+    picture image = voronoi_of(two_pairs(1, 2)).image;
+    const rgb left = image.at(300, 50), right = image.at(600, 50);
+    EXPECT_GT(difference(to_oklab(left), to_oklab(right)), 0.1);
+    int dark = 0;
+    for (int x = 250; x < 650; ++x)
+        if (image.at(x, 50) != left && image.at(x, 50) != right) {
+            ++dark;
+            EXPECT_NEAR(x + 0.5, 450, 2);
+        }
+    EXPECT_GE(dark, 1);
+    EXPECT_LE(dark, 3);
+}
+
+TEST(VoronoiPicture, OddShapes) {
+    for (const std::vector<std::int64_t>& shape :
+         {std::vector<std::int64_t>{1}, {7}, {1, 1}, {1, 9}, {9, 1}, {3, 1, 5}, {4, 5, 6}})
+        EXPECT_FALSE(voronoi_of(make_sample(sample_kind::random, {shape, 1, 0.5, 0, false})).image.pixels.empty());
+    const io::array none = make_sample(sample_kind::one, {{1, 1}, 1, 0, 0, true});
+    EXPECT_EQ(voronoi_of(none).image.at(0, 0), (rgb{128, 128, 128}));
+}
+
+}  // namespace
+}  // namespace nearfield::cli
