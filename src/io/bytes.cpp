@@ -100,8 +100,8 @@ std::size_t source::read(std::int64_t offset, void* to, std::size_t count) const
 }
 
 std::string source::head(std::size_t count) const {
-    std::string text(count, '\0');
-    text.resize(read(0, text.data(), count));
+    std::string text(std::min(count, static_cast<std::size_t>(size_)), '\0');
+    text.resize(read(0, text.data(), text.size()));
     return text;
 }
 
