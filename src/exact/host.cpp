@@ -11,6 +11,7 @@
 #include "base/scratch.hpp"
 #include "base/sites.hpp"
 #include "exact/host_output.hpp"
+#include "exact/host_scan.hpp"
 #include "exact/host_simd.hpp"
 
 namespace nearfield::exact {
@@ -26,11 +27,11 @@ constexpr std::int64_t scan_cells = 1 << 16;
 /// A thread's workspace.
 template <class V, class K>
 struct tile_buffers {
-    host_scratch<V> value, best;
+    host_scratch<V> value, best, winner;
     host_scratch<K> key, best_key;
-    host_scratch<std::int64_t> low, high, coordinate;
+    host_scratch<std::int64_t> coordinate;
     host_scratch<std::uint8_t> site;
-    host_scratch<std::int64_t> left;
+    host_scratch<std::int32_t> nearest;
     std::int64_t rows = 0, width = 0;  ///< that the tile buffers were made for
 };
 
@@ -69,55 +70,34 @@ private:
         crew_.for_each(lines, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
             auto& mine = buffers_[static_cast<std::size_t>(thread)];
             if (mine.site.get() == nullptr) {
-                mine.site = host_scratch<std::uint8_t>(n);
-                mine.left = host_scratch<std::int64_t>(n);
+                mine.site = host_scratch<std::uint8_t>(n + line_padding);
+                mine.nearest = host_scratch<std::int32_t>(n + line_padding);
+                // Cells past the end are no sites.
+                std::fill_n(mine.site.get() + n, line_padding, std::uint8_t{0});
             }
             for (std::int64_t line = first; line < last; ++line) scan_line(line, n, mine);
         });
     }
 
     void scan_line(std::int64_t line, std::int64_t n, tile_buffers<V, K>& mine) {
-        const auto stride = p_.image_stride[static_cast<std::size_t>(p_.rank - 1)];
+        const auto last = static_cast<std::size_t>(p_.rank - 1);
         const std::int64_t offset =
             p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
-        read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type, stride, n, rule_,
-                   mine.site.get());
-        if (p_.rank > 1) {
-            nearest_in_line(mine.site.get(), n, mine.left.get(),
-                            [&, to = state_ + line * n](std::int64_t x, V value, K key) { to[x] = Keyed ? state(key) : state(value); });
-            return;
-        }
-        if (mine.value.get() == nullptr) {
-            mine.value = host_scratch<V>(n);
-            mine.key = host_scratch<K>(n);
-        }
-        nearest_in_line(mine.site.get(), n, mine.left.get(), [&](std::int64_t x, V value, K key) {
-            mine.value.get()[x] = value;
-            mine.key.get()[x] = key;
-        });
-        writer_.write(0, n, mine.value.get(), mine.key.get());
+        read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type,
+                   p_.image_stride[last], n, rule_, mine.site.get());
+        nearest_in_line(mine.site.get(), n, mine.nearest.get());
+        if (p_.rank == 1) return finish_line(n, mine);
+        if constexpr (Keyed) keys_of_line(mine.nearest.get(), n, m_.keys.shift[last], state_ + line * n);
+        else values_of_line(mine.nearest.get(), n, m_.weight[last], state_ + line * n);
     }
 
-    /// Two sweeps: the site to the left of each cell, then the one to the right; equally near, the left one wins.
-    template <class Put>
-    void nearest_in_line(const std::uint8_t* site, std::int64_t n, std::int64_t* left, const Put& put) const {
-        constexpr std::int64_t far = std::int64_t{1} << 40;
-        const int axis = p_.rank - 1;
-        std::int64_t last = -far;
-        for (std::int64_t x = 0; x < n; ++x) {
-            last = site[x] ? x : last;
-            left[x] = last;
-        }
-        std::int64_t next = far;
-        for (std::int64_t x = n - 1; x >= 0; --x) {
-            next = site[x] ? x : next;
-            const bool to_left = x - left[x] <= next - x;
-            const std::int64_t at = to_left ? left[x] : next;
-            const std::int64_t apart = to_left ? x - at : at - x;
-            const bool none = apart > n;
-            put(x, none ? no_site<V>() : along(m_.weight[axis], none ? 0 : apart),
-                none ? no_key<K> : m_.keys.template field<K>(axis, none ? 0 : at));
-        }
+    /// A grid of one axis is done after one pass.
+    void finish_line(std::int64_t n, const tile_buffers<V, K>& mine) {
+        const host_scratch<V> value(n);
+        const host_scratch<K> key(n);
+        values_of_line(mine.nearest.get(), n, m_.weight[0], value.get());
+        keys_of_line(mine.nearest.get(), n, m_.keys.shift[0], key.get());
+        writer_.write(0, n, value.get(), key.get());
     }
 
     // ---- further passes: tiles of lines ------------------------------------------------------------------------------
@@ -144,8 +124,7 @@ private:
         const std::int64_t cells = rows * width;
         mine.value = host_scratch<V>(cells);
         mine.best = host_scratch<V>(cells);
-        mine.low = host_scratch<std::int64_t>(rows);
-        mine.high = host_scratch<std::int64_t>(rows);
+        mine.winner = host_scratch<V>(cells);
         if constexpr (Keyed) {
             mine.key = host_scratch<K>(cells);
             mine.best_key = host_scratch<K>(cells);
@@ -159,8 +138,7 @@ private:
         load(axis, runs, rows, inner, column, count, pitch, mine);
         tile<V, K> t;
         t.rows = rows, t.pitch = pitch, t.weight = m_.weight[axis], t.rows_ordered = p_.rows_ordered;
-        t.value = mine.value.get(), t.best = mine.best.get();
-        t.low = mine.low.get(), t.high = mine.high.get();
+        t.value = mine.value.get(), t.best = mine.best.get(), t.winner = mine.winner.get();
         if constexpr (Keyed) t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
         search_tile(t);
         if (axis > 0) {
@@ -193,8 +171,8 @@ private:
             for (const auto& run : runs)
                 std::memcpy(to + r * pitch + run.column, state_ + run.offset + r * inner,
                             static_cast<std::size_t>(run.count) * sizeof(state));
-            // Lines beyond the image's are searched like all others; with 0 they are settled at once.
-            std::fill(to + r * pitch + count, to + (r + 1) * pitch, state{0});
+            // Lines beyond the image's are searched like all others: one that behaves like its neighbours costs least.
+            std::fill(to + r * pitch + count, to + (r + 1) * pitch, to[r * pitch + count - 1]);
         }
         if constexpr (Keyed) {
             const std::int64_t* at[max_rank]{};
@@ -207,7 +185,8 @@ private:
             }
             for (std::int64_t r = 0; r < rows; ++r) {
                 values_of_keys(m_, axis + 1, mine.key.get() + r * pitch, at, count, mine.value.get() + r * pitch);
-                std::fill(mine.value.get() + r * pitch + count, mine.value.get() + (r + 1) * pitch, V{0});
+                V* const row = mine.value.get() + r * pitch;
+                std::fill(row + count, row + pitch, row[count - 1]);
             }
         }
     }

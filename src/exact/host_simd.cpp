@@ -38,8 +38,7 @@ public:
     void solve() {
         const V peak = largest_value();
         if (lowest_value() >= no_site<V>()) return keep_rows();
-        const V near = along(t_.weight, near_rows);
-        if (!t_.rows_ordered || peak <= near) {
+        if (!t_.rows_ordered || peak <= along(t_.weight, near_rows)) {
             for (std::int64_t q = 0; q < t_.rows; ++q) store(q, outward<false>(q, 0, t_.rows - 1));
         } else {
             by_halving();
@@ -49,6 +48,8 @@ public:
 private:
     // Below this distance (in rows) a search outward from every row ends so soon that bounds do not pay.
     static constexpr std::int64_t near_rows = 12;
+    // One row for all lanes together costs about as much as this many rows of one lane.
+    static constexpr std::int64_t together_gain = 2;
 
     V largest_value() const {
         values most = load(0);
@@ -71,26 +72,60 @@ private:
         }
     }
 
-    /// Middle row first, then the middles of both halves, and so on: the winners of the rows above and below bound the
-    /// rows to look at, so all queries of one level together look at each row about once.
+    values load_winners(std::int64_t row) const { return hn::Load(of_value, t_.winner + row * t_.pitch + line_); }
+
+    /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above and
+    /// below bound the rows to look at, so all queries of one level together look at each row about once.
     void by_halving() {
+        const std::int64_t end = t_.rows - 1;
+        for (const std::int64_t q : {std::int64_t{0}, end}) {
+            const winner w = outward<true>(q, 0, end);
+            store(q, w);
+            hn::Store(w.row, of_value, t_.winner + q * t_.pitch + line_);
+        }
         std::int64_t step = 1;
-        while (step < t_.rows) step *= 2;
+        while (2 * step < end) step *= 2;
         for (; step > 1; step /= 2) level<true>(step);
-        level<false>(1);
+        if (end > 1) level<false>(1);
     }
 
-    template <bool Bounds>
+    template <bool KeepWinners>
     void level(std::int64_t step) {
-        for (std::int64_t q = step - 1; q < t_.rows; q += 2 * step) {
-            const std::int64_t above = q - step >= 0 ? t_.low[q - step] : 0;
-            const std::int64_t below = q + step < t_.rows ? t_.high[q + step] : t_.rows - 1;
-            const winner w = outward<Bounds>(q, above, below);
-            store(q, w);
-            if constexpr (Bounds) {
-                t_.low[q] = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, w.row)));
-                t_.high[q] = static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, w.row)));
+        for (std::int64_t q = step; q < t_.rows - 1; q += 2 * step) {
+            const values above = load_winners(q - step), below = load_winners(std::min(q + step, t_.rows - 1));
+            const auto first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above)));
+            const auto last = static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below)));
+            const auto apart = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
+            if (last - first > together_gain * (apart + lanes())) {
+                one_by_one<KeepWinners>(q, q - step, std::min(q + step, t_.rows - 1));
+                continue;
             }
+            const winner w = outward<KeepWinners>(q, first, last);
+            store(q, w);
+            if constexpr (KeepWinners) hn::Store(w.row, of_value, t_.winner + q * t_.pitch + line_);
+        }
+    }
+
+    /// The lines of this group have little in common: each looks at its own rows only, so that no image is quadratic.
+    template <bool KeepWinners>
+    void one_by_one(std::int64_t q, std::int64_t above, std::int64_t below) const {
+        for (std::int64_t line = line_; line < line_ + lanes(); ++line) {
+            const auto first = static_cast<std::int64_t>(t_.winner[above * t_.pitch + line]);
+            const auto last = static_cast<std::int64_t>(t_.winner[below * t_.pitch + line]);
+            const auto key_of = [&](std::int64_t r) {
+                if constexpr (Keyed) return static_cast<K>(t_.key[r * t_.pitch + line] | static_cast<K>(static_cast<K>(r) << t_.key_shift));
+                else return K{0};
+            };
+            V value = t_.value[first * t_.pitch + line] + along(t_.weight, q - first);
+            K key = key_of(first);
+            std::int64_t row = first;
+            for (std::int64_t r = first + 1; r <= last; ++r) {
+                const V f = t_.value[r * t_.pitch + line] + along(t_.weight, q - r);
+                if (nearer(f, key_of(r), value, key)) value = f, key = key_of(r), row = r;
+            }
+            t_.best[q * t_.pitch + line] = std::min(value, no_site<V>());
+            if constexpr (Keyed) t_.best_key[q * t_.pitch + line] = key;
+            if constexpr (KeepWinners) t_.winner[q * t_.pitch + line] = static_cast<V>(row);
         }
     }
 

@@ -11,7 +11,7 @@ namespace nearfield::exact {
 inline constexpr std::int64_t tile_align = 64;
 
 /// Neighbouring lines of one axis, row by row: element (row, line) is at [row * pitch + line]. `key` and `best_key` are
-/// null when only values are wanted. Lines beyond the real ones hold value 0.
+/// null when only values are wanted. Lines beyond the real ones repeat a real one.
 template <class V, class K>
 struct tile {
     std::int64_t rows = 0;
@@ -20,8 +20,7 @@ struct tile {
     const K* key = nullptr;
     V* best = nullptr;
     K* best_key = nullptr;
-    std::int64_t* low = nullptr;   ///< scratch, a row each: least and greatest winning row over a group of lines
-    std::int64_t* high = nullptr;
+    V* winner = nullptr;  ///< scratch of the tile's size: the winning rows, as V, in which they are exact
     V weight{};
     int key_shift = 0;
     bool rows_ordered = true;

@@ -1,0 +1,144 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host_scan.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+
+#include "exact/host_scan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::int32_t far = 1 << 30;  // beyond every position by more than a line
+using of_position = hn::CappedTag<std::int32_t, 16>;
+using positions = hn::Vec<of_position>;
+
+/// Running maximum (or minimum) over the lanes of a vector, in log2(lanes) steps; looking at the outermost lane once more
+/// than needed changes neither.
+template <bool Max>
+struct running {
+    static constexpr of_position tag{};
+    static constexpr int most_steps = 4;
+    decltype(hn::SetTableIndices(of_position(), static_cast<const std::int32_t*>(nullptr))) from[most_steps];
+    decltype(hn::SetTableIndices(of_position(), static_cast<const std::int32_t*>(nullptr))) outermost;
+
+    running() {
+        const auto lanes = static_cast<std::int32_t>(hn::Lanes(tag));
+        HWY_ALIGN std::int32_t index[16];
+        for (int k = 0; k < most_steps; ++k) {
+            for (std::int32_t i = 0; i < lanes; ++i)
+                index[i] = Max ? std::max(i - (1 << k), 0) : std::min(i + (1 << k), lanes - 1);
+            from[k] = hn::SetTableIndices(tag, index);
+        }
+        std::fill(index, index + lanes, Max ? lanes - 1 : 0);
+        outermost = hn::SetTableIndices(tag, index);
+    }
+    HWY_INLINE positions over(positions p, positions carry) const {
+        const auto lanes = static_cast<int>(hn::Lanes(tag));
+        for (int k = 0; (1 << k) < lanes; ++k) {
+            const positions other = hn::TableLookupLanes(p, from[k]);
+            p = Max ? hn::Max(p, other) : hn::Min(p, other);
+        }
+        return Max ? hn::Max(p, carry) : hn::Min(p, carry);
+    }
+    HWY_INLINE positions carry_of(positions p) const { return hn::TableLookupLanes(p, outermost); }
+};
+
+/// Rightwards for the site to the left of each cell, then leftwards for the one to the right and the nearer of both.
+void nearest(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest) {
+    const of_position tag;
+    const hn::Rebind<std::uint8_t, of_position> of_byte;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    const auto is_site = [&](std::int64_t x) {
+        return hn::Lt(hn::Zero(tag), hn::PromoteTo(tag, hn::LoadU(of_byte, site + x)));
+    };
+    const auto here = [&](std::int64_t x) { return hn::Iota(tag, static_cast<std::int32_t>(x)); };
+
+    const running<true> up_to;
+    positions carry = hn::Set(tag, -far);
+    for (std::int64_t x = 0; x < count; x += lanes) {
+        const positions left = up_to.over(hn::IfThenElse(is_site(x), here(x), hn::Set(tag, -far)), carry);
+        hn::StoreU(left, tag, nearest + x);
+        carry = up_to.carry_of(left);
+    }
+    const running<false> from;
+    carry = hn::Set(tag, far);
+    for (std::int64_t x = (count - 1) / lanes * lanes; x >= 0; x -= lanes) {
+        const positions right = from.over(hn::IfThenElse(is_site(x), here(x), hn::Set(tag, far)), carry);
+        carry = from.carry_of(right);
+        const positions left = hn::LoadU(tag, nearest + x);
+        const auto nearer_right = hn::Lt(hn::Sub(right, here(x)), hn::Sub(here(x), left));
+        const positions site_at = hn::IfThenElse(nearer_right, right, left);
+        const auto none = hn::And(hn::Eq(left, hn::Set(tag, -far)), hn::Eq(right, hn::Set(tag, far)));
+        hn::StoreU(hn::IfThenElse(none, hn::Set(tag, -1), site_at), tag, nearest + x);
+    }
+}
+
+// Plain loops: the compiler turns them into this instruction set's vectors.
+template <class V, class N>
+void values(const std::int32_t* HWY_RESTRICT nearest, std::int64_t count, V weight, V* HWY_RESTRICT value) {
+    for (std::int64_t x = 0; x < count; ++x) {
+        const N apart = static_cast<N>(static_cast<std::int32_t>(x) - nearest[x]);
+        value[x] = nearest[x] < 0 ? no_site<V>() : static_cast<V>(static_cast<N>(weight) * (apart * apart));
+    }
+}
+template <class K>
+void keys(const std::int32_t* HWY_RESTRICT nearest, std::int64_t count, int shift, K* HWY_RESTRICT key) {
+    for (std::int64_t x = 0; x < count; ++x) {
+        const K at = static_cast<K>(std::max(nearest[x], 0));
+        key[x] = nearest[x] < 0 ? no_key<K> : static_cast<K>(at << shift);
+    }
+}
+void values_int32(const std::int32_t* n, std::int64_t c, std::int32_t w, std::int32_t* v) { values<std::int32_t, std::uint32_t>(n, c, w, v); }
+void values_int64(const std::int32_t* n, std::int64_t c, std::int64_t w, std::int64_t* v) { values<std::int64_t, std::uint64_t>(n, c, w, v); }
+void values_float64(const std::int32_t* n, std::int64_t c, double w, double* v) { values<double, double>(n, c, w, v); }
+void keys_int32(const std::int32_t* n, std::int64_t c, int shift, std::int32_t* k) { keys(n, c, shift, k); }
+void keys_int64(const std::int32_t* n, std::int64_t c, int shift, std::int64_t* k) { keys(n, c, shift, k); }
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(nearest);
+HWY_EXPORT(values_int32);
+HWY_EXPORT(values_int64);
+HWY_EXPORT(values_float64);
+HWY_EXPORT(keys_int32);
+HWY_EXPORT(keys_int64);
+
+void nearest_in_line(const std::uint8_t* site, std::int64_t count, std::int32_t* out) {
+    if (count <= max_simd_line) return HWY_DYNAMIC_DISPATCH(nearest)(site, count, out);
+    std::int64_t last = -1;
+    for (std::int64_t x = 0; x < count; ++x) {
+        last = site[x] ? x : last;
+        out[x] = static_cast<std::int32_t>(last);
+    }
+    std::int64_t next = -1;
+    for (std::int64_t x = count - 1; x >= 0; --x) {
+        next = site[x] ? x : next;
+        if (next >= 0 && (out[x] < 0 || next - x < x - out[x])) out[x] = static_cast<std::int32_t>(next);
+    }
+}
+
+void values_of_line(const std::int32_t* nearest, std::int64_t count, std::int32_t weight, std::int32_t* value) {
+    HWY_DYNAMIC_DISPATCH(values_int32)(nearest, count, weight, value);
+}
+void values_of_line(const std::int32_t* nearest, std::int64_t count, std::int64_t weight, std::int64_t* value) {
+    HWY_DYNAMIC_DISPATCH(values_int64)(nearest, count, weight, value);
+}
+void values_of_line(const std::int32_t* nearest, std::int64_t count, double weight, double* value) {
+    HWY_DYNAMIC_DISPATCH(values_float64)(nearest, count, weight, value);
+}
+void keys_of_line(const std::int32_t* nearest, std::int64_t count, int shift, std::int32_t* key) {
+    HWY_DYNAMIC_DISPATCH(keys_int32)(nearest, count, shift, key);
+}
+void keys_of_line(const std::int32_t* nearest, std::int64_t count, int shift, std::int64_t* key) {
+    HWY_DYNAMIC_DISPATCH(keys_int64)(nearest, count, shift, key);
+}
+
+}  // namespace nearfield::exact
+#endif
