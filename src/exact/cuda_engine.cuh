@@ -9,7 +9,7 @@
 #include "base/lines.hpp"
 #include "exact/cuda_long.cuh"
 #include "exact/cuda_scan.cuh"
-#include "exact/cuda_short.cuh"
+#include "exact/cuda_slabs.cuh"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact {
@@ -66,12 +66,17 @@ private:
         reserve_coordinates();
         if (p_.rank > 1) state_[0] = memory_.reserve<state>(p_.cells);
         if (p_.rank > 2 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
-        std::int64_t groups = 0;
-        for (int axis = 0; axis < p_.rank - 1; ++axis)
-            if (!fits_shared(axis)) groups = std::max(groups, blocks_for(pass_of(axis).columns, cuda::warp));
+        std::int64_t groups = 0, ranges = 0;
+        for (int axis = 0; axis < p_.rank - 1; ++axis) {
+            if (fits_shared(axis)) continue;
+            const pass g = pass_of(axis);
+            groups = std::max(groups, blocks_for(g.columns, cuda::warp));
+            ranges = std::max(ranges, 2 * blocks_for(g.rows, slab_rows) * g.columns);
+        }
         if (groups > 0) {
             winners_ = memory_.reserve<std::int32_t>(p_.cells);
             hard_ = memory_.reserve<std::uint8_t>(groups);
+            if (std::is_same_v<V, std::int32_t>) ranges_ = memory_.reserve<std::int32_t>(ranges);
         }
     }
 
@@ -253,9 +258,35 @@ private:
         const dim3 threads(cuda::warp, long_warps);
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         std::uint8_t* const hard = memory_.get<std::uint8_t>(hard_);
-        std::int32_t* const winners = memory_.get<std::int32_t>(winners_);
         cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
         cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g, m_, from, to, hard);
+        if constexpr (std::is_same_v<V, std::int32_t>) search_slabs<Done>(g, from, hard, to);
+        else search_halves<Done>(g, from, hard, to);
+    }
+
+    template <int Done, bool Last>
+    void search_slabs(const pass& g, const state* from, const std::uint8_t* hard, const sink<V, K, Keyed, Last>& to) {
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        slab_lists lists{};
+        lists.slabs = static_cast<int>(blocks_for(g.rows, slab_rows));
+        lists.rows = memory_.get<std::int32_t>(winners_);
+        lists.start = memory_.get<std::int32_t>(ranges_);
+        lists.end = lists.start + lists.slabs * g.columns;
+        cuda::launch(on_, build_slabs<Keyed, Done>, groups * lists.slabs, dim3(cuda::warp, slab_bands), sizeof(slab_memory), g, m_, from,
+                     hard, lists);
+        const dim3 threads(cuda::warp, long_warps);
+        for (int step = 1; step < lists.slabs; step *= 2)
+            cuda::launch(on_, merge_slabs<Keyed, Done>, groups * blocks_for(lists.slabs, 2 * step * long_warps), threads, 0, g, m_, from, hard,
+                         lists, step);
+        cuda::launch(on_, walk_slabs<Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps * band_rows), threads, 0, g, m_, from, hard,
+                     lists, to);
+    }
+
+    template <int Done, bool Last>
+    void search_halves(const pass& g, const state* from, const std::uint8_t* hard, const sink<V, K, Keyed, Last>& to) {
+        const dim3 threads(cuda::warp, long_warps);
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        std::int32_t* const winners = memory_.get<std::int32_t>(winners_);
         // The ends of every line first: they bound the first and last query of every level.
         const auto halve = [&](std::int64_t count, const queries& wanted) {
             if (count <= shared_queries)
@@ -296,7 +327,7 @@ private:
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;
     std::int64_t stretches_ = 1;
-    std::int64_t bytes_ = 0, before_ = 0, after_ = 0, winners_ = 0, hard_ = 0;
+    std::int64_t bytes_ = 0, before_ = 0, after_ = 0, winners_ = 0, hard_ = 0, ranges_ = 0;
     std::array<std::int64_t, 2> state_{};
 };
 

@@ -252,10 +252,11 @@ void read_imagej_stack(const tiff_handle& handle, const source& from, array& val
     if (TIFFIsByteSwapped(handle.get())) swap_bytes(values.data.get(), values.cells(), size_of(values.type));
 }
 
-/// Pages that belong to the array: the first and those like it. Leaves out reduced copies; others are an error.
-std::vector<std::uint32_t> list_pages(const tiff_handle& handle, const page& first) {
+/// Where the pages of the array lie: the first and those like it. Leaves out reduced copies; others are an error. Offsets,
+/// because libtiff finds a page by its number only by walking there from the first.
+std::vector<std::uint64_t> list_pages(const tiff_handle& handle, const page& first) {
     TIFF* tiff = handle.get();
-    std::vector<std::uint32_t> pages{0};
+    std::vector<std::uint64_t> pages{TIFFCurrentDirOffset(tiff)};
     std::uint32_t directory = 0;
     while (TIFFLastDirectory(tiff) == 0) {
         const bool more = TIFFReadDirectory(tiff) == 1;
@@ -266,9 +267,9 @@ std::vector<std::uint32_t> list_pages(const tiff_handle& handle, const page& fir
         if (!p.same_array_as(first))
             throw bad_file(handle.name(), fmt::format("page {} has {}, but the first page has {}; save pages of one kind to a file of "
                                                       "their own", directory, p.text(), first.text()));
-        pages.push_back(directory);
+        pages.push_back(TIFFCurrentDirOffset(tiff));
     }
-    handle.check(TIFFSetDirectory(tiff, 0) == 1, "reading page 0");
+    if (directory > 0) handle.check(TIFFSetSubDirectory(tiff, pages[0]) == 1, "reading page 0");
     return pages;
 }
 
@@ -302,7 +303,7 @@ array read_tiff(const source& from, const read_limits& limits) {
     }
     const std::int64_t page_bytes = values.bytes() / count;
     for (std::size_t i = 0; i < pages.size(); ++i) {
-        if (i > 0) handle.check(TIFFSetDirectory(handle.get(), pages[i]) == 1, fmt::format("reading page {}", pages[i]));
+        if (i > 0) handle.check(TIFFSetSubDirectory(handle.get(), pages[i]) == 1, fmt::format("reading page {}", i));
         const page p = read_page(handle);
         check_samples(p, handle.name());
         read_pixels(handle, p, from, limits, values.data.get() + static_cast<std::int64_t>(i) * page_bytes);
