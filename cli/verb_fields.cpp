@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -140,10 +141,17 @@ void report(const field_job& job, const loaded& input, const computed& run, bool
     add("picture", job.picture_to, "uint8");
     if (args.json && job.want_values && !empty)
         said[args.squared ? "largest_squared" : "largest_distance"] = largest_of(job.values);
+    const bool from_file = args.spacing.empty() && !input.image.spacing.empty() &&
+                           std::any_of(input.per_axis.begin(), input.per_axis.end(), [](double s) { return s != 1; });
+    // A PNG's resolution makes distances millimetres; nobody should have to guess that.
+    const std::string scale = from_file
+                                  ? fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(input.per_axis, "x"),
+                                                input.image.unit.empty() ? "" : " ", input.image.unit)
+                                  : "";
     finish(args, said,
-           fmt::format("{}: {} {} in {:.3g} ms on {} ({}){}{}", args.verb, text_of(input.image.shape),
-                       name_of(input.image.type), run.median_ms(), run.device, run.name, files.empty() ? "" : " -> ",
-                       fmt::join(files, ", ")),
+           fmt::format("{}: {} {}{} in {:.3g} ms on {} ({}){}{}", args.verb, text_of(input.image.shape),
+                       name_of(input.image.type), scale, run.median_ms(), run.device, run.name,
+                       files.empty() ? "" : " -> ", fmt::join(files, ", ")),
            stdout_carries_data);
 }
 
