@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh [SECONDS [FORMAT...]]: fuzzes each reader that long (10 s), from the corpus beside this script. Builds first, as
-# the preset `fuzz` says, unless BUILD names a folder that is already built. New inputs stay in BUILD/fuzz/found; what
-# crashes is left in BUILD/fuzz and makes the run fail.
+# run.sh [SECONDS [FORMAT...]]: fuzzes each reader that long (10 s), from the corpus beside this script. Builds first,
+# as the preset `fuzz` says, unless BUILD names a folder that is already built. New inputs stay in BUILD/fuzz/found;
+# what crashes is left in BUILD/fuzz and makes the run fail.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:-10}
@@ -16,8 +16,9 @@ fi
 for format; do
     mkdir -p "$BUILD/fuzz/found/$format"
     echo "fuzzing the $format reader for $seconds s"
-    "$BUILD/fuzz/fuzz_$format" -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=256 \
-        -artifact_prefix="$BUILD/fuzz/$format-" -print_final_stats=1 "$BUILD/fuzz/found/$format" "$here/corpus/$format" \
+    "$BUILD/fuzz/fuzz_$format" -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
+        -malloc_limit_mb=256 -artifact_prefix="$BUILD/fuzz/$format-" -print_final_stats=1 \
+        "$BUILD/fuzz/found/$format" "$here/corpus/$format" \
         > "$BUILD/fuzz/$format.log" 2>&1 || {
         tail -n 60 "$BUILD/fuzz/$format.log"
         exit 1

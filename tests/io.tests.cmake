@@ -1,10 +1,9 @@
 find_package(fmt REQUIRED)
 nearfield_test(io io/roundtrip.cpp io/hostile.cpp io/meaning.cpp io/paths.cpp LIBS nearfield_io)
 
-# The same files through numpy, Pillow, tifffile and nibabel. Needs a Python that has them.
+# The same files through numpy, Pillow, tifffile and nibabel, when NEARFIELD_PYTHON is a Python that has them.
 add_executable(io_peer io/peer.cpp)
 target_link_libraries(io_peer PRIVATE nearfield_io nearfield_flags fmt::fmt)
-set(NEARFIELD_PYTHON "" CACHE FILEPATH "Python with numpy, pillow, tifffile and nibabel, for the tests that compare with them")
 add_test(NAME io_python COMMAND ${CMAKE_COMMAND} -E env "NEARFIELD_PYTHON=${NEARFIELD_PYTHON}"
   sh ${CMAKE_CURRENT_SOURCE_DIR}/io/peers.sh ${CMAKE_CURRENT_SOURCE_DIR}/io/peers.py $<TARGET_FILE:io_peer>)
 set_tests_properties(io_python PROPERTIES LABELS io SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -108,7 +108,8 @@ std::string source::head(std::size_t count) const {
 void stream::exact(void* to, std::size_t count, std::string_view what) {
     const std::size_t n = read(to, count);
     if (n < count)
-        throw bad_file(name(), fmt::format("ends inside {}: {} of {} bytes are there; the file is truncated", what, n, count));
+        throw bad_file(name(),
+                       fmt::format("ends inside {}: {} of {} bytes are there; the file is truncated", what, n, count));
 }
 
 void stream::skip(std::int64_t count, std::string_view what) {

@@ -24,8 +24,8 @@ namespace nearfield::io {
 /// A file or a block of memory that can be read anywhere.
 class source {
 public:
-    explicit source(const std::filesystem::path& path);                        ///< throws io when it cannot be opened
-    source(std::span<const std::byte> bytes, std::string name);                ///< does not own the bytes
+    explicit source(const std::filesystem::path& path);          ///< throws io when it cannot be opened
+    source(std::span<const std::byte> bytes, std::string name);  ///< does not own the bytes
     ~source();
     source(const source&) = delete;
     source& operator=(const source&) = delete;
@@ -108,8 +108,8 @@ private:
 /// Deflate cannot make one byte out of fewer than 1/1032 bytes (zlib's documentation, "Maximum Compression Factor").
 inline constexpr std::int64_t deflate_ratio = 1032;
 
-/// An array whose sizes a file claims; throws io when they are negative, beyond the limits, or take more than `available`
-/// bytes, so that nothing is allocated for a file that cannot hold them.
+/// An array whose sizes a file claims; throws io when they are negative, beyond the limits, or take more than
+/// `available` bytes, so that nothing is allocated for a file that cannot hold them.
 array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t> shape, const read_limits& limits,
                     std::optional<std::int64_t> available);
 /// claimed_array, filled from the stream. When the stream's length is unknown memory grows with what really arrives.
@@ -125,7 +125,8 @@ void normalise_booleans(array& values);
 
 /// The double of the shortest decimal that rounds to this float: 0.7 for 0.7f, not 0.699999988.
 [[nodiscard]] double shortest_decimal(float value);
-/// A file's spacing made positive: signs go, axes without a usable value get 1, and nothing is left when no axis has one.
+/// A file's spacing made positive: signs go, axes without a usable value get 1, and nothing is left when no axis has
+/// one.
 [[nodiscard]] std::vector<double> usable_spacing(std::vector<double> claimed);
 /// Metres of a unit's name; nothing for names that are no length.
 std::optional<double> metres_of(std::string_view unit);

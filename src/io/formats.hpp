@@ -1,5 +1,5 @@
-// The formats, one source file each. A reader gets a source it cannot trust; refuse() says in one sentence why the format
-// cannot hold such an array, and nothing when it can; a writer is called only when refuse() had nothing to say.
+// The formats, one source file each. A reader gets a source it cannot trust; refuse() says in one sentence why the
+// format cannot hold such an array, and nothing when it can; a writer is called only when refuse() had nothing to say.
 #pragma once
 
 #include <string>

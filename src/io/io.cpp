@@ -21,10 +21,10 @@ struct suffix_of {
     bool primary;  ///< the one that messages suggest
 };
 constexpr suffix_of suffixes[] = {
-    {".npy", format::npy, true},   {".nrrd", format::nrrd, true},  {".nhdr", format::nrrd, false},
+    {".npy", format::npy, true},      {".nrrd", format::nrrd, true},  {".nhdr", format::nrrd, false},
     {".nii.gz", format::nifti, true}, {".nii", format::nifti, false}, {".tif", format::tiff, true},
-    {".tiff", format::tiff, false}, {".png", format::png, true},   {".pgm", format::pnm, true},
-    {".pbm", format::pnm, true},   {".ppm", format::pnm, true},    {".pnm", format::pnm, false}};
+    {".tiff", format::tiff, false},   {".png", format::png, true},    {".pgm", format::pnm, true},
+    {".pbm", format::pnm, true},      {".ppm", format::pnm, true},    {".pnm", format::pnm, false}};
 
 std::string lower(std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -42,7 +42,8 @@ const suffix_of& suffix_or_throw(const std::filesystem::path& path) {
     if (const auto* found = find_suffix(path)) return *found;
     std::vector<std::string_view> names;
     for (const auto& s : suffixes) names.push_back(s.suffix);
-    throw bad_file(path.string(), fmt::format("the suffix does not say which format; use one of {}", fmt::join(names, " ")));
+    throw bad_file(path.string(),
+                   fmt::format("the suffix does not say which format; use one of {}", fmt::join(names, " ")));
 }
 
 std::optional<format> format_by_content(const source& from) {
@@ -57,7 +58,8 @@ std::optional<format> format_by_content(const source& from) {
     if (h.size() >= 348 && (h.substr(344, 3) == "n+1" || h.substr(344, 3) == "ni1")) return format::nifti;
     if (h.size() >= 8 && (h.substr(4, 3) == "n+2" || h.substr(4, 3) == "ni2")) return format::nifti;
     if (h.starts_with("\x1f\x8b")) return format::nifti;
-    if (h.size() >= 3 && h[0] == 'P' && h[1] >= '1' && h[1] <= '6' && (std::isspace(static_cast<unsigned char>(h[2])) || h[2] == '#'))
+    if (h.size() >= 3 && h[0] == 'P' && h[1] >= '1' && h[1] <= '6' &&
+        (std::isspace(static_cast<unsigned char>(h[2])) || h[2] == '#'))
         return format::pnm;
     return std::nullopt;
 }
@@ -89,7 +91,8 @@ std::string refuse(format as, const outline& o) {
 
 void check_data_and_spacing(const std::filesystem::path& path, const array& values) {
     if (!values.data && values.cells() > 0)
-        throw error(error_code::invalid_argument, fmt::format("{}: values has no data, expected {} bytes", path.string(), values.bytes()));
+        throw error(error_code::invalid_argument,
+                    fmt::format("{}: values has no data, expected {} bytes", path.string(), values.bytes()));
     if (!values.spacing.empty() && static_cast<int>(values.spacing.size()) != values.grid_rank())
         throw error(error_code::invalid_argument,
                     fmt::format("{}: spacing has {} values, expected {} (one per grid axis) or none", path.string(),
@@ -137,7 +140,8 @@ array read(std::span<const std::byte> bytes, format as, const read_limits& limit
     return read(source(bytes, "memory"), as, limits);
 }
 
-void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape, bool color) {
+void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape,
+                      bool color) {
     const bool pipe = is_standard_stream(path);
     const suffix_of& wanted = pipe ? suffixes[0] : suffix_or_throw(path);
     if (shape.empty() || shape.size() > max_rank + 1 || !byte_count(type, shape))
@@ -145,16 +149,19 @@ void require_writable(const std::filesystem::path& path, dtype type, const std::
                     fmt::format("{}: got an array of shape {}, expected 1 to {} axes of 0 or more cells", path.string(),
                                 shape_text(shape), max_rank + 1));
     if (color && (shape.size() < 2 || (shape.back() != 3 && shape.back() != 4)))
-        throw error(error_code::invalid_argument, fmt::format("{}: got a colour array of shape {}, expected 3 or 4 samples "
-                                                              "along the last axis", path.string(), shape_text(shape)));
+        throw error(error_code::invalid_argument,
+                    fmt::format("{}: got a colour array of shape {}, expected 3 or 4 samples "
+                                "along the last axis",
+                                path.string(), shape_text(shape)));
     const std::string why = refuse(wanted.as, {type, shape, color, wanted.suffix});
     if (why.empty()) return;
     std::vector<std::string_view> able;
     for (const auto& s : suffixes)
         if (s.primary && refuse(s.as, {type, shape, color, s.suffix}).empty()) able.push_back(s.suffix);
     throw error(error_code::invalid_argument,
-                fmt::format("{}: {} cannot hold {} of type {} and shape {}: {}; formats that can: {}", path.string(), wanted.suffix,
-                            color ? "a colour image" : "an array", name_of(type), shape_text(shape), why, fmt::join(able, ", ")));
+                fmt::format("{}: {} cannot hold {} of type {} and shape {}: {}; formats that can: {}", path.string(),
+                            wanted.suffix, color ? "a colour image" : "an array", name_of(type), shape_text(shape), why,
+                            fmt::join(able, ", ")));
 }
 
 void write(const std::filesystem::path& path, const array& values, const write_options& options) {

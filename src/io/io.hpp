@@ -21,23 +21,25 @@ struct array {
     dtype type = dtype::uint8;
     std::vector<std::int64_t> shape;
     std::vector<double> spacing;  ///< one value per grid axis, or empty when the file does not say
-    std::string unit;             ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty when unknown
-    bool color = false;           ///< the last axis holds RGB or RGBA samples and is no grid axis
+    std::string unit;    ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty when unknown
+    bool color = false;  ///< the last axis holds RGB or RGBA samples and is no grid axis
     std::unique_ptr<std::byte[]> data;
 
-    [[nodiscard]] std::int64_t cells() const;       ///< product of shape
+    [[nodiscard]] std::int64_t cells() const;  ///< product of shape
     [[nodiscard]] std::int64_t bytes() const { return cells() * size_of(type); }
     [[nodiscard]] int grid_rank() const { return static_cast<int>(shape.size()) - (color ? 1 : 0); }
-    [[nodiscard]] any_input<host> in() const;       ///< throws when shape has more axes than a view can carry
+    [[nodiscard]] any_input<host> in() const;  ///< throws when shape has more axes than a view can carry
     [[nodiscard]] any_output<host> out();
 };
 
-/// An uninitialised array. Throws out_of_memory with the bytes needed, invalid_argument for negative or overflowing sizes.
+/// An uninitialised array. Throws out_of_memory with the bytes needed, invalid_argument for negative or overflowing
+/// sizes.
 [[nodiscard]] array make_array(dtype type, std::vector<std::int64_t> shape);
 
 enum class format { png, pnm, tiff, npy, nrrd, nifti };
 
-/// By suffix: .png; .pgm .pbm .ppm .pnm; .tif .tiff; .npy; .nrrd .nhdr; .nii .nii.gz. Throws io naming the known suffixes.
+/// By suffix: .png; .pgm .pbm .ppm .pnm; .tif .tiff; .npy; .nrrd .nhdr; .nii .nii.gz. Throws io naming the known
+/// suffixes.
 [[nodiscard]] format format_of(const std::filesystem::path& path);
 
 struct read_limits {
@@ -51,19 +53,21 @@ struct read_limits {
 /// The same from bytes in memory; what the fuzzers call.
 [[nodiscard]] array read(std::span<const std::byte> bytes, format as, const read_limits& limits = {});
 
-/// Deflate inside TIFF and NRRD. automatic: integers yes (labels and masks shrink a lot), floating point no (it hardly does).
-/// PNG and .nii.gz are always compressed, the other formats never.
+/// Deflate inside TIFF and NRRD. automatic: elements of up to 2 bytes yes (masks, labels: they shrink thirtyfold),
+/// wider ones no (fields: large, and deflate passes some 200 MB/s). PNG and .nii.gz are always compressed, the other
+/// formats never.
 enum class compression { automatic, none, deflate };
 
 struct write_options {
     io::compression compression = io::compression::automatic;
 };
 
-/// Writes by suffix; "-" writes NPY to standard output. Throws before the file is created when the format cannot hold the
-/// array's type, rank or colour, naming formats that can. A file appears whole or not at all.
+/// Writes by suffix; "-" writes NPY to standard output. Throws before the file is created when the format cannot hold
+/// the array's type, rank or colour, naming formats that can. A file appears whole or not at all.
 void write(const std::filesystem::path& path, const array& values, const write_options& options = {});
 
-/// Throws what write() would throw for such an array, without having its data: ask before an hour of computing, not after.
+/// Throws what write() would throw for such an array, without having its data: ask before an hour of computing, not
+/// after.
 void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape,
                       bool color = false);
 

@@ -25,9 +25,9 @@ struct nifti_code {
     int samples;  ///< 3 for RGB, 4 for RGBA
 };
 constexpr std::array codes{
-    nifti_code{2, dtype::uint8, 1}, nifti_code{4, dtype::int16, 1}, nifti_code{8, dtype::int32, 1},
-    nifti_code{16, dtype::float32, 1}, nifti_code{64, dtype::float64, 1}, nifti_code{128, dtype::uint8, 3},
-    nifti_code{256, dtype::int8, 1}, nifti_code{512, dtype::uint16, 1}, nifti_code{768, dtype::uint32, 1},
+    nifti_code{2, dtype::uint8, 1},    nifti_code{4, dtype::int16, 1},     nifti_code{8, dtype::int32, 1},
+    nifti_code{16, dtype::float32, 1}, nifti_code{64, dtype::float64, 1},  nifti_code{128, dtype::uint8, 3},
+    nifti_code{256, dtype::int8, 1},   nifti_code{512, dtype::uint16, 1},  nifti_code{768, dtype::uint32, 1},
     nifti_code{1024, dtype::int64, 1}, nifti_code{1280, dtype::uint64, 1}, nifti_code{2304, dtype::uint8, 4}};
 
 struct nifti_header {
@@ -73,14 +73,16 @@ nifti_header read_header(stream& from) {
     from.exact(raw, header1_bytes, "the NIfTI header");
     for (const bool swapped : {false, true}) {
         const auto says = load<std::int32_t>(raw, swapped);
-        const std::string_view magic1(reinterpret_cast<const char*>(raw) + 344, 4), magic2(reinterpret_cast<const char*>(raw) + 4, 8);
+        const std::string_view magic1(reinterpret_cast<const char*>(raw) + 344, 4),
+            magic2(reinterpret_cast<const char*>(raw) + 4, 8);
         if (says == header1_bytes && magic1 == std::string_view("n+1\0", 4)) return parse1(raw, swapped);
         if (says == header2_bytes && magic2 == std::string_view("n+2\0\r\n\x1a\n", 8)) {
             from.exact(raw + header1_bytes, header2_bytes - header1_bytes, "the NIfTI-2 header");
             return parse2(raw, swapped);
         }
         if (says == header1_bytes || says == header2_bytes)
-            throw bad_file(from.name(), "is one half of a NIfTI or Analyze pair (.hdr, .img); save it as one .nii or .nii.gz file");
+            throw bad_file(from.name(),
+                           "is one half of a NIfTI or Analyze pair (.hdr, .img); save it as one .nii or .nii.gz file");
     }
     throw bad_file(from.name(), "is not a NIfTI file: its header has neither 348 nor 540 bytes");
 }
@@ -88,16 +90,22 @@ nifti_header read_header(stream& from) {
 const nifti_code& code_of(const nifti_header& h, const std::string& name) {
     const auto found = std::ranges::find(codes, h.datatype, &nifti_code::code);
     if (found == codes.end())
-        throw bad_file(name, fmt::format("NIfTI datatype {} is not supported; expected an integer of 8 to 64 bits, float32, float64 or "
-                                         "RGB(A)", h.datatype));
+        throw bad_file(
+            name,
+            fmt::format("NIfTI datatype {} is not supported; expected an integer of 8 to 64 bits, float32, float64 or "
+                        "RGB(A)",
+                        h.datatype));
     return *found;
 }
 
 void check(const nifti_header& h, const std::string& name) {
-    if (h.rank < 1 || h.rank > most_axes) throw bad_file(name, fmt::format("bad NIfTI: {} axes, expected 1 to 7", h.rank));
+    if (h.rank < 1 || h.rank > most_axes)
+        throw bad_file(name, fmt::format("bad NIfTI: {} axes, expected 1 to 7", h.rank));
     for (std::size_t i = 0; i < static_cast<std::size_t>(h.rank); ++i)
-        if (h.size[i] < 1) throw bad_file(name, fmt::format("bad NIfTI: axis {} has {} cells, expected 1 or more", i + 1, h.size[i]));
-    const bool sane = h.data_at >= static_cast<double>(h.bytes) && h.data_at <= 0x1p52 && h.data_at == std::floor(h.data_at);
+        if (h.size[i] < 1)
+            throw bad_file(name, fmt::format("bad NIfTI: axis {} has {} cells, expected 1 or more", i + 1, h.size[i]));
+    const bool sane =
+        h.data_at >= static_cast<double>(h.bytes) && h.data_at <= 0x1p52 && h.data_at == std::floor(h.data_at);
     if (!sane) throw bad_file(name, fmt::format("bad NIfTI: the data is said to start at byte {}", h.data_at));
 }
 
@@ -156,13 +164,12 @@ void put(std::vector<std::byte>& raw, std::size_t at, T value) {
 int code_to_write(const array& values) {
     const dtype stored = values.type == dtype::boolean ? dtype::uint8 : values.type;
     const int samples = values.color ? static_cast<int>(values.shape.back()) : 1;
-    return std::ranges::find_if(codes, [&](const nifti_code& c) { return c.type == stored && c.samples == samples; })->code;
+    return std::ranges::find_if(codes, [&](const nifti_code& c) { return c.type == stored && c.samples == samples; })
+        ->code;
 }
 
 /// Units code: metres, millimetres and micrometres have one.
-std::uint8_t unit_code(const std::string& unit) {
-    return unit == "m" ? 1 : unit == "mm" ? 2 : unit == "um" ? 3 : 0;
-}
+std::uint8_t unit_code(const std::string& unit) { return unit == "m" ? 1 : unit == "mm" ? 2 : unit == "um" ? 3 : 0; }
 
 /// Header and the four bytes that say "no extension".
 std::vector<std::byte> header_bytes(const array& values) {

@@ -1,4 +1,5 @@
-// NPY: numpy.lib.format, versions 1 to 3. The header is a Python dictionary; only the one form that NumPy defines is taken.
+// NPY: numpy.lib.format, versions 1 to 3. The header is a Python dictionary; only the one form that NumPy defines is
+// taken.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,9 +28,10 @@ struct npy_code {
     dtype type;
 };
 constexpr std::array codes{
-    npy_code{"b1", dtype::boolean}, npy_code{"i1", dtype::int8}, npy_code{"u1", dtype::uint8}, npy_code{"i2", dtype::int16},
-    npy_code{"u2", dtype::uint16}, npy_code{"i4", dtype::int32}, npy_code{"u4", dtype::uint32}, npy_code{"i8", dtype::int64},
-    npy_code{"u8", dtype::uint64}, npy_code{"f2", dtype::float16}, npy_code{"f4", dtype::float32}, npy_code{"f8", dtype::float64}};
+    npy_code{"b1", dtype::boolean}, npy_code{"i1", dtype::int8},    npy_code{"u1", dtype::uint8},
+    npy_code{"i2", dtype::int16},   npy_code{"u2", dtype::uint16},  npy_code{"i4", dtype::int32},
+    npy_code{"u4", dtype::uint32},  npy_code{"i8", dtype::int64},   npy_code{"u8", dtype::uint64},
+    npy_code{"f2", dtype::float16}, npy_code{"f4", dtype::float32}, npy_code{"f8", dtype::float64}};
 
 /// Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, keys in any order, each exactly once.
 class header_parser {
@@ -57,7 +59,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(std::string_view what) const { throw bad_file(name_, fmt::format("bad NPY header: {}", what)); }
+    [[noreturn]] void fail(std::string_view what) const {
+        throw bad_file(name_, fmt::format("bad NPY header: {}", what));
+    }
 
     static std::string printable(std::string_view text) {
         std::string safe(text.substr(0, 40));
@@ -111,8 +115,10 @@ private:
             header_.swapped = size_of(type) > 1 && (order == (little_host ? '>' : '<'));
             return;
         }
-        fail(fmt::format("the type '{}' is not supported; expected bool, an integer or a float of up to 8 bytes (convert with "
-                         "array.astype(...) before saving)", printable(descr)));
+        fail(fmt::format(
+            "the type '{}' is not supported; expected bool, an integer or a float of up to 8 bytes (convert with "
+            "array.astype(...) before saving)",
+            printable(descr)));
     }
     void parse_shape() {
         expect('(');
@@ -174,7 +180,8 @@ void reverse_axes(const std::byte* from, std::byte* to, std::span<const std::int
                 for (std::int64_t r = r0; r < std::min(r0 + tile, rows); ++r)
                     for (std::int64_t c = c0; c < std::min(c0 + tile, columns); ++c)
                         std::memcpy(to + (r * out_step + out_base + c) * static_cast<std::int64_t>(sizeof(T)),
-                                    from + (c * in_step + in_base + r) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+                                    from + (c * in_step + in_base + r) * static_cast<std::int64_t>(sizeof(T)),
+                                    sizeof(T));
         for (std::size_t a = rank - 1; a-- > 1;) {
             if (++index[a] < shape[a]) break;
             index[a] = 0;

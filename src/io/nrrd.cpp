@@ -99,22 +99,27 @@ public:
         return value;
     }
     /// The words of a field, one an axis.
-    [[nodiscard]] std::vector<std::string_view> per_axis(const std::string& text, std::size_t rank, std::string_view field) const {
+    [[nodiscard]] std::vector<std::string_view> per_axis(const std::string& text, std::size_t rank,
+                                                         std::string_view field) const {
         auto found = words(text);
         if (found.size() != rank) fail(fmt::format("field '{}' has {} values for {} axes", field, found.size(), rank));
         return found;
     }
-    [[noreturn]] void fail(std::string_view what) const { throw bad_file(name_, fmt::format("bad NRRD: the header {}", what)); }
+    [[noreturn]] void fail(std::string_view what) const {
+        throw bad_file(name_, fmt::format("bad NRRD: the header {}", what));
+    }
 
 private:
     void add(std::string_view line) {
-        if (line.find(":=") != std::string_view::npos && line.find(":=") <= line.find(": ")) return;  // a key of somebody's own
+        if (line.find(":=") != std::string_view::npos && line.find(":=") <= line.find(": "))
+            return;  // a key of somebody's own
         const auto colon = line.find(':');
         if (colon == std::string_view::npos) fail(fmt::format("has a line without a colon: '{}'", line.substr(0, 40)));
         std::string field = lower(line.substr(0, colon));
         std::erase(field, ' ');
         if (field == "centerings") field = "centers";
-        if (!fields_.emplace(field, trimmed(line.substr(colon + 1))).second) fail(fmt::format("has the field '{}' twice", field));
+        if (!fields_.emplace(field, trimmed(line.substr(colon + 1))).second)
+            fail(fmt::format("has the field '{}' twice", field));
     }
 
     std::string name_;
@@ -126,7 +131,8 @@ dtype type_of(const nrrd_header& header) {
     const std::string wanted = lower(header.get("type"));
     for (const auto& [names, type] : types)
         if (!wanted.empty() && names.find(fmt::format("|{}|", wanted)) != std::string_view::npos) return type;
-    header.fail(fmt::format("names the type '{}', expected an integer of 8 to 64 bits, float or double", wanted.substr(0, 40)));
+    header.fail(
+        fmt::format("names the type '{}', expected an integer of 8 to 64 bits, float or double", wanted.substr(0, 40)));
 }
 
 /// Sizes, fastest axis first as the file has them.
@@ -177,7 +183,8 @@ bool is_color(const nrrd_header& header, const std::vector<std::int64_t>& sizes)
     const auto text = header.find("kinds");
     if (!text || sizes.size() < 2) return false;
     const std::string kind = lower(header.per_axis(*text, sizes.size(), "kinds").front());
-    return (sizes[0] == 3 && (kind == "rgb-color" || kind == "3-color")) || (sizes[0] == 4 && (kind == "rgba-color" || kind == "4-color"));
+    return (sizes[0] == 3 && (kind == "rgb-color" || kind == "3-color")) ||
+           (sizes[0] == 4 && (kind == "rgba-color" || kind == "4-color"));
 }
 
 std::int64_t skip_lines(const nrrd_header& header, const source& data, std::int64_t at) {
@@ -193,8 +200,8 @@ std::int64_t skip_lines(const nrrd_header& header, const source& data, std::int6
     return at;
 }
 
-array read_data(const nrrd_header& header, const source& data, std::int64_t at, dtype type, std::vector<std::int64_t> shape,
-                const read_limits& limits) {
+array read_data(const nrrd_header& header, const source& data, std::int64_t at, dtype type,
+                std::vector<std::int64_t> shape, const read_limits& limits) {
     at = skip_lines(header, data, at);
     const auto text = header.find("byteskip");
     const std::int64_t skip = text ? header.number<std::int64_t>(*text, "byte skip") : 0;
@@ -207,7 +214,8 @@ array read_data(const nrrd_header& header, const source& data, std::int64_t at, 
         return read_array(raw, type, std::move(shape), limits);
     }
     if (encoding != "gzip" && encoding != "gz")
-        header.fail(fmt::format("names the encoding '{}', expected raw or gzip; rewrite the file with one of them", encoding.substr(0, 40)));
+        header.fail(fmt::format("names the encoding '{}', expected raw or gzip; rewrite the file with one of them",
+                                encoding.substr(0, 40)));
     if (skip < 0) header.fail(fmt::format("has the byte skip {} with gzip, expected 0 or more", skip));
     gzip_stream packed(data, at);
     packed.skip(skip, "the skipped bytes");
@@ -235,7 +243,8 @@ array read_nrrd(const source& from, const read_limits& limits) {
     const bool color = is_color(header, shape);
     const std::string unit = unit_of(header);
     const std::string endian = lower(header.find("endian").value_or(""));
-    if (size_of(type) > 1 && endian != "little" && endian != "big") header.fail("does not say whether its endian is little or big");
+    if (size_of(type) > 1 && endian != "little" && endian != "big")
+        header.fail("does not say whether its endian is little or big");
     if (color && !spacing.empty()) spacing.erase(spacing.begin());
     std::ranges::reverse(shape);
     std::ranges::reverse(spacing);
@@ -268,12 +277,14 @@ std::string header_text(const array& values, bool gzip) {
         units.push_back(fmt::format("\"{}\"", values.unit));
     }
     if (values.color) spacings.insert(spacings.begin(), "nan"), units.insert(units.begin(), "\"\"");
-    std::string text = fmt::format("NRRD0004\n# http://teem.sourceforge.net/nrrd/format.html\ntype: {}\ndimension: {}\nsizes: {}\n",
-                                   names.substr(1, names.find('|', 1) - 1), sizes.size(), fmt::join(sizes, " "));
+    std::string text =
+        fmt::format("NRRD0004\n# http://teem.sourceforge.net/nrrd/format.html\ntype: {}\ndimension: {}\nsizes: {}\n",
+                    names.substr(1, names.find('|', 1) - 1), sizes.size(), fmt::join(sizes, " "));
     if (!values.spacing.empty()) text += fmt::format("spacings: {}\n", fmt::join(spacings, " "));
     text += fmt::format("kinds: {}\n", fmt::join(kinds, " "));
     if (!values.spacing.empty() && !values.unit.empty()) text += fmt::format("units: {}\n", fmt::join(units, " "));
-    if (size_of(stored) > 1) text += fmt::format("endian: {}\n", std::endian::native == std::endian::little ? "little" : "big");
+    if (size_of(stored) > 1)
+        text += fmt::format("endian: {}\n", std::endian::native == std::endian::little ? "little" : "big");
     return text + fmt::format("encoding: {}\n\n", gzip ? "gzip" : "raw");
 }
 

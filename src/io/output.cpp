@@ -19,7 +19,8 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
     std::random_device chance;
-    return path.parent_path() / fmt::format(".{}.{:08x}{:08x}.tmp", path.filename().string().substr(0, 200), chance(), chance());
+    return path.parent_path() /
+           fmt::format(".{}.{:08x}{:08x}.tmp", path.filename().string().substr(0, 200), chance(), chance());
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ output::output(const std::filesystem::path& path) : path_(path), name_(path.stri
     // Through symbolic links to what they name, so that a link stays a link; 40 is where Linux stops following.
     for (int links = 0; links < 40 && std::filesystem::is_symlink(path_, ignored); ++links)
         path_ = path_.parent_path() / std::filesystem::read_symlink(path_, ignored);
-    if (std::filesystem::is_directory(path_, ignored)) throw bad_file(name_, "is a folder, expected the name of a file");
+    if (std::filesystem::is_directory(path_, ignored))
+        throw bad_file(name_, "is a folder, expected the name of a file");
     const bool direct = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
     if (direct) {
         fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
@@ -103,7 +105,9 @@ struct gzip_writer::state {
 
 gzip_writer::gzip_writer(output& to) : to_(to), state_(std::make_unique<state>()) {
     constexpr int gzip_header = 15 + 16;
-    // Level 3: on the AAL label volume within 10 % of level 6's size in less than half its time.
+    // Level 3: on a label volume (AAL, 7 MB) 290 MB/s against 113 MB/s of level 6 and 1.5 times its size; on the
+    // distance field of the same volume 217 against 126 MB/s and 1.3 times. One core of an AMD EPYC, zlib 1.2.13,
+    // 2026-11.
     if (deflateInit2(&state_->z, 3, Z_DEFLATED, gzip_header, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         throw error(error_code::out_of_memory, fmt::format("{}: zlib could not start", to.name()));
 }

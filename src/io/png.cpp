@@ -1,7 +1,7 @@
 // PNG over libpng.
 //
-// libpng reports errors by longjmp, so everything between setjmp and libpng is free of destructors: each step runs inside
-// guarded(), whose callable may hold only references and plain values.
+// libpng reports errors by longjmp, so everything between setjmp and libpng is free of destructors: each step runs
+// inside guarded(), whose callable may hold only references and plain values.
 #include <fmt/format.h>
 #include <png.h>
 
@@ -112,7 +112,8 @@ void read_header(png_reader& r, png_header& h) {
         if (h.color_type == PNG_COLOR_TYPE_PALETTE && png_get_PLTE(r.png, r.info, &palette, &entries) != 0)
             h.gray_palette = std::all_of(palette, palette + entries,
                                          [](const png_color& c) { return c.red == c.green && c.green == c.blue; });
-        h.has_alpha_palette = h.color_type == PNG_COLOR_TYPE_PALETTE && png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0;
+        h.has_alpha_palette =
+            h.color_type == PNG_COLOR_TYPE_PALETTE && png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0;
     });
 }
 
@@ -124,7 +125,8 @@ void set_transforms(png_reader& r, const png_header& h) {
             if (h.has_alpha_palette) png_set_tRNS_to_alpha(r.png);
         }
         if (h.color_type == PNG_COLOR_TYPE_GRAY && h.depth == 1) png_set_packing(r.png);
-        if (h.color_type == PNG_COLOR_TYPE_GRAY && (h.depth == 2 || h.depth == 4)) png_set_expand_gray_1_2_4_to_8(r.png);
+        if (h.color_type == PNG_COLOR_TYPE_GRAY && (h.depth == 2 || h.depth == 4))
+            png_set_expand_gray_1_2_4_to_8(r.png);
         if (h.color_type == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(r.png);
         if constexpr (std::endian::native == std::endian::little)
             if (h.depth == 16) png_set_swap(r.png);
@@ -155,7 +157,8 @@ void read_rows(png_reader& r, const png_header& h, std::byte* to, std::size_t ro
 /// RGB whose three samples are equal becomes gray, in place.
 void keep_first_of_three(array& values) {
     const std::int64_t n = values.shape[0] * values.shape[1];
-    for (std::int64_t i = 0; i < n; ++i) values.data[static_cast<std::size_t>(i)] = values.data[static_cast<std::size_t>(3 * i)];
+    for (std::int64_t i = 0; i < n; ++i)
+        values.data[static_cast<std::size_t>(i)] = values.data[static_cast<std::size_t>(3 * i)];
     values.shape.pop_back();
     values.color = false;
 }
@@ -185,8 +188,9 @@ array read_png(const source& from, const read_limits& limits) {
     if (count > 1) shape.push_back(count);
     // Before set_transforms' widening every row takes row_bytes and a filter byte, and all that went through deflate.
     if (h.height > from.size() * deflate_ratio / static_cast<std::int64_t>(h.row_bytes + 1))
-        throw bad_file(from.name(), fmt::format("claims {} x {} pixels but holds {} bytes; the file is truncated or damaged",
-                                                h.width, h.height, from.size()));
+        throw bad_file(from.name(),
+                       fmt::format("claims {} x {} pixels but holds {} bytes; the file is truncated or damaged",
+                                   h.width, h.height, from.size()));
     array values = claimed_array(from.name(), type, std::move(shape), limits, std::nullopt);
     values.color = count > 1;
     read_rows(r, h, values.data.get(), static_cast<std::size_t>(values.bytes() / h.height));
@@ -198,7 +202,8 @@ array read_png(const source& from, const read_limits& limits) {
 std::string refuse_png(const outline& o) {
     if (o.grid_rank() != 2) return "it holds two axes";
     if (o.empty()) return "it cannot be empty";
-    if (std::ranges::any_of(o.shape, [](std::int64_t n) { return n > PNG_UINT_31_MAX; })) return "a side is limited to 2^31 - 1";
+    if (std::ranges::any_of(o.shape, [](std::int64_t n) { return n > PNG_UINT_31_MAX; }))
+        return "a side is limited to 2^31 - 1";
     if (o.type == dtype::uint8 || o.type == dtype::uint16 || (o.type == dtype::boolean && !o.color)) return {};
     return "it holds bool, uint8 and uint16";
 }
@@ -232,17 +237,21 @@ png_uint_32 per_metre(double spacing, double metres) {
 }
 
 void write_header(png_writer& w, const array& values) {
-    const int color_type = !values.color ? PNG_COLOR_TYPE_GRAY : values.shape[2] == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+    const int color_type = !values.color          ? PNG_COLOR_TYPE_GRAY
+                           : values.shape[2] == 3 ? PNG_COLOR_TYPE_RGB
+                                                  : PNG_COLOR_TYPE_RGB_ALPHA;
     const int depth = values.type == dtype::boolean ? 1 : values.type == dtype::uint16 ? 16 : 8;
     const auto metres = metres_of(values.unit);
     png_uint_32 x = 0, y = 0;
-    if (metres && values.spacing.size() == 2) y = per_metre(values.spacing[0], *metres), x = per_metre(values.spacing[1], *metres);
+    if (metres && values.spacing.size() == 2)
+        y = per_metre(values.spacing[0], *metres), x = per_metre(values.spacing[1], *metres);
     guarded(w.png, w.io, w.name, [&] {
         png_set_write_fn(w.png, &w.io, push, no_flush);
         png_set_user_limits(w.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
         png_set_compression_level(w.png, 6);
-        png_set_IHDR(w.png, w.info, static_cast<png_uint_32>(values.shape[1]), static_cast<png_uint_32>(values.shape[0]), depth,
-                     color_type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_IHDR(w.png, w.info, static_cast<png_uint_32>(values.shape[1]),
+                     static_cast<png_uint_32>(values.shape[0]), depth, color_type, PNG_INTERLACE_NONE,
+                     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
         if (x > 0 && y > 0) png_set_pHYs(w.png, w.info, x, y, PNG_RESOLUTION_METER);
         png_write_info(w.png, w.info);
         if (depth == 1) png_set_packing(w.png);

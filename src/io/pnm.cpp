@@ -44,7 +44,8 @@ public:
         std::int64_t value = 0;
         for (; c >= '0' && c <= '9'; c = get()) {
             value = value * 10 + (c - '0');
-            if (value > (std::int64_t{1} << 40)) throw bad_file(from_.name(), fmt::format("{} is absurdly large", what));
+            if (value > (std::int64_t{1} << 40))
+                throw bad_file(from_.name(), fmt::format("{} is absurdly large", what));
         }
         if (c == '#')
             while (c != '\n' && c != '\r' && c != -1) c = get();
@@ -69,7 +70,9 @@ struct pnm_header {
     std::int64_t width, height, maximum = 1;
     [[nodiscard]] bool bitmap() const { return kind == 1 || kind == 4; }
     [[nodiscard]] bool color() const { return kind == 3 || kind == 6; }
-    [[nodiscard]] dtype type() const { return bitmap() ? dtype::boolean : maximum < 256 ? dtype::uint8 : dtype::uint16; }
+    [[nodiscard]] dtype type() const {
+        return bitmap() ? dtype::boolean : maximum < 256 ? dtype::uint8 : dtype::uint16;
+    }
     [[nodiscard]] std::vector<std::int64_t> shape() const {
         return color() ? std::vector<std::int64_t>{height, width, 3} : std::vector<std::int64_t>{height, width};
     }
@@ -83,8 +86,10 @@ pnm_header read_header(reader& in, const source& from) {
     pnm_header header{.kind = digit - '0', .width = in.number("the width"), .height = in.number("the height")};
     if (!header.bitmap()) header.maximum = in.number("the maximum");
     if (header.width < 1 || header.height < 1 || header.maximum < 1 || header.maximum > 65535)
-        throw bad_file(from.name(), fmt::format("says width {}, height {}, maximum {}; expected sizes of 1 or more and a maximum of "
-                                                "1 to 65535", header.width, header.height, header.maximum));
+        throw bad_file(from.name(),
+                       fmt::format("says width {}, height {}, maximum {}; expected sizes of 1 or more and a maximum of "
+                                   "1 to 65535",
+                                   header.width, header.height, header.maximum));
     return header;
 }
 
@@ -92,7 +97,8 @@ pnm_header read_header(reader& in, const source& from) {
 std::int64_t most_bytes(const pnm_header& header, std::int64_t raster) {
     switch (header.kind) {
         case 1: return raster;
-        case 2: case 3: return (raster + 1) / 2 * size_of(header.type());  // a digit and a space each
+        case 2:
+        case 3: return (raster + 1) / 2 * size_of(header.type());  // a digit and a space each
         case 4: return std::min(raster, std::int64_t{1} << 58) * 8;
         default: return raster;
     }
@@ -116,7 +122,8 @@ void read_plain(reader& in, const pnm_header& header, array& values, const std::
         } else {
             const std::int64_t sample = in.number("the raster");
             if (sample > header.maximum)
-                throw bad_file(name, fmt::format("sample {} is {}, more than the maximum {} of the header", i, sample, header.maximum));
+                throw bad_file(name, fmt::format("sample {} is {}, more than the maximum {} of the header", i, sample,
+                                                 header.maximum));
             store(values, i, sample);
         }
     }
@@ -157,8 +164,9 @@ array read_pnm(const source& from, const read_limits& limits) {
     const pnm_header header = read_header(in, from);
     const std::int64_t raster = std::max<std::int64_t>(from.size() - in.position(), 0);
     if (header.kind == 4 && header.width < (std::int64_t{1} << 40) && header.height > raster / ((header.width + 7) / 8))
-        throw bad_file(from.name(), fmt::format("claims {} x {} pixels but holds {} bytes of them; the file is truncated",
-                                                header.width, header.height, raster));
+        throw bad_file(from.name(),
+                       fmt::format("claims {} x {} pixels but holds {} bytes of them; the file is truncated",
+                                   header.width, header.height, raster));
     array values = claimed_array(from.name(), header.type(), header.shape(), limits, most_bytes(header, raster));
     values.color = header.color();
     if (header.kind <= 3) {
@@ -190,7 +198,8 @@ void write_bitmap(output& to, const array& values) {
     for (std::int64_t y = 0; y < height; ++y) {
         std::ranges::fill(row, std::uint8_t{0});
         for (std::int64_t x = 0; x < width; ++x)
-            if (*from++ == std::byte{0}) row[static_cast<std::size_t>(x / 8)] |= static_cast<std::uint8_t>(0x80 >> (x % 8));
+            if (*from++ == std::byte{0})
+                row[static_cast<std::size_t>(x / 8)] |= static_cast<std::uint8_t>(0x80 >> (x % 8));
         to.write(row.data(), row.size());
     }
 }

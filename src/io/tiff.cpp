@@ -21,10 +21,12 @@ struct page {
     std::uint32_t tile_width = 0, tile_height = 0;  ///< of a tile, or width and rows of a strip
 
     [[nodiscard]] bool same_array_as(const page& o) const {
-        return width == o.width && height == o.height && bits == o.bits && samples == o.samples && sample_format == o.sample_format;
+        return width == o.width && height == o.height && bits == o.bits && samples == o.samples &&
+               sample_format == o.sample_format;
     }
     [[nodiscard]] std::string text() const {
-        return fmt::format("{} x {} pixels of {} samples of {} bits (format {})", width, height, samples, bits, sample_format);
+        return fmt::format("{} x {} pixels of {} samples of {} bits (format {})", width, height, samples, bits,
+                           sample_format);
     }
 };
 
@@ -54,7 +56,8 @@ page read_page(const tiff_handle& handle) {
     }
     p.tiled = TIFFIsTiled(tiff) != 0;
     p.tile_width = p.tiled ? field32(tiff, TIFFTAG_TILEWIDTH, 0) : p.width;
-    p.tile_height = p.tiled ? field32(tiff, TIFFTAG_TILELENGTH, 0) : std::min(field32(tiff, TIFFTAG_ROWSPERSTRIP, p.height), p.height);
+    p.tile_height = p.tiled ? field32(tiff, TIFFTAG_TILELENGTH, 0)
+                            : std::min(field32(tiff, TIFFTAG_ROWSPERSTRIP, p.height), p.height);
     if (p.width == 0 || p.height == 0 || p.tile_width == 0 || p.tile_height == 0)
         throw bad_file(handle.name(), "bad TIFF: a page, strip or tile has no pixels");
     return p;
@@ -63,19 +66,31 @@ page read_page(const tiff_handle& handle) {
 dtype type_of(const page& p, const std::string& name) {
     const bool whole = p.sample_format == SAMPLEFORMAT_UINT || p.sample_format == SAMPLEFORMAT_VOID;
     switch (p.bits) {
-        case 1: if (whole) return dtype::boolean; break;
-        case 2: case 4: if (whole) return dtype::uint8; break;
-        case 8: case 16: case 32: case 64: {
+        case 1:
+            if (whole) return dtype::boolean;
+            break;
+        case 2:
+        case 4:
+            if (whole) return dtype::uint8;
+            break;
+        case 8:
+        case 16:
+        case 32:
+        case 64: {
             if (p.sample_format == SAMPLEFORMAT_IEEEFP && p.bits > 8)
                 return p.bits == 16 ? dtype::float16 : p.bits == 32 ? dtype::float32 : dtype::float64;
             const int log2_size = p.bits == 8 ? 0 : p.bits == 16 ? 1 : p.bits == 32 ? 2 : 3;
-            if (whole || p.sample_format == SAMPLEFORMAT_INT) return static_cast<dtype>(1 + 2 * log2_size + (whole ? 1 : 0));
+            if (whole || p.sample_format == SAMPLEFORMAT_INT)
+                return static_cast<dtype>(1 + 2 * log2_size + (whole ? 1 : 0));
             break;
         }
         default: break;
     }
-    throw bad_file(name, fmt::format("TIFF samples of {} bits and format {} are not supported; expected 1, 2, 4, 8, 16, 32 or 64 bits "
-                                     "as integers, or 16, 32 or 64 as floating point", p.bits, p.sample_format));
+    throw bad_file(
+        name,
+        fmt::format("TIFF samples of {} bits and format {} are not supported; expected 1, 2, 4, 8, 16, 32 or 64 bits "
+                    "as integers, or 16, 32 or 64 as floating point",
+                    p.bits, p.sample_format));
 }
 
 void check_samples(const page& p, const std::string& name) {
@@ -83,18 +98,22 @@ void check_samples(const page& p, const std::string& name) {
                       p.photometric == PHOTOMETRIC_PALETTE || p.photometric == PHOTOMETRIC_MASK;
     const bool rgb = p.photometric == PHOTOMETRIC_RGB;
     if ((gray && p.samples == 1) || (rgb && (p.samples == 3 || p.samples == 4))) return;
-    throw bad_file(name, fmt::format("TIFF with {} samples a pixel and photometric {} is not supported; expected gray (1 sample), RGB "
-                                     "or RGBA; convert it with another tool", p.samples, p.photometric));
+    throw bad_file(
+        name,
+        fmt::format("TIFF with {} samples a pixel and photometric {} is not supported; expected gray (1 sample), RGB "
+                    "or RGBA; convert it with another tool",
+                    p.samples, p.photometric));
 }
 
-/// Bytes that one compressed byte can become at most. LZW codes name strings of up to 4096 bytes; CCITT codes whole blank
-/// rows with one bit, and the others know runs nearly as long.
+/// Bytes that one compressed byte can become at most. LZW codes name strings of up to 4096 bytes; CCITT codes whole
+/// blank rows with one bit, and the others know runs nearly as long.
 std::int64_t expansion(std::uint16_t compression) {
     switch (compression) {
         case COMPRESSION_NONE: return 1;
         case COMPRESSION_PACKBITS: return 64;
         case COMPRESSION_LZW: return 4096;
-        case COMPRESSION_ADOBE_DEFLATE: case COMPRESSION_DEFLATE: return deflate_ratio;
+        case COMPRESSION_ADOBE_DEFLATE:
+        case COMPRESSION_DEFLATE: return deflate_ratio;
         case COMPRESSION_JPEG: return 1024;
         default: return std::int64_t{1} << 18;
     }
@@ -140,11 +159,13 @@ void place(const page& p, const chunk& c, const std::byte* from, std::byte* to) 
 }
 
 void decode(const tiff_handle& handle, const page& p, std::uint32_t index, std::byte* to, std::int64_t bytes) {
-    const auto n = p.tiled ? TIFFReadEncodedTile(handle.get(), index, to, bytes) : TIFFReadEncodedStrip(handle.get(), index, to, bytes);
+    const auto n = p.tiled ? TIFFReadEncodedTile(handle.get(), index, to, bytes)
+                           : TIFFReadEncodedStrip(handle.get(), index, to, bytes);
     handle.check(n == bytes, fmt::format("decoding {} {}", p.tiled ? "tile" : "strip", index));
 }
 
-void read_pixels(const tiff_handle& handle, const page& p, const source& from, const read_limits& limits, std::byte* to) {
+void read_pixels(const tiff_handle& handle, const page& p, const source& from, const read_limits& limits,
+                 std::byte* to) {
     TIFF* tiff = handle.get();
     const std::uint16_t planes = p.planar == PLANARCONFIG_SEPARATE ? p.samples : std::uint16_t{1};
     const auto across = static_cast<std::uint32_t>((std::uint64_t{p.width} + p.tile_width - 1) / p.tile_width);
@@ -155,8 +176,10 @@ void read_pixels(const tiff_handle& handle, const page& p, const source& from, c
     const auto chunk_bytes = p.tiled ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff);
     const auto row_bytes = static_cast<std::int64_t>(p.tiled ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
     const auto least_row = (std::uint64_t{p.tile_width} * p.bits * (planes == 1 ? p.samples : 1u) + 7) / 8;
-    handle.check(chunk_bytes > 0 && chunk_bytes < std::uint64_t{1} << 62 && row_bytes >= static_cast<std::int64_t>(least_row) &&
-                     static_cast<std::uint64_t>(row_bytes) * p.tile_height <= chunk_bytes, "sizing strips or tiles");
+    handle.check(chunk_bytes > 0 && chunk_bytes < std::uint64_t{1} << 62 &&
+                     row_bytes >= static_cast<std::int64_t>(least_row) &&
+                     static_cast<std::uint64_t>(row_bytes) * p.tile_height <= chunk_bytes,
+                 "sizing strips or tiles");
     const bool direct = !p.tiled && p.bits >= 8 && planes == 1;
     array scratch;
     if (!direct)
@@ -252,8 +275,8 @@ void read_imagej_stack(const tiff_handle& handle, const source& from, array& val
     if (TIFFIsByteSwapped(handle.get())) swap_bytes(values.data.get(), values.cells(), size_of(values.type));
 }
 
-/// Where the pages of the array lie: the first and those like it. Leaves out reduced copies; others are an error. Offsets,
-/// because libtiff finds a page by its number only by walking there from the first.
+/// Where the pages of the array lie: the first and those like it. Leaves out reduced copies; others are an error.
+/// Offsets, because libtiff finds a page by its number only by walking there from the first.
 std::vector<std::uint64_t> list_pages(const tiff_handle& handle, const page& first) {
     TIFF* tiff = handle.get();
     std::vector<std::uint64_t> pages{TIFFCurrentDirOffset(tiff)};
@@ -265,8 +288,10 @@ std::vector<std::uint64_t> list_pages(const tiff_handle& handle, const page& fir
         if ((field32(tiff, TIFFTAG_SUBFILETYPE, 0) & FILETYPE_REDUCEDIMAGE) != 0) continue;
         const page p = read_page(handle);
         if (!p.same_array_as(first))
-            throw bad_file(handle.name(), fmt::format("page {} has {}, but the first page has {}; save pages of one kind to a file of "
-                                                      "their own", directory, p.text(), first.text()));
+            throw bad_file(handle.name(),
+                           fmt::format("page {} has {}, but the first page has {}; save pages of one kind to a file of "
+                                       "their own",
+                                       directory, p.text(), first.text()));
         pages.push_back(TIFFCurrentDirOffset(tiff));
     }
     if (directory > 0) handle.check(TIFFSetSubDirectory(tiff, pages[0]) == 1, "reading page 0");
@@ -291,8 +316,8 @@ array read_tiff(const source& from, const read_limits& limits) {
     const dtype type = type_of(first, handle.name());
     const imagej description = read_description(handle.get());
     const auto pages = list_pages(handle, first);
-    const bool one_block = pages.size() == 1 && description.images > 1 && first.compression == COMPRESSION_NONE && !first.tiled &&
-                           first.bits >= 8 && first.planar == PLANARCONFIG_CONTIG;
+    const bool one_block = pages.size() == 1 && description.images > 1 && first.compression == COMPRESSION_NONE &&
+                           !first.tiled && first.bits >= 8 && first.planar == PLANARCONFIG_CONTIG;
     const std::int64_t count = one_block ? description.images : static_cast<std::int64_t>(pages.size());
     array values = claimed_array(handle.name(), type, shape_of(first, count), limits, most_bytes(first, from.size()));
     values.color = first.samples > 1;

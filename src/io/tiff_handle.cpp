@@ -33,7 +33,8 @@ struct tiff_handle::callbacks {
         tiff_handle& h = self(handle);
         tmsize_t done = 0;
         while (done < count) {
-            const ssize_t n = ::pwrite(h.fd_, static_cast<char*>(from) + done, static_cast<std::size_t>(count - done), h.at_);
+            const ssize_t n =
+                ::pwrite(h.fd_, static_cast<char*>(from) + done, static_cast<std::size_t>(count - done), h.at_);
             if (n < 0 && errno == EINTR) continue;
             if (n <= 0) {
                 if (h.message_.empty()) h.message_ = std::strerror(errno);
@@ -85,8 +86,8 @@ void tiff_handle::open(const char* mode, std::int64_t most_bytes) {
     TIFFOpenOptionsSetErrorHandlerExtR(options, callbacks::on_error, this);
     TIFFOpenOptionsSetWarningHandlerExtR(options, callbacks::on_warning, this);
     if (most_bytes > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, most_bytes);
-    tiff_ = TIFFClientOpenExt(name_.c_str(), mode, this, callbacks::read, callbacks::write, callbacks::seek, callbacks::close,
-                              callbacks::size, callbacks::no_map, callbacks::no_unmap, options);
+    tiff_ = TIFFClientOpenExt(name_.c_str(), mode, this, callbacks::read, callbacks::write, callbacks::seek,
+                              callbacks::close, callbacks::size, callbacks::no_map, callbacks::no_unmap, options);
     TIFFOpenOptionsFree(options);
     if (!tiff_) check(false, "opening");
 }

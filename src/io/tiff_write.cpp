@@ -83,7 +83,8 @@ std::vector<std::byte> pack_bits(const std::byte* from, std::int64_t rows, std::
     std::vector<std::byte> packed(static_cast<std::size_t>(rows * row_bytes));
     for (std::int64_t y = 0; y < rows; ++y)
         for (std::int64_t x = 0; x < width; ++x)
-            if (*from++ != std::byte{0}) packed[static_cast<std::size_t>(y * row_bytes + x / 8)] |= std::byte{0x80} >> (x % 8);
+            if (*from++ != std::byte{0})
+                packed[static_cast<std::size_t>(y * row_bytes + x / 8)] |= std::byte{0x80} >> (x % 8);
     return packed;
 }
 
@@ -97,7 +98,8 @@ void write_page(const tiff_handle& handle, const array& values, const layout& l,
         // A copy in any case: libtiff may change the bytes it is given.
         if (values.type == dtype::boolean) scratch = pack_bits(at, rows, l.width);
         else scratch.assign(at, at + rows * l.row_bytes);
-        const auto n = TIFFWriteEncodedStrip(handle.get(), strip, scratch.data(), static_cast<tmsize_t>(scratch.size()));
+        const auto n =
+            TIFFWriteEncodedStrip(handle.get(), strip, scratch.data(), static_cast<tmsize_t>(scratch.size()));
         handle.check(n == static_cast<tmsize_t>(scratch.size()), "writing");
     }
 }

@@ -15,8 +15,8 @@ namespace nearfield::io {
 
 namespace {
 
-/// Bytes the system can still give without killing somebody; nothing when it does not say. With overcommit, malloc alone
-/// promises memory that is not there.
+/// Bytes the system can still give without killing somebody; nothing when it does not say. With overcommit, malloc
+/// alone promises memory that is not there.
 std::optional<std::int64_t> free_memory() {
     std::ifstream info("/proc/meminfo");
     std::string key, rest;
@@ -47,7 +47,8 @@ std::optional<std::int64_t> byte_count(dtype type, std::span<const std::int64_t>
     // A zero anywhere makes the product zero, but strides of such a shape must not overflow either.
     std::int64_t product = size_of(type);
     for (std::int64_t n : shape)
-        if (__builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) || product > (std::int64_t{1} << 62))
+        if (__builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) ||
+            product > (std::int64_t{1} << 62))
             return std::nullopt;
     return std::ranges::find(shape, 0) == shape.end() ? product : 0;
 }
@@ -60,7 +61,8 @@ array make_array(dtype type, std::vector<std::int64_t> shape) {
     const auto bytes = byte_count(type, shape);
     if (!bytes)
         throw error(error_code::invalid_argument,
-                    fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes", shape_text(shape)));
+                    fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes",
+                                shape_text(shape)));
     constexpr std::int64_t worth_asking = std::int64_t{1} << 26;
     const auto available = *bytes > worth_asking ? free_memory() : std::nullopt;
     array made;
@@ -69,10 +71,11 @@ array make_array(dtype type, std::vector<std::int64_t> shape) {
         if (available && *bytes > *available) throw std::bad_alloc();
         made.data.reset(new std::byte[static_cast<std::size_t>(*bytes)]);
     } catch (const std::bad_alloc&) {
-        throw error(error_code::out_of_memory,
-                    fmt::format("an array of shape {} and type {} needs {}{}; use a smaller one or a machine with more memory",
-                                shape_text(shape), name_of(type), bytes_text(*bytes),
-                                available ? fmt::format(", free are {}", bytes_text(*available)) : ""));
+        throw error(
+            error_code::out_of_memory,
+            fmt::format("an array of shape {} and type {} needs {}{}; use a smaller one or a machine with more memory",
+                        shape_text(shape), name_of(type), bytes_text(*bytes),
+                        available ? fmt::format(", free are {}", bytes_text(*available)) : ""));
     }
     made.shape = std::move(shape);
     return made;
@@ -83,8 +86,9 @@ array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t>
     const auto bytes = byte_count(type, shape);
     if (!bytes) throw bad_file(name, fmt::format("claims the shape {}, which no array can have", shape_text(shape)));
     if (available && *bytes > *available)
-        throw bad_file(name, fmt::format("claims {} of {} values ({}), but holds at most {}; the file is truncated or damaged",
-                                         shape_text(shape), name_of(type), bytes_text(*bytes), bytes_text(*available)));
+        throw bad_file(
+            name, fmt::format("claims {} of {} values ({}), but holds at most {}; the file is truncated or damaged",
+                              shape_text(shape), name_of(type), bytes_text(*bytes), bytes_text(*available)));
     if (*bytes > limits.max_bytes)
         throw bad_file(name, fmt::format("holds {} of {} values ({}), more than the limit of {}", shape_text(shape),
                                          name_of(type), bytes_text(*bytes), bytes_text(limits.max_bytes)));
@@ -151,7 +155,7 @@ std::vector<double> usable_spacing(std::vector<double> claimed) {
 
 bool deflates(compression wanted, dtype type) {
     if (wanted != compression::automatic) return wanted == compression::deflate;
-    return type < dtype::float16;
+    return size_of(type) <= 2;
 }
 
 namespace {
@@ -160,15 +164,27 @@ struct unit_name {
     std::string_view name, canonical;
     double metres;
 };
-constexpr std::array units{
-    unit_name{"m", "m", 1.0}, unit_name{"meter", "m", 1.0}, unit_name{"metre", "m", 1.0},
-    unit_name{"cm", "cm", 1e-2}, unit_name{"centimeter", "cm", 1e-2}, unit_name{"centimetre", "cm", 1e-2},
-    unit_name{"mm", "mm", 1e-3}, unit_name{"millimeter", "mm", 1e-3}, unit_name{"millimetre", "mm", 1e-3},
-    unit_name{"um", "um", 1e-6}, unit_name{"micron", "um", 1e-6}, unit_name{"micrometer", "um", 1e-6},
-    unit_name{"micrometre", "um", 1e-6}, unit_name{"\u00b5m", "um", 1e-6}, unit_name{"\u03bcm", "um", 1e-6},
-    unit_name{"\\u00B5m", "um", 1e-6},  // as ImageJ writes it into TIFF
-    unit_name{"nm", "nm", 1e-9}, unit_name{"nanometer", "nm", 1e-9}, unit_name{"nanometre", "nm", 1e-9},
-    unit_name{"inch", "inch", 0.0254}, unit_name{"in", "inch", 0.0254}};
+constexpr std::array units{unit_name{"m", "m", 1.0},
+                           unit_name{"meter", "m", 1.0},
+                           unit_name{"metre", "m", 1.0},
+                           unit_name{"cm", "cm", 1e-2},
+                           unit_name{"centimeter", "cm", 1e-2},
+                           unit_name{"centimetre", "cm", 1e-2},
+                           unit_name{"mm", "mm", 1e-3},
+                           unit_name{"millimeter", "mm", 1e-3},
+                           unit_name{"millimetre", "mm", 1e-3},
+                           unit_name{"um", "um", 1e-6},
+                           unit_name{"micron", "um", 1e-6},
+                           unit_name{"micrometer", "um", 1e-6},
+                           unit_name{"micrometre", "um", 1e-6},
+                           unit_name{"\u00b5m", "um", 1e-6},
+                           unit_name{"\u03bcm", "um", 1e-6},
+                           unit_name{"\\u00B5m", "um", 1e-6},  // as ImageJ writes it into TIFF
+                           unit_name{"nm", "nm", 1e-9},
+                           unit_name{"nanometer", "nm", 1e-9},
+                           unit_name{"nanometre", "nm", 1e-9},
+                           unit_name{"inch", "inch", 0.0254},
+                           unit_name{"in", "inch", 0.0254}};
 
 const unit_name* find_unit(std::string_view unit) {
     for (const auto& u : units) {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <algorithm>
 #include <iterator>
 #include <random>
 
@@ -15,15 +15,17 @@
 
 namespace nearfield::io::test {
 
-inline constexpr dtype every_type[] = {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32,
-                                       dtype::uint32, dtype::int64, dtype::uint64, dtype::float16, dtype::float32, dtype::float64};
+inline constexpr dtype every_type[] = {dtype::boolean, dtype::int8,    dtype::uint8,   dtype::int16,
+                                       dtype::uint16,  dtype::int32,   dtype::uint32,  dtype::int64,
+                                       dtype::uint64,  dtype::float16, dtype::float32, dtype::float64};
 
 /// Any bytes: NaN, infinities and negative zero among the floats, since files must keep bits, not values.
 inline array random_array(dtype type, std::vector<std::int64_t> shape, unsigned seed) {
     array made = make_array(type, std::move(shape));
     std::mt19937 chance(seed);
     for (std::int64_t i = 0; i < made.bytes(); ++i)
-        made.data[static_cast<std::size_t>(i)] = static_cast<std::byte>(type == dtype::boolean ? chance() & 1 : chance() & 0xff);
+        made.data[static_cast<std::size_t>(i)] =
+            static_cast<std::byte>(type == dtype::boolean ? chance() & 1 : chance() & 0xff);
     return made;
 }
 
@@ -64,7 +66,8 @@ inline void write_bytes(const std::filesystem::path& path, std::string_view byte
 }
 
 /// The file that write() makes, as bytes.
-inline std::string encoded(const array& values, const std::string& suffix, compression wanted = compression::automatic) {
+inline std::string encoded(const array& values, const std::string& suffix,
+                           compression wanted = compression::automatic) {
     const folder temporary;
     write(temporary / ("array" + suffix), values, {.compression = wanted});
     return bytes_of(temporary / ("array" + suffix));

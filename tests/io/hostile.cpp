@@ -1,4 +1,5 @@
-// Files that are cut, changed or lie: an error(io) or a whole array, at once, and never a crash. Run under sanitizers too.
+// Files that are cut, changed or lie: an error(io) or a whole array, at once, and never a crash. Run under sanitizers
+// too.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +17,8 @@ struct sample {
     std::string bytes;
 };
 
-sample make_sample(dtype type, std::vector<std::int64_t> shape, const std::string& suffix, compression wanted, bool color = false) {
+sample make_sample(dtype type, std::vector<std::int64_t> shape, const std::string& suffix, compression wanted,
+                   bool color = false) {
     array values = random_array(type, std::move(shape), 3);
     values.color = color;
     values.spacing.assign(static_cast<std::size_t>(values.grid_rank()), 0.5);
@@ -47,7 +49,8 @@ std::vector<sample> samples() {
             make_sample(dtype::uint8, {3, 4, 5}, ".nii.gz", none)};
 }
 
-/// Reads and touches every value; nothing but error(io) may come out, or error(out_of_memory) for a lie that fits the limit.
+/// Reads and touches every value; nothing but error(io) may come out, or error(out_of_memory) for a lie that fits the
+/// limit.
 bool survives(const sample& s, std::string_view bytes, std::string& what) {
     try {
         const array values = decoded(bytes, s.as, {.max_bytes = std::int64_t{1} << 24});
@@ -70,7 +73,8 @@ TEST(io_hostile, cut_at_every_byte) {
     for (const sample& s : samples())
         for (std::size_t n = 0; n < s.bytes.size(); ++n) {
             std::string what;
-            ASSERT_TRUE(survives(s, std::string_view(s.bytes).substr(0, n), what)) << s.name << " cut at " << n << ": " << what;
+            ASSERT_TRUE(survives(s, std::string_view(s.bytes).substr(0, n), what))
+                << s.name << " cut at " << n << ": " << what;
         }
 }
 
@@ -91,9 +95,11 @@ TEST(io_hostile, many_bytes_changed) {
     for (const sample& s : samples())
         for (int round = 0; round < 400; ++round) {
             std::string bytes = s.bytes, what;
-            for (auto changes = 1 + chance() % 6; changes > 0; --changes) bytes[chance() % bytes.size()] = static_cast<char>(chance());
+            for (auto changes = 1 + chance() % 6; changes > 0; --changes)
+                bytes[chance() % bytes.size()] = static_cast<char>(chance());
             if (chance() % 4 == 0) bytes.erase(chance() % bytes.size(), 1 + chance() % 9);
-            if (chance() % 4 == 0) bytes.insert(chance() % bytes.size(), std::string(1 + chance() % 9, static_cast<char>(chance())));
+            if (chance() % 4 == 0)
+                bytes.insert(chance() % bytes.size(), std::string(1 + chance() % 9, static_cast<char>(chance())));
             ASSERT_TRUE(survives(s, bytes, what)) << s.name << " round " << round << ": " << what;
         }
 }
@@ -125,16 +131,33 @@ void expect_refused(format as, const std::string& bytes, const std::string& part
 }
 
 TEST(io_hostile, npy_headers) {
-    const char* const shapes[] = {"(1000000000000,)", "(4611686018427387904, 4)", "(3037000500, 3037000500)", "(9223372036854775807, 0)",
-                                  "(99999999999999999999,)", "(-1,)", "(4, -4)", "(1,2,3,4,5,6,7,8,9,10)", "()", "(1 2)", "(,)", "4",
-                                  "(1,2", "(0x10,)", "(1.5,)", "('a',)", "(+1,)"};
-    for (const char* shape : shapes)
-        expect_refused(format::npy, npy_shape(shape), "");
+    const char* const shapes[] = {"(1000000000000,)",
+                                  "(4611686018427387904, 4)",
+                                  "(3037000500, 3037000500)",
+                                  "(9223372036854775807, 0)",
+                                  "(99999999999999999999,)",
+                                  "(-1,)",
+                                  "(4, -4)",
+                                  "(1,2,3,4,5,6,7,8,9,10)",
+                                  "()",
+                                  "(1 2)",
+                                  "(,)",
+                                  "4",
+                                  "(1,2",
+                                  "(0x10,)",
+                                  "(1.5,)",
+                                  "('a',)",
+                                  "(+1,)"};
+    for (const char* shape : shapes) expect_refused(format::npy, npy_shape(shape), "");
     const auto with = [](const std::string& text) { return npy(text + "\n") + std::string(64, 'x'); };
     for (const char* descr : {"<c8", "|O", "<U4", "<M8[s]", ">f16", "f4", "", "<", "|f4", "<f4x", "!f4", "<i3"})
-        expect_refused(format::npy, with(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }"), "type");
-    expect_refused(format::npy, with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"), "structured");
-    expect_refused(format::npy, with("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"), "doubled");
+        expect_refused(format::npy,
+                       with(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }"),
+                       "type");
+    expect_refused(format::npy, with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"),
+                   "structured");
+    expect_refused(format::npy, with("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
+                   "doubled");
     expect_refused(format::npy, with("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }"), "fortran_order");
     expect_refused(format::npy, with("{'descr': '<f4', 'shape': (2,), }"), "missing");
     expect_refused(format::npy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': 1}"), "unknown");
@@ -156,14 +179,17 @@ TEST(io_hostile, sizes_that_the_file_cannot_hold) {
     expect_refused(format::pnm, "P2 2 1 7\n3 x\n", "not part of a number");
     const std::string nrrd = "NRRD0004\ntype: float\ndimension: 3\nendian: little\n";
     expect_refused(format::nrrd, nrrd + "sizes: 100000 100000 100000\nencoding: raw\n\nabc", "claims");
-    expect_refused(format::nrrd, nrrd + "sizes: 4000000000 4000000000 4000000000\nencoding: raw\n\nabc", "no array can have");
+    expect_refused(format::nrrd, nrrd + "sizes: 4000000000 4000000000 4000000000\nencoding: raw\n\nabc",
+                   "no array can have");
     expect_refused(format::nrrd, nrrd + "sizes: 100000 100000 100000\nencoding: gzip\n\nabc", "claims");
     expect_refused(format::nrrd, nrrd + "sizes: 2 2\nencoding: raw\n\nabc", "2 values for 3 axes");
     expect_refused(format::nrrd, nrrd + "sizes: 2 2 -2\nencoding: raw\n\nabc", "no array can have");
     expect_refused(format::nrrd, nrrd + "sizes: 2 2 2\nencoding: hex\n\nabc", "raw or gzip");
     expect_refused(format::nrrd, nrrd + "sizes: 2 2 2\nencoding: raw\ndata file: /etc/passwd\n\n", "on disk");
     std::string nifti = encoded(random_array(dtype::float32, {3, 4, 5}, 1), ".nii");
-    for (const int axis : {1, 2, 3}) nifti[static_cast<std::size_t>(40 + 2 * axis)] = '\xff', nifti[static_cast<std::size_t>(41 + 2 * axis)] = '\x7f';
+    for (const int axis : {1, 2, 3})
+        nifti[static_cast<std::size_t>(40 + 2 * axis)] = '\xff',
+                                                nifti[static_cast<std::size_t>(41 + 2 * axis)] = '\x7f';
     expect_refused(format::nifti, nifti, "claims");
 }
 
@@ -177,7 +203,9 @@ TEST(io_hostile, png_that_claims_2_to_the_62_pixels) {
 
 TEST(io_hostile, limits_hold) {
     const std::string bytes = encoded(random_array(dtype::float32, {100, 100}, 1), ".npy");
-    EXPECT_CONTAINS(error_of(error_code::io, [&] { static_cast<void>(decoded(bytes, format::npy, {.max_bytes = 39999})); }), "limit");
+    EXPECT_CONTAINS(
+        error_of(error_code::io, [&] { static_cast<void>(decoded(bytes, format::npy, {.max_bytes = 39999})); }),
+        "limit");
     EXPECT_EQ(decoded(bytes, format::npy, {.max_bytes = 40000}).cells(), 10000);
 }
 

@@ -26,17 +26,22 @@ std::string npy(const std::string& header, const std::string& data, int version 
 
 TEST(io_meaning, npy_orders_and_versions) {
     for (const int version : {1, 2, 3}) {
-        const array c = decoded(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n", "\1\2\3\4\5\6", version), format::npy);
+        const array c = decoded(
+            npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n", "\1\2\3\4\5\6", version), format::npy);
         EXPECT_EQ(values_of<std::uint8_t>(c), (bytes8{1, 2, 3, 4, 5, 6}));
-        const array f = decoded(npy("{'shape':(2,3),'fortran_order':True,'descr':\"|u1\"}", "\1\4\2\5\3\6", version), format::npy);
+        const array f =
+            decoded(npy("{'shape':(2,3),'fortran_order':True,'descr':\"|u1\"}", "\1\4\2\5\3\6", version), format::npy);
         EXPECT_EQ(f.shape, (std::vector<std::int64_t>{2, 3}));
         EXPECT_EQ(values_of<std::uint8_t>(f), (bytes8{1, 2, 3, 4, 5, 6}));
     }
-    const array big = decoded(npy("{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", std::string("\1\2\3\4", 4)), format::npy);
+    const array big = decoded(
+        npy("{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", std::string("\1\2\3\4", 4)), format::npy);
     EXPECT_EQ(values_of<std::uint16_t>(big), (std::vector<std::uint16_t>{0x102, 0x304}));
-    const array little = decoded(npy("{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}", std::string("\1\2\3\4", 4)), format::npy);
+    const array little = decoded(
+        npy("{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}", std::string("\1\2\3\4", 4)), format::npy);
     EXPECT_EQ(values_of<std::uint16_t>(little), (std::vector<std::uint16_t>{0x201, 0x403}));
-    const array truth = decoded(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", std::string("\0\1\x80", 3)), format::npy);
+    const array truth = decoded(
+        npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", std::string("\0\1\x80", 3)), format::npy);
     EXPECT_EQ(values_of<std::uint8_t>(truth), (bytes8{0, 1, 1}));
 }
 
@@ -50,7 +55,8 @@ TEST(io_meaning, npy_fortran_order_in_four_axes) {
                     const auto v = static_cast<std::int16_t>(((a * 40 + b) * 2 + c) * 37 + d);
                     data.append(reinterpret_cast<const char*>(&v), 2);
                 }
-    const array got = decoded(npy("{'descr': '<i2', 'fortran_order': True, 'shape': (3, 40, 2, 37), }", data), format::npy);
+    const array got =
+        decoded(npy("{'descr': '<i2', 'fortran_order': True, 'shape': (3, 40, 2, 37), }", data), format::npy);
     ASSERT_EQ(got.shape, shape);
     const auto values = values_of<std::int16_t>(got);
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<std::int16_t>(i));
@@ -62,8 +68,10 @@ TEST(io_meaning, pnm_plain_and_raw_say_the_same) {
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P1 3 2 0 1 0\n1 0 # tail\n 0", format::pnm)), bits);
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P4 3 2\n\x5f\x9f", format::pnm)), bits);
     EXPECT_EQ(values_of<std::uint8_t>(decoded("P2\n2#width\n2\n#max\n9 0 9\n3\t4", format::pnm)), (bytes8{0, 9, 3, 4}));
-    EXPECT_EQ(values_of<std::uint8_t>(decoded(std::string("P5 2 2 255\n\0\11\3\4", 15), format::pnm)), (bytes8{0, 9, 3, 4}));
-    EXPECT_EQ(values_of<std::uint16_t>(decoded(std::string("P5 2 1 300\n\1\2\0\4", 15), format::pnm)), (std::vector<std::uint16_t>{258, 4}));
+    EXPECT_EQ(values_of<std::uint8_t>(decoded(std::string("P5 2 2 255\n\0\11\3\4", 15), format::pnm)),
+              (bytes8{0, 9, 3, 4}));
+    EXPECT_EQ(values_of<std::uint16_t>(decoded(std::string("P5 2 1 300\n\1\2\0\4", 15), format::pnm)),
+              (std::vector<std::uint16_t>{258, 4}));
     const array color = decoded("P3 1 2 255 1 2 3 4 5 6", format::pnm);
     EXPECT_TRUE(color.color);
     EXPECT_EQ(color.shape, (std::vector<std::int64_t>{2, 1, 3}));
@@ -71,14 +79,21 @@ TEST(io_meaning, pnm_plain_and_raw_say_the_same) {
 }
 
 TEST(io_meaning, nrrd_headers) {
-    const std::string base = "NRRD0005\r\n# comment\r\nkey:=a: value\r\ncontent: x\r\ntype: unsigned short\r\ndimension: 2\r\nsizes: 3 2\r\n";
+    const std::string base =
+        "NRRD0005\r\n# comment\r\nkey:=a: value\r\ncontent: x\r\ntype: unsigned short\r\ndimension: 2\r\nsizes: 3 "
+        "2\r\n";
     const std::string data("\0\1\0\2\0\3\0\4\0\5\0\6", 12);
-    const array big = decoded(base + "endian: big\r\nencoding: raw\r\nspace directions: (3,4) (0,2)\r\nspace units: \"mm\" \"mm\"\r\n\r\n" + data, format::nrrd);
+    const array big = decoded(
+        base + "endian: big\r\nencoding: raw\r\nspace directions: (3,4) (0,2)\r\nspace units: \"mm\" \"mm\"\r\n\r\n" +
+            data,
+        format::nrrd);
     EXPECT_EQ(big.shape, (std::vector<std::int64_t>{2, 3}));
     EXPECT_EQ(values_of<std::uint16_t>(big), (std::vector<std::uint16_t>{1, 2, 3, 4, 5, 6}));
     EXPECT_EQ(big.spacing, (std::vector<double>{2, 5}));
     EXPECT_EQ(big.unit, "mm");
-    const array skipped = decoded(base + "endian: big\nencoding: raw\nline skip: 1\nbyte skip: 2\nspacings: nan 0.5\n\nline\nxx" + data, format::nrrd);
+    const array skipped =
+        decoded(base + "endian: big\nencoding: raw\nline skip: 1\nbyte skip: 2\nspacings: nan 0.5\n\nline\nxx" + data,
+                format::nrrd);
     EXPECT_EQ(values_of<std::uint16_t>(skipped), values_of<std::uint16_t>(big));
     EXPECT_EQ(skipped.spacing, (std::vector<double>{0.5, 1}));
     const array from_end = decoded(base + "endian: big\nencoding: raw\nbyte skip: -1\n\nany junk" + data, format::nrrd);
@@ -88,7 +103,8 @@ TEST(io_meaning, nrrd_headers) {
 
 TEST(io_meaning, nrrd_detached_header) {
     const folder temporary;
-    write_bytes(temporary / "a.nhdr", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 3 2\nencoding: raw\ndata file: a.raw\n");
+    write_bytes(temporary / "a.nhdr",
+                "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 3 2\nencoding: raw\ndata file: a.raw\n");
     write_bytes(temporary / "a.raw", "\1\2\3\4\5\6");
     EXPECT_EQ(values_of<std::uint8_t>(read(temporary / "a.nhdr")), (bytes8{1, 2, 3, 4, 5, 6}));
     write_bytes(temporary / "a.raw", "\1\2\3\4\5");
@@ -109,7 +125,9 @@ TEST(io_meaning, nifti_of_the_other_byte_order) {
     const array values = random_array(dtype::int16, {3, 4}, 1);
     std::string bytes = encoded(values, ".nii");
     const auto swap = [&](std::size_t at, std::size_t size, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at + i * size), bytes.begin() + static_cast<std::ptrdiff_t>(at + (i + 1) * size));
+        for (std::size_t i = 0; i < count; ++i)
+            std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at + i * size),
+                         bytes.begin() + static_cast<std::ptrdiff_t>(at + (i + 1) * size));
     };
     swap(0, 4, 1), swap(40, 2, 8), swap(70, 2, 2), swap(76, 4, 8), swap(108, 4, 1), swap(112, 4, 2), swap(352, 2, 12);
     expect_same_values(decoded(bytes, format::nifti), values);
@@ -137,9 +155,14 @@ TEST(io_meaning, arrays_become_views) {
 }
 
 TEST(io_meaning, arrays_that_cannot_be) {
-    EXPECT_CONTAINS(error_of(error_code::invalid_argument, [] { static_cast<void>(make_array(dtype::uint8, {3, -1})); }), "(3, -1)");
-    EXPECT_CONTAINS(error_of(error_code::invalid_argument, [] { static_cast<void>(make_array(dtype::float64, {1LL << 31, 1LL << 31})); }), "2^62");
-    const auto text = error_of(error_code::out_of_memory, [] { static_cast<void>(make_array(dtype::float64, {1LL << 20, 1LL << 30})); });
+    EXPECT_CONTAINS(
+        error_of(error_code::invalid_argument, [] { static_cast<void>(make_array(dtype::uint8, {3, -1})); }),
+        "(3, -1)");
+    EXPECT_CONTAINS(error_of(error_code::invalid_argument,
+                             [] { static_cast<void>(make_array(dtype::float64, {1LL << 31, 1LL << 31})); }),
+                    "2^62");
+    const auto text = error_of(error_code::out_of_memory,
+                               [] { static_cast<void>(make_array(dtype::float64, {1LL << 20, 1LL << 30})); });
     EXPECT_CONTAINS(text, "needs");
     EXPECT_CONTAINS(text, "GiB");
 }

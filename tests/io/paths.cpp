@@ -76,7 +76,8 @@ TEST(io_paths, a_failed_write_leaves_the_old_file) {
         ::setrlimit(RLIMIT_FSIZE, &before);
         EXPECT_CONTAINS(text, "File too large");
         EXPECT_EQ(bytes_of(path), "old");
-        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(temporary.path()), {}), 1) << "a temporary file was left";
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(temporary.path()), {}), 1)
+            << "a temporary file was left";
     }
 }
 
@@ -120,7 +121,8 @@ TEST(io_paths, require_writable_says_the_same_as_write) {
     error_of(error_code::io, [] { require_writable("x.jpg", dtype::uint8, {3, 4}); });
     array odd = random_array(dtype::uint8, {3, 4}, 1);
     odd.spacing = {1, 2, 3};
-    EXPECT_CONTAINS(error_of(error_code::invalid_argument, [&] { write("x.npy", odd); }), "spacing has 3 values, expected 2");
+    EXPECT_CONTAINS(error_of(error_code::invalid_argument, [&] { write("x.npy", odd); }),
+                    "spacing has 3 values, expected 2");
 }
 
 }  // namespace

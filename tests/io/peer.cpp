@@ -15,8 +15,10 @@ int main(int count, char** arguments) {
     try {
         auto values = nearfield::io::read(arguments[1]);
         std::FILE* report = std::string_view(arguments[2]) == "-" ? stderr : stdout;
-        fmt::print(report, "{{\"type\": \"{}\", \"shape\": [{}], \"spacing\": [{}], \"unit\": \"{}\", \"color\": {}}}\n", name_of(values.type),
-                   fmt::join(values.shape, ", "), fmt::join(values.spacing, ", "), values.unit, values.color);
+        fmt::print(report,
+                   "{{\"type\": \"{}\", \"shape\": [{}], \"spacing\": [{}], \"unit\": \"{}\", \"color\": {}}}\n",
+                   name_of(values.type), fmt::join(values.shape, ", "), fmt::join(values.spacing, ", "), values.unit,
+                   values.color);
         if (count > 4) {
             values.spacing.clear();
             for (char *at = arguments[3], *end = at; *at; at = *end == ',' ? end + 1 : end)

@@ -100,7 +100,13 @@ def test_pictures_from_pillow(folder):
         image = PIL.Image.fromarray(values)
         assert image.mode == mode
         for suffix in [".png", ".tif", ".ppm", ".pgm", ".pbm"]:
-            holds = {".png": True, ".tif": True, ".ppm": mode == "RGB", ".pgm": mode in ("L", "I;16"), ".pbm": mode == "1"}
+            holds = {
+                ".png": True,
+                ".tif": True,
+                ".ppm": mode == "RGB",
+                ".pgm": mode in ("L", "I;16"),
+                ".pbm": mode == "1",
+            }
             if holds[suffix]:
                 image.save(folder / f"a{suffix}")
                 got, said = ours(folder / f"a{suffix}")
@@ -150,10 +156,20 @@ def interlaced_png(values, bits):
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
     rows = b""
-    for x, y, dx, dy in [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]:
+    for x, y, dx, dy in [
+        (0, 0, 8, 8),
+        (4, 0, 8, 8),
+        (0, 4, 4, 8),
+        (2, 0, 4, 4),
+        (0, 2, 2, 4),
+        (1, 0, 2, 2),
+        (0, 1, 1, 2),
+    ]:
         for row in values[y::dy, x::dx]:
             if row.size:
-                rows += b"\0" + (np.packbits(row).tobytes() if bits == 1 else row.astype(">u2" if bits == 16 else "u1").tobytes())
+                rows += b"\0" + (
+                    np.packbits(row).tobytes() if bits == 1 else row.astype(">u2" if bits == 16 else "u1").tobytes()
+                )
     header = struct.pack(">IIBBBBB", values.shape[1], values.shape[0], bits, 0 if values.ndim == 2 else 2, 0, 0, 1)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
@@ -172,8 +188,16 @@ def test_png_interlaced(folder):
 
 def test_tiff_tiles_strips_and_byte_orders(folder):
     values = random("uint16", (131, 217))
-    for options in [{}, {"tile": (64, 32)}, {"compression": "zlib"}, {"compression": "zlib", "predictor": 2, "tile": (16, 16)},
-                    {"bigtiff": True}, {"byteorder": ">"}, {"rowsperstrip": 7}, {"byteorder": ">", "bigtiff": True, "tile": (32, 32)}]:
+    for options in [
+        {},
+        {"tile": (64, 32)},
+        {"compression": "zlib"},
+        {"compression": "zlib", "predictor": 2, "tile": (16, 16)},
+        {"bigtiff": True},
+        {"byteorder": ">"},
+        {"rowsperstrip": 7},
+        {"byteorder": ">", "bigtiff": True, "tile": (32, 32)},
+    ]:
         try:
             tifffile.imwrite(folder / "a.tif", values, **options)
         except (ImportError, KeyError, ValueError) as why:
@@ -215,7 +239,9 @@ def test_tiff_colors(folder):
         extra = {"extrasamples": ["unassalpha"]} if samples == 4 else {}
         tifffile.imwrite(folder / "a.tif", values, photometric="rgb", **extra)
         same(ours(folder / "a.tif")[0], values)
-        tifffile.imwrite(folder / "a.tif", np.moveaxis(values, -1, 0), photometric="rgb", planarconfig="separate", **extra)
+        tifffile.imwrite(
+            folder / "a.tif", np.moveaxis(values, -1, 0), photometric="rgb", planarconfig="separate", **extra
+        )
         got, said = ours(folder / "a.tif")
         same(got, values)
         assert said["color"]
@@ -230,7 +256,13 @@ def test_tiff_white_is_zero(folder):
 
 def test_tiff_imagej(folder):
     values = random("float32", (5, 9, 8))
-    tifffile.imwrite(folder / "a.tif", values, imagej=True, resolution=(1 / 0.5, 1 / 0.25), metadata={"spacing": 2.5, "unit": "um", "axes": "ZYX"})
+    tifffile.imwrite(
+        folder / "a.tif",
+        values,
+        imagej=True,
+        resolution=(1 / 0.5, 1 / 0.25),
+        metadata={"spacing": 2.5, "unit": "um", "axes": "ZYX"},
+    )
     got, said = ours(folder / "a.tif")
     same(got, values)
     assert said["spacing"] == [2.5, 0.25, 0.5] and said["unit"] == "um", said
@@ -244,7 +276,13 @@ def test_tiff_imagej(folder):
 def test_tiff_imagej_stack_in_one_page(folder):
     values = random("uint16", (5, 9, 8))
     for order in "<>":
-        tifffile.imwrite(folder / "page.tif", values[0], description="ImageJ=1.53\nimages=5\nslices=5\n", metadata=None, byteorder=order)
+        tifffile.imwrite(
+            folder / "page.tif",
+            values[0],
+            description="ImageJ=1.53\nimages=5\nslices=5\n",
+            metadata=None,
+            byteorder=order,
+        )
         data = (folder / "page.tif").read_bytes()
         with tifffile.TiffFile(folder / "page.tif") as file:
             start = file.pages[0].dataoffsets[0]

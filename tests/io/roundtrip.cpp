@@ -25,12 +25,15 @@ const std::vector<dtype> all_but_half = [] {
     return types;
 }();
 const std::vector<dtype> pictures{dtype::boolean, dtype::uint8, dtype::uint16};
-const rule rules[] = {
-    {".npy", all, 1, 9, dtype::boolean},         {".nrrd", all_but_half, 1, 9, dtype::uint8},
-    {".nii", all_but_half, 1, 7, dtype::uint8},  {".nii.gz", all_but_half, 1, 7, dtype::uint8},
-    {".tif", all, 2, 3, dtype::boolean},         {".png", pictures, 2, 2, dtype::boolean},
-    {".pnm", pictures, 2, 2, dtype::boolean},    {".pgm", pictures, 2, 2, dtype::uint8},
-    {".pbm", {dtype::boolean}, 2, 2, dtype::boolean}};
+const rule rules[] = {{".npy", all, 1, 9, dtype::boolean},
+                      {".nrrd", all_but_half, 1, 9, dtype::uint8},
+                      {".nii", all_but_half, 1, 7, dtype::uint8},
+                      {".nii.gz", all_but_half, 1, 7, dtype::uint8},
+                      {".tif", all, 2, 3, dtype::boolean},
+                      {".png", pictures, 2, 2, dtype::boolean},
+                      {".pnm", pictures, 2, 2, dtype::boolean},
+                      {".pgm", pictures, 2, 2, dtype::uint8},
+                      {".pbm", {dtype::boolean}, 2, 2, dtype::boolean}};
 
 bool holds(const rule& r, dtype type, int rank) {
     return std::ranges::find(r.types, type) != r.types.end() && rank >= r.least_rank && rank <= r.most_rank;
@@ -48,17 +51,20 @@ array as_stored(array values, const rule& r) {
     const std::string_view suffix = r.suffix;
     // Documented: a stack of one page is a page, and a NIfTI series of one volume is a volume.
     if (suffix == ".tif" && values.shape.size() == 3 && values.shape[0] == 1) values.shape.erase(values.shape.begin());
-    while (suffix.starts_with(".nii") && values.shape.size() > 3 && values.shape[0] == 1) values.shape.erase(values.shape.begin());
+    while (suffix.starts_with(".nii") && values.shape.size() > 3 && values.shape[0] == 1)
+        values.shape.erase(values.shape.begin());
     return values;
 }
 
-void expect_round_trip(const rule& r, dtype type, const std::vector<std::int64_t>& shape, unsigned seed, compression wanted) {
+void expect_round_trip(const rule& r, dtype type, const std::vector<std::int64_t>& shape, unsigned seed,
+                       compression wanted) {
     const folder temporary;
     const auto path = temporary / (std::string("array") + r.suffix);
     const array values = random_array(type, shape, seed);
     write(path, values, {.compression = wanted});
     const array got = read(path);
-    ASSERT_NO_FATAL_FAILURE(expect_same_values(got, as_stored(random_array(type, shape, seed), r))) << r.suffix << name_of(type);
+    ASSERT_NO_FATAL_FAILURE(expect_same_values(got, as_stored(random_array(type, shape, seed), r)))
+        << r.suffix << name_of(type);
     const array again = decoded(bytes_of(path), format_of(path));
     ASSERT_NO_FATAL_FAILURE(expect_same_values(again, got));
 }
@@ -91,7 +97,8 @@ TEST(io_round_trip, what_does_not_fit_is_refused_before_a_file_exists) {
                 if (holds(r, type, rank)) continue;
                 const folder temporary;
                 const auto path = temporary / (std::string("array") + r.suffix);
-                const array values = random_array(type, std::vector<std::int64_t>(static_cast<std::size_t>(rank), 2), 1);
+                const array values =
+                    random_array(type, std::vector<std::int64_t>(static_cast<std::size_t>(rank), 2), 1);
                 const auto text = error_of(error_code::invalid_argument, [&] { write(path, values); });
                 EXPECT_CONTAINS(text, "formats that can: .npy");
                 EXPECT_TRUE(std::filesystem::is_empty(temporary.path())) << text;
@@ -104,9 +111,11 @@ TEST(io_round_trip, colors) {
         std::vector<dtype> types;
         bool alpha;
     };
-    const color_rule color_rules[] = {{".png", {dtype::uint8, dtype::uint16}, true}, {".ppm", {dtype::uint8, dtype::uint16}, false},
+    const color_rule color_rules[] = {{".png", {dtype::uint8, dtype::uint16}, true},
+                                      {".ppm", {dtype::uint8, dtype::uint16}, false},
                                       {".tif", {dtype::uint8, dtype::uint16, dtype::float32}, true},
-                                      {".nrrd", {dtype::uint8, dtype::uint16, dtype::float32}, true}, {".nii", {dtype::uint8}, true}};
+                                      {".nrrd", {dtype::uint8, dtype::uint16, dtype::float32}, true},
+                                      {".nii", {dtype::uint8}, true}};
     for (const auto& [suffix, types, alpha] : color_rules)
         for (const dtype type : types)
             for (const std::int64_t samples : {3, 4}) {
@@ -122,7 +131,8 @@ TEST(io_round_trip, colors) {
 TEST(io_round_trip, spacing_and_unit) {
     for (const std::string suffix : {".nrrd", ".nii", ".nii.gz", ".tif"})
         for (const std::string unit : {"mm", "um", "m"})
-            for (const auto& spacing : {std::vector{0.7, 0.3}, std::vector{2.0, 1.0}, std::vector{2.5, 0.7, 0.123}, std::vector{1.0, 1.0, 1.0}}) {
+            for (const auto& spacing : {std::vector{0.7, 0.3}, std::vector{2.0, 1.0}, std::vector{2.5, 0.7, 0.123},
+                                        std::vector{1.0, 1.0, 1.0}}) {
                 array values = random_array(dtype::float32, std::vector<std::int64_t>(spacing.size(), 3), 5);
                 values.spacing = spacing;
                 values.unit = unit;
