@@ -45,21 +45,22 @@ inline std::vector<std::uint8_t> random_sites(std::int64_t cells, double density
 
 /// One measurement.
 struct result {
-    std::string data;   ///< "random" or the name of a file
+    std::string data;  ///< "random" or the name of a file
     shape_t shape;
     double density = 0;  ///< of the sites
-    std::string field;  ///< "distance" (float32) or "index" (int64)
-    int threads = 0;    ///< 0 on a device
-    double ms = 0;      ///< median
+    std::string field;   ///< "distance" (float32) or "index" (int64)
+    int threads = 0;     ///< 0 on a device
+    double ms = 0;       ///< median
     int runs = 0;
 };
 
 /// What was measured where; one JSON file each.
 struct session {
-    std::string place;   ///< "host" or "device"
-    std::string device;  ///< name of the processor or GPU
-    std::string details; ///< instruction set, CUDA version, ...
-    std::vector<std::pair<int, double>> copy_gb_s;  ///< bandwidth of a copy, read plus write, by threads (0 on a device)
+    std::string place;    ///< "host" or "device"
+    std::string device;   ///< name of the processor or GPU
+    std::string details;  ///< instruction set, CUDA version, ...
+    std::vector<std::pair<int, double>>
+        copy_gb_s;  ///< bandwidth of a copy, read plus write, by threads (0 on a device)
     std::vector<result> results;
 };
 
@@ -90,7 +91,8 @@ inline std::vector<double> time_runs(const std::function<void()>& work, int leas
         work();
         const auto after = clock::now();
         ms.push_back(std::chrono::duration<double, std::milli>(after - before).count());
-        if (static_cast<int>(ms.size()) >= least && std::chrono::duration<double>(after - start).count() > budget_s) break;
+        if (static_cast<int>(ms.size()) >= least && std::chrono::duration<double>(after - start).count() > budget_s)
+            break;
     }
     return ms;
 }

@@ -122,17 +122,29 @@ int run(const options& o) {
 int main(int argc, char** argv) {
     using namespace nearfield;
     bench::options o;
-    CLI::App app{"Times nearfield's exact distance and nearest-site fields. Images are random sites (bench.hpp says which), and "
-                 "files; milliseconds are medians after a warm-up; 'copy %' compares reading the image and writing the field once "
-                 "at the measured bandwidth of a copy."};
-    app.add_option("--place", o.place, "host or device")->check(CLI::IsMember({"host", "device"}))->capture_default_str();
-    auto* two = app.add_option("--2d", o.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
-    auto* three = app.add_option("--3d", o.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
+    CLI::App app{
+        "Times nearfield's exact distance and nearest-site fields. Images are random sites (bench.hpp says which), and "
+        "files; milliseconds are medians after a warm-up; 'copy %' compares reading the image and writing the field "
+        "once "
+        "at the measured bandwidth of a copy."};
+    app.add_option("--place", o.place, "host or device")
+        ->check(CLI::IsMember({"host", "device"}))
+        ->capture_default_str();
+    auto* two =
+        app.add_option("--2d", o.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
+    auto* three =
+        app.add_option("--3d", o.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
     app.add_option("--densities", o.densities, "shares of cells that are sites")
-        ->delimiter(',')->check(CLI::Range(0.0, 1.0))->capture_default_str();
+        ->delimiter(',')
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--fields", o.fields, "distance (float32), index (int64)")
-        ->delimiter(',')->check(CLI::IsMember({"distance", "index"}))->capture_default_str();
-    app.add_option("--threads", o.threads, "on the host; default: 1 and every core")->delimiter(',')->check(CLI::PositiveNumber);
+        ->delimiter(',')
+        ->check(CLI::IsMember({"distance", "index"}))
+        ->capture_default_str();
+    app.add_option("--threads", o.threads, "on the host; default: 1 and every core")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
     app.add_option("--file", o.files, "images and volumes whose zeros are the sites (host)")->check(CLI::ExistingFile);
     app.add_option("--json", o.json, "file for the results");
     CLI11_PARSE(app, argc, argv);

@@ -15,7 +15,9 @@ void expect(cudaError_t status, const char* what) {
 
 class device_memory {
 public:
-    explicit device_memory(std::int64_t bytes) { expect(cudaMalloc(&data_, static_cast<std::size_t>(bytes)), "cudaMalloc"); }
+    explicit device_memory(std::int64_t bytes) {
+        expect(cudaMalloc(&data_, static_cast<std::size_t>(bytes)), "cudaMalloc");
+    }
     ~device_memory() { cudaFree(data_); }
     device_memory(device_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
     device_memory& operator=(device_memory&&) = delete;
@@ -70,8 +72,8 @@ double device_copy_gb_s(const timer& t) {
     return 2.0 * static_cast<double>(bytes) / (median(t.time(9, copy)) * 1e-3) * 1e-9;
 }
 
-void measure(session& s, const timer& t, const shape_t& shape, double density, const std::vector<std::string>& fields_wanted,
-             std::int64_t cache_bytes) {
+void measure(session& s, const timer& t, const shape_t& shape, double density,
+             const std::vector<std::string>& fields_wanted, std::int64_t cache_bytes) {
     const std::vector<std::uint8_t> image = random_sites(cells_of(shape), density);
     const auto cells = static_cast<std::int64_t>(image.size());
     // As many copies as it takes that no run finds its arrays in the cache.
@@ -79,7 +81,8 @@ void measure(session& s, const timer& t, const shape_t& shape, double density, c
     std::vector<device_memory> in;
     for (std::int64_t k = 0; k < copies; ++k) {
         in.emplace_back(cells);
-        expect(cudaMemcpyAsync(in.back().get(), image.data(), image.size(), cudaMemcpyHostToDevice, t.stream()), "upload");
+        expect(cudaMemcpyAsync(in.back().get(), image.data(), image.size(), cudaMemcpyHostToDevice, t.stream()),
+               "upload");
     }
     t.wait();
     for (const std::string& field : fields_wanted) {

@@ -24,9 +24,11 @@ std::string today() {
 void print_header(const session& s) {
     fmt::print("\nnearfield on {} ({})\n", s.device, s.details);
     for (auto [threads, gb_s] : s.copy_gb_s) {
-        fmt::print("copy bandwidth, read plus write{}: {:.1f} GB/s\n", threads > 0 ? fmt::format(", {} threads", threads) : "", gb_s);
+        fmt::print("copy bandwidth, read plus write{}: {:.1f} GB/s\n",
+                   threads > 0 ? fmt::format(", {} threads", threads) : "", gb_s);
     }
-    fmt::print("{:<22} {:>9} {:>9} {:>8} {:>11} {:>10} {:>7}\n", "image", "sites", "field", "threads", "ms", "Mcells/s", "copy %");
+    fmt::print("{:<22} {:>9} {:>9} {:>8} {:>11} {:>10} {:>7}\n", "image", "sites", "field", "threads", "ms", "Mcells/s",
+               "copy %");
 }
 
 void report(session& s, const result& r) {
@@ -34,8 +36,8 @@ void report(session& s, const result& r) {
     const double share = static_cast<double>(floor_bytes(r)) / seconds / (copy_of(s, r.threads) * 1e9);
     const std::string name = r.data == "random" ? fmt::format("{}", fmt::join(r.shape, "x")) : r.data;
     fmt::print("{:<22} {:>8.2f}% {:>9} {:>8} {:>11.3f} {:>10.1f} {:>7.1f}\n", name, 100 * r.density, r.field,
-               r.threads > 0 ? std::to_string(r.threads) : "-", r.ms, static_cast<double>(cells_of(r.shape)) / seconds * 1e-6,
-               100 * share);
+               r.threads > 0 ? std::to_string(r.threads) : "-", r.ms,
+               static_cast<double>(cells_of(r.shape)) / seconds * 1e-6, 100 * share);
     std::fflush(stdout);
     s.results.push_back(r);
 }
@@ -52,8 +54,14 @@ void write_json(const session& s, const std::string& path) {
     for (auto [threads, gb_s] : s.copy_gb_s) j["copy_gb_s"][std::to_string(threads)] = gb_s;
     j["results"] = nlohmann::ordered_json::array();
     for (const result& r : s.results) {
-        j["results"].push_back({{"engine", "nearfield"}, {"data", r.data}, {"shape", r.shape}, {"density", r.density},
-                                {"field", r.field}, {"threads", r.threads}, {"ms", r.ms}, {"runs", r.runs}});
+        j["results"].push_back({{"engine", "nearfield"},
+                                {"data", r.data},
+                                {"shape", r.shape},
+                                {"density", r.density},
+                                {"field", r.field},
+                                {"threads", r.threads},
+                                {"ms", r.ms},
+                                {"runs", r.runs}});
     }
     const std::filesystem::path file(path);
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());

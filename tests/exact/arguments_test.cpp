@@ -108,7 +108,12 @@ TEST(Arguments, Shape) {
     each([](attempt& a) { std::swap(a.out.index.shape[0], a.out.index.shape[1]); }, "out.index");
     each([](attempt& a) { a.out.coordinates.shape[2] = 5; }, "out.coordinates");
     each([](attempt& a) { a.out.coordinates.shape[0] = 3; }, "out.coordinates");
-    each([](attempt& a) { a.out.coordinates = a.out.coordinates; a.out.coordinates.shape = {4, 6, 2}; }, "out.coordinates");
+    each(
+        [](attempt& a) {
+            a.out.coordinates = a.out.coordinates;
+            a.out.coordinates.shape = {4, 6, 2};
+        },
+        "out.coordinates");
     attempt negative;
     negative.image.shape[1] = -6;
     negative.refused({"image", "-6", "axis 1"});
@@ -118,7 +123,7 @@ TEST(Arguments, Shape) {
 }
 
 TEST(Arguments, ElementType) {
-    const auto each = [](any_output<host> fields<host>::* field, dtype type, const char* name) {
+    const auto each = [](any_output<host> fields<host>::*field, dtype type, const char* name) {
         attempt a;
         (a.out.*field).type = type;
         a.refused({name, name_of(type)});
@@ -249,7 +254,8 @@ TEST(Arguments, AllowedEdges) {
     std::uint8_t cell = 0;
     float distance = -1;
     const std::array<std::int64_t, 2> wild{1 << 30, -(1 << 30)};
-    nearfield::distance(host{}, view<const std::uint8_t, 2, host>(&cell, {1, 1}, wild), view<float, 2, host>(&distance, {1, 1}, wild));
+    nearfield::distance(host{}, view<const std::uint8_t, 2, host>(&cell, {1, 1}, wild),
+                        view<float, 2, host>(&distance, {1, 1}, wild));
     EXPECT_EQ(distance, 0.0F);
 }
 
@@ -260,7 +266,8 @@ TEST(Arguments, SquaredDistanceType) {
             for (const spacing_case& cell : spacings()) {
                 const auto values = per_axis(cell, c.shape.size());
                 const dtype expected[] = {dtype::uint32, dtype::uint64, dtype::float64};
-                EXPECT_EQ(squared_distance_type(c.shape.data(), static_cast<int>(c.shape.size()), {values.data(), values.size()}),
+                EXPECT_EQ(squared_distance_type(c.shape.data(), static_cast<int>(c.shape.size()),
+                                                {values.data(), values.size()}),
                           expected[static_cast<int>(oracle::squared_width(c.shape, values))])
                     << text_of(c.shape) << ", spacing " << cell.why;
             }

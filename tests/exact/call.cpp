@@ -48,7 +48,8 @@ std::string wrong_coordinates(const guarded& got, std::int64_t i, const oracle::
     const shape_t at = site < 0 ? shape_t(shape.size(), -1) : oracle::coordinates_of(site, shape);
     const std::int64_t cells = cells_of(shape);
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        const std::string bad = differs(got, static_cast<std::int64_t>(axis) * cells + i, static_cast<std::int32_t>(at[axis]));
+        const std::string bad =
+            differs(got, static_cast<std::int64_t>(axis) * cells + i, static_cast<std::int32_t>(at[axis]));
         if (!bad.empty()) return "axis " + std::to_string(axis) + ": " + bad;
     }
     return {};
@@ -117,7 +118,8 @@ call::call(const solved& s, const outputs& wanted, const dress& how)
         const bool single = wanted.distance == outputs::distance_t::float32;
         distance = make(single ? dtype::float32 : dtype::float64, s.problem.shape, 1);
     }
-    if (wanted.squared != outputs::squared_t::none) squared = make(type_of(wanted.squared, s.answer), s.problem.shape, 2);
+    if (wanted.squared != outputs::squared_t::none)
+        squared = make(type_of(wanted.squared, s.answer), s.problem.shape, 2);
     if (wanted.index) index = make(dtype::int64, s.problem.shape, 3);
     shape_t with_rank = s.problem.shape;
     with_rank.insert(with_rank.begin(), static_cast<std::int64_t>(with_rank.size()));

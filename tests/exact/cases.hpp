@@ -137,7 +137,8 @@ inline bool chosen(std::uint64_t k) { return static_cast<double>(mix(k) % 1000) 
 
 inline std::vector<double> per_axis(const spacing_case& s, std::size_t rank) {
     std::vector<double> values(rank, 1.0);
-    for (std::size_t axis = 0; axis < rank && !s.values.empty(); ++axis) values[axis] = s.values[axis % s.values.size()];
+    for (std::size_t axis = 0; axis < rank && !s.values.empty(); ++axis)
+        values[axis] = s.values[axis % s.values.size()];
     return values;
 }
 

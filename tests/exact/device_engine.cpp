@@ -24,7 +24,8 @@ void device_call::upload() {
     for (const guarded* array : call_.arrays()) {
         const device_memory& to = memory_[k++];
         if (to.bytes() == 0) continue;
-        expect_cuda(cudaMemcpyAsync(to.data(), array->bytes().data(), to.bytes(), cudaMemcpyHostToDevice, on_.get()), "upload");
+        expect_cuda(cudaMemcpyAsync(to.data(), array->bytes().data(), to.bytes(), cudaMemcpyHostToDevice, on_.get()),
+                    "upload");
     }
     on_.wait();
 }
@@ -34,8 +35,9 @@ void device_call::download() {
     for (guarded* array : call_.arrays()) {
         const device_memory& from = memory_[k++];
         if (from.bytes() == 0) continue;
-        expect_cuda(cudaMemcpyAsync(array->bytes().data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost, on_.get()),
-                    "download");
+        expect_cuda(
+            cudaMemcpyAsync(array->bytes().data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost, on_.get()),
+            "download");
     }
     on_.wait();
 }
@@ -102,7 +104,8 @@ engine graph_engine() {
         there.download();
         const auto a = first.arrays(), b = c.arrays();
         for (std::size_t k = 0; k < a.size(); ++k) {
-            if (a[k]->bytes() != b[k]->bytes()) throw std::runtime_error("the second replay of the graph gave other bytes");
+            if (a[k]->bytes() != b[k]->bytes())
+                throw std::runtime_error("the second replay of the graph gave other bytes");
         }
     };
 }

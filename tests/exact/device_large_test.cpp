@@ -83,7 +83,8 @@ void compare(const shape_t& shape, const flags_t& sites, const spacing_case& cel
 TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
     const shape_t& shape = GetParam().shape;
     std::uint64_t k = 0;
-    for (fill kind : {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty, fill::ninety}) {
+    for (fill kind :
+         {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty, fill::ninety}) {
         SCOPED_TRACE(GetParam().why + (": " + name_of(kind)));
         compare(shape, make_fill(kind, shape, 5), spacings()[0]);
         if (k++ % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 0 ? 2 : 7]);
@@ -139,7 +140,8 @@ TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
     std::vector<std::int64_t> sites;
     for (std::uint64_t k = 0; k < 12; ++k) {
         sites.push_back(static_cast<std::int64_t>(mix(k + 500) % cells));
-        expect_cuda(cudaMemsetAsync(static_cast<char*>(image.data()) + sites.back(), 0, 1, on.get()), "cudaMemsetAsync");
+        expect_cuda(cudaMemsetAsync(static_cast<char*>(image.data()) + sites.back(), 0, 1, on.get()),
+                    "cudaMemsetAsync");
     }
     const auto input = any_input<device>::contiguous(image.data(), dtype::uint8, shape);
     sampled got{std::vector<float>(picked.size()), std::vector<std::int64_t>(picked.size())};

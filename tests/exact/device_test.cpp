@@ -25,8 +25,9 @@ class DeviceLong : public on_device<testing::TestWithParam<shape_case>> {};
 void check_on_device(const solved& s, std::uint64_t k) {
     EXPECT_EQ(check(device_engine(), s, outputs::all(), dress{}), "");
     EXPECT_EQ(check(device_engine(), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
-    EXPECT_EQ(check(graph_engine(), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
-              "");
+    EXPECT_EQ(
+        check(graph_engine(), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
+        "");
 }
 
 template <class Fills, class SpacingsOf>
@@ -206,8 +207,19 @@ TEST_F(Device, WrongCallsThrow) {
 
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
 TEST_F(Device, ShortWalkForTheSanitizer) {
-    std::vector<shape_t> shapes{{1}, {1025}, {33, 31}, {61, 47}, {5, 33, 32}, {33, 5, 31}, {3, 1100, 5}, {1100, 3, 33},
-                                {1100, 40}, {2100, 5}, {40, 41, 43}, {2, 9, 1, 33}, {2, 2, 3, 2, 2, 1, 2, 5}};
+    std::vector<shape_t> shapes{{1},
+                                {1025},
+                                {33, 31},
+                                {61, 47},
+                                {5, 33, 32},
+                                {33, 5, 31},
+                                {3, 1100, 5},
+                                {1100, 3, 33},
+                                {1100, 40},
+                                {2100, 5},
+                                {40, 41, 43},
+                                {2, 9, 1, 33},
+                                {2, 2, 3, 2, 2, 1, 2, 5}};
     std::uint64_t k = 0;
     for (const shape_t& shape : shapes) {
         for (fill kind : {fill::one, fill::percent, fill::fifty}) {

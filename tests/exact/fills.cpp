@@ -71,7 +71,8 @@ std::vector<ball> some_balls(const shape_t& shape, std::uint64_t seed) {
     for (std::uint64_t b = 0; b < 6; ++b) {
         ball one{{}, 1.0 + static_cast<double>(mix(seed + 100 * b) % static_cast<std::uint64_t>(1 + longest / 5))};
         for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-            one.centre.push_back(static_cast<double>(mix(seed + 100 * b + 1 + axis) % static_cast<std::uint64_t>(shape[axis])));
+            one.centre.push_back(
+                static_cast<double>(mix(seed + 100 * b + 1 + axis) % static_cast<std::uint64_t>(shape[axis])));
         }
         balls.push_back(one);
     }
@@ -110,8 +111,7 @@ bool on_border(const shape_t& at, const shape_t& shape) {
 
 /// The scaled diagonal: every axis is crossed once while the longest is walked.
 bool on_diagonal(const shape_t& at, const shape_t& shape) {
-    const std::size_t longest =
-        static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+    const std::size_t longest = static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
         if (at[axis] != at[longest] * shape[axis] / shape[longest]) return false;
     }
@@ -153,9 +153,10 @@ std::int64_t cells_of(const shape_t& shape) {
 }
 
 std::string name_of(fill kind) {
-    constexpr const char* names[] = {"none",     "all",      "one",     "first",  "last",    "corners", "border",  "circle",
-                                     "checkerboard", "diagonal", "half", "rows",  "columns", "sparse4", "sparse3", "percent",
-                                     "tenth",    "fifty",    "ninety",  "balls",  "holes",   "shells"};
+    constexpr const char* names[] = {"none",    "all",     "one",          "first",    "last",  "corners",
+                                     "border",  "circle",  "checkerboard", "diagonal", "half",  "rows",
+                                     "columns", "sparse4", "sparse3",      "percent",  "tenth", "fifty",
+                                     "ninety",  "balls",   "holes",        "shells"};
     return names[static_cast<int>(kind)];
 }
 

@@ -35,10 +35,11 @@ enum class fill {
     shells         ///< surfaces of balls, one or two cells thick
 };
 
-inline constexpr fill all_fills[] = {
-    fill::none,   fill::all,     fill::one,     fill::first,   fill::last,    fill::corners, fill::border, fill::circle,
-    fill::checkerboard,          fill::diagonal, fill::half,   fill::rows,    fill::columns, fill::sparse4, fill::sparse3,
-    fill::percent, fill::tenth,  fill::fifty,   fill::ninety,  fill::balls,   fill::holes,   fill::shells};
+inline constexpr fill all_fills[] = {fill::none,    fill::all,    fill::one,     fill::first,        fill::last,
+                                     fill::corners, fill::border, fill::circle,  fill::checkerboard, fill::diagonal,
+                                     fill::half,    fill::rows,   fill::columns, fill::sparse4,      fill::sparse3,
+                                     fill::percent, fill::tenth,  fill::fifty,   fill::ninety,       fill::balls,
+                                     fill::holes,   fill::shells};
 
 std::string name_of(fill kind);
 

@@ -44,7 +44,8 @@ std::vector<std::byte> not_zero(dtype type) {
         case dtype::int64: return integers<std::int64_t>();
         case dtype::uint64: return integers<std::uint64_t>();
         // 1, -2, NaN, -NaN, inf, the smallest denormal, its negative, the largest
-        case dtype::float16: return raw<std::uint16_t>({0x3c00, 0xc000, 0x7e00, 0xfe00, 0x7c00, 0x0001, 0x8001, 0x7bff});
+        case dtype::float16:
+            return raw<std::uint16_t>({0x3c00, 0xc000, 0x7e00, 0xfe00, 0x7c00, 0x0001, 0x8001, 0x7bff});
         case dtype::float32: return floats<float>();
         default: return floats<double>();
     }

@@ -44,7 +44,8 @@ public:
         v.data = static_cast<byte_t*>(memory) + first_ * size_of(type_);
         v.type = type_;
         v.rank = static_cast<int>(shape_.size());
-        for (std::size_t axis = 0; axis < shape_.size(); ++axis) v.shape[axis] = shape_[axis], v.stride[axis] = stride_[axis];
+        for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+            v.shape[axis] = shape_[axis], v.stride[axis] = stride_[axis];
         return v;
     }
 

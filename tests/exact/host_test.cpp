@@ -11,8 +11,9 @@ namespace {
 void check_on_host(const solved& s, std::uint64_t k) {
     EXPECT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
     EXPECT_EQ(check(host_engine(2), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
-    EXPECT_EQ(check(host_engine(7), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
-              "");
+    EXPECT_EQ(
+        check(host_engine(7), s, outputs::number(1 + mix(k) % (output_combinations - 1)), dress::number(mix(k) % 4096)),
+        "");
 }
 
 class SmallShapes : public testing::TestWithParam<shape_case> {};

@@ -43,7 +43,8 @@ inline std::vector<std::int64_t> sample_cells(std::int64_t cells, std::int64_t c
         for (std::int64_t d : {-1, 0, 1}) list.push_back((std::int64_t{1} << bits) + d);
     }
     for (std::int64_t k = 0; k < count; ++k) {
-        list.push_back(static_cast<std::int64_t>(mix(seed + static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
+        list.push_back(
+            static_cast<std::int64_t>(mix(seed + static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
     }
     std::erase_if(list, [&](std::int64_t cell) { return cell >= cells; });
     return list;
@@ -56,8 +57,9 @@ struct sampled {
 };
 
 /// Empty, or the first of `cells` whose answer is wrong.
-inline std::string wrong_sample(const shape_t& shape, const std::vector<double>& spacing, const std::vector<std::int64_t>& sites,
-                                const std::vector<std::int64_t>& cells, const sampled& got) {
+inline std::string wrong_sample(const shape_t& shape, const std::vector<double>& spacing,
+                                const std::vector<std::int64_t>& sites, const std::vector<std::int64_t>& cells,
+                                const sampled& got) {
     const oracle::answer a = oracle::at_cells(shape, spacing, sites, cells);
     for (std::size_t k = 0; k < cells.size(); ++k) {
         const auto expected = static_cast<float>(std::sqrt(a.squared[k]));
@@ -65,7 +67,8 @@ inline std::string wrong_sample(const shape_t& shape, const std::vector<double>&
         if (got.distance[k] == expected && index_fits) continue;
         std::ostringstream text;
         text.precision(12);
-        text << text_of(shape) << ", cell " << cells[k] << ": distance " << got.distance[k] << ", expected " << expected;
+        text << text_of(shape) << ", cell " << cells[k] << ": distance " << got.distance[k] << ", expected "
+             << expected;
         if (!index_fits) text << "; index " << got.index[k] << ", expected " << a.index[k];
         return text.str();
     }

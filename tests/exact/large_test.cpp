@@ -15,7 +15,8 @@ void check_few_sites(const shape_t& shape, std::int64_t site_count, const spacin
     std::vector<std::uint8_t> image(static_cast<std::size_t>(cells), 1);
     std::vector<std::int64_t> sites;
     for (std::int64_t k = 0; k < site_count; ++k) {
-        sites.push_back(static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k) + 77) % static_cast<std::uint64_t>(cells)));
+        sites.push_back(
+            static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k) + 77) % static_cast<std::uint64_t>(cells)));
         image[static_cast<std::size_t>(sites.back())] = 0;
     }
     std::vector<float> distance(image.size());
@@ -52,14 +53,16 @@ TEST(HostLarge, SampledCellsAgainstEverySite) {
 TEST(HostBig, MoreThanTwoToThe31Cells) {
     if (!big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";
     constexpr std::int64_t needed = 20'000'000'000;
-    if (available_memory() < needed) GTEST_SKIP() << "needs 20 GB of free memory, here are " << available_memory() / 1000000000;
+    if (available_memory() < needed)
+        GTEST_SKIP() << "needs 20 GB of free memory, here are " << available_memory() / 1000000000;
     const shape_t shape{46400, 46400};
     const std::int64_t cells = cells_of(shape);
     const std::unique_ptr<std::uint8_t[]> image(new std::uint8_t[static_cast<std::size_t>(cells)]);
     std::fill_n(image.get(), cells, std::uint8_t{1});
     std::vector<std::int64_t> sites;
     for (std::int64_t k = 0; k < 12; ++k) {
-        sites.push_back(static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
+        sites.push_back(
+            static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
         image[static_cast<std::size_t>(sites.back())] = 0;
     }
     const std::unique_ptr<float[]> distance(new float[static_cast<std::size_t>(cells)]);

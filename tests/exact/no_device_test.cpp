@@ -24,7 +24,9 @@ TEST(WithoutADevice, DeviceCallsSayWhy) {
 }
 
 #ifndef NEARFIELD_TESTS_HAVE_CUDA
-TEST(WithoutADevice, DeviceTestsAreLeftOut) { GTEST_SKIP() << "built without CUDA: the device tests were not compiled"; }
+TEST(WithoutADevice, DeviceTestsAreLeftOut) {
+    GTEST_SKIP() << "built without CUDA: the device tests were not compiled";
+}
 #endif
 
 }  // namespace

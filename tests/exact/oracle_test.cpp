@@ -38,13 +38,13 @@ TEST(Oracle, LineByLineEqualsEveryCellAgainstEverySite) {
 }
 
 TEST(Oracle, SquaredWidth) {
-    EXPECT_EQ(oracle::squared_width({46341, 46341}, {1, 1}), oracle::width::u32);   // 2 * 46340^2 = 4294791200
-    EXPECT_EQ(oracle::squared_width({46342, 46341}, {1, 1}), oracle::width::u32);   // 4294883881
-    EXPECT_EQ(oracle::squared_width({46342, 46343}, {1, 1}), oracle::width::u64);   // 4295069245
-    EXPECT_EQ(oracle::squared_width({65536}, {1}), oracle::width::u32);             // 4294836225
-    EXPECT_EQ(oracle::squared_width({65537}, {1}), oracle::width::u64);             // 2^32
+    EXPECT_EQ(oracle::squared_width({46341, 46341}, {1, 1}), oracle::width::u32);  // 2 * 46340^2 = 4294791200
+    EXPECT_EQ(oracle::squared_width({46342, 46341}, {1, 1}), oracle::width::u32);  // 4294883881
+    EXPECT_EQ(oracle::squared_width({46342, 46343}, {1, 1}), oracle::width::u64);  // 4295069245
+    EXPECT_EQ(oracle::squared_width({65536}, {1}), oracle::width::u32);            // 4294836225
+    EXPECT_EQ(oracle::squared_width({65537}, {1}), oracle::width::u64);            // 2^32
     EXPECT_EQ(oracle::squared_width({2}, {0.5}), oracle::width::f64);
-    EXPECT_EQ(oracle::squared_width({2}, {2147483648.0}), oracle::width::f64);      // 2^62
+    EXPECT_EQ(oracle::squared_width({2}, {2147483648.0}), oracle::width::f64);  // 2^62
     EXPECT_EQ(oracle::squared_width({2}, {2147483647.0}), oracle::width::u64);
 }
 

@@ -49,9 +49,10 @@ void random_case(std::int64_t cells, const engine& run) {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const bool noise = *rc::gen::arbitrary<bool>();
     const double density = std::pow(10.0, -*rc::gen::inRange(0, 400) / 100.0);
-    const flags_t sites = noise ? make_random(shape, density, seed)
-                                : make_fill(*rc::gen::elementOf(std::vector<fill>(std::begin(all_fills), std::end(all_fills))),
-                                            shape, seed);
+    const flags_t sites =
+        noise ? make_random(shape, density, seed)
+              : make_fill(*rc::gen::elementOf(std::vector<fill>(std::begin(all_fills), std::end(all_fills))), shape,
+                          seed);
     const spacing_case cell = *any_spacing();
     const outputs wanted = outputs::number(*rc::gen::inRange<std::uint64_t>(1, output_combinations));
     const dress how = dress::number(*rc::gen::inRange<std::uint64_t>(0, 100000));
@@ -63,8 +64,8 @@ void random_case(std::int64_t cells, const engine& run) {
 void random_cases(int count, std::int64_t cells) {
     rc::detail::TestParams params = rc::detail::configuration().testParams;
     params.maxSuccess = scaled(count);
-    const auto result = rc::detail::checkTestable([&] { random_case(cells, host_engine(*rc::gen::element(1, 2, 3, 7))); },
-                                                  rc::detail::TestMetadata{}, params);
+    const auto result = rc::detail::checkTestable(
+        [&] { random_case(cells, host_engine(*rc::gen::element(1, 2, 3, 7))); }, rc::detail::TestMetadata{}, params);
     std::ostringstream text;
     rc::detail::printResultMessage(result, text);
     EXPECT_TRUE(result.is<rc::detail::SuccessResult>()) << text.str();

@@ -60,7 +60,8 @@ void nearest(const std::vector<std::int64_t>& shape, const std::vector<V>& weigh
     const auto here = coordinates_of(cell, shape);
     for (std::size_t s = 0; s < sites.index.size(); ++s) {
         V sum{};
-        for (std::size_t axis = here.size(); axis-- > 0;) sum = sum + term(weights[axis], here[axis] - sites.at[s][axis]);
+        for (std::size_t axis = here.size(); axis-- > 0;)
+            sum = sum + term(weights[axis], here[axis] - sites.at[s][axis]);
         const bool better = index < 0 || sum < value || (sum == value && before(sites.index[s], index, shape));
         if (better) value = sum, index = sites.index[s];
     }
@@ -89,7 +90,8 @@ solution<V> some(const std::vector<std::int64_t>& shape, const std::vector<doubl
     solution<V> best{std::vector<V>(cells.size()), std::vector<std::int64_t>(cells.size(), -1)};
     site_list sites;
     for (std::int64_t i : site_indices) sites.add(i, shape);
-    for (std::size_t k = 0; k < cells.size(); ++k) nearest(shape, weights, sites, cells[k], best.value[k], best.index[k]);
+    for (std::size_t k = 0; k < cells.size(); ++k)
+        nearest(shape, weights, sites, cells[k], best.value[k], best.index[k]);
     return best;
 }
 

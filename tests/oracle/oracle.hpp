@@ -10,8 +10,8 @@ namespace oracle {
 
 struct problem {
     std::vector<std::int64_t> shape;
-    std::vector<double> spacing;       ///< one value per axis, in array order
-    std::vector<std::uint8_t> site;    ///< C order; 1 where the cell is a site
+    std::vector<double> spacing;     ///< one value per axis, in array order
+    std::vector<std::uint8_t> site;  ///< C order; 1 where the cell is a site
 };
 
 /// Unsigned type in which all squared distances fit, or floating point.
@@ -21,9 +21,9 @@ inline constexpr std::uint64_t no_site = std::numeric_limits<std::uint64_t>::max
 
 struct answer {
     width type = width::u32;
-    std::vector<std::uint64_t> exact;   ///< squared distances for u32 and u64, no_site without a site; empty for f64
-    std::vector<double> squared;        ///< the same in double, +inf without a site
-    std::vector<std::int64_t> index;    ///< C-order index of the nearest site, -1 without a site
+    std::vector<std::uint64_t> exact;  ///< squared distances for u32 and u64, no_site without a site; empty for f64
+    std::vector<double> squared;       ///< the same in double, +inf without a site
+    std::vector<std::int64_t> index;   ///< C-order index of the nearest site, -1 without a site
 };
 
 /// What the contract says about the type of the squared distances of a grid with at least one cell.

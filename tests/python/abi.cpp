@@ -29,9 +29,10 @@ any_output<host> output(void* data, int type, const std::int64_t* shape, int ran
 /// Outputs are contiguous; a null pointer means not wanted. Types are the numbers of nearfield::dtype, strides count
 /// elements. Returns 0, or 1 with the error's message.
 extern "C" __attribute__((visibility("default"))) int nearfield_test_transform(
-    const void* image, int image_type, int rank, const std::int64_t* shape, const std::int64_t* stride, const double* spacing_values,
-    int spacing_count, int sites_are_nonzero, int threads, void* distance, int distance_type, void* squared, int squared_type,
-    void* index, void* coordinates, char* message, std::size_t message_size) {
+    const void* image, int image_type, int rank, const std::int64_t* shape, const std::int64_t* stride,
+    const double* spacing_values, int spacing_count, int sites_are_nonzero, int threads, void* distance,
+    int distance_type, void* squared, int squared_type, void* index, void* coordinates, char* message,
+    std::size_t message_size) {
     try {
         any_input<host> in;
         in.data = image, in.type = static_cast<dtype>(image_type), in.rank = rank;

@@ -11,8 +11,17 @@ class Engine:
     def __init__(self, library):
         self._call = ctypes.CDLL(library).nearfield_test_transform
 
-    def transform(self, image, spacing=(), want=("squared", "distance", "index", "coordinates"), *, squared=np.float64,
-                  distance=np.float64, nonzero=False, threads=2):
+    def transform(
+        self,
+        image,
+        spacing=(),
+        want=("squared", "distance", "index", "coordinates"),
+        *,
+        squared=np.float64,
+        distance=np.float64,
+        nonzero=False,
+        threads=2,
+    ):
         """A dict of the wanted fields of `image`, which may have any strides."""
         shape = image.shape
         fields = {
