@@ -4,7 +4,7 @@
 
 #include "base/parallel.hpp"
 #include "base/system_cuda.hpp"
-#include "exact/host_simd.hpp"
+#include "base/simd.hpp"
 
 namespace nearfield {
 
@@ -18,7 +18,7 @@ system_info query_system() {
 #else
     info.compiler = "unknown";
 #endif
-    info.simd = exact::simd_name();
+    info.simd = simd_name();
     info.cores = thread_count(host{});
 #ifdef NEARFIELD_HAS_CUDA
     info.cuda_built = true;

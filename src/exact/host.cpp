@@ -9,10 +9,10 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
-#include "base/sites.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_scan.hpp"
 #include "exact/host_simd.hpp"
+#include "exact/sites.hpp"
 
 namespace nearfield::exact {
 namespace {

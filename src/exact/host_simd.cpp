@@ -266,8 +266,6 @@ void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "hwy/targets.h"
-
 namespace nearfield::exact {
 
 HWY_EXPORT(search_int32);
@@ -315,8 +313,6 @@ template <>
 void roots(const double* squared, std::int64_t count, float* out) { roots_one_by_one(squared, count, out); }
 template <>
 void roots(const double* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
-
-const char* simd_name() { return hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets()); }
 
 }  // namespace nearfield::exact
 #endif

@@ -46,7 +46,4 @@ void roots(const V* squared, std::int64_t count, float* out);
 template <class V>
 void roots(const V* squared, std::int64_t count, double* out);
 
-/// Name of the instruction set in use on this machine.
-const char* simd_name();
-
 }  // namespace nearfield::exact

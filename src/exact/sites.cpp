@@ -1,4 +1,4 @@
-#include "base/sites.hpp"
+#include "exact/sites.hpp"
 
 namespace nearfield {
 namespace {

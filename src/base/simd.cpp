@@ -1,0 +1,13 @@
+#include "base/simd.hpp"
+
+#include <hwy/highway.h>
+
+namespace nearfield {
+
+// Targets are bits, the best one lowest.
+const char* simd_name() {
+    const auto usable = hwy::SupportedTargets();
+    return hwy::TargetName(usable & -usable);
+}
+
+}  // namespace nearfield
