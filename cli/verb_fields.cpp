@@ -81,6 +81,13 @@ fields<host> allocate(field_job& job, const loaded& input) {
     return out;
 }
 
+/// A file format that cannot hold an answer must not be found out after the work either.
+void check_formats(const field_job& job) {
+    const io::array& sites_found = job.want_coordinates ? job.coordinates : job.index;
+    if (!job.values_to.empty()) io::require_writable(job.values_to, job.values.type, job.values.shape);
+    if (!job.indices_to.empty()) io::require_writable(job.indices_to, sites_found.type, sites_found.shape);
+}
+
 /// Without a site all cells say so, the first one too.
 bool no_site(const field_job& job) {
     const io::array& any = job.want_values ? job.values : job.want_index ? job.index : job.coordinates;
@@ -165,6 +172,7 @@ int field_verb(const arguments& args) {
     if (!job.picture_to.empty()) static_cast<void>(arrange(input.image.shape, input.per_axis, args.slice, false));
     stop_if_interrupted();
     const fields<host> out = allocate(job, input);
+    check_formats(job);
     const computed run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = job.sites});
     if (!run.note.empty()) note(args, run.note);
     const bool empty = no_site(job);
