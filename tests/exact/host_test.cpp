@@ -45,7 +45,11 @@ std::vector<spacing_case> two_spacings(std::uint64_t k) {
 }
 
 TEST_P(MediumShapes, EveryFillWithSomeSpacings) { check_fills(GetParam(), all_fills, two_spacings); }
-TEST_P(LongShapes, SomeFillsWithSomeSpacings) { check_fills(GetParam(), long_fills, two_spacings); }
+/// Without the last two, whose ratios send double arithmetic down its slowest road.
+std::vector<spacing_case> spacings_of_long(std::uint64_t k) {
+    return {spacings()[0], spacings()[2 + k % (spacings().size() - 4)]};
+}
+TEST_P(LongShapes, SomeFillsWithSomeSpacings) { check_fills(GetParam(), long_fills, spacings_of_long); }
 
 std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Host, SmallShapes, testing::ValuesIn(small_shapes()), test_name);

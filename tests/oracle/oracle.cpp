@@ -1,5 +1,6 @@
 #include "oracle/oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -108,26 +109,27 @@ public:
         for (std::int64_t k = 0; k < length; ++k) {
             if (old_.index[at(k)] >= 0) candidates_.push_back(k);
         }
+        std::size_t right = 0;  // the first candidate at q or beyond
         for (std::int64_t q = 0; q < length; ++q) {
-            const std::size_t cell = at(q);
-            out_.index[cell] = -1;
-            if (candidates_.size() < 64) {
-                for (std::int64_t k : candidates_) offer(cell, q, k);
-            } else {
-                outward(cell, q, length);
-            }
+            while (right < candidates_.size() && candidates_[right] < q) ++right;
+            out_.index[at(q)] = -1;
+            outward(at(q), q, right, length);
         }
     }
 
 private:
     std::size_t at(std::int64_t k) const { return static_cast<std::size_t>(start_ + k * stride_); }
 
-    /// Positions at distance d have values of at least weight * d^2, also after rounding, so the search may stop there.
-    void outward(std::size_t cell, std::int64_t q, std::int64_t length) {
-        for (std::int64_t d = 0; d < length; ++d) {
+    /// Candidates from the nearest to the farthest. Those at distance d have values of at least weight * d^2, also after
+    /// rounding, so the search may stop there.
+    void outward(std::size_t cell, std::int64_t q, std::size_t right, std::int64_t length) {
+        std::size_t left = right;  // one beyond the next candidate below q
+        while (left > 0 || right < candidates_.size()) {
+            const std::int64_t below = left > 0 ? q - candidates_[left - 1] : length;
+            const std::int64_t above = right < candidates_.size() ? candidates_[right] - q : length;
+            const std::int64_t d = std::min(below, above);
             if (out_.index[cell] >= 0 && term(weight_, d) > out_.value[cell]) return;
-            if (q - d >= 0 && old_.index[at(q - d)] >= 0) offer(cell, q, q - d);
-            if (d > 0 && q + d < length && old_.index[at(q + d)] >= 0) offer(cell, q, q + d);
+            offer(cell, q, below < above ? candidates_[--left] : candidates_[right++]);
         }
     }
 
