@@ -13,8 +13,8 @@ namespace nearfield {
 enum class sites { zero, nonzero };
 
 struct distance_options {
-    nearfield::spacing spacing{};                    ///< length of a cell along each axis, in array order; positive, finite
-    nearfield::sites sites = nearfield::sites::zero; ///< SciPy's convention: distance to the nearest zero
+    nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
+    nearfield::sites sites = nearfield::sites::zero;  ///< SciPy's convention: distance to the nearest zero
 };
 
 /// The fields one call fills. Leave out what is not wanted; at least one must be given. All must have the image's shape

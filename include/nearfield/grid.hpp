@@ -33,22 +33,39 @@ extent(N...) -> extent<static_cast<int>(sizeof...(N))>;
 
 /// Element types that views can carry at run time.
 enum class dtype : std::uint8_t {
-    boolean, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, float32, float64
+    boolean,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    uint32,
+    int64,
+    uint64,
+    float16,
+    float32,
+    float64
 };
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(dtype type) {
     switch (type) {
-        case dtype::boolean: case dtype::int8: case dtype::uint8: return 1;
-        case dtype::int16: case dtype::uint16: case dtype::float16: return 2;
-        case dtype::int32: case dtype::uint32: case dtype::float32: return 4;
+        case dtype::boolean:
+        case dtype::int8:
+        case dtype::uint8: return 1;
+        case dtype::int16:
+        case dtype::uint16:
+        case dtype::float16: return 2;
+        case dtype::int32:
+        case dtype::uint32:
+        case dtype::float32: return 4;
         default: return 8;
     }
 }
 
 /// NumPy's name of the type: "bool", "uint8", "float32", ...
 constexpr const char* name_of(dtype type) {
-    constexpr const char* names[] = {"bool", "int8", "uint8", "int16", "uint16", "int32",
+    constexpr const char* names[] = {"bool",   "int8",  "uint8",  "int16",   "uint16",  "int32",
                                      "uint32", "int64", "uint64", "float16", "float32", "float64"};
     return names[static_cast<int>(type)];
 }

@@ -17,13 +17,13 @@ struct device_info {
 };
 
 struct system_info {
-    std::string version;        ///< of the library, "0.1.0"
-    std::string compiler;       ///< that built it
-    std::string simd;           ///< instruction set that the host code picked here, such as "AVX3"
-    int cores = 0;              ///< that this process may use
-    bool cuda_built = false;    ///< compiled with CUDA
-    int cuda_runtime = 0;       ///< 13000 for 13.0; 0 without CUDA
-    int cuda_driver = 0;        ///< newest CUDA version that the driver serves; 0 without a driver
+    std::string version;      ///< of the library, "0.1.0"
+    std::string compiler;     ///< that built it
+    std::string simd;         ///< instruction set that the host code picked here, such as "AVX3"
+    int cores = 0;            ///< that this process may use
+    bool cuda_built = false;  ///< compiled with CUDA
+    int cuda_runtime = 0;     ///< 13000 for 13.0; 0 without CUDA
+    int cuda_driver = 0;      ///< newest CUDA version that the driver serves; 0 without a driver
     std::vector<device_info> devices;
     std::string why_no_device;  ///< one sentence, empty when there is a device
 };

@@ -29,7 +29,8 @@ byte_range range_of(const any_input<Place>& v) {
         (reach < 0 ? low : high) += reach;
     }
     const std::int64_t size = size_of(v.type);
-    return {start + static_cast<std::uintptr_t>(low * size), start + static_cast<std::uintptr_t>(high * size + size - 1)};
+    return {start + static_cast<std::uintptr_t>(low * size),
+            start + static_cast<std::uintptr_t>(high * size + size - 1)};
 }
 
 /// True when no two cells of the view can share an element: sorted by stride, each axis must step beyond the ones below.
@@ -64,17 +65,19 @@ std::string shape_text(const std::int64_t* shape, int rank) {
 
 std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int64_t* shape, int rank) {
     if (cell.count() > 1 && cell.count() != rank)
-        fail(fmt::format("spacing has {} values for a {}-D array (shape {}); give one per axis in array order, e.g. "
-                         "spacing=(5.0, 0.4, 0.4), or one for all axes",
-                         cell.count(), rank, shape_text(shape, rank)));
+        fail(
+            fmt::format("spacing has {} values for a {}-D array (shape {}); give one per axis in array order, e.g. "
+                        "spacing=(5.0, 0.4, 0.4), or one for all axes",
+                        cell.count(), rank, shape_text(shape, rank)));
     std::array<double, max_rank> value{};
     for (int axis = 0; axis < rank; ++axis) {
         const double length = cell[axis];
         if (!(length > 0) || !std::isfinite(length))
             fail(fmt::format("spacing along axis {} is {}; give a finite length above 0", axis, length));
         if (!std::isnormal(length * length))
-            fail(fmt::format("spacing along axis {} is {}, whose square a double cannot hold; use another unit of length",
-                             axis, length));
+            fail(fmt::format(
+                "spacing along axis {} is {}, whose square a double cannot hold; use another unit of length", axis,
+                length));
         value[static_cast<std::size_t>(axis)] = length;
     }
     return value;
@@ -90,9 +93,10 @@ void check_type(const char* name, dtype came, std::initializer_list<dtype> accep
 void check_holds(const char* name, dtype came, dtype needed, double largest) {
     const auto width = [](dtype type) { return type == dtype::uint32 ? 0 : type == dtype::uint64 ? 1 : 2; };
     if (width(came) >= width(needed)) return;
-    fail(fmt::format("{} has element type {}, which cannot hold every squared distance of this grid (up to {:g}) exactly; "
-                     "give an array of {}",
-                     name, name_of(came), largest, name_of(needed)));
+    fail(fmt::format(
+        "{} has element type {}, which cannot hold every squared distance of this grid (up to {:g}) exactly; "
+        "give an array of {}",
+        name, name_of(came), largest, name_of(needed)));
 }
 
 template <class Place>
@@ -118,8 +122,8 @@ void check_same_shape(const char* name, const any_output<Place>& out, const any_
     if (!out.wanted()) return;
     const auto rank = static_cast<std::size_t>(image.rank);
     if (out.rank != image.rank || !std::equal(out.shape.begin(), out.shape.begin() + rank, image.shape.begin()))
-        fail(fmt::format("{} has shape {}; give one of the image's shape {}", name, shape_text(out.shape.data(), out.rank),
-                         shape_text(image.shape.data(), image.rank)));
+        fail(fmt::format("{} has shape {}; give one of the image's shape {}", name,
+                         shape_text(out.shape.data(), out.rank), shape_text(image.shape.data(), image.rank)));
     if (!empty(image) && out.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
 }
 
@@ -141,7 +145,8 @@ void check_apart(std::span<const named_view<Place>> views) {
         const auto& written = views[i];
         if (!written.view.wanted() || empty(written.view)) continue;
         if (!writes_once<Place>(written.view))
-            fail(fmt::format("{} has strides that lead two cells to one element; give an array of its own", written.name));
+            fail(fmt::format("{} has strides that lead two cells to one element; give an array of its own",
+                             written.name));
         const byte_range a = range_of<Place>(written.view);
         for (std::size_t j = 0; j < i; ++j) {
             if (!views[j].view.wanted() || empty(views[j].view)) continue;

@@ -39,8 +39,9 @@ cudaMemPool_t pool_of(int ordinal) {
 }
 
 bool means_no_gpu(cudaError_t result) {
-    return result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver || result == cudaErrorInitializationError ||
-           result == cudaErrorSystemDriverMismatch || result == cudaErrorStubLibrary;
+    return result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver ||
+           result == cudaErrorInitializationError || result == cudaErrorSystemDriverMismatch ||
+           result == cudaErrorStubLibrary;
 }
 
 }  // namespace
@@ -65,8 +66,9 @@ void workspace::allocate() {
         static_cast<void>(cudaGetLastError());
         std::size_t free_bytes = 0, total = 0;
         static_cast<void>(cudaMemGetInfo(&free_bytes, &total));
-        throw error(error_code::out_of_memory, "out of device memory: the call needs a workspace of " + std::to_string(bytes_) +
-                                                   " bytes, " + std::to_string(free_bytes) + " are free");
+        throw error(error_code::out_of_memory, "out of device memory: the call needs a workspace of " +
+                                                   std::to_string(bytes_) + " bytes, " + std::to_string(free_bytes) +
+                                                   " are free");
     }
     check(result, "allocating workspace");
     data_ = static_cast<std::byte*>(memory);

@@ -22,8 +22,8 @@ inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_
 
 /// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
 template <class... Parameters, class... Arguments>
-void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads, std::size_t shared_bytes,
-            Arguments&&... arguments) {
+void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
+            std::size_t shared_bytes, Arguments&&... arguments) {
     if (blocks == 0) return;
     if (shared_bytes > 48 * 1024)
         check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,

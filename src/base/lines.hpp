@@ -39,8 +39,8 @@ inline std::int64_t cells_between(const std::int64_t* size, int first, int last)
 /// Calls body(offset, step, count, done) for the stretches of cells [first, first + count) that lie evenly spaced in a
 /// strided array: one for a contiguous array, else one for each line of the last axis that is touched.
 template <class Body>
-void for_each_stretch(std::int64_t first, std::int64_t count, const std::int64_t* size, const std::int64_t* stride, int rank,
-                      bool contiguous, Body&& body) {
+void for_each_stretch(std::int64_t first, std::int64_t count, const std::int64_t* size, const std::int64_t* stride,
+                      int rank, bool contiguous, Body&& body) {
     if (contiguous) return body(first, std::int64_t{1}, count, std::int64_t{0});
     const std::int64_t line = size[rank - 1];
     for (std::int64_t done = 0; done < count;) {

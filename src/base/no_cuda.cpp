@@ -3,7 +3,9 @@
 
 namespace nearfield {
 
-void query_cuda(system_info& info) { info.why_no_device = "this build has no CUDA backend (no CUDA toolkit was found when it was built)"; }
+void query_cuda(system_info& info) {
+    info.why_no_device = "this build has no CUDA backend (no CUDA toolkit was found when it was built)";
+}
 
 void release_device_memory() {}
 

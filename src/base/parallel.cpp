@@ -45,10 +45,9 @@ void spread(tbb::task_arena& arena, std::int64_t count, std::int64_t block, cons
 template <class Run>
 void spread(tbb::task_arena& arena, std::int64_t count, std::int64_t block, const Run& run) {
     arena.execute([&] {
-        tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(block)),
-                          [&](const auto& range) {
-                              run(range.begin(), range.end(), tbb::this_task_arena::current_thread_index());
-                          });
+        tbb::parallel_for(
+            tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(block)),
+            [&](const auto& range) { run(range.begin(), range.end(), tbb::this_task_arena::current_thread_index()); });
     });
 }
 #endif
@@ -68,7 +67,8 @@ struct workers::pool {
     tbb::task_arena arena;
 };
 
-workers::workers(const host& on, std::int64_t total) : on_(on), threads_(thread_count(on)), total_(std::max<std::int64_t>(total, 1)) {
+workers::workers(const host& on, std::int64_t total)
+    : on_(on), threads_(thread_count(on)), total_(std::max<std::int64_t>(total, 1)) {
     if (threads_ > 1) pool_ = std::make_unique<pool>(threads_);
 }
 

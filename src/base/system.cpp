@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/parallel.hpp"
-#include "base/system_cuda.hpp"
 #include "base/simd.hpp"
+#include "base/system_cuda.hpp"
 
 namespace nearfield {
 

@@ -38,7 +38,8 @@ void query_cuda(system_info& info) {
     } else if (count == 0) {
         info.why_no_device = "the driver finds no NVIDIA GPU";
     }
-    for (int ordinal = 0; ordinal < count && result == cudaSuccess; ++ordinal) info.devices.push_back(describe(ordinal));
+    for (int ordinal = 0; ordinal < count && result == cudaSuccess; ++ordinal)
+        info.devices.push_back(describe(ordinal));
 }
 
 }  // namespace nearfield

@@ -118,7 +118,8 @@ constexpr key_layout layout = layout_for(sizes, 3);
 static_assert(layout.total() == 3 + 10 + 11);
 constexpr std::int32_t key = layout.with(layout.with(layout.field<std::int32_t>(2, 1024), 1, 1023), 0, 4);
 static_assert(layout.coordinate(key, 2) == 1024 && layout.coordinate(key, 1) == 1023 && layout.coordinate(key, 0) == 4);
-static_assert(layout.field<std::int32_t>(2, 1) > layout.with(layout.field<std::int32_t>(1, 1023), 0, 4), "last axis first");
+static_assert(layout.field<std::int32_t>(2, 1) > layout.with(layout.field<std::int32_t>(1, 1023), 0, 4),
+              "last axis first");
 static_assert(layout.with(no_key<std::int32_t>, 1, 7) == no_key<std::int32_t>);
 static_assert(nearer(1, 5, 2, 0) && nearer(2, 0, 2, 5) && !nearer(2, 5, 2, 5));
 }  // namespace self_check

@@ -116,8 +116,8 @@ struct outputs {
     std::int64_t* index = nullptr;
     std::int32_t* coordinates = nullptr;
     int image_rank = 1;
-    int problem_axis[max_rank]{};     ///< of each axis of the caller's image; -1 for one of length 1
-    std::int64_t step[max_rank]{};    ///< C-order steps of the problem's axes
+    int problem_axis[max_rank]{};   ///< of each axis of the caller's image; -1 for one of length 1
+    std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
 };
 
@@ -145,10 +145,12 @@ struct sink {
         if constexpr (Last) {
             if (out.distance32) out.distance32[cell] = root32(value);
             if (out.distance64)
-                out.distance64[cell] = value < no_site<V>() ? __dsqrt_rn(static_cast<double>(value)) : __longlong_as_double(0x7ff0000000000000);
+                out.distance64[cell] = value < no_site<V>() ? __dsqrt_rn(static_cast<double>(value))
+                                                            : __longlong_as_double(0x7ff0000000000000);
             if (out.squared32) out.squared32[cell] = converted<std::uint32_t>(value, UINT32_MAX);
             if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, UINT64_MAX);
-            if (out.squared_float) out.squared_float[cell] = converted<double>(value, __longlong_as_double(0x7ff0000000000000));
+            if (out.squared_float)
+                out.squared_float[cell] = converted<double>(value, __longlong_as_double(0x7ff0000000000000));
             if constexpr (Keyed) put_site(m, cell, key);
         } else if constexpr (Keyed) {
             next[cell] = key;
@@ -171,7 +173,9 @@ private:
             for (int source = 0; source < out.image_rank; ++source) {
                 const int axis = out.problem_axis[source];
                 out.coordinates[source * out.cells + cell] =
-                    key == no_key<K> ? -1 : axis < 0 ? 0 : static_cast<std::int32_t>(m.keys.coordinate(key, axis));
+                    key == no_key<K> ? -1
+                    : axis < 0       ? 0
+                                     : static_cast<std::int32_t>(m.keys.coordinate(key, axis));
             }
     }
 };

@@ -31,7 +31,8 @@ class device_engine {
     using state = state_of<V, K, Keyed>;
 
 public:
-    device_engine(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule)
+    device_engine(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
+                  sites rule)
         : on_(on), p_(p), m_(p.as_metric<V>()), image_(image), out_(out), rule_(rule), memory_(on) {}
 
     void solve() {
@@ -83,7 +84,8 @@ private:
     strides strides_of(const any_output<device>& out, int leading_axes) const {
         strides s;
         for (int axis = 0; axis < p_.rank; ++axis)
-            s.of[axis] = out.stride[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
+            s.of[axis] =
+                out.stride[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
         return s;
     }
 
@@ -179,9 +181,11 @@ private:
             before = memory_.get<std::int32_t>(before_);
             after = memory_.get<std::uint32_t>(after_);
             cuda::launch(on_, find_ends, blocks, threads, 0, image, before, after);
-            cuda::launch(on_, carry_ends, blocks_for(image.lines, scan_warps), threads, 0, image.lines, image.stretches, before, after);
+            cuda::launch(on_, carry_ends, blocks_for(image.lines, scan_warps), threads, 0, image.lines, image.stretches,
+                         before, after);
         }
-        cuda::launch(on_, scan_lines<V, K, Keyed, Last>, blocks, threads, 0, image, m_, before, after, sink_for<Last>(p_.rank - 1));
+        cuda::launch(on_, scan_lines<V, K, Keyed, Last>, blocks, threads, 0, image, m_, before, after,
+                     sink_for<Last>(p_.rank - 1));
     }
 
     metric<std::int32_t> shape() const {
@@ -201,9 +205,17 @@ private:
         };
         switch (size_of(image_.type)) {
             case 1: copy.template operator()<std::uint8_t, false>(); break;
-            case 2: image_.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>() : copy.template operator()<std::uint16_t, false>(); break;
-            case 4: image_.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>() : copy.template operator()<std::uint32_t, false>(); break;
-            default: image_.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>() : copy.template operator()<std::uint64_t, false>();
+            case 2:
+                image_.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>()
+                                              : copy.template operator()<std::uint16_t, false>();
+                break;
+            case 4:
+                image_.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>()
+                                              : copy.template operator()<std::uint32_t, false>();
+                break;
+            default:
+                image_.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>()
+                                              : copy.template operator()<std::uint64_t, false>();
         }
         return bytes;
     }
@@ -259,7 +271,8 @@ private:
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         std::uint8_t* const hard = memory_.get<std::uint8_t>(hard_);
         cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
-        cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g, m_, from, to, hard);
+        cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g,
+                     m_, from, to, hard);
         if constexpr (std::is_same_v<V, std::int32_t>) search_slabs<Done>(g, from, hard, to);
         else search_halves<Done>(g, from, hard, to);
     }
@@ -272,14 +285,14 @@ private:
         lists.rows = memory_.get<std::int32_t>(winners_);
         lists.start = memory_.get<std::int32_t>(ranges_);
         lists.end = lists.start + lists.slabs * g.columns;
-        cuda::launch(on_, build_slabs<Keyed, Done>, groups * lists.slabs, dim3(cuda::warp, slab_bands), sizeof(slab_memory), g, m_, from,
-                     hard, lists);
+        cuda::launch(on_, build_slabs<Keyed, Done>, groups * lists.slabs, dim3(cuda::warp, slab_bands),
+                     sizeof(slab_memory), g, m_, from, hard, lists);
         const dim3 threads(cuda::warp, long_warps);
         for (int step = 1; step < lists.slabs; step *= 2)
-            cuda::launch(on_, merge_slabs<Keyed, Done>, groups * blocks_for(lists.slabs, 2 * step * long_warps), threads, 0, g, m_, from, hard,
-                         lists, step);
-        cuda::launch(on_, walk_slabs<Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps * band_rows), threads, 0, g, m_, from, hard,
-                     lists, to);
+            cuda::launch(on_, merge_slabs<Keyed, Done>, groups * blocks_for(lists.slabs, 2 * step * long_warps),
+                         threads, 0, g, m_, from, hard, lists, step);
+        cuda::launch(on_, walk_slabs<Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps * band_rows), threads,
+                     0, g, m_, from, hard, lists, to);
     }
 
     template <int Done, bool Last>
@@ -290,11 +303,11 @@ private:
         // The ends of every line first: they bound the first and last query of every level.
         const auto halve = [&](std::int64_t count, const queries& wanted) {
             if (count <= shared_queries)
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * count, threads, 0, g, m_, from, to,
-                             hard, wanted, winners);
-            else
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(count, long_warps), threads, 0, g,
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * count, threads, 0, g,
                              m_, from, to, hard, wanted, winners);
+            else
+                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(count, long_warps),
+                             threads, 0, g, m_, from, to, hard, wanted, winners);
         };
         halve(2, {0, g.rows - 1, 0});
         std::int64_t step = 1;
@@ -332,7 +345,8 @@ private:
 };
 
 template <class V, class K>
-void solve_on_device(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule) {
+void solve_on_device(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
+                     sites rule) {
     if (p.sites_wanted) device_engine<V, K, true>(on, p, image, out, rule).solve();
     else device_engine<V, K, false>(on, p, image, out, rule).solve();
 }

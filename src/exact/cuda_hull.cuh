@@ -33,7 +33,8 @@ struct seen_from {
           raise(static_cast<std::uint32_t>(weight) * static_cast<std::uint32_t>(q) * static_cast<std::uint32_t>(q)) {}
     template <class Point>
     __device__ std::int32_t value(const Point& p) const {
-        return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.height()) - slope * static_cast<std::uint32_t>(p.row()) + raise);
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.height()) -
+                                         slope * static_cast<std::uint32_t>(p.row()) + raise);
     }
 };
 
@@ -130,7 +131,8 @@ __device__ place nearest_point(const Hull& hull, place p, int bands, const seen_
 /// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one starts;
 /// key_of(point) decides ties.
 template <bool Keyed, class Hull, class KeyOf, class Put>
-__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, std::int32_t weight, const KeyOf& key_of, const Put& put) {
+__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, std::int32_t weight,
+                     const KeyOf& key_of, const Put& put) {
     place p;
     if (!first_place(hull, near_band, bands, p) && !last_place(hull, 0, near_band, p)) {
         for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);

@@ -49,7 +49,7 @@ __device__ bool settled(V value, V extra) {
 
 /// A thread a cell; a warp 32 neighbouring columns of one row, so that each row it looks at is one or two cache lines.
 template <class V, class K, bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp * long_warps)
+__global__ void __launch_bounds__(cuda::warp* long_warps)
     search_near(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells, const sink<V, K, Keyed, Last> to,
                 std::uint8_t* hard) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
@@ -92,10 +92,12 @@ struct queries {
 
 /// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from `share` on.
 template <int Together, bool Keyed, class V, class K, class Line>
-__device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, steps<V> first, steps<V> last, int share) {
+__device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, steps<V> first, steps<V> last,
+                                      int share) {
     const steps<V> start = q < first ? first : q > last ? last : q;
     const auto s = line.load(start);
-    found<V, K> best{static_cast<V>(line.value(s) + along(weight, static_cast<steps<V>>(q - start))), line.key(s, start), start};
+    found<V, K> best{static_cast<V>(line.value(s) + along(weight, static_cast<steps<V>>(q - start))),
+                     line.key(s, start), start};
     for (steps<V> apart = share == 0 ? Together : share;; apart += batch_rows * Together) {
         const bool above = apart <= start - first, below = apart <= last - start;
         if (!above && !below) return best;
@@ -116,20 +118,23 @@ __device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, st
         }
 #pragma unroll
         for (int i = 0; i < 2 * batch_rows; ++i)
-            best.offer(line.value(states[i]) + along(weight, static_cast<steps<V>>(q - rows[i])), line.key(states[i], rows[i]), rows[i]);
+            best.offer(line.value(states[i]) + along(weight, static_cast<steps<V>>(q - rows[i])),
+                       line.key(states[i], rows[i]), rows[i]);
     }
 }
 
 /// The queried rows of the hard groups. `Together` warps share a row: many while rows are few.
 template <class V, class K, bool Keyed, int Done, bool Last, int Together>
-__global__ void __launch_bounds__(cuda::warp * long_warps)
-    search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells, const sink<V, K, Keyed, Last> to,
-                      const std::uint8_t* hard, const queries wanted, std::int32_t* winners) {
+__global__ void __launch_bounds__(cuda::warp* long_warps)
+    search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells,
+                      const sink<V, K, Keyed, Last> to, const std::uint8_t* hard, const queries wanted,
+                      std::int32_t* winners) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     if (!hard[group]) return;
     const int share = threadIdx.y % Together;
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x / groups) * (long_warps / Together) + threadIdx.y / Together;
+    const std::int64_t nth =
+        static_cast<std::int64_t>(blockIdx.x / groups) * (long_warps / Together) + threadIdx.y / Together;
     const std::int64_t row = wanted.first + wanted.every * nth;
     const bool within = row < g.rows;
     const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
@@ -140,13 +145,14 @@ __global__ void __launch_bounds__(cuda::warp * long_warps)
     if (within) {
         std::int64_t first = 0, last = g.rows - 1;
         if (g.rows_ordered && wanted.step > 0) {
-            const std::int64_t above = max(row - wanted.step, std::int64_t{0}), below = min(row + wanted.step, g.rows - 1);
+            const std::int64_t above = max(row - wanted.step, std::int64_t{0}),
+                               below = min(row + wanted.step, g.rows - 1);
             first = least_of_warp(winners[first_cell + above * g.inner]);
             last = -least_of_warp(-winners[first_cell + below * g.inner]);
         }
         const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
-        best = search_between<Together, Keyed, V, K>(line, m.weight[g.axis], static_cast<steps<V>>(row), static_cast<steps<V>>(first),
-                                                     static_cast<steps<V>>(last), share);
+        best = search_between<Together, Keyed, V, K>(line, m.weight[g.axis], static_cast<steps<V>>(row),
+                                                     static_cast<steps<V>>(first), static_cast<steps<V>>(last), share);
     }
     if constexpr (Together > 1) {
         __shared__ found<V, K> shares[long_warps][cuda::warp];

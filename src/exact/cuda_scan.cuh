@@ -19,7 +19,7 @@ constexpr std::int32_t nowhere = -1;
 struct site_bytes {
     const std::uint8_t* data = nullptr;
     bool zero_is_site = true;
-    std::int64_t length = 1;     ///< of a line
+    std::int64_t length = 1;  ///< of a line
     std::int64_t lines = 1;
     std::int64_t stretches = 1;  ///< of 1024 cells, in a line
 
@@ -67,7 +67,7 @@ __device__ inline std::uint32_t first_in(std::uint32_t word, std::int32_t start)
 }
 
 /// A warp a stretch: its last and its first site.
-__global__ void __launch_bounds__(cuda::warp * scan_warps)
+__global__ void __launch_bounds__(cuda::warp* scan_warps)
     find_ends(const site_bytes image, std::int32_t* last, std::uint32_t* first) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
     if (nth >= image.lines * image.stretches) return;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(cuda::warp * scan_warps)
 }
 
 /// A warp a line: from the ends of each stretch to the nearest site before it and after it, in place.
-__global__ void __launch_bounds__(cuda::warp * scan_warps)
+__global__ void __launch_bounds__(cuda::warp* scan_warps)
     carry_ends(std::int64_t lines, std::int64_t stretches, std::int32_t* last, std::uint32_t* first) {
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
     if (line >= lines) return;
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(cuda::warp * scan_warps)
 
 /// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time.
 template <class V, class K, bool Keyed, bool Last>
-__global__ void __launch_bounds__(cuda::warp * scan_warps)
+__global__ void __launch_bounds__(cuda::warp* scan_warps)
     scan_lines(const site_bytes image, const metric<V> m, const std::int32_t* before, const std::uint32_t* after,
                const sink<V, K, Keyed, Last> to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
@@ -140,15 +140,16 @@ __global__ void __launch_bounds__(cuda::warp * scan_warps)
             to.put(m, here + at, no_site<V>(), no_key<K>);
         } else {
             const std::int32_t apart = to_left ? x - site : site - x;
-            to.put(m, here + at, along(m.weight[axis], static_cast<steps<V>>(apart)), m.keys.template field<K>(axis, site));
+            to.put(m, here + at, along(m.weight[axis], static_cast<steps<V>>(apart)),
+                   m.keys.template field<K>(axis, site));
         }
     }
 }
 
 /// A thread a cell: any strides and element types to one byte a cell, 0 for zero. Floats lose their sign bit first.
 template <class Bits, bool Float>
-__global__ void __launch_bounds__(256)
-    copy_to_bytes(const Bits* image, const metric<std::int32_t> shape, const strides stride, std::int64_t cells, std::uint8_t* bytes) {
+__global__ void __launch_bounds__(256) copy_to_bytes(const Bits* image, const metric<std::int32_t> shape,
+                                                     const strides stride, std::int64_t cells, std::uint8_t* bytes) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
     if (cell >= cells) return;
     const Bits bits = image[offset_of(cell, shape.size, stride.of, shape.rank)];

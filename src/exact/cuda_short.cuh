@@ -44,7 +44,9 @@ public:
     }
     __device__ int start(int band) const { return ranges_[band * cuda::warp] & 255; }
     __device__ int end(int band) const { return ranges_[band * cuda::warp] >> 8; }
-    __device__ void set(int band, int start, int end) { ranges_[band * cuda::warp] = static_cast<std::uint16_t>(start | end << 8); }
+    __device__ void set(int band, int start, int end) {
+        ranges_[band * cuda::warp] = static_cast<std::uint16_t>(start | end << 8);
+    }
 
 private:
     packed_point* points_;
@@ -54,7 +56,8 @@ private:
 
 /// Looks at rows q - 1, q + 1, q - 2, ... of the lane's line until none can be nearer.
 template <bool Keyed, class KeyOf>
-__device__ packed_point search_outward(const packed_point* line, int q, int rows, std::int32_t weight, const KeyOf& key_of, std::int32_t& value) {
+__device__ packed_point search_outward(const packed_point* line, int q, int rows, std::int32_t weight,
+                                       const KeyOf& key_of, std::int32_t& value) {
     const seen_from here(q, weight);
     packed_point best = line[q * cuda::warp];
     value = here.value(best);
@@ -73,11 +76,12 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
 }
 
 template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp * short_rows / band_rows)
+__global__ void __launch_bounds__(cuda::warp* short_rows / band_rows)
     search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
                      const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
     extern __shared__ packed_point points[];
-    const int rows = static_cast<int>(g.rows), bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);
+    const int rows = static_cast<int>(g.rows), bands = static_cast<int>(blockDim.y),
+              band = static_cast<int>(threadIdx.y);
     const std::int64_t mine = static_cast<std::int64_t>(blockIdx.x) * cuda::warp + threadIdx.x;
     // Lanes beyond the last column repeat it; they write the same values to the same cells.
     const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
@@ -90,11 +94,14 @@ __global__ void __launch_bounds__(cuda::warp * short_rows / band_rows)
     for (int r = from; r < end; ++r) {
         const std::int32_t value = min(line.value(line.load(r)), packed_none);
         peak = max(peak, value);
-        points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + weight * r * r) << row_bits | static_cast<std::uint32_t>(r)};
+        points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + weight * r * r) << row_bits |
+                                                static_cast<std::uint32_t>(r)};
     }
     const std::int64_t first_cell = g.first_cell(column);
     const auto key_of = [&](packed_point p) { return line.key(line.load(p.row()), p.row()); };
-    const auto put = [&](int q, std::int32_t value, std::int32_t key) { to.put(m, first_cell + q * g.inner, value, key); };
+    const auto put = [&](int q, std::int32_t value, std::int32_t key) {
+        to.put(m, first_cell + q * g.inner, value, key);
+    };
     if (!__syncthreads_or(peak > dense_value * weight)) {
         for (int q = from; q < end; ++q) {
             std::int32_t value;
@@ -108,7 +115,8 @@ __global__ void __launch_bounds__(cuda::warp * short_rows / band_rows)
     build_band<Keyed, std::int32_t>(hull, band, end - from);
     __syncthreads();
     for (int step = 1; step < bands; step *= 2) {
-        if (band % (2 * step) == 0 && band + step < bands) merge_bands<Keyed>(hull, band, band + step, min(band + 2 * step, bands));
+        if (band % (2 * step) == 0 && band + step < bands)
+            merge_bands<Keyed>(hull, band, band + step, min(band + 2 * step, bands));
         __syncthreads();
     }
     walk<Keyed>(hull, bands, 0, from, end, weight, key_of, put);

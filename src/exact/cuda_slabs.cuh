@@ -40,7 +40,9 @@ public:
         const std::int32_t row = first_row_ + r;
         return {row, memory_.value[r][threadIdx.x] + weight_ * row * row};
     }
-    __device__ wide_point point(place p) const { return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]); }
+    __device__ wide_point point(place p) const {
+        return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]);
+    }
     __device__ void put(place p, wide_point c) {
         memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<std::uint16_t>(c.at - first_row_);
     }
@@ -51,7 +53,9 @@ public:
     }
     __device__ int start(int band) const { return memory_.range[band][threadIdx.x] & 255; }
     __device__ int end(int band) const { return memory_.range[band][threadIdx.x] >> 8; }
-    __device__ void set(int band, int start, int end) { memory_.range[band][threadIdx.x] = static_cast<std::uint16_t>(start | end << 8); }
+    __device__ void set(int band, int start, int end) {
+        memory_.range[band][threadIdx.x] = static_cast<std::uint16_t>(start | end << 8);
+    }
 
 private:
     slab_memory& memory_;
@@ -72,9 +76,15 @@ class column_hull {
 public:
     using point_type = wide_point;
 
-    __device__ column_hull(const Line& line, const slab_lists& lists, const pass& g, std::int64_t column, std::int32_t weight)
-        : line_(line), rows_(lists.rows + g.first_cell(column)), start_(lists.start + column), end_(lists.end + column),
-          inner_(g.inner), columns_(g.columns), weight_(weight) {}
+    __device__ column_hull(const Line& line, const slab_lists& lists, const pass& g, std::int64_t column,
+                           std::int32_t weight)
+        : line_(line),
+          rows_(lists.rows + g.first_cell(column)),
+          start_(lists.start + column),
+          end_(lists.end + column),
+          inner_(g.inner),
+          columns_(g.columns),
+          weight_(weight) {}
 
     __device__ wide_point point(place p) const {
         const std::int32_t row = rows_[static_cast<std::int64_t>(p.band * slab_rows + p.at) * inner_];
@@ -95,14 +105,16 @@ private:
 
 /// A block a slab of 32 columns, a warp a band of it.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(cuda::warp * slab_bands)
-    build_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists) {
+__global__ void __launch_bounds__(cuda::warp* slab_bands)
+    build_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+                const slab_lists lists) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     if (!hard[group]) return;
-    const int slab = static_cast<int>(blockIdx.x / groups), band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
+    const int slab = static_cast<int>(blockIdx.x / groups), band = static_cast<int>(threadIdx.y),
+              lane = static_cast<int>(threadIdx.x);
     const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + lane;
     const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
     const line_reader<std::int32_t, std::int32_t, Keyed, Done> line(m, g, cells, column);
@@ -132,8 +144,9 @@ __global__ void __launch_bounds__(cuda::warp * slab_bands)
 
 /// A thread a column and a pair of neighbours among the runs of `step` slabs that are merged already.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(cuda::warp * long_warps)
-    merge_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists, int step) {
+__global__ void __launch_bounds__(cuda::warp* long_warps)
+    merge_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+                const slab_lists lists, int step) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
@@ -147,9 +160,9 @@ __global__ void __launch_bounds__(cuda::warp * long_warps)
 
 /// A warp 32 rows of 32 columns.
 template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp * long_warps)
-    walk_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists,
-               const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
+__global__ void __launch_bounds__(cuda::warp* long_warps)
+    walk_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+               const slab_lists lists, const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;

@@ -46,7 +46,12 @@ class engine {
 
 public:
     engine(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule)
-        : p_(p), m_(p.as_metric<V>()), image_(image), rule_(rule), writer_(p, out), crew_(on, p.cells * p.rank),
+        : p_(p),
+          m_(p.as_metric<V>()),
+          image_(image),
+          rule_(rule),
+          writer_(p, out),
+          crew_(on, p.cells * p.rank),
           buffers_(static_cast<std::size_t>(crew_.threads())) {
         state_ = reinterpret_cast<state*>(writer_.borrow(sizeof(state)));
         if (state_ == nullptr && p.rank > 1) {
@@ -108,7 +113,8 @@ private:
         const std::int64_t columns = cells_between(p_.size.data(), 0, axis) * inner;
         const std::int64_t least = tile_align / static_cast<std::int64_t>(sizeof(V));
         std::int64_t width = tile_row_bytes / static_cast<std::int64_t>(sizeof(V));
-        while (width > least && (width * rows * static_cast<std::int64_t>(sizeof(V)) > tile_bytes || width > columns)) width /= 2;
+        while (width > least && (width * rows * static_cast<std::int64_t>(sizeof(V)) > tile_bytes || width > columns))
+            width /= 2;
         const std::int64_t tiles = (columns + width - 1) / width;
         crew_.for_each(tiles, 1, std::min(width, columns) * rows, [&](std::int64_t first, std::int64_t, int thread) {
             auto& mine = buffers_[static_cast<std::size_t>(thread)];
@@ -139,21 +145,25 @@ private:
         tile<V, K> t;
         t.rows = rows, t.pitch = pitch, t.weight = m_.weight[axis], t.rows_ordered = p_.rows_ordered;
         t.value = mine.value.get(), t.best = mine.best.get(), t.winner = mine.winner.get();
-        if constexpr (Keyed) t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
+        if constexpr (Keyed)
+            t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
         search_tile(t);
         if (axis > 0) {
-            const state* from = Keyed ? reinterpret_cast<const state*>(t.best_key) : reinterpret_cast<const state*>(t.best);
+            const state* from =
+                Keyed ? reinterpret_cast<const state*>(t.best_key) : reinterpret_cast<const state*>(t.best);
             for (std::int64_t r = 0; r < rows; ++r)
                 for (const auto& run : runs)
                     std::memcpy(state_ + run.offset + r * inner, from + r * pitch + run.column,
                                 static_cast<std::size_t>(run.count) * sizeof(state));
         } else {
             for (std::int64_t r = 0; r < rows; ++r)
-                writer_.write(r * inner + column, count, t.best + r * pitch, t.best_key == nullptr ? nullptr : t.best_key + r * pitch);
+                writer_.write(r * inner + column, count, t.best + r * pitch,
+                              t.best_key == nullptr ? nullptr : t.best_key + r * pitch);
         }
     }
 
-    static std::vector<run_of_columns> runs_of(std::int64_t column, std::int64_t count, std::int64_t rows, std::int64_t inner) {
+    static std::vector<run_of_columns> runs_of(std::int64_t column, std::int64_t count, std::int64_t rows,
+                                               std::int64_t inner) {
         std::vector<run_of_columns> runs;
         for (std::int64_t at = column; at < column + count;) {
             const std::int64_t outer = at / inner, within = at - outer * inner;
@@ -164,8 +174,8 @@ private:
         return runs;
     }
 
-    void load(int axis, const std::vector<run_of_columns>& runs, std::int64_t rows, std::int64_t inner, std::int64_t column,
-              std::int64_t count, std::int64_t pitch, tile_buffers<V, K>& mine) {
+    void load(int axis, const std::vector<run_of_columns>& runs, std::int64_t rows, std::int64_t inner,
+              std::int64_t column, std::int64_t count, std::int64_t pitch, tile_buffers<V, K>& mine) {
         state* const to = Keyed ? reinterpret_cast<state*>(mine.key.get()) : reinterpret_cast<state*>(mine.value.get());
         for (std::int64_t r = 0; r < rows; ++r) {
             for (const auto& run : runs)

@@ -101,7 +101,9 @@ void output_writer::write(std::int64_t first, std::int64_t count, const V* squar
         put<std::int32_t>(coordinate_[source], first, count, [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
             for (std::int64_t i = 0; i < n; ++i) {
                 const K site = key[from + i];
-                to[i] = site == no_key<K> ? -1 : axis < 0 ? 0 : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
+                to[i] = site == no_key<K> ? -1
+                        : axis < 0        ? 0
+                                          : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
             }
         });
     }

@@ -91,8 +91,12 @@ void keys(const std::int32_t* HWY_RESTRICT nearest, std::int64_t count, int shif
         key[x] = nearest[x] < 0 ? no_key<K> : static_cast<K>(at << shift);
     }
 }
-void values_int32(const std::int32_t* n, std::int64_t c, std::int32_t w, std::int32_t* v) { values<std::int32_t, std::uint32_t>(n, c, w, v); }
-void values_int64(const std::int32_t* n, std::int64_t c, std::int64_t w, std::int64_t* v) { values<std::int64_t, std::uint64_t>(n, c, w, v); }
+void values_int32(const std::int32_t* n, std::int64_t c, std::int32_t w, std::int32_t* v) {
+    values<std::int32_t, std::uint32_t>(n, c, w, v);
+}
+void values_int64(const std::int32_t* n, std::int64_t c, std::int64_t w, std::int64_t* v) {
+    values<std::int64_t, std::uint64_t>(n, c, w, v);
+}
 void values_float64(const std::int32_t* n, std::int64_t c, double w, double* v) { values<double, double>(n, c, w, v); }
 void keys_int32(const std::int32_t* n, std::int64_t c, int shift, std::int32_t* k) { keys(n, c, shift, k); }
 void keys_int64(const std::int32_t* n, std::int64_t c, int shift, std::int64_t* k) { keys(n, c, shift, k); }

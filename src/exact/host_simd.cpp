@@ -113,7 +113,9 @@ private:
             const auto first = static_cast<std::int64_t>(t_.winner[above * t_.pitch + line]);
             const auto last = static_cast<std::int64_t>(t_.winner[below * t_.pitch + line]);
             const auto key_of = [&](std::int64_t r) {
-                if constexpr (Keyed) return static_cast<K>(t_.key[r * t_.pitch + line] | static_cast<K>(static_cast<K>(r) << t_.key_shift));
+                if constexpr (Keyed)
+                    return static_cast<K>(t_.key[r * t_.pitch + line] |
+                                          static_cast<K>(static_cast<K>(r) << t_.key_shift));
                 else return K{0};
             };
             V value = t_.value[first * t_.pitch + line] + along(t_.weight, q - first);
@@ -154,7 +156,8 @@ private:
     template <bool Rows>
     HWY_INLINE winner outward(std::int64_t q, std::int64_t first, std::int64_t last) const {
         const std::int64_t start = std::clamp(q, first, last);
-        winner w{hn::Add(load(start), hn::Set(of_value, along(t_.weight, q - start))), {},
+        winner w{hn::Add(load(start), hn::Set(of_value, along(t_.weight, q - start))),
+                 {},
                  hn::Set(of_value, static_cast<V>(start))};
         if constexpr (Keyed)
             w.key = hn::Or(hn::Load(of_key, t_.key + start * t_.pitch + line_),
@@ -192,9 +195,11 @@ private:
 template <class V, class K>
 void search(const tile<V, K>& t) {
     if (t.key != nullptr) {
-        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, true>::lanes()) group<V, K, true>(t, line).solve();
+        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, true>::lanes())
+            group<V, K, true>(t, line).solve();
     } else {
-        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, false>::lanes()) group<V, K, false>(t, line).solve();
+        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, false>::lanes())
+            group<V, K, false>(t, line).solve();
     }
 }
 void search_int32(const tile<std::int32_t, std::int32_t>& t) { search(t); }
@@ -212,8 +217,8 @@ struct wrapping<double> {
 
 // Plain loops: the compiler turns them into this instruction set's vectors.
 template <class V, class K>
-void values_from(const metric<V>& m, int first, const K* HWY_RESTRICT key, const std::int64_t* const* at, std::int64_t count,
-                 V* HWY_RESTRICT value) {
+void values_from(const metric<V>& m, int first, const K* HWY_RESTRICT key, const std::int64_t* const* at,
+                 std::int64_t count, V* HWY_RESTRICT value) {
     // What "no site" unpacks to may overflow before it is replaced; unsigned numbers may.
     using N = typename wrapping<V>::type;
     const auto add = [&](int axis, bool start) {
@@ -255,7 +260,8 @@ void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
         const auto v = hn::LoadU(whole, squared + i);
         const auto root = hn::DemoteTo(single, hn::Sqrt(hn::PromoteTo(wide, v)));
         const auto none = hn::RebindMask(single, hn::Lt(hn::Set(whole, no_site<std::int32_t>() - 1), v));
-        hn::StoreU(hn::IfThenElse(none, hn::Set(single, std::numeric_limits<float>::infinity()), root), single, out + i);
+        hn::StoreU(hn::IfThenElse(none, hn::Set(single, std::numeric_limits<float>::infinity()), root), single,
+                   out + i);
     }
     for (; i < count; ++i)
         out[i] = squared[i] >= no_site<std::int32_t>() ? std::numeric_limits<float>::infinity()
@@ -304,15 +310,25 @@ void roots(const std::int32_t* squared, std::int64_t count, float* out) {
     HWY_DYNAMIC_DISPATCH(roots_int32)(squared, count, out);
 }
 template <>
-void roots(const std::int32_t* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+void roots(const std::int32_t* squared, std::int64_t count, double* out) {
+    roots_one_by_one(squared, count, out);
+}
 template <>
-void roots(const std::int64_t* squared, std::int64_t count, float* out) { roots_one_by_one(squared, count, out); }
+void roots(const std::int64_t* squared, std::int64_t count, float* out) {
+    roots_one_by_one(squared, count, out);
+}
 template <>
-void roots(const std::int64_t* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+void roots(const std::int64_t* squared, std::int64_t count, double* out) {
+    roots_one_by_one(squared, count, out);
+}
 template <>
-void roots(const double* squared, std::int64_t count, float* out) { roots_one_by_one(squared, count, out); }
+void roots(const double* squared, std::int64_t count, float* out) {
+    roots_one_by_one(squared, count, out);
+}
 template <>
-void roots(const double* squared, std::int64_t count, double* out) { roots_one_by_one(squared, count, out); }
+void roots(const double* squared, std::int64_t count, double* out) {
+    roots_one_by_one(squared, count, out);
+}
 
 }  // namespace nearfield::exact
 #endif

@@ -4,7 +4,8 @@
 namespace nearfield::exact {
 
 void run(const device&, const plan&, const any_input<device>&, const fields<device>&, sites) {
-    throw error(error_code::unsupported, "device: this build has no CUDA backend; build with the CUDA toolkit installed, or use host{}");
+    throw error(error_code::unsupported,
+                "device: this build has no CUDA backend; build with the CUDA toolkit installed, or use host{}");
 }
 
 }  // namespace nearfield::exact

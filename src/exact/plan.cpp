@@ -7,11 +7,11 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr double int32_limit = 1073741824.0;            // 2^30: no_site<int32>
-constexpr double int64_limit = 4611686018427387904.0;   // 2^62: no_site<int64>
-constexpr double uint32_output_limit = 4294967295.0;    // the type's maximum stands for "no site"
+constexpr double int32_limit = 1073741824.0;           // 2^30: no_site<int32>
+constexpr double int64_limit = 4611686018427387904.0;  // 2^62: no_site<int64>
+constexpr double uint32_output_limit = 4294967295.0;   // the type's maximum stands for "no site"
 // 2 * weight must exceed the error of comparing two values, at most 2^-50 of the largest value that is compared.
-constexpr double ordered_ratio = 562949953421312.0;     // 2^49
+constexpr double ordered_ratio = 562949953421312.0;       // 2^49
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
 bool integral(const std::array<double, max_rank>& cell, int rank) {
@@ -114,7 +114,9 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const di
     plan p;
     p.largest = largest_squared(image.shape.data(), weight, image.rank);
     if (!std::isfinite(p.largest))
-        fail("spacing is so large that squared distances of this grid exceed what a double can hold; use another unit of length");
+        fail(
+            "spacing is so large that squared distances of this grid exceed what a double can hold; use another unit "
+            "of length");
     check_types(out, squared_type(p.largest, whole), p.largest);
     check_memory(image, out);
     p.cells = image.cells();

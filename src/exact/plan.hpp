@@ -20,14 +20,14 @@ struct plan {
     std::int64_t cells = 0;
 
     tier numbers = tier::int32;
-    bool sites_wanted = false;                ///< carry packed sites, not only values
-    bool wide_key = false;                    ///< keys need 64 bits; int32 values are then not used
-    std::array<double, max_rank> weight{};    ///< spacing^2, rounded to double; integral unless numbers is float64
+    bool sites_wanted = false;              ///< carry packed sites, not only values
+    bool wide_key = false;                  ///< keys need 64 bits; int32 values are then not used
+    std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
     key_layout keys;
     /// Winning rows bound those between them. Always true in integers; in double as long as the smallest step between
     /// two parabolas, 2 * weight, exceeds the rounding of the largest value.
     bool rows_ordered = true;
-    double largest = 0;                       ///< bound of all squared distances
+    double largest = 0;  ///< bound of all squared distances
 
     template <class V>
     [[nodiscard]] metric<V> as_metric() const {

@@ -20,15 +20,21 @@ void read_line(const void* first, std::int64_t stride, std::int64_t count, bool 
 
 }  // namespace
 
-void read_sites(const void* first, dtype type, std::int64_t stride, std::int64_t count, sites rule, std::uint8_t* site) {
+void read_sites(const void* first, dtype type, std::int64_t stride, std::int64_t count, sites rule,
+                std::uint8_t* site) {
     const bool zero = rule == sites::zero;
     switch (type) {
-        case dtype::boolean: case dtype::int8: case dtype::uint8: return read_line<std::uint8_t, false>(first, stride, count, zero, site);
-        case dtype::int16: case dtype::uint16: return read_line<std::uint16_t, false>(first, stride, count, zero, site);
+        case dtype::boolean:
+        case dtype::int8:
+        case dtype::uint8: return read_line<std::uint8_t, false>(first, stride, count, zero, site);
+        case dtype::int16:
+        case dtype::uint16: return read_line<std::uint16_t, false>(first, stride, count, zero, site);
         case dtype::float16: return read_line<std::uint16_t, true>(first, stride, count, zero, site);
-        case dtype::int32: case dtype::uint32: return read_line<std::uint32_t, false>(first, stride, count, zero, site);
+        case dtype::int32:
+        case dtype::uint32: return read_line<std::uint32_t, false>(first, stride, count, zero, site);
         case dtype::float32: return read_line<std::uint32_t, true>(first, stride, count, zero, site);
-        case dtype::int64: case dtype::uint64: return read_line<std::uint64_t, false>(first, stride, count, zero, site);
+        case dtype::int64:
+        case dtype::uint64: return read_line<std::uint64_t, false>(first, stride, count, zero, site);
         case dtype::float64: return read_line<std::uint64_t, true>(first, stride, count, zero, site);
     }
 }
