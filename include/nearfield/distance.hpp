@@ -48,8 +48,10 @@ struct fields {
 ///   out     where the answers go
 ///
 /// Time O(cells log(longest side)) at worst, O(cells) for most images. Workspace on the host: 4 bytes a cell for distances
-/// and 4 or 8 for sites (none when a contiguous output can hold it), plus one tile of lines a thread. On the device: see
-/// docs/performance.md.
+/// and 4 or 8 for sites (none when a contiguous output can hold it), plus one tile of lines a thread. On the device: 4 or 8
+/// bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous output of that width is
+/// given), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the image is not contiguous
+/// bytes, and the size of each output that is not contiguous; workspace_bytes tells the sum.
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, spacing; no memory; no GPU.
 ///
 /// Maurer, Qi, Raghavan, "A linear time algorithm for computing exact Euclidean distance transforms of binary images in
@@ -58,6 +60,11 @@ void distance_transform(const host& on, const any_input<host>& image, const fiel
                         const distance_options& options = {});
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options = {});
+
+/// Device memory that this call would take besides image and outputs. Checks the arguments as distance_transform does, reads
+/// no data, needs no GPU; throws unsupported in a build without CUDA.
+[[nodiscard]] std::int64_t workspace_bytes(const device& on, const any_input<device>& image, const fields<device>& out,
+                                           const distance_options& options = {});
 
 /// distance_transform for one field each.
 template <class Place>

@@ -1,24 +1,30 @@
 #include "exact/cuda.hpp"
 
 #include "base/cuda.cuh"
+#include "exact/cuda_call.hpp"
 
 namespace nearfield::exact {
+namespace {
 
-// Each kind of numbers is compiled in a file of its own, because together they take minutes.
-void solve_int32(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                 sites rule);
-void solve_int64(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                 sites rule);
-void solve_float64(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                   sites rule);
+std::int64_t pass_on(const device_call& call) {
+    switch (call.p.numbers) {
+        case tier::int32: return call_int32(call);
+        case tier::int64: return call_int64(call);
+        case tier::float64: return call_float64(call);
+    }
+    return 0;
+}
+
+}  // namespace
 
 void run(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule) {
     const cuda::device_guard current(on);
-    switch (p.numbers) {
-        case tier::int32: return solve_int32(on, p, image, out, rule);
-        case tier::int64: return solve_int64(on, p, image, out, rule);
-        case tier::float64: return solve_float64(on, p, image, out, rule);
-    }
+    static_cast<void>(pass_on({on, p, image, out, rule, false}));
+}
+
+std::int64_t workspace_bytes(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
+                             sites rule) {
+    return pass_on({on, p, image, out, rule, true});
 }
 
 }  // namespace nearfield::exact

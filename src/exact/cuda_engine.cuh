@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/lines.hpp"
+#include "exact/cuda_call.hpp"
 #include "exact/cuda_long.cuh"
 #include "exact/cuda_scan.cuh"
 #include "exact/cuda_slabs.cuh"
-#include "exact/plan.hpp"
 
 namespace nearfield::exact {
 
@@ -31,12 +31,20 @@ class device_engine {
     using state = state_of<V, K, Keyed>;
 
 public:
-    device_engine(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                  sites rule)
-        : on_(on), p_(p), m_(p.as_metric<V>()), image_(image), out_(out), rule_(rule), memory_(on) {}
+    explicit device_engine(const device_call& call)
+        : on_(call.on),
+          p_(call.p),
+          m_(call.p.as_metric<V>()),
+          image_(call.image),
+          out_(call.out),
+          rule_(call.rule),
+          memory_(call.on) {
+        reserve();
+    }
+
+    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
 
     void solve() {
-        reserve();
         memory_.allocate();
         point_outputs();
         if (p_.rank == 1) {
@@ -344,11 +352,16 @@ private:
     std::array<std::int64_t, 2> state_{};
 };
 
+template <class V, class K, bool Keyed>
+std::int64_t call_engine(const device_call& call) {
+    device_engine<V, K, Keyed> engine(call);
+    if (!call.measure_only) engine.solve();
+    return engine.workspace_bytes();
+}
+
 template <class V, class K>
-void solve_on_device(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                     sites rule) {
-    if (p.sites_wanted) device_engine<V, K, true>(on, p, image, out, rule).solve();
-    else device_engine<V, K, false>(on, p, image, out, rule).solve();
+std::int64_t call_on_device(const device_call& call) {
+    return call.p.sites_wanted ? call_engine<V, K, true>(call) : call_engine<V, K, false>(call);
 }
 
 }  // namespace nearfield::exact

@@ -3,9 +3,6 @@
 
 namespace nearfield::exact {
 
-void solve_int32(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                 sites rule) {
-    solve_on_device<std::int32_t, std::int32_t>(on, p, image, out, rule);
-}
+std::int64_t call_int32(const device_call& call) { return call_on_device<std::int32_t, std::int32_t>(call); }
 
 }  // namespace nearfield::exact

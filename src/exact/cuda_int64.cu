@@ -3,9 +3,6 @@
 
 namespace nearfield::exact {
 
-void solve_int64(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                 sites rule) {
-    solve_on_device<std::int64_t, std::int64_t>(on, p, image, out, rule);
-}
+std::int64_t call_int64(const device_call& call) { return call_on_device<std::int64_t, std::int64_t>(call); }
 
 }  // namespace nearfield::exact

@@ -18,4 +18,10 @@ void distance_transform(const device& on, const any_input<device>& image, const 
     if (p.cells > 0) exact::run(on, p, image, out, options.sites);
 }
 
+std::int64_t workspace_bytes(const device& on, const any_input<device>& image, const fields<device>& out,
+                             const distance_options& options) {
+    const exact::plan p = exact::make_plan(image, out, options);
+    return p.cells > 0 ? exact::workspace_bytes(on, p, image, out, options.sites) : 0;
+}
+
 }  // namespace nearfield

@@ -1,0 +1,53 @@
+// The device's workspace is what the header says. Needs CUDA in the build, but no GPU.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "nearfield/distance.hpp"
+
+namespace nearfield::test {
+namespace {
+
+struct wanted {
+    bool distance = false, index = false;
+    std::int64_t last_stride = 1;
+    dtype image_type = dtype::uint8;
+    spacing cell{};
+};
+
+/// Bytes a cell; pointers are made up and never followed.
+double bytes_a_cell(const std::vector<std::int64_t>& shape, const wanted& w) {
+    const auto address = [](std::uintptr_t n) { return reinterpret_cast<void*>(n << 44); };
+    const auto image = any_input<device>::contiguous(address(1), w.image_type, shape);
+    fields<device> out;
+    if (w.distance) {
+        out.distance = any_output<device>::contiguous(address(2), dtype::float32, shape);
+        for (std::int64_t& step : out.distance.stride) step *= w.last_stride;
+    }
+    if (w.index) out.index = any_output<device>::contiguous(address(3), dtype::int64, shape);
+    const std::int64_t bytes = workspace_bytes(device{nullptr}, image, out, {.spacing = w.cell});
+    return static_cast<double>(bytes) / static_cast<double>(image.cells());
+}
+
+TEST(Workspace, BytesOfTheHeader) {
+    const double slack = 0.1;  // tables of the line ends and of the slabs
+    EXPECT_EQ(bytes_a_cell({1000}, {.distance = true}), 0);
+    EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.distance = true}), 4, slack);
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4, slack) << "the output holds the second state";
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 8, slack);
+    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 8, slack) << "long lines need a word for the hulls";
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .image_type = dtype::int32}), 5, slack);
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .last_stride = 2}), 12, slack);
+    EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .cell = {0.5, 0.3, 0.3}}), 8 + 8 + 4, slack);
+}
+
+TEST(Workspace, ChecksItsArguments) {
+    EXPECT_THROW(static_cast<void>(bytes_a_cell({4, 5}, {})), error);
+    EXPECT_EQ(
+        workspace_bytes(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
+                        {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})}),
+        0);
+}
+
+}  // namespace
+}  // namespace nearfield::test
