@@ -49,13 +49,14 @@ TEST(HostLarge, SampledCellsAgainstEverySite) {
     check_few_sites({3000000}, 50, spacings()[0], 2);
 }
 
-/// 46400^2 = 2.15e9 cells: indices beyond 2^31, squared distances up to 4.3e9, beyond 2^32.
-TEST(HostBig, MoreThanTwoToThe31Cells) {
+/// Grids with more cells than an int32 counts: a dozen sites, sampled cells. `Squared` is the type of the squared distances.
+template <class Squared>
+void check_big(const shape_t& shape, std::int64_t needed) {
     if (!big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";
-    constexpr std::int64_t needed = 20'000'000'000;
-    if (available_memory() < needed)
-        GTEST_SKIP() << "needs 20 GB of free memory, here are " << available_memory() / 1000000000;
-    const shape_t shape{46400, 46400};
+    if (available_memory() < needed) {
+        GTEST_SKIP() << "needs " << needed / 1000000000 << " GB of free memory, here are "
+                     << available_memory() / 1000000000;
+    }
     const std::int64_t cells = cells_of(shape);
     const std::unique_ptr<std::uint8_t[]> image(new std::uint8_t[static_cast<std::size_t>(cells)]);
     std::fill_n(image.get(), cells, std::uint8_t{1});
@@ -65,15 +66,21 @@ TEST(HostBig, MoreThanTwoToThe31Cells) {
             static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(k)) % static_cast<std::uint64_t>(cells)));
         image[static_cast<std::size_t>(sites.back())] = 0;
     }
-    const std::unique_ptr<float[]> distance(new float[static_cast<std::size_t>(cells)]);
-    fields<host> out;
-    out.distance = any_output<host>::contiguous(distance.get(), dtype::float32, shape);
-    distance_transform(host{}, any_input<host>::contiguous(image.get(), dtype::uint8, shape), out);
+    // The only large array besides the image: squared distances may serve as the engine's workspace.
+    const std::unique_ptr<Squared[]> squared(new Squared[static_cast<std::size_t>(cells)]);
+    nearfield::squared_distance(host{}, any_input<host>::contiguous(image.get(), dtype::uint8, shape),
+                                any_output<host>::contiguous(squared.get(), dtype_of<Squared>(), shape));
     const auto picked = sample_cells(cells, 100000, 3);
-    sampled got;
-    for (std::int64_t i : picked) got.distance.push_back(distance[static_cast<std::size_t>(i)]);
-    EXPECT_EQ(wrong_sample(shape, {1, 1}, sites, picked, got), "");
+    const oracle::answer expected = oracle::at_cells(shape, std::vector<double>(shape.size(), 1.0), sites, picked);
+    for (std::size_t k = 0; k < picked.size(); ++k) {
+        ASSERT_EQ(squared[static_cast<std::size_t>(picked[k])], expected.exact[k]) << "cell " << picked[k];
+    }
 }
+
+/// 2.197e9 cells, small squares: 11 GB.
+TEST(HostBig, Volume) { check_big<std::uint32_t>({1300, 1300, 1300}, 14'000'000'000); }
+/// 2.153e9 cells, squares beyond 2^32: 20 GB.
+TEST(HostBig, Image) { check_big<std::uint64_t>({46400, 46400}, 26'000'000'000); }
 
 }  // namespace
 }  // namespace nearfield::test
