@@ -35,7 +35,9 @@ TEST(Documents, EveryOptionIsEverywhere) {
 TEST(Documents, HelpFitsATerminal) {
     for (const verb& each : verbs())
         for (const std::string& line : split(help_of(each), '\n'))
-            if (!line.starts_with("  nearfield")) EXPECT_LE(line.size(), 100U) << line;
+            if (!line.starts_with("  nearfield")) {
+                EXPECT_LE(line.size(), 100U) << line;
+            }
 }
 
 TEST(Documents, EveryVerbHasAnExampleOfItself) {
