@@ -47,11 +47,15 @@ struct fields {
 ///   image   1 to 8 axes of any sizes (an axis of length 0 is fine), any element type, any strides; not changed
 ///   out     where the answers go
 ///
-/// Time O(cells log(longest side)) at worst, O(cells) for most images. Workspace on the host: 4 bytes a cell for distances
-/// and 4 or 8 for sites (none when a contiguous output can hold it), plus one tile of lines a thread. On the device: 4 or 8
-/// bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous output of that width is
-/// given), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the image is not contiguous
-/// bytes, and the size of each output that is not contiguous; workspace_bytes tells the sum.
+/// Time O(cells log(longest side)) at worst, O(cells) for most images; spacings whose ratio exceeds a million or so may
+/// cost O(cells * side).
+///
+/// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
+/// or more than 2 axes are wanted; none where a contiguous output of that width can serve; plus one tile of lines a thread.
+/// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
+/// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the
+/// image is not contiguous bytes, and the size of each output that is not contiguous; workspace_bytes tells the sum.
+///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, spacing; no memory; no GPU.
 ///
 /// Maurer, Qi, Raghavan, "A linear time algorithm for computing exact Euclidean distance transforms of binary images in

@@ -82,7 +82,11 @@ device_guard::device_guard(const device& on) {
     check(cudaGetDevice(&before_), "finding the current device");
     now_ = before_;
 #if CUDART_VERSION >= 12080
-    check(cudaStreamGetDevice(stream_of(on), &now_), "finding the stream's device");
+    // A stream that records a graph may not be asked; its caller has made its device current.
+    cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream_of(on), &recording), "asking whether the stream records a graph");
+    if (recording == cudaStreamCaptureStatusNone)
+        check(cudaStreamGetDevice(stream_of(on), &now_), "finding the stream's device");
 #endif
     if (now_ != before_) check(cudaSetDevice(now_), "switching to the stream's device");
 }

@@ -236,7 +236,7 @@ private:
         g.rows = p_.size[static_cast<std::size_t>(axis)];
         g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
         g.columns = p_.cells / g.rows;
-        g.rows_ordered = p_.rows_ordered;
+        g.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
         return g;
     }
 

@@ -3,6 +3,7 @@
 #include "exact/host.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct tile_buffers {
     host_scratch<K> key, best_key;
     host_scratch<std::int64_t> coordinate;
     host_scratch<std::uint8_t> site;
-    host_scratch<std::int32_t> nearest;
+    host_scratch<std::int32_t> nearest, steps;
     std::int64_t rows = 0, width = 0;  ///< that the tile buffers were made for
 };
 
@@ -40,9 +41,14 @@ struct run_of_columns {
     std::int64_t column, offset, count;
 };
 
-template <class V, class K, bool Keyed>
+/// What a cell holds between passes: its squared distance so far, its packed site, or (grids of two axes in wide numbers,
+/// to halve the memory) only its steps to the nearest site of its line, -1 for none.
+enum class carry { values, sites, steps };
+
+template <class V, class K, carry Carry>
 class engine {
-    using state = std::conditional_t<Keyed, K, V>;
+    static constexpr bool Keyed = Carry == carry::sites;
+    using state = std::conditional_t<Keyed, K, std::conditional_t<Carry == carry::steps, std::int32_t, V>>;
 
 public:
     engine(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule)
@@ -92,8 +98,15 @@ private:
                    p_.image_stride[last], n, rule_, mine.site.get());
         nearest_in_line(mine.site.get(), n, mine.nearest.get());
         if (p_.rank == 1) return finish_line(n, mine);
-        if constexpr (Keyed) keys_of_line(mine.nearest.get(), n, m_.keys.shift[last], state_ + line * n);
-        else values_of_line(mine.nearest.get(), n, m_.weight[last], state_ + line * n);
+        state* const to = state_ + line * n;
+        if constexpr (Keyed) keys_of_line(mine.nearest.get(), n, m_.keys.shift[last], to);
+        else if constexpr (Carry == carry::values) values_of_line(mine.nearest.get(), n, m_.weight[last], to);
+        else steps_of_line(mine.nearest.get(), n, to);
+    }
+
+    static void steps_of_line(const std::int32_t* nearest, std::int64_t n, std::int32_t* to) {
+        for (std::int64_t x = 0; x < n; ++x)
+            to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
     }
 
     /// A grid of one axis is done after one pass.
@@ -131,6 +144,7 @@ private:
         mine.value = host_scratch<V>(cells);
         mine.best = host_scratch<V>(cells);
         mine.winner = host_scratch<V>(cells);
+        if constexpr (Carry == carry::steps) mine.steps = host_scratch<std::int32_t>(cells);
         if constexpr (Keyed) {
             mine.key = host_scratch<K>(cells);
             mine.best_key = host_scratch<K>(cells);
@@ -143,23 +157,44 @@ private:
         const auto runs = runs_of(column, count, rows, inner);
         load(axis, runs, rows, inner, column, count, pitch, mine);
         tile<V, K> t;
-        t.rows = rows, t.pitch = pitch, t.weight = m_.weight[axis], t.rows_ordered = p_.rows_ordered;
+        t.rows = rows, t.pitch = t.best_pitch = pitch, t.weight = m_.weight[axis];
+        t.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
         t.value = mine.value.get(), t.best = mine.best.get(), t.winner = mine.winner.get();
         if constexpr (Keyed)
             t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
-        search_tile(t);
-        if (axis > 0) {
-            const state* from =
-                Keyed ? reinterpret_cast<const state*>(t.best_key) : reinterpret_cast<const state*>(t.best);
-            for (std::int64_t r = 0; r < rows; ++r)
-                for (const auto& run : runs)
-                    std::memcpy(state_ + run.offset + r * inner, from + r * pitch + run.column,
-                                static_cast<std::size_t>(run.count) * sizeof(state));
-        } else {
-            for (std::int64_t r = 0; r < rows; ++r)
-                writer_.write(r * inner + column, count, t.best + r * pitch,
-                              t.best_key == nullptr ? nullptr : t.best_key + r * pitch);
+        if (axis == 0) {
+            search_tile(t);
+            return write_out(t, column, count, inner);
         }
+        if constexpr (Carry != carry::steps) {
+            const bool direct = runs.size() == 1 && count == pitch;
+            if (direct) leave_in_state(t, state_ + runs.front().offset, inner);
+            search_tile(t);
+            if (!direct) copy_to_state(t, runs, inner);
+        }
+    }
+
+    /// A whole tile's results can go where they belong at once.
+    static void leave_in_state(tile<V, K>& t, state* to, std::int64_t inner) {
+        t.best_pitch = inner;
+        if constexpr (Keyed) t.best_key = to, t.best = nullptr;
+        else t.best = to;
+    }
+
+    void copy_to_state(const tile<V, K>& t, const std::vector<run_of_columns>& runs, std::int64_t inner) {
+        const state* from;
+        if constexpr (Keyed) from = t.best_key;
+        else from = t.best;
+        for (std::int64_t r = 0; r < t.rows; ++r)
+            for (const auto& run : runs)
+                std::memcpy(state_ + run.offset + r * inner, from + r * t.pitch + run.column,
+                            static_cast<std::size_t>(run.count) * sizeof(state));
+    }
+
+    void write_out(const tile<V, K>& t, std::int64_t column, std::int64_t count, std::int64_t inner) {
+        for (std::int64_t r = 0; r < t.rows; ++r)
+            writer_.write(r * inner + column, count, t.best + r * t.pitch,
+                          t.best_key == nullptr ? nullptr : t.best_key + r * t.pitch);
     }
 
     static std::vector<run_of_columns> runs_of(std::int64_t column, std::int64_t count, std::int64_t rows,
@@ -176,7 +211,10 @@ private:
 
     void load(int axis, const std::vector<run_of_columns>& runs, std::int64_t rows, std::int64_t inner,
               std::int64_t column, std::int64_t count, std::int64_t pitch, tile_buffers<V, K>& mine) {
-        state* const to = Keyed ? reinterpret_cast<state*>(mine.key.get()) : reinterpret_cast<state*>(mine.value.get());
+        state* to;
+        if constexpr (Carry == carry::sites) to = mine.key.get();
+        else if constexpr (Carry == carry::values) to = mine.value.get();
+        else to = mine.steps.get();
         for (std::int64_t r = 0; r < rows; ++r) {
             for (const auto& run : runs)
                 std::memcpy(to + r * pitch + run.column, state_ + run.offset + r * inner,
@@ -184,20 +222,26 @@ private:
             // Lines beyond the image's are searched like all others: one that behaves like its neighbours costs least.
             std::fill(to + r * pitch + count, to + (r + 1) * pitch, to[r * pitch + count - 1]);
         }
-        if constexpr (Keyed) {
-            const std::int64_t* at[max_rank]{};
-            for (int done = axis + 1; done < p_.rank; ++done) {
-                std::int64_t* line = mine.coordinate.get() + done * pitch;
-                const std::int64_t step = cells_between(p_.size.data(), done + 1, p_.rank);
-                const std::int64_t size = p_.size[static_cast<std::size_t>(done)];
-                for (std::int64_t c = 0; c < count; ++c) line[c] = (column + c) / step % size;
-                at[done] = line;
-            }
-            for (std::int64_t r = 0; r < rows; ++r) {
-                values_of_keys(m_, axis + 1, mine.key.get() + r * pitch, at, count, mine.value.get() + r * pitch);
-                V* const row = mine.value.get() + r * pitch;
-                std::fill(row + count, row + pitch, row[count - 1]);
-            }
+        if constexpr (Keyed) values_from_keys(axis, rows, column, count, pitch, mine);
+        if constexpr (Carry == carry::steps)
+            for (std::int64_t i = 0; i < rows * pitch; ++i)
+                mine.value.get()[i] = to[i] < 0 ? no_site<V>() : along(m_.weight[axis + 1], std::int64_t{to[i]});
+    }
+
+    void values_from_keys(int axis, std::int64_t rows, std::int64_t column, std::int64_t count, std::int64_t pitch,
+                          tile_buffers<V, K>& mine) {
+        const std::int64_t* at[max_rank]{};
+        for (int done = axis + 1; done < p_.rank; ++done) {
+            std::int64_t* line = mine.coordinate.get() + done * pitch;
+            const std::int64_t step = cells_between(p_.size.data(), done + 1, p_.rank);
+            const std::int64_t size = p_.size[static_cast<std::size_t>(done)];
+            for (std::int64_t c = 0; c < count; ++c) line[c] = (column + c) / step % size;
+            at[done] = line;
+        }
+        for (std::int64_t r = 0; r < rows; ++r) {
+            V* const row = mine.value.get() + r * pitch;
+            values_of_keys(m_, axis + 1, mine.key.get() + r * pitch, at, count, row);
+            std::fill(row + count, row + pitch, row[count - 1]);
         }
     }
 
@@ -214,8 +258,10 @@ private:
 
 template <class V, class K>
 void solve(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule) {
-    if (p.sites_wanted) engine<V, K, true>(on, p, image, out, rule).solve();
-    else engine<V, K, false>(on, p, image, out, rule).solve();
+    if (p.sites_wanted) return engine<V, K, carry::sites>(on, p, image, out, rule).solve();
+    if constexpr (sizeof(V) > sizeof(std::int32_t))
+        if (p.rank == 2) return engine<V, K, carry::steps>(on, p, image, out, rule).solve();
+    engine<V, K, carry::values>(on, p, image, out, rule).solve();
 }
 
 }  // namespace

@@ -54,16 +54,18 @@ void nearest(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest
     const auto is_site = [&](std::int64_t x) {
         return hn::Lt(hn::Zero(tag), hn::PromoteTo(tag, hn::LoadU(of_byte, site + x)));
     };
-    const auto here = [&](std::int64_t x) { return hn::Iota(tag, static_cast<std::int32_t>(x)); };
+    const positions first_ones = hn::Iota(tag, 0);
+    const auto here = [&](std::int64_t x) { return hn::Add(first_ones, hn::Set(tag, static_cast<std::int32_t>(x))); };
 
-    const running<true> up_to;
+    // Made once: for short lines making them took longer than using them.
+    static const running<true> up_to;
     positions carry = hn::Set(tag, -far);
     for (std::int64_t x = 0; x < count; x += lanes) {
         const positions left = up_to.over(hn::IfThenElse(is_site(x), here(x), hn::Set(tag, -far)), carry);
         hn::StoreU(left, tag, nearest + x);
         carry = up_to.carry_of(left);
     }
-    const running<false> from;
+    static const running<false> from;
     carry = hn::Set(tag, far);
     for (std::int64_t x = (count - 1) / lanes * lanes; x >= 0; x -= lanes) {
         const positions right = from.over(hn::IfThenElse(is_site(x), here(x), hn::Set(tag, far)), carry);

@@ -5,7 +5,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "exact/host_simd.hpp"
 
@@ -36,8 +36,8 @@ public:
     group(const tile<V, K>& t, std::int64_t first_line) : t_(t), line_(first_line) {}
 
     void solve() {
-        const V peak = largest_value();
-        if (lowest_value() >= no_site<V>()) return keep_rows();
+        const auto [least, peak] = extremes();
+        if (least >= no_site<V>()) return keep_rows();
         if (!t_.rows_ordered || peak <= along(t_.weight, near_rows)) {
             for (std::int64_t q = 0; q < t_.rows; ++q) store(q, outward<false>(q, 0, t_.rows - 1));
         } else {
@@ -47,19 +47,17 @@ public:
 
 private:
     // Below this distance (in rows) a search outward from every row ends so soon that bounds do not pay.
-    static constexpr std::int64_t near_rows = 12;
+    static constexpr std::int64_t near_rows = 32;
     // One row for all lanes together costs about as much as this many rows of one lane.
     static constexpr std::int64_t together_gain = 2;
 
-    V largest_value() const {
-        values most = load(0);
-        for (std::int64_t r = 1; r < t_.rows; ++r) most = hn::Max(most, load(r));
-        return hn::GetLane(hn::MaxOfLanes(of_value, most));
-    }
-    V lowest_value() const {
-        values least = load(0);
-        for (std::int64_t r = 1; r < t_.rows; ++r) least = hn::Min(least, load(r));
-        return hn::GetLane(hn::MinOfLanes(of_value, least));
+    std::pair<V, V> extremes() const {
+        values least = load(0), most = least;
+        for (std::int64_t r = 1; r < t_.rows; ++r) {
+            const values v = load(r);
+            least = hn::Min(least, v), most = hn::Max(most, v);
+        }
+        return {hn::GetLane(hn::MinOfLanes(of_value, least)), hn::GetLane(hn::MaxOfLanes(of_value, most))};
     }
 
     values load(std::int64_t row) const { return hn::Load(of_value, t_.value + row * t_.pitch + line_); }
@@ -67,8 +65,9 @@ private:
     /// No line has a site: every row keeps what it has.
     void keep_rows() const {
         for (std::int64_t r = 0; r < t_.rows; ++r) {
-            hn::Store(load(r), of_value, t_.best + r * t_.pitch + line_);
-            if constexpr (Keyed) hn::Store(hn::Set(of_key, no_key<K>), of_key, t_.best_key + r * t_.pitch + line_);
+            if (t_.best != nullptr) hn::StoreU(load(r), of_value, t_.best + r * t_.best_pitch + line_);
+            if constexpr (Keyed)
+                hn::StoreU(hn::Set(of_key, no_key<K>), of_key, t_.best_key + r * t_.best_pitch + line_);
         }
     }
 
@@ -92,6 +91,7 @@ private:
     template <bool KeepWinners>
     void level(std::int64_t step) {
         for (std::int64_t q = step; q < t_.rows - 1; q += 2 * step) {
+            if (own_wins<KeepWinners>(q)) continue;
             const values above = load_winners(q - step), below = load_winners(std::min(q + step, t_.rows - 1));
             const auto first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above)));
             const auto last = static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below)));
@@ -104,6 +104,16 @@ private:
             store(q, w);
             if constexpr (KeepWinners) hn::Store(w.row, of_value, t_.winner + q * t_.pitch + line_);
         }
+    }
+
+    /// Where no neighbour can be nearer in any lane there is nothing to bound or to search.
+    template <bool KeepWinners>
+    HWY_INLINE bool own_wins(std::int64_t q) const {
+        const winner own = start_at<true>(q, q);
+        if (!settled(hn::Set(of_value, t_.weight), own)) return false;
+        store(q, own);
+        if constexpr (KeepWinners) hn::Store(own.row, of_value, t_.winner + q * t_.pitch + line_);
+        return true;
     }
 
     /// The lines of this group have little in common: each looks at its own rows only, so that no image is quadratic.
@@ -125,8 +135,8 @@ private:
                 const V f = t_.value[r * t_.pitch + line] + along(t_.weight, q - r);
                 if (nearer(f, key_of(r), value, key)) value = f, key = key_of(r), row = r;
             }
-            t_.best[q * t_.pitch + line] = std::min(value, no_site<V>());
-            if constexpr (Keyed) t_.best_key[q * t_.pitch + line] = key;
+            if (t_.best != nullptr) t_.best[q * t_.best_pitch + line] = std::min(value, no_site<V>());
+            if constexpr (Keyed) t_.best_key[q * t_.best_pitch + line] = key;
             if constexpr (KeepWinners) t_.winner[q * t_.pitch + line] = static_cast<V>(row);
         }
     }
@@ -152,16 +162,23 @@ private:
         else return hn::AllFalse(of_value, hn::Lt(extra, w.value));
     }
 
-    /// Nearest row of [first, last] for query row q, looking at the closest rows first.
+    /// What row `start` offers query row q.
     template <bool Rows>
-    HWY_INLINE winner outward(std::int64_t q, std::int64_t first, std::int64_t last) const {
-        const std::int64_t start = std::clamp(q, first, last);
+    HWY_INLINE winner start_at(std::int64_t q, std::int64_t start) const {
         winner w{hn::Add(load(start), hn::Set(of_value, along(t_.weight, q - start))),
                  {},
                  hn::Set(of_value, static_cast<V>(start))};
         if constexpr (Keyed)
             w.key = hn::Or(hn::Load(of_key, t_.key + start * t_.pitch + line_),
                            hn::Set(of_key, static_cast<K>(static_cast<K>(start) << t_.key_shift)));
+        return w;
+    }
+
+    /// Nearest row of [first, last] for query row q, looking at the closest rows first.
+    template <bool Rows>
+    HWY_INLINE winner outward(std::int64_t q, std::int64_t first, std::int64_t last) const {
+        const std::int64_t start = std::clamp(q, first, last);
+        winner w = start_at<Rows>(q, start);
         std::int64_t up = start - 1, down = start + 1;
         for (; up >= first && down <= last; --up, ++down) {
             const values extra_up = hn::Set(of_value, along(t_.weight, q - up));
@@ -184,8 +201,10 @@ private:
     }
 
     void store(std::int64_t q, const winner& w) const {
-        hn::Store(hn::Min(w.value, hn::Set(of_value, no_site<V>())), of_value, t_.best + q * t_.pitch + line_);
-        if constexpr (Keyed) hn::Store(w.key, of_key, t_.best_key + q * t_.pitch + line_);
+        if (t_.best != nullptr)
+            hn::StoreU(hn::Min(w.value, hn::Set(of_value, no_site<V>())), of_value,
+                       t_.best + q * t_.best_pitch + line_);
+        if constexpr (Keyed) hn::StoreU(w.key, of_key, t_.best_key + q * t_.best_pitch + line_);
     }
 
     const tile<V, K>& t_;
@@ -249,23 +268,21 @@ void values_float64(const metric<double>& m, int first, const std::int64_t* key,
     values_from(m, first, key, at, count, value);
 }
 
-/// Four or eight roots at a time. In double and then rounded: for integers below 2^24 that equals a float root, above not.
+/// A root in double, rounded. Integers below 2^24 are floats, whose correctly rounded root is the same number.
 void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
-    const hn::ScalableTag<double> wide;
-    const hn::Rebind<std::int32_t, decltype(wide)> whole;
-    const hn::Rebind<float, decltype(wide)> single;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
+    const hn::ScalableTag<std::int32_t> whole;
+    const hn::Rebind<float, decltype(whole)> single;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole));
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         const auto v = hn::LoadU(whole, squared + i);
-        const auto root = hn::DemoteTo(single, hn::Sqrt(hn::PromoteTo(wide, v)));
-        const auto none = hn::RebindMask(single, hn::Lt(hn::Set(whole, no_site<std::int32_t>() - 1), v));
-        hn::StoreU(hn::IfThenElse(none, hn::Set(single, std::numeric_limits<float>::infinity()), root), single,
-                   out + i);
+        if (hn::AllTrue(whole, hn::Lt(v, hn::Set(whole, 1 << 24)))) {
+            hn::StoreU(hn::Sqrt(hn::ConvertTo(single, v)), single, out + i);
+        } else {
+            roots_one_by_one(squared + i, lanes, out + i);
+        }
     }
-    for (; i < count; ++i)
-        out[i] = squared[i] >= no_site<std::int32_t>() ? std::numeric_limits<float>::infinity()
-                                                       : static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
+    roots_one_by_one(squared + i, count - i, out + i);
 }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
@@ -299,12 +316,6 @@ void values_of_keys(const metric<double>& m, int first, const std::int64_t* key,
     HWY_DYNAMIC_DISPATCH(values_float64)(m, first, key, at, count, value);
 }
 
-template <class V, class T>
-void roots_one_by_one(const V* squared, std::int64_t count, T* out) {
-    for (std::int64_t i = 0; i < count; ++i)
-        out[i] = squared[i] >= no_site<V>() ? std::numeric_limits<T>::infinity()
-                                            : static_cast<T>(std::sqrt(static_cast<double>(squared[i])));
-}
 template <>
 void roots(const std::int32_t* squared, std::int64_t count, float* out) {
     HWY_DYNAMIC_DISPATCH(roots_int32)(squared, count, out);

@@ -1,7 +1,9 @@
 // The host engine's inner loops, compiled once per instruction set and chosen at run time.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "exact/core.hpp"
 
@@ -18,7 +20,8 @@ struct tile {
     std::int64_t pitch = 0;
     const V* value = nullptr;
     const K* key = nullptr;
-    V* best = nullptr;
+    std::int64_t best_pitch = 0;  ///< of the results, which need no alignment
+    V* best = nullptr;            ///< may be null when only keys are wanted
     K* best_key = nullptr;
     V* winner = nullptr;  ///< scratch of the tile's size: the winning rows, as V, in which they are exact
     V weight{};
@@ -39,6 +42,13 @@ void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t
                     std::int64_t count, std::int64_t* value);
 void values_of_keys(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
                     std::int64_t count, double* value);
+
+template <class V, class T>
+void roots_one_by_one(const V* squared, std::int64_t count, T* out) {
+    for (std::int64_t i = 0; i < count; ++i)
+        out[i] = squared[i] >= no_site<V>() ? std::numeric_limits<T>::infinity()
+                                            : static_cast<T>(std::sqrt(static_cast<double>(squared[i])));
+}
 
 /// Distances from squared distances: root in double, rounded once to the output's type; +inf where there is no site.
 template <class V>

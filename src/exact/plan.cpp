@@ -96,9 +96,8 @@ void choose_numbers(plan& p, bool whole) {
     if (!whole || rounded_up(p.largest) >= int64_limit) p.numbers = tier::float64;
     else p.numbers = p.largest < int32_limit && !p.wide_key ? tier::int32 : tier::int64;
     if (p.numbers != tier::int32) p.wide_key = p.sites_wanted;
-    if (p.numbers != tier::float64) return;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
-        if (!(p.largest / p.weight[axis] < ordered_ratio)) p.rows_ordered = false;
+        p.rows_ordered[axis] = p.numbers != tier::float64 || p.largest / p.weight[axis] < ordered_ratio;
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ struct plan {
     bool wide_key = false;                  ///< keys need 64 bits; int32 values are then not used
     std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
     key_layout keys;
-    /// Winning rows bound those between them. Always true in integers; in double as long as the smallest step between
+    /// Winning rows along an axis bound those between them. Always true in integers; in double as long as the smallest step between
     /// two parabolas, 2 * weight, exceeds the rounding of the largest value.
-    bool rows_ordered = true;
+    std::array<bool, max_rank> rows_ordered{};
     double largest = 0;  ///< bound of all squared distances
 
     template <class V>
