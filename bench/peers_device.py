@@ -72,19 +72,20 @@ class Npp:
 
     def __init__(self, cp, library):
         self._cp, self._library = cp, library
-        device = cp.cuda.Device()
+        device = cp.cuda.Device().id
+        properties = cp.cuda.runtime.getDeviceProperties(device)
         limits = [
-            device.attributes[name]
+            properties[name]
             for name in (
-                "MultiProcessorCount",
-                "MaxThreadsPerMultiProcessor",
-                "MaxThreadsPerBlock",
-                "MaxSharedMemoryPerBlock",
-                "ComputeCapabilityMajor",
-                "ComputeCapabilityMinor",
+                "multiProcessorCount",
+                "maxThreadsPerMultiProcessor",
+                "maxThreadsPerBlock",
+                "sharedMemPerBlock",
+                "major",
+                "minor",
             )
         ]
-        self.context = Context(0, device.id, *limits, 0, 0)
+        self.context = Context(0, device, *limits, 0, 0)
 
     def prepare(self, image):
         """A function that runs the transform, or None where NPP refuses the size."""
