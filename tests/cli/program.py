@@ -23,7 +23,9 @@ VERBS = ["distance", "voronoi", "info", "sample", "convert", "bench", "demo", "h
 def npy(shape, values, descr="|u1"):
     header = repr({"descr": descr, "fortran_order": False, "shape": tuple(shape)}).encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + array.array(FORMATS[descr], values).tobytes()
+    return (
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + array.array(FORMATS[descr], values).tobytes()
+    )
 
 
 def parse_npy(data):
@@ -65,7 +67,9 @@ class Examples(Case):
                 link.symlink_to(PROGRAM)
             with tempfile.TemporaryDirectory() as empty:
                 script = "set -e\n" + "\n".join(lines)
-                done = subprocess.run(["bash", "-c", script], cwd=empty, env=environment, capture_output=True, timeout=300)
+                done = subprocess.run(
+                    ["bash", "-c", script], cwd=empty, env=environment, capture_output=True, timeout=300
+                )
                 self.assertEqual(done.returncode, 0, (verb, done.stderr))
 
     def test_help_in_all_its_ways(self):
@@ -115,11 +119,15 @@ class Pipes(Case):
     IMAGE = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]
 
     def test_npy_through_the_program(self):
-        shape, descr, values = parse_npy(self.run_program("distance", "-", "-o", "-", stdin=npy((3, 4), self.IMAGE)).stdout)
+        shape, descr, values = parse_npy(
+            self.run_program("distance", "-", "-o", "-", stdin=npy((3, 4), self.IMAGE)).stdout
+        )
         self.assertEqual((shape, descr), ((3, 4), "<f4"))
         expected = [(r - 1) ** 2 + c**2 for r in range(3) for c in range(4)]
         self.assertEqual(values, array.array("f", [x**0.5 for x in expected]).tolist())
-        shape, descr, values = parse_npy(self.run_program("distance", "-", "-o", "-", "--squared", stdin=npy((3, 4), self.IMAGE)).stdout)
+        shape, descr, values = parse_npy(
+            self.run_program("distance", "-", "-o", "-", "--squared", stdin=npy((3, 4), self.IMAGE)).stdout
+        )
         self.assertEqual((descr, values), ("<u4", expected))
 
     def test_spacing_sites_and_types(self):
@@ -132,9 +140,23 @@ class Pipes(Case):
         seeds = npy((1, 5), [3, 0, 0, 0, 9])
         shape, descr, values = parse_npy(self.run_program("voronoi", "-", "-o", "-", stdin=seeds).stdout)
         self.assertEqual((shape, descr, values), ((1, 5), "<i8", [0, 0, 0, 4, 4]))
-        shape, descr, values = parse_npy(self.run_program("voronoi", "-", "-o", "-", "--coordinates", stdin=seeds).stdout)
+        shape, descr, values = parse_npy(
+            self.run_program("voronoi", "-", "-o", "-", "--coordinates", stdin=seeds).stdout
+        )
         self.assertEqual((shape, descr, values), ((2, 1, 5), "<i4", [0, 0, 0, 0, 0, 0, 0, 0, 4, 4]))
-        words = ["distance", "-", "--sites", "nonzero", "-o", "d.npy", "--indices", "i.npy", "--coordinates", "--picture", "p.png"]
+        words = [
+            "distance",
+            "-",
+            "--sites",
+            "nonzero",
+            "-o",
+            "d.npy",
+            "--indices",
+            "i.npy",
+            "--coordinates",
+            "--picture",
+            "p.png",
+        ]
         self.run_program(*words, stdin=seeds)
         self.assertEqual(parse_npy((self.folder / "i.npy").read_bytes())[2], values)
         self.assertEqual(parse_npy((self.folder / "d.npy").read_bytes())[2], [0, 1, 2, 1, 0])
@@ -151,8 +173,12 @@ class Pipes(Case):
         self.assertIn(b"note: no cell is zero", done.stderr)
         done = self.run_program("distance", "-", "-o", "-", "--squared", "-q", stdin=npy((2,), [1, 1]))
         self.assertEqual((parse_npy(done.stdout)[2], done.stderr), ([2**32 - 1] * 2, b""))
-        self.assertEqual(parse_npy(self.run_program("voronoi", "-", "-o", "-", stdin=npy((2,), [0, 0])).stdout)[2], [-1, -1])
-        self.assertEqual(parse_npy(self.run_program("distance", "-", "-o", "-", stdin=npy((0, 3), [])).stdout), ((0, 3), "<f4", []))
+        self.assertEqual(
+            parse_npy(self.run_program("voronoi", "-", "-o", "-", stdin=npy((2,), [0, 0])).stdout)[2], [-1, -1]
+        )
+        self.assertEqual(
+            parse_npy(self.run_program("distance", "-", "-o", "-", stdin=npy((0, 3), [])).stdout), ((0, 3), "<f4", [])
+        )
 
     def test_formats_by_suffix_and_threshold(self):
         self.run_program("sample", "circle", "-o", "c.png", "--size", "30x40")
@@ -162,12 +188,17 @@ class Pipes(Case):
         answers = {(self.folder / f"{suffix}.npy").read_bytes() for suffix in ("tif", "npy", "pgm")}
         self.assertEqual(len(answers), 1)
         ramp = npy((1, 4), [0, 100, 101, 255])
-        self.assertEqual(parse_npy(self.run_program("convert", "-", "-o", "-", "--threshold", "100", stdin=ramp).stdout)[2], [0, 0, 255, 255])
+        self.assertEqual(
+            parse_npy(self.run_program("convert", "-", "-o", "-", "--threshold", "100", stdin=ramp).stdout)[2],
+            [0, 0, 255, 255],
+        )
 
     def test_colour_goes_by_luminance_or_channel(self):
         (self.folder / "c.ppm").write_bytes(b"P6\n3 1\n255\n" + bytes([0, 0, 0, 0, 0, 9, 9, 0, 0]))
         self.assertEqual(parse_npy(self.run_program("distance", "c.ppm", "-o", "-").stdout)[2], [0, 1, 2])
-        self.assertEqual(parse_npy(self.run_program("distance", "c.ppm", "-o", "-", "--channel", "blue").stdout)[2], [0, 1, 0])
+        self.assertEqual(
+            parse_npy(self.run_program("distance", "c.ppm", "-o", "-", "--channel", "blue").stdout)[2], [0, 1, 0]
+        )
         self.assertIn("alpha", self.refusal("distance", "c.ppm", "-o", "-", "--channel", "alpha"))
 
 
@@ -176,23 +207,48 @@ class Refusals(Case):
         done = subprocess.run([PROGRAM], capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn(b"usage: nearfield VERB", done.stderr)
-        self.assertEqual(self.refusal("distance", "x.npy", "--squred"), "nearfield: distance: there is no option --squred; did you mean --squared?; see `nearfield help distance`")
-        for words in (["nothing"], ["distance"], ["distance", "a.npy", "b.npy"], ["help", "nothing"], ["completion", "csh"], ["distance", "a.npy"],
-                      ["distance", "-", "-o", "-", "--indices", "-"], ["sample", "blob", "-o", "x.npy"], ["sample", "random", "-o", "x.npy", "--size", "5y5"],
-                      ["sample", "random", "-o", "x.npy", "--density", "2"], ["bench", "--fields", "all"], ["bench", "--repeat", "0"], ["demo"], [""],
-                      ["distance", "a.npy", "--coordinates", "-o", "d.npy"], ["distance", "a.npy", "-o", "d.png", "--picture", "p.png"]):
+        self.assertEqual(
+            self.refusal("distance", "x.npy", "--squred"),
+            "nearfield: distance: there is no option --squred; did you mean --squared?; see `nearfield help distance`",
+        )
+        for words in (
+            ["nothing"],
+            ["distance"],
+            ["distance", "a.npy", "b.npy"],
+            ["help", "nothing"],
+            ["completion", "csh"],
+            ["distance", "a.npy"],
+            ["distance", "-", "-o", "-", "--indices", "-"],
+            ["sample", "blob", "-o", "x.npy"],
+            ["sample", "random", "-o", "x.npy", "--size", "5y5"],
+            ["sample", "random", "-o", "x.npy", "--density", "2"],
+            ["bench", "--fields", "all"],
+            ["bench", "--repeat", "0"],
+            ["demo"],
+            [""],
+            ["distance", "a.npy", "--coordinates", "-o", "d.npy"],
+            ["distance", "a.npy", "-o", "d.png", "--picture", "p.png"],
+        ):
             self.refusal(*words)
 
     def test_spacing(self):
         volume = npy((4, 5, 6), [1] * 120)
-        self.assertEqual(self.refusal("distance", "-", "-o", "x.npy", "--spacing", "5,0.4", stdin=volume),
-                         "nearfield: distance: spacing has 2 values for a 3-D array (shape 4x5x6); give one per axis in array order, e.g. --spacing 5,0.4,0.4")
+        self.assertEqual(
+            self.refusal("distance", "-", "-o", "x.npy", "--spacing", "5,0.4", stdin=volume),
+            "nearfield: distance: spacing has 2 values for a 3-D array (shape 4x5x6); give one per axis in array order, e.g. --spacing 5,0.4,0.4",
+        )
         for bad in ("0", "-1", "nan", "1,2,inf", "a", "1,,1", "1,1,1,1"):
             self.refusal("distance", "-", "-o", "x.npy", f"--spacing={bad}", stdin=volume)
 
     def test_slices_and_isolines_before_any_work(self):
         volume = npy((4, 5, 6), [1] * 120)
-        for words in (["--slice", "3:0"], ["--slice", "0:4"], ["--slice", "0"], ["--isolines", "0"], ["--isolines", "a,b"]):
+        for words in (
+            ["--slice", "3:0"],
+            ["--slice", "0:4"],
+            ["--slice", "0"],
+            ["--isolines", "0"],
+            ["--isolines", "a,b"],
+        ):
             self.refusal("distance", "-", "-o", "x.npy", "--picture", "p.png", *words, stdin=volume)
         self.assertEqual(list(self.folder.iterdir()), [])
 
@@ -209,7 +265,9 @@ class Refusals(Case):
             (self.folder / f"empty.{suffix}").write_bytes(b"")
             self.refusal("distance", f"empty.{suffix}", "-o", "x.npy", status=3)
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([PROGRAM, "distance", "-", "-o", "-"], input=npy((5,), [1] * 5), stdout=full, stderr=subprocess.PIPE)
+            done = subprocess.run(
+                [PROGRAM, "distance", "-", "-o", "-"], input=npy((5,), [1] * 5), stdout=full, stderr=subprocess.PIPE
+            )
         self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_unwritable_folder(self):
@@ -245,8 +303,12 @@ class Reports(Case):
         self.assertEqual(parse_npy(done.stdout)[0], (3, 4))
         for words in (["voronoi", "-", "-o", "v.png"], ["convert", "-", "-o", "c.npy"], ["bench", "-"]):
             self.assertEqual(json.loads(self.run_program(*words, "--json", stdin=image).stdout)["verb"], words[0])
-        self.assertEqual(json.loads(self.run_program("sample", "one", "-o", "s.npy", "--json").stdout)["output"]["shape"], [512, 512])
-        self.assertGreater(json.loads(self.run_program("bench", "--size", "64x64", "--json").stdout)["run"]["mcells_per_s"], 0)
+        self.assertEqual(
+            json.loads(self.run_program("sample", "one", "-o", "s.npy", "--json").stdout)["output"]["shape"], [512, 512]
+        )
+        self.assertGreater(
+            json.loads(self.run_program("bench", "--size", "64x64", "--json").stdout)["run"]["mcells_per_s"], 0
+        )
         self.assertEqual(len(json.loads(self.run_program("demo", "-o", "d", "--json").stdout)["pictures"]), 6)
 
     def test_quiet_is_quiet(self):
