@@ -17,7 +17,7 @@ constexpr int long_warps = 8;
 // random sites of 5 % and more settle within that. Halving costs more.
 template <class V>
 constexpr int near_reach = std::is_same_v<V, std::int32_t> ? 12 : 40;
-constexpr int near_check = 4;
+constexpr int near_check = 8;
 // Rows to either side that the halving loads before it asks whether it is done: enough loads in flight to hide latency.
 constexpr int batch_rows = 4;
 
