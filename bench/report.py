@@ -13,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
+README = ROOT / "README.md"
 
 
 def load(folder):
@@ -48,6 +49,8 @@ class Rows:
                     self.peers.append(row["engine"])
 
     def get(self, image, engine, field, threads):
+        # PBA+ finds sites; distances follow from them at no less than that time.
+        field = "index" if engine == "PBA+" else field
         return self.ms.get((image, engine, field, threads))
 
     def share_of_copy(self, image, field, threads):
@@ -109,7 +112,7 @@ def field_table(rows, field, threads_list):
     """One table of one field: ours, every peer, and how many times faster ours is than each."""
     peers = []
     for peer in map(library, rows.peers):
-        if peer not in peers and any(key[1] == peer and key[2] == field for key in rows.ms):
+        if peer not in peers and any(key[1] == peer and (key[2] == field or peer == "PBA+") for key in rows.ms):
             peers.append(peer)
     titles = ["image", "sites", "threads", "nearfield ms", "Mcells/s", "copy %"]
     for peer in peers:
@@ -145,12 +148,37 @@ def section(rows):
     return "\n\n".join(parts)
 
 
+HEADLINE = (("device", 0, ("PBA+", "CuPy", "NPP")), ("host", 2, ("edt", "OpenCV", "SciPy")))
+HEADLINE_IMAGES = ((4096,) * 2, (256,) * 3, (512,) * 3)
+
+
+def headline(found):
+    """A few rows for the README: distances, 10 % random sites, how many times faster than each peer."""
+    lines = []
+    for place, threads, peers in HEADLINE:
+        rows = Rows(found[place])
+        where = rows.ours["device"] + (f", {threads} threads" if threads else "")
+        for shape in HEADLINE_IMAGES:
+            image = ("random", shape, 0.1)
+            ours = rows.get(image, "nearfield", "distance", threads)
+            if ours is None:
+                continue
+            against = []
+            for peer in peers:
+                # A peer without threads of its own was timed on one.
+                theirs = rows.get(image, peer, "distance", threads) or rows.get(image, peer, "distance", 1)
+                if theirs:
+                    against.append(f"{peer} {theirs / ours:.1f}x")
+            lines.append([where, image_name(image), f"{number(ours)} ms", ", ".join(against)])
+    return table(["on", "image", "nearfield", "faster than"], lines)
+
+
 def insert(page, marker, text):
     start, end = f"<!-- report: {marker} -->", "<!-- /report -->"
     begin = page.find(start)
     stop = page.find(end, begin)
     if begin < 0 or stop < 0:
-        raise SystemExit(f"report.py: {PAGE} has no {start} ... {end}")
+        raise SystemExit(f"report.py: the page has no {start} ... {end}")
     return page[: begin + len(start)] + "\n\n" + text + "\n\n" + page[stop:]
 
 
@@ -179,6 +207,8 @@ def main():
             page = insert(page, f"exact {place}", section(rows))
     if not options.to_terminal:
         PAGE.write_text(page)
+        if set(found) >= {"host", "device"}:
+            README.write_text(insert(README.read_text(), "headline", headline(found)))
 
 
 if __name__ == "__main__":
