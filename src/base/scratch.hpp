@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
 
+#include "base/memory.hpp"
 #include "nearfield/error.hpp"
 
 namespace nearfield {
@@ -20,10 +20,16 @@ public:
     explicit host_scratch(std::int64_t count) {
         if (count == 0) return;
         const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
-        data_.reset(static_cast<T*>(::operator new(bytes, std::align_val_t{scratch_alignment}, std::nothrow)));
+        const auto available = static_cast<std::int64_t>(bytes) > worth_asking_bytes ? free_memory() : std::nullopt;
+        if (!available || static_cast<std::int64_t>(bytes) <= *available)
+            data_.reset(static_cast<T*>(::operator new(bytes, std::align_val_t{scratch_alignment}, std::nothrow)));
         if (!data_)
-            throw error(error_code::out_of_memory,
-                        "out of host memory: the call needs a workspace of " + std::to_string(bytes) + " bytes");
+            throw error(
+                error_code::out_of_memory,
+                fmt::format("out of memory: the call needs a workspace of {}{}; use a smaller array or a machine "
+                            "with more memory",
+                            bytes_text(static_cast<std::int64_t>(bytes)),
+                            available ? ", free are " + bytes_text(*available) : ""));
     }
     [[nodiscard]] T* get() const { return data_.get(); }
 

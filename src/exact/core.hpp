@@ -101,17 +101,6 @@ NF_HD constexpr bool nearer(V a, K a_key, V b, K b_key) {
     return a < b || (a == b && a_key < b_key);
 }
 
-/// Squared distance from a cell to a packed site over axes rank-1, rank-2, ..., first, added in that order (which fixes the
-/// last bit in double). `at` holds the cell's coordinate along every axis.
-template <class V, class K>
-NF_HD constexpr V value_of(const metric<V>& m, K key, const std::int64_t* at, int first) {
-    if (key == no_key<K>) return no_site<V>();
-    V sum = along(m.weight[m.rank - 1], at[m.rank - 1] - m.keys.template coordinate<K>(key, m.rank - 1));
-    for (int axis = m.rank - 2; axis >= first; --axis)
-        sum += along(m.weight[axis], at[axis] - m.keys.template coordinate<K>(key, axis));
-    return sum;
-}
-
 namespace self_check {
 constexpr std::int64_t sizes[] = {5, 1024, 1025};
 constexpr key_layout layout = layout_for(sizes, 3);

@@ -92,10 +92,9 @@ void keep_long_axes(plan& p, const any_input<Place>& image, const std::array<dou
 }
 
 void choose_numbers(plan& p, bool whole) {
-    p.wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
+    const bool wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
     if (!whole || rounded_up(p.largest) >= int64_limit) p.numbers = tier::float64;
-    else p.numbers = p.largest < int32_limit && !p.wide_key ? tier::int32 : tier::int64;
-    if (p.numbers != tier::int32) p.wide_key = p.sites_wanted;
+    else p.numbers = p.largest < int32_limit && !wide_key ? tier::int32 : tier::int64;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
         p.rows_ordered[axis] = p.numbers != tier::float64 || p.largest / p.weight[axis] < ordered_ratio;
 }

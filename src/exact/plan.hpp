@@ -21,7 +21,6 @@ struct plan {
 
     tier numbers = tier::int32;
     bool sites_wanted = false;              ///< carry packed sites, not only values
-    bool wide_key = false;                  ///< keys need 64 bits; int32 values are then not used
     std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
     key_layout keys;
     /// Winning rows along an axis bound those between them. Always true in integers; in double as long as the smallest step between

@@ -6,41 +6,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
+#include "base/memory.hpp"
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 namespace nearfield::io {
-
-namespace {
-
-/// Bytes the system can still give without killing somebody; nothing when it does not say. With overcommit, malloc
-/// alone promises memory that is not there.
-std::optional<std::int64_t> free_memory() {
-    std::ifstream info("/proc/meminfo");
-    std::string key, rest;
-    std::int64_t kib = 0, total = 0;
-    bool known = false;
-    while (info >> key >> kib && std::getline(info, rest)) {
-        if (key != "MemAvailable:" && key != "SwapFree:") continue;
-        total += kib * 1024;
-        known = true;
-    }
-    if (!known) return std::nullopt;
-    std::ifstream group("/sys/fs/cgroup/memory.max");
-    std::int64_t most = 0;
-    if (group >> most) total = std::min(total, most);
-    return total;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-    if (bytes < 100 * 1024) return fmt::format("{} bytes", bytes);
-    if (bytes < (std::int64_t{1} << 30)) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
-}
-
-}  // namespace
 
 std::optional<std::int64_t> byte_count(dtype type, std::span<const std::int64_t> shape) {
     if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; })) return std::nullopt;
@@ -63,8 +34,7 @@ array make_array(dtype type, std::vector<std::int64_t> shape) {
         throw error(error_code::invalid_argument,
                     fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes",
                                 shape_text(shape)));
-    constexpr std::int64_t worth_asking = std::int64_t{1} << 26;
-    const auto available = *bytes > worth_asking ? free_memory() : std::nullopt;
+    const auto available = *bytes > worth_asking_bytes ? free_memory() : std::nullopt;
     array made;
     made.type = type;
     try {

@@ -49,6 +49,24 @@ TEST(HostLarge, SampledCellsAgainstEverySite) {
     check_few_sites({3000000}, 50, spacings()[0], 2);
 }
 
+TEST(HostLarge, AWorkspaceThatMemoryCannotHoldIsAnError) {
+    // 4e10 cells of one byte in memory, and an output that is never touched.
+    const std::uint8_t one = 1;
+    any_input<host> image = any_input<host>::contiguous(&one, dtype::uint8, shape_t{200000, 200000});
+    image.stride = {};
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(reinterpret_cast<void*>(std::uintptr_t{1} << 46), dtype::float64,
+                                                shape_t{200000, 200000});
+    try {
+        distance_transform(host{}, image, out);
+        FAIL() << "160 GB were to be had";
+    } catch (const error& problem) {
+        EXPECT_EQ(problem.code(), error_code::out_of_memory);
+        EXPECT_NE(std::string(problem.what()).find("needs a workspace of 149.0 GiB, free are"), std::string::npos)
+            << problem.what();
+    }
+}
+
 /// Grids with more cells than an int32 counts: a dozen sites, sampled cells. `Squared` is the type of the squared distances.
 template <class Squared>
 void check_big(const shape_t& shape, std::int64_t needed) {
