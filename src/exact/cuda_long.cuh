@@ -60,11 +60,13 @@ __global__ void __launch_bounds__(cuda::warp* long_warps)
     if (column >= g.columns || nth >= g.rows || hard[group]) return;
     const auto q = static_cast<steps<V>>(nth), rows = static_cast<steps<V>>(g.rows);
     const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
-    const V weight = m.weight[g.axis], reach = along(weight, steps<V>{near_reach<V>});
+    // Farther than the line is long, squares may exceed the numbers.
+    const steps<V> limit = min(steps<V>{near_reach<V>}, static_cast<steps<V>>(rows - 1));
+    const V weight = m.weight[g.axis], reach = along(weight, limit);
     const auto own = line.load(q);
     found<V, K> best{line.value(own), line.key(own, q), q};
     steps<V> apart = 1;
-    for (; apart <= near_reach<V>; ++apart) {
+    for (; apart <= limit; ++apart) {
         const V extra = along(weight, apart);
         if (settled<Keyed>(best.value, extra)) break;
         if (apart % near_check == 0 && best.value > reach) break;
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(cuda::warp* long_warps)
         }
     }
     // One lane writes: stores of millions of threads to a few bytes took longer than the search.
-    const bool open = !settled<Keyed>(best.value, along(weight, apart)) && (q >= apart || apart < rows - q);
+    const bool open = (q >= apart || apart < rows - q) && !settled<Keyed>(best.value, along(weight, apart));
     const unsigned lanes = __activemask(), open_lanes = __ballot_sync(lanes, open);
     if (open_lanes != 0 && static_cast<int>(threadIdx.x) == __ffs(static_cast<int>(open_lanes)) - 1) hard[group] = 1;
     to.put(m, g.first_cell(column) + q * g.inner, best.value, best.key);

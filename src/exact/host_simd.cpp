@@ -38,7 +38,8 @@ public:
     void solve() {
         const auto [least, peak] = extremes();
         if (least >= no_site<V>()) return keep_rows();
-        if (!t_.rows_ordered || peak <= along(t_.weight, near_rows)) {
+        // Farther than the line is long, squares may exceed the numbers.
+        if (!t_.rows_ordered || peak <= along(t_.weight, std::min(near_rows, t_.rows - 1))) {
             for (std::int64_t q = 0; q < t_.rows; ++q) store(q, outward<false>(q, 0, t_.rows - 1));
         } else {
             by_halving();

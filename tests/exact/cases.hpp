@@ -121,6 +121,8 @@ inline const std::vector<spacing_case>& spacings() {
         {{5, 0.4, 0.4}, "a microscope's stack"},
         {{1, 1000003}, "extreme ratio, squares beyond 2^32: uint64"},
         {{1e-3, 1, 1e4}, "extreme ratio, not integral"},
+        {{20000}, "integral and large: int32 holds the squares of very small grids only"},
+        {{1e9}, "the same for int64"},
         {{1e12, 3}, "integral, but squares beyond 2^62: double"},
         {{16777216, 1}, "integral, small terms matter only in 64 bits"},
     };
