@@ -9,6 +9,7 @@ report.py --print FOLDER   prints them
 import argparse
 import json
 import pathlib
+import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -139,13 +140,28 @@ def field_table(rows, field, threads_list):
     return table(titles, lines)
 
 
+def summary(rows, field, threads_list):
+    """How many times faster than each peer, over all images that both were timed on."""
+    said = []
+    for peer in dict.fromkeys(map(library, rows.peers)):
+        ratios = []
+        for image in rows.images:
+            for threads in threads_list:
+                ours, theirs = (rows.get(image, engine, field, threads) for engine in ("nearfield", peer))
+                if ours and theirs:
+                    ratios.append(theirs / ours)
+        if ratios:
+            said.append(f"{peer} {statistics.geometric_mean(ratios):.1f} (least {min(ratios):.1f}, of {len(ratios)})")
+    return "Times faster, geometric mean: " + ", ".join(said) + "." if said else ""
+
+
 def section(rows):
     threads = sorted({key[3] for key in rows.ms if key[1] == "nearfield"})
     parts = [rows.head()]
     for field, title in (("distance", "Distance (float32)"), ("index", "Nearest site (int64 index)")):
         if any(key[1] == "nearfield" and key[2] == field for key in rows.ms):
-            parts += [f"**{title}**", field_table(rows, field, threads)]
-    return "\n\n".join(parts)
+            parts += [f"**{title}**", summary(rows, field, threads), field_table(rows, field, threads)]
+    return "\n\n".join(filter(None, parts))
 
 
 HEADLINE = (("device", 0, ("PBA+", "CuPy", "NPP")), ("host", 2, ("edt", "OpenCV", "SciPy")))
