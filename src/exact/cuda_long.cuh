@@ -125,7 +125,8 @@ __device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, st
     }
 }
 
-/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few.
+/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because what
+/// the warps of a row have in common (its bounds, the barrier, the reader) spans all of it.
 template <class V, class K, bool Keyed, int Done, bool Last, int Together>
 __global__ void __launch_bounds__(cuda::warp* long_warps)
     search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells,

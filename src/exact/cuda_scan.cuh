@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(cuda::warp* scan_warps)
     }
 }
 
-/// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time.
+/// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time. One function, because each
+/// step hands its registers to the next by shuffles.
 template <class V, class K, bool Keyed, bool Last>
 __global__ void __launch_bounds__(cuda::warp* scan_warps)
     scan_lines(const site_bytes image, const metric<V> m, const std::int32_t* before, const std::uint32_t* after,

@@ -75,6 +75,8 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
     }
 }
 
+/// Load, then either look outward or build, merge and walk. One function, because the phases share the block's barriers and
+/// the reader's registers.
 template <bool Keyed, int Done, bool Last>
 __global__ void __launch_bounds__(cuda::warp* short_rows / band_rows)
     search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
