@@ -14,8 +14,6 @@
 
 namespace nearfield::exact {
 
-constexpr int flat_threads = 256;
-
 inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
 /// A field of the caller that is not contiguous: solved in workspace, copied at the end.

@@ -12,6 +12,7 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int long_warps = 8;
+constexpr int long_threads = long_warps * cuda::warp;
 // Rows that search_near looks at to either side, and how often it asks whether that can still succeed. Where hulls follow, they
 // cost as much as looking about 12 rows far (4096^2, 1 % sites, H200, 2026-11-21: 0.48 ms with 40 rows and no hulls needed);
 // random sites of 5 % and more settle within that. Halving costs more.
@@ -49,7 +50,7 @@ __device__ bool settled(V value, V extra) {
 
 /// A thread a cell; a warp 32 neighbouring columns of one row, so that each row it looks at is one or two cache lines.
 template <class V, class K, bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp* long_warps)
+__global__ void __launch_bounds__(long_threads)
     search_near(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells, const sink<V, K, Keyed, Last> to,
                 std::uint8_t* hard) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
@@ -128,7 +129,7 @@ __device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, st
 /// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because what
 /// the warps of a row have in common (its bounds, the barrier, the reader) spans all of it.
 template <class V, class K, bool Keyed, int Done, bool Last, int Together>
-__global__ void __launch_bounds__(cuda::warp* long_warps)
+__global__ void __launch_bounds__(long_threads)
     search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells,
                       const sink<V, K, Keyed, Last> to, const std::uint8_t* hard, const queries wanted,
                       std::int32_t* winners) {

@@ -12,7 +12,9 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int scan_cells = 1024;
+constexpr int flat_threads = 256;
 constexpr int scan_warps = 8;
+constexpr int scan_threads = scan_warps * cuda::warp;
 constexpr std::int32_t nowhere = -1;
 
 /// How the image's bytes are read: one a cell, lines one after another.
@@ -67,7 +69,7 @@ __device__ inline std::uint32_t first_in(std::uint32_t word, std::int32_t start)
 }
 
 /// A warp a stretch: its last and its first site.
-__global__ void __launch_bounds__(cuda::warp* scan_warps)
+__global__ void __launch_bounds__(scan_threads)
     find_ends(const site_bytes image, std::int32_t* last, std::uint32_t* first) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
     if (nth >= image.lines * image.stretches) return;
@@ -80,7 +82,7 @@ __global__ void __launch_bounds__(cuda::warp* scan_warps)
 }
 
 /// A warp a line: from the ends of each stretch to the nearest site before it and after it, in place.
-__global__ void __launch_bounds__(cuda::warp* scan_warps)
+__global__ void __launch_bounds__(scan_threads)
     carry_ends(std::int64_t lines, std::int64_t stretches, std::int32_t* last, std::uint32_t* first) {
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
     if (line >= lines) return;
@@ -107,7 +109,7 @@ __global__ void __launch_bounds__(cuda::warp* scan_warps)
 /// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time. One function, because each
 /// step hands its registers to the next by shuffles.
 template <class V, class K, bool Keyed, bool Last>
-__global__ void __launch_bounds__(cuda::warp* scan_warps)
+__global__ void __launch_bounds__(scan_threads)
     scan_lines(const site_bytes image, const metric<V> m, const std::int32_t* before, const std::uint32_t* after,
                const sink<V, K, Keyed, Last> to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
@@ -149,9 +151,10 @@ __global__ void __launch_bounds__(cuda::warp* scan_warps)
 
 /// A thread a cell: any strides and element types to one byte a cell, 0 for zero. Floats lose their sign bit first.
 template <class Bits, bool Float>
-__global__ void __launch_bounds__(256) copy_to_bytes(const Bits* image, const metric<std::int32_t> shape,
-                                                     const strides stride, std::int64_t cells, std::uint8_t* bytes) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+__global__ void __launch_bounds__(flat_threads)
+    copy_to_bytes(const Bits* image, const metric<std::int32_t> shape, const strides stride, std::int64_t cells,
+                  std::uint8_t* bytes) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * flat_threads + threadIdx.x;
     if (cell >= cells) return;
     const Bits bits = image[offset_of(cell, shape.size, stride.of, shape.rank)];
     bytes[cell] = (Float ? static_cast<Bits>(bits << 1) : bits) != 0;
@@ -159,9 +162,9 @@ __global__ void __launch_bounds__(256) copy_to_bytes(const Bits* image, const me
 
 /// A thread a cell: a contiguous field to the caller's strides.
 template <class T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(flat_threads)
     copy_to_strides(const T* from, const metric<std::int32_t> shape, const strides stride, std::int64_t cells, T* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * flat_threads + threadIdx.x;
     if (cell < cells) to[offset_of(cell, shape.size, stride.of, shape.rank)] = from[cell];
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr int row_bits = 10;
 constexpr int band_rows = 32;
 constexpr int short_rows = 1 << row_bits;
+constexpr int short_threads = short_rows / band_rows * cuda::warp;
 constexpr std::int32_t packed_none = 3 << 20;        // value of a row without a site, above all real ones
 constexpr std::int32_t short_largest = packed_none;  // squared distances must stay below
 constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this: both together have 22 bits
@@ -78,7 +79,7 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
 /// Load, then either look outward or build, merge and walk. One function, because the phases share the block's barriers and
 /// the reader's registers.
 template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp* short_rows / band_rows)
+__global__ void __launch_bounds__(short_threads)
     search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
                      const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
     extern __shared__ packed_point points[];

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int slab_rows = 512;
 constexpr int slab_bands = slab_rows / band_rows;
+constexpr int slab_threads = slab_bands * cuda::warp;
 
 /// A row and its height; every sum stays below 2^31 in the numbers int32.
 struct wide_point {
@@ -105,7 +106,7 @@ private:
 
 /// A block a slab of 32 columns, a warp a band of it.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(cuda::warp* slab_bands)
+__global__ void __launch_bounds__(slab_threads)
     build_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
                 const slab_lists lists) {
     extern __shared__ std::byte shared[];
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(cuda::warp* slab_bands)
 
 /// A thread a column and a pair of neighbours among the runs of `step` slabs that are merged already.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(cuda::warp* long_warps)
+__global__ void __launch_bounds__(long_threads)
     merge_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
                 const slab_lists lists, int step) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(cuda::warp* long_warps)
 
 /// A warp 32 rows of 32 columns.
 template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(cuda::warp* long_warps)
+__global__ void __launch_bounds__(long_threads)
     walk_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
                const slab_lists lists, const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
