@@ -225,8 +225,10 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
         for (fill kind : {fill::one, fill::percent, fill::fifty}) {
             for (const spacing_case& cell : {spacings()[0], spacings()[7], spacings()[9]}) {
                 dress d;
-                d.image = k % 3 == 0 ? dtype::float32 : dtype::uint8;
-                d.image_layout = d.output_layout = layout::tight;
+                constexpr dtype types[] = {dtype::uint8, dtype::float32, dtype::uint8, dtype::float16, dtype::int64};
+                d.image = types[k % 5];
+                // Strided arrays reach the kernels that copy to and from them.
+                d.image_layout = d.output_layout = k % 4 == 3 ? layout::stepping : layout::tight;
                 outputs wanted = outputs::all();
                 if (k % 2 == 0) wanted = {outputs::distance_t::float32, outputs::squared_t::none, false, false};
                 EXPECT_EQ(check(device_engine(), solve(shape, make_fill(kind, shape, k), cell), wanted, d), "");
