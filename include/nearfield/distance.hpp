@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <type_traits>
 
 #include "nearfield/error.hpp"
@@ -9,36 +11,73 @@
 
 namespace nearfield {
 
-/// Which cells of the image are sites. NaN is not zero.
-enum class sites { zero, nonzero };
+/// Which cells of the image are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are the
+/// cells of any other value; cells of value zero are background and sites for all, as in edt.
+enum class sites : std::uint8_t { zero, nonzero, other_labels };
+
+/// Signed fields are the distance outside minus the distance inside; inside are the cells that are not sites by the rule
+/// `sites`. `outside_negative` turns the sign round.
+enum class sign : std::uint8_t { none, inside_negative, outside_negative };
 
 struct distance_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     nearfield::sites sites = nearfield::sites::zero;  ///< SciPy's convention: distance to the nearest zero
+    nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest cell that is none
+    /// Distances end at the nearest point of the site's cell, its boundary at the faces, instead of at its centre: half a
+    /// cell less along each axis on which the two cells differ.
+    bool half_cell = false;
+    borders border{};  ///< what lies beyond the ends of each axis, in array order
+    /// In units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
+    double max_distance = std::numeric_limits<double>::infinity();
+    int batch_axes = 0;  ///< leading axes that number images, each solved by itself; the answer is that of a loop
 };
 
 /// The fields one call fills. Leave out what is not wanted; at least one must be given. All must have the image's shape
 /// and may have any strides, but may overlap neither the image nor each other.
+///
+/// A cell has no site when there is none, when all are farther than `max_distance`, or (index, coordinates, label) when a
+/// closed border is nearer than every site of the grid.
 template <class Place>
 struct fields {
-    any_output<Place> distance{};     ///< float32 or float64, units of `spacing`; +inf where there is no site
-    any_output<Place> squared{};      ///< see squared_distance_type; its maximum (float64: +inf) where there is no site
-    any_output<Place> index{};        ///< int64: C-order linear index of the nearest site; -1 without a site
-    any_output<Place> coordinates{};  ///< int32, shape (rank, ...image shape): its coordinates; -1 without a site
+    /// float16, float32 or float64, units of `spacing`; +inf without a site, -inf where the sign is negative.
+    any_output<Place> distance{};
+    /// uint16, uint32, uint64, float16, float32 or float64, where it holds every answer of the call exactly (float64 always);
+    /// see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like `distance`.
+    any_output<Place> squared{};
+    /// int64, or int32 where that suffices: C-order linear index of the nearest site within its image; -1 without a site.
+    any_output<Place> index{};
+    /// int32, shape (axes that are no batch axes, ...image shape): its coordinates; -1 without a site.
+    any_output<Place> coordinates{};
+    /// The image's element type: the image's value at the nearest site; 0 without a site.
+    any_output<Place> label{};
+    /// bool or uint8: 1 where the distance would stay the same whatever lay beyond the open borders, else 0.
+    any_output<Place> trusted{};
 };
 
-/// The type that holds every squared distance of a grid of this shape exactly: uint32 where the spacing is integral and
-/// the largest possible value is below 2^32 - 1, uint64 where it is below 2^62, else float64. Wider types of the list are
-/// accepted as well, float64 always.
-/// Throws nearfield::error when rank is not 1..max_rank or the spacing is not valid.
+/// One call's arguments in a list of calls.
+template <class Place>
+struct job {
+    any_input<Place> image{};
+    fields<Place> out{};
+};
+
+/// The narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly: an unsigned type
+/// where the spacing is integral and neither `sign` nor `half_cell` is asked for; uint32 while the largest possible value
+/// is below 2^32 - 1, uint64 while it is below 2^62.
+/// Throws nearfield::error when rank is not 1..max_rank or an option is not valid.
+[[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options);
 [[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const spacing& cell = {});
 
 /// Distance from every cell of an image to its nearest site, that site, or both.
 ///
 /// Integral spacing: squared distances are integers and exact. Other spacing: every squared distance is
 /// (((w_last * d_last^2) + w_(last-1) * d^2) + ...) in double, w = spacing^2, each operation rounded once and in that
-/// order, and the smallest such value over all sites is found exactly. A distance is the root of the squared distance,
-/// taken in double and rounded once to the output's type. Equal bits on host and device, whatever the number of threads.
+/// order, and the smallest such value over all sites is found exactly. With `half_cell` a term is
+/// w / 4 * max(2 |d| - 1, 0)^2. A distance is the root of the squared distance, taken in double and rounded once to the
+/// output's type. Equal bits on host and device, whatever the number of threads.
+///
+/// Along a periodic axis d is the shorter way round, as in the middle of a tiling. Along a closed axis the first cell
+/// beyond either end is a site. Sites of the grid are preferred to equally near borders.
 ///
 /// Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis before
 /// it, and so on, which is SciPy's rule.
@@ -48,15 +87,16 @@ struct fields {
 ///   out     where the answers go
 ///
 /// Time O(cells log(longest side)) at worst, O(cells) for most images; spacings whose ratio exceeds a million or so may
-/// cost O(cells * side).
+/// cost O(cells * side). The number of labels does not matter. A small `max_distance` makes it faster.
 ///
 /// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
 /// or more than 2 axes are wanted; none where a contiguous output of that width can serve; plus one tile of lines a thread.
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
 /// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the
-/// image is not contiguous bytes, and the size of each output that is not contiguous; workspace_bytes tells the sum.
+/// image is not contiguous bytes, and the size of each output that is not contiguous. nearfield::plan tells the sum for
+/// every call, options included.
 ///
-/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, spacing; no memory; no GPU.
+/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///
 /// Maurer, Qi, Raghavan, "A linear time algorithm for computing exact Euclidean distance transforms of binary images in
 /// arbitrary dimensions", IEEE TPAMI 25(2), 2003, for the separation into line passes.
@@ -65,10 +105,11 @@ void distance_transform(const host& on, const any_input<host>& image, const fiel
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options = {});
 
-/// Device memory that this call would take besides image and outputs. Checks the arguments as distance_transform does, reads
-/// no data, needs no GPU; throws unsupported in a build without CUDA.
-[[nodiscard]] std::int64_t workspace_bytes(const device& on, const any_input<device>& image, const fields<device>& out,
-                                           const distance_options& options = {});
+/// The same for many images of different shapes (and one number of axes, element type and set of fields) in one call: the
+/// answer is that of a loop, the work is spread over all of them together. On a device images of similar size share their
+/// launches, in a workspace of about three times their cells.
+void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options = {});
+void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options = {});
 
 /// distance_transform for one field each.
 template <class Place>

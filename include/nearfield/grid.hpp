@@ -199,4 +199,28 @@ private:
     int count_ = 0;
 };
 
+/// What lies beyond both ends of an axis: nothing, only sites, or the other end of the grid again.
+enum class border : std::uint8_t { open, closed, periodic };
+
+/// Borders along each axis, in array order. Empty means open everywhere; one value means the same along every axis.
+class borders {
+public:
+    constexpr borders() = default;
+    constexpr borders(border every_axis) : value_{every_axis}, count_(1) {}
+    constexpr borders(std::initializer_list<border> per_axis) : borders(per_axis.begin(), per_axis.size()) {}
+    /// Keeps the first max_rank values and remembers how many came, so that the call can report a wrong number.
+    constexpr borders(const border* per_axis, std::size_t count) : count_(static_cast<int>(count)) {
+        for (std::size_t i = 0; i < count && i < value_.size(); ++i) value_[i] = per_axis[i];
+    }
+    [[nodiscard]] constexpr int count() const { return count_; }
+    constexpr border operator[](int axis) const {
+        if (count_ == 0) return border::open;
+        return value_[static_cast<std::size_t>(count_ == 1 ? 0 : axis)];
+    }
+
+private:
+    std::array<border, max_rank> value_{};
+    int count_ = 0;
+};
+
 }  // namespace nearfield

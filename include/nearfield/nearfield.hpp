@@ -4,5 +4,6 @@
 #include "nearfield/distance.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
+#include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/voronoi.hpp"

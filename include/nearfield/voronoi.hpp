@@ -1,23 +1,59 @@
-// The discrete Voronoi diagram: which site is nearest to each cell.
+// The discrete Voronoi diagram: which site is nearest to each cell, and what that site carries.
 #pragma once
 
 #include "nearfield/distance.hpp"
 
 namespace nearfield {
 
-/// Nearest site of every cell, where the sites are the cells of `seeds` that are not zero.
-///
-///   out   int64 of the shape of `seeds`: C-order linear index of the site; or int32 of shape (rank, ...): its coordinates.
-///         -1 where there is no site at all
-///
-/// distance_transform with sites::nonzero, and everything said there holds: ties, strides, cost, errors, order of work.
-/// For distances to the same sites in the same pass call distance_transform itself.
+/// Nearest seed of every cell, where the seeds are the cells that are not zero: distance_transform with sites::nonzero
+/// (whatever options.sites says), and everything said there holds. `out.label` carries the seeds' values to their cells.
+template <class Place>
+void voronoi(const Place& on, const std::type_identity_t<any_input<Place>>& seeds, const fields<Place>& out,
+             const distance_options& options = {}) {
+    distance_options with_seeds = options;
+    with_seeds.sites = sites::nonzero;
+    distance_transform(on, seeds, out, with_seeds);
+}
+
+/// Nearest seed of every cell, one field: int64 of the shape of `seeds` gets its C-order linear index; int32 of shape
+/// (rank, ...) its coordinates. -1 where there is no seed at all.
 template <class Place>
 void voronoi(const Place& on, const std::type_identity_t<any_input<Place>>& seeds,
-             const std::type_identity_t<any_output<Place>>& out, const spacing& cell = {}) {
+             const std::type_identity_t<any_output<Place>>& out, const distance_options& options = {}) {
     fields<Place> wanted;
     (out.type == dtype::int32 ? wanted.coordinates : wanted.index) = out;
-    distance_transform(on, seeds, wanted, {.spacing = cell, .sites = sites::nonzero});
+    voronoi(on, seeds, wanted, options);
 }
+
+/// Every cell gets the value of its nearest seed, 0 where none is within options.max_distance: labels grow without running
+/// into each other, as by scikit-image's function of this name. `out` has the element type of `seeds`.
+template <class Place>
+void expand_labels(const Place& on, const std::type_identity_t<any_input<Place>>& seeds,
+                   const std::type_identity_t<any_output<Place>>& out, const distance_options& options = {}) {
+    fields<Place> wanted;
+    wanted.label = out;
+    voronoi(on, seeds, wanted, options);
+}
+
+/// The power diagram (Laguerre diagram): for every cell the site s with the smallest power
+///     |cell - s|^2 - weight(s),
+/// so that a site of weight r^2 behaves like a ball of radius r. A larger weight wins cells from its neighbours; a site may
+/// own no cell at all. Ties as in distance_transform.
+///
+///   seeds    sites are the cells that are not zero
+///   weights  shape of `seeds`, read at sites only: int8 to int32, uint8 to uint32, float32 or float64; in squared units of
+///            `spacing`, may be negative. A weight of NaN counts as minus infinity: that site owns no cell
+///   out      index, coordinates, label, and as `squared` the power: float64. (No distance: a power may be negative.)
+///   options  spacing, border (open or periodic), batch_axes. The others must be left alone
+///
+/// Exact: integers throughout where weights and spacing are integral and all powers stay below 2^62 (as float64 powers beyond
+/// 2^53 are rounded), else the double (((-weight + w_last * d_last^2) + ...) with each operation rounded once.
+/// Order of work, cost and errors as distance_transform; device workspace 12 bytes a cell more.
+///
+/// Aurenhammer, "Power diagrams: properties, algorithms and applications", SIAM J. Computing 16(1), 1987.
+void power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
+                   const fields<host>& out, const distance_options& options = {});
+void power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
+                   const fields<device>& out, const distance_options& options = {});
 
 }  // namespace nearfield

@@ -83,20 +83,27 @@ std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int
     return value;
 }
 
+std::array<border, max_rank> checked_borders(const borders& beyond, const std::int64_t* shape, int rank) {
+    if (beyond.count() > 1 && beyond.count() != rank)
+        fail(
+            fmt::format("border has {} values for a {}-D array (shape {}); give one per axis in array order, or one for all "
+                        "axes",
+                        beyond.count(), rank, shape_text(shape, rank)));
+    std::array<border, max_rank> value{};
+    for (int axis = 0; axis < rank; ++axis) {
+        if (beyond[axis] > border::periodic)
+            fail(fmt::format("border along axis {} is {}; give open, closed or periodic", axis,
+                             static_cast<int>(beyond[axis])));
+        value[static_cast<std::size_t>(axis)] = beyond[axis];
+    }
+    return value;
+}
+
 void check_type(const char* name, dtype came, std::initializer_list<dtype> accepted) {
     if (std::find(accepted.begin(), accepted.end(), came) != accepted.end()) return;
     std::vector<const char*> names;
     for (dtype type : accepted) names.push_back(name_of(type));
     fail(fmt::format("{} has element type {}; give an array of {}", name, name_of(came), fmt::join(names, " or ")));
-}
-
-void check_holds(const char* name, dtype came, dtype needed, double largest) {
-    const auto width = [](dtype type) { return type == dtype::uint32 ? 0 : type == dtype::uint64 ? 1 : 2; };
-    if (width(came) >= width(needed)) return;
-    fail(fmt::format(
-        "{} has element type {}, which cannot hold every squared distance of this grid (up to {:g}) exactly; "
-        "give an array of {}",
-        name, name_of(came), largest, name_of(needed)));
 }
 
 template <class Place>
@@ -114,34 +121,40 @@ void check_image(const char* name, const any_input<Place>& image, std::int64_t m
     if (none) return;
     if (cells >= static_cast<double>(max_cells))
         fail(fmt::format("{} of shape {} has more than 2^62 cells", name, shape_text(image.shape.data(), image.rank)));
-    if (image.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
 }
 
 template <class Place>
-void check_same_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image) {
-    if (!out.wanted()) return;
+void check_same_shape(const char* name, const any_input<Place>& other, const any_input<Place>& image) {
+    if (!other.wanted()) return;
     const auto rank = static_cast<std::size_t>(image.rank);
-    if (out.rank != image.rank || !std::equal(out.shape.begin(), out.shape.begin() + rank, image.shape.begin()))
+    if (other.rank != image.rank || !std::equal(other.shape.begin(), other.shape.begin() + rank, image.shape.begin()))
         fail(fmt::format("{} has shape {}; give one of the image's shape {}", name,
-                         shape_text(out.shape.data(), out.rank), shape_text(image.shape.data(), image.rank)));
-    if (!empty(image) && out.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
+                         shape_text(other.shape.data(), other.rank), shape_text(image.shape.data(), image.rank)));
 }
 
 template <class Place>
-void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image) {
+void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image,
+                            int batch_axes) {
     if (!out.wanted()) return;
     const auto rank = static_cast<std::size_t>(image.rank);
-    if (out.rank != image.rank + 1 || out.shape[0] != image.rank ||
+    const int axes = image.rank - batch_axes;
+    if (out.rank != image.rank + 1 || out.shape[0] != axes ||
         !std::equal(image.shape.begin(), image.shape.begin() + rank, out.shape.begin() + 1))
         fail(fmt::format("{} has shape {}; coordinates of a {}-D image need shape {}x{}", name,
-                         shape_text(out.shape.data(), out.rank), image.rank, image.rank,
+                         shape_text(out.shape.data(), out.rank), axes, axes,
                          shape_text(image.shape.data(), image.rank)));
-    if (!empty(image) && out.data == nullptr) fail(fmt::format("{} has no data (null pointer)", name));
 }
 
 template <class Place>
-void check_apart(std::span<const named_view<Place>> views) {
-    for (std::size_t i = 1; i < views.size(); ++i) {
+void check_data(std::span<const named_view<Place>> views) {
+    for (const auto& each : views)
+        if (each.view.wanted() && !empty(each.view) && each.view.data == nullptr)
+            fail(fmt::format("{} has no data (null pointer)", each.name));
+}
+
+template <class Place>
+void check_apart(std::span<const named_view<Place>> views, std::size_t inputs) {
+    for (std::size_t i = inputs; i < views.size(); ++i) {
         const auto& written = views[i];
         if (!written.view.wanted() || empty(written.view)) continue;
         if (!writes_once<Place>(written.view))
@@ -159,11 +172,13 @@ void check_apart(std::span<const named_view<Place>> views) {
 
 template void check_image<host>(const char*, const any_input<host>&, std::int64_t);
 template void check_image<device>(const char*, const any_input<device>&, std::int64_t);
-template void check_same_shape<host>(const char*, const any_output<host>&, const any_input<host>&);
-template void check_same_shape<device>(const char*, const any_output<device>&, const any_input<device>&);
-template void check_coordinate_shape<host>(const char*, const any_output<host>&, const any_input<host>&);
-template void check_coordinate_shape<device>(const char*, const any_output<device>&, const any_input<device>&);
-template void check_apart<host>(std::span<const named_view<host>>);
-template void check_apart<device>(std::span<const named_view<device>>);
+template void check_same_shape<host>(const char*, const any_input<host>&, const any_input<host>&);
+template void check_same_shape<device>(const char*, const any_input<device>&, const any_input<device>&);
+template void check_coordinate_shape<host>(const char*, const any_output<host>&, const any_input<host>&, int);
+template void check_coordinate_shape<device>(const char*, const any_output<device>&, const any_input<device>&, int);
+template void check_data<host>(std::span<const named_view<host>>);
+template void check_data<device>(std::span<const named_view<device>>);
+template void check_apart<host>(std::span<const named_view<host>>, std::size_t);
+template void check_apart<device>(std::span<const named_view<device>>, std::size_t);
 
 }  // namespace nearfield

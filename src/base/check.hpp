@@ -22,9 +22,10 @@ std::string shape_text(const std::int64_t* shape, int rank);
 /// Spacing along every axis, checked: none, one or `rank` values, each finite and positive.
 std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int64_t* shape, int rank);
 
+/// Borders along every axis, checked: none, one or `rank` values.
+std::array<border, max_rank> checked_borders(const borders& beyond, const std::int64_t* shape, int rank);
+
 void check_type(const char* name, dtype came, std::initializer_list<dtype> accepted);
-/// `came` must be as wide as `needed` in the order uint32, uint64, float64.
-void check_holds(const char* name, dtype came, dtype needed, double largest);
 
 template <class Place>
 struct named_view {
@@ -32,17 +33,21 @@ struct named_view {
     any_input<Place> view;
 };
 
-/// Rank 1 to max_rank, sides 0 to max_side, data present when there are cells, cell count below 2^62.
+/// Rank 1 to max_rank, sides 0 to max_side, cell count below 2^62.
 template <class Place>
 void check_image(const char* name, const any_input<Place>& image, std::int64_t max_side);
 template <class Place>
-void check_same_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image);
-/// A coordinate field has shape (rank, ...image shape).
+void check_same_shape(const char* name, const any_input<Place>& other, const any_input<Place>& image);
+/// A coordinate field has shape (axes that are no batch axes, ...image shape).
 template <class Place>
-void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image);
-/// The first view is read, the others are written: none of those may touch another view's bytes or, through its strides,
-/// write one element twice. Two views whose address ranges interleave without sharing an element are refused too.
+void check_coordinate_shape(const char* name, const any_output<Place>& out, const any_input<Place>& image,
+                            int batch_axes);
+/// Every view with cells has data.
 template <class Place>
-void check_apart(std::span<const named_view<Place>> views);
+void check_data(std::span<const named_view<Place>> views);
+/// The first `inputs` views are read, the others are written: none of those may touch another view's bytes or, through its
+/// strides, write one element twice. Two views whose address ranges interleave without sharing an element are refused too.
+template <class Place>
+void check_apart(std::span<const named_view<Place>> views, std::size_t inputs = 1);
 
 }  // namespace nearfield

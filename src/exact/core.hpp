@@ -69,11 +69,11 @@ struct key_layout {
     }
 };
 
-/// Field widths for a grid whose axes have `size` cells.
-constexpr key_layout layout_for(const std::int64_t* size, int rank) {
+/// Field widths for a grid whose axes have `size` cells; axes before `first` number images and take no bits.
+constexpr key_layout layout_for(const std::int64_t* size, int rank, int first = 0) {
     key_layout layout;
     int at = 0;
-    for (int axis = 0; axis < rank; ++axis) {
+    for (int axis = first; axis < rank; ++axis) {
         layout.shift[axis] = at;
         layout.bits[axis] = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size[axis] - 1)));
         at += layout.bits[axis];
@@ -85,14 +85,43 @@ constexpr key_layout layout_for(const std::int64_t* size, int rank) {
 inline constexpr int narrow_key_bits = 31;
 inline constexpr int wide_key_bits = 63;
 
+/// Cells between two coordinates of one axis, the shorter way round where it is periodic.
+template <class Steps>
+NF_HD constexpr Steps apart(Steps a, Steps b, Steps size, bool periodic) {
+    const Steps direct = a < b ? b - a : a - b;
+    return periodic && size - direct < direct ? size - direct : direct;
+}
+
+/// What is squared for cells that are `distance` apart: the distance, or, where distances end at faces, twice it less one.
+/// In that case all values of a problem are in quarters.
+template <class Steps>
+NF_HD constexpr Steps reach(Steps distance, bool half_cell) {
+    if (!half_cell) return distance;
+    return distance > 0 ? 2 * distance - 1 : 0;
+}
+
 /// What both backends need to know of a grid; axes of length 1 have been dropped, so rank is 1 to 8 and sizes are 2 or
-/// more, except for a grid of a single cell. Passed to kernels by value.
+/// more, except for a grid of a single cell. Axes before `first_axis` number images. Passed to kernels by value.
 template <class V>
 struct metric {
     int rank = 1;
     std::int64_t size[max_rank]{};
     V weight[max_rank]{};
     key_layout keys;
+    int first_axis = 0;
+    bool half_cell = false;
+    bool periodic[max_rank]{};
+
+    /// What `distance` cells along an axis add to a squared distance.
+    template <class Steps>
+    NF_HD constexpr V term(int axis, Steps distance) const {
+        return along(weight[axis], reach(distance, half_cell));
+    }
+    /// The same for two coordinates.
+    template <class Steps>
+    NF_HD constexpr V between(int axis, Steps a, Steps b) const {
+        return term(axis, apart(a, b, static_cast<Steps>(size[axis]), periodic[axis]));
+    }
 };
 
 /// True when (value, key) `a` is nearer than `b`.
@@ -110,6 +139,9 @@ static_assert(layout.coordinate(key, 2) == 1024 && layout.coordinate(key, 1) == 
 static_assert(layout.field<std::int32_t>(2, 1) > layout.with(layout.field<std::int32_t>(1, 1023), 0, 4),
               "last axis first");
 static_assert(layout.with(no_key<std::int32_t>, 1, 7) == no_key<std::int32_t>);
+static_assert(layout_for(sizes, 3, 1).coordinate(key, 0) == 0, "an axis that numbers images has no coordinate");
+static_assert(apart(1, 8, 10, false) == 7 && apart(1, 8, 10, true) == 3 && apart(8, 1, 10, true) == 3);
+static_assert(reach(3, false) == 3 && reach(3, true) == 5 && reach(0, true) == 0);
 static_assert(nearer(1, 5, 2, 0) && nearer(2, 0, 2, 5) && !nearer(2, 5, 2, 5));
 }  // namespace self_check
 

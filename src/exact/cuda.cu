@@ -17,14 +17,9 @@ std::int64_t pass_on(const device_call& call) {
 
 }  // namespace
 
-void run(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule) {
+void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
-    static_cast<void>(pass_on({on, p, image, out, rule, false}));
-}
-
-std::int64_t workspace_bytes(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                             sites rule) {
-    return pass_on({on, p, image, out, rule, true});
+    static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
 }
 
 }  // namespace nearfield::exact

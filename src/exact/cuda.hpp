@@ -1,15 +1,20 @@
 // The device backend of the exact engine.
 #pragma once
 
+#include <span>
+
 #include "exact/plan.hpp"
+#include "nearfield/plan.hpp"
 
 namespace nearfield::exact {
 
 /// Starts solving a checked problem that has cells, ordered on the stream. Throws unsupported in a build without CUDA.
-void run(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out, sites rule);
+void run(const device& on, const plan& p, const arrays<device>& a);
 
-/// Bytes of workspace that run() would allocate for it.
-std::int64_t workspace_bytes(const device& on, const plan& p, const any_input<device>& image, const fields<device>& out,
-                             sites rule);
+/// Starts solving many, alike but for their sizes; plans without cells are skipped.
+void run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs);
+
+/// What run() would do: numbers, workspace, passes. Needs no GPU.
+call_plan describe(const device& on, const plan& p, const arrays<device>& a);
 
 }  // namespace nearfield::exact

@@ -1,27 +1,135 @@
 // The public calls: check, plan, hand over to a backend.
+#include <fmt/format.h>
+
+#include <vector>
+
 #include "base/check.hpp"
 #include "exact/cuda.hpp"
 #include "exact/host.hpp"
+#include "nearfield/plan.hpp"
+#include "nearfield/voronoi.hpp"
 
 namespace nearfield {
+namespace {
+
+void check_place(const host& on) {
+    if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
+}
+void check_place(const device&) {}
+
+template <class Place>
+void solve(const Place& on, const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
+    check_place(on);
+    const exact::plan p = exact::make_plan(image, out, {options});
+    if (p.cells > 0) exact::run(on, p, {image, out});
+}
+
+/// All jobs are alike but for their sizes; checked before the first one is started.
+template <class Place>
+void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
+    check_place(on);
+    std::vector<exact::plan> plans;
+    const auto alike = [](const any_output<Place>& a, const any_output<Place>& b) {
+        return a.wanted() == b.wanted() && (!a.wanted() || a.type == b.type);
+    };
+    for (std::size_t k = 0; k < jobs.size(); ++k) {
+        const auto& [image, out] = jobs[k];
+        const auto& [first_image, first] = jobs[0];
+        if (image.rank != first_image.rank || image.type != first_image.type || !alike(out.distance, first.distance) ||
+            !alike(out.squared, first.squared) || !alike(out.index, first.index) ||
+            !alike(out.coordinates, first.coordinates) || !alike(out.label, first.label) ||
+            !alike(out.trusted, first.trusted))
+            fail(fmt::format("jobs[{}] differs from jobs[0] in its number of axes, an element type or the fields it wants; "
+                             "give each kind a call of its own",
+                             k));
+        try {
+            plans.push_back(exact::make_plan(image, out, {options}));
+        } catch (const error& problem) {
+            throw error(problem.code(), fmt::format("jobs[{}]: {}", k, problem.what()), problem.where());
+        }
+    }
+    if (!jobs.empty()) exact::run(on, plans, jobs);
+}
+
+template <class Place>
+void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_input<Place>& weights,
+                    const fields<Place>& out, const distance_options& options) {
+    check_place(on);
+    distance_options with_seeds = options;
+    if (with_seeds.sites != sites::other_labels) with_seeds.sites = sites::nonzero;
+    const exact::plan p = exact::make_plan(
+        seeds, out, {.options = with_seeds, .reads_data = true, .weighted = true, .weight_type = weights.type});
+    check_same_shape<Place>("weights", weights, seeds);
+    if (!weights.wanted()) fail("weights has no axes; give an array of the seeds' shape");
+    const named_view<Place> all[] = {{"weights", weights},
+                                     {"out.squared", out.squared},
+                                     {"out.index", out.index},
+                                     {"out.coordinates", out.coordinates},
+                                     {"out.label", out.label}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
+    if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
+}
+
+template <class Place>
+call_plan describe(const Place& on, const any_input<Place>& image, const fields<Place>& out,
+                   const distance_options& options) {
+    check_place(on);
+    const exact::plan p = exact::make_plan(image, out, {.options = options, .reads_data = false});
+    call_plan what = exact::describe(on, p, {image, out});
+    what.cells = image.cells();
+    what.input_bytes = what.cells * size_of(image.type);
+    for (const any_output<Place>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted()) what.output_bytes += field->cells() * size_of(field->type);
+    return what;
+}
+
+}  // namespace
 
 void distance_transform(const host& on, const any_input<host>& image, const fields<host>& out,
                         const distance_options& options) {
-    if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
-    const exact::plan p = exact::make_plan(image, out, options);
-    if (p.cells > 0) exact::run(on, p, image, out, options.sites);
+    solve(on, image, out, options);
 }
-
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options) {
-    const exact::plan p = exact::make_plan(image, out, options);
-    if (p.cells > 0) exact::run(on, p, image, out, options.sites);
+    solve(on, image, out, options);
 }
 
-std::int64_t workspace_bytes(const device& on, const any_input<device>& image, const fields<device>& out,
-                             const distance_options& options) {
-    const exact::plan p = exact::make_plan(image, out, options);
-    return p.cells > 0 ? exact::workspace_bytes(on, p, image, out, options.sites) : 0;
+void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options) {
+    solve_all(on, jobs, options);
+}
+void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options) {
+    solve_all(on, jobs, options);
+}
+
+void power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
+                   const fields<host>& out, const distance_options& options) {
+    solve_weighted(on, seeds, weights, out, options);
+}
+void power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
+                   const fields<device>& out, const distance_options& options) {
+    solve_weighted(on, seeds, weights, out, options);
+}
+
+call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
+               const distance_options& options) {
+    return describe(on, image, out, options);
+}
+call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
+               const distance_options& options) {
+    return describe(on, image, out, options);
+}
+
+std::string call_plan::text() const {
+    const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    std::string all = fmt::format("{}, {} numbers{}: {} cells, input {:.1f} MiB, output {:.1f} MiB, workspace {:.1f} MiB\n",
+                                  place, numbers, threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
+                                  mib(input_bytes), mib(output_bytes), mib(workspace_bytes));
+    for (const pass_plan& pass : passes)
+        all += fmt::format("  {:<7} {:<44} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
+                           pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
+    return all;
 }
 
 }  // namespace nearfield

@@ -68,7 +68,7 @@ public:
 
     void solve() {
         scan_lines();
-        for (int axis = p_.rank - 2; axis >= 0; --axis) search_axis(axis);
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search_axis(axis);
     }
 
 private:
@@ -266,11 +266,11 @@ void solve(const host& on, const plan& p, const any_input<host>& image, const fi
 
 }  // namespace
 
-void run(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule) {
+void run(const host& on, const plan& p, const arrays<host>& a) {
     switch (p.numbers) {
-        case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, image, out, rule);
-        case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, image, out, rule);
-        case tier::float64: return solve<double, std::int64_t>(on, p, image, out, rule);
+        case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a.image, a.out, p.rule);
+        case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, a.image, a.out, p.rule);
+        case tier::float64: return solve<double, std::int64_t>(on, p, a.image, a.out, p.rule);
     }
 }
 

@@ -1,11 +1,20 @@
 // The host backend of the exact engine.
 #pragma once
 
+#include <span>
+
 #include "exact/plan.hpp"
+#include "nearfield/plan.hpp"
 
 namespace nearfield::exact {
 
 /// Solves a checked problem that has cells.
-void run(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule);
+void run(const host& on, const plan& p, const arrays<host>& a);
+
+/// Solves many, alike but for their sizes; plans without cells are skipped.
+void run(const host& on, std::span<const plan> plans, std::span<const job<host>> jobs);
+
+/// What run() would do: numbers, workspace, passes.
+call_plan describe(const host& on, const plan& p, const arrays<host>& a);
 
 }  // namespace nearfield::exact

@@ -2,14 +2,17 @@
 #include "exact/cuda.hpp"
 
 namespace nearfield::exact {
+namespace {
 
-void run(const device&, const plan&, const any_input<device>&, const fields<device>&, sites) {
+[[noreturn]] void fail_unsupported() {
     throw error(error_code::unsupported,
                 "device: this build has no CUDA backend; build with the CUDA toolkit installed, or use host{}");
 }
 
-std::int64_t workspace_bytes(const device&, const plan&, const any_input<device>&, const fields<device>&, sites) {
-    throw error(error_code::unsupported, "device: this build has no CUDA backend");
-}
+}  // namespace
+
+void run(const device&, const plan&, const arrays<device>&) { fail_unsupported(); }
+void run(const device&, std::span<const plan>, std::span<const job<device>>) { fail_unsupported(); }
+call_plan describe(const device&, const plan&, const arrays<device>&) { fail_unsupported(); }
 
 }  // namespace nearfield::exact

@@ -1,68 +1,146 @@
 #include "exact/plan.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
+#include "exact/types.hpp"
 
 namespace nearfield::exact {
 namespace {
 
+using lengths = std::array<double, max_rank>;
+using edges = std::array<border, max_rank>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double int32_limit = 1073741824.0;           // 2^30: no_site<int32>
 constexpr double int64_limit = 4611686018427387904.0;  // 2^62: no_site<int64>
-constexpr double uint32_output_limit = 4294967295.0;   // the type's maximum stands for "no site"
+constexpr double largest_weight = 4294967296.0;        // 2^32: beyond every integral weight of a power diagram
 // 2 * weight must exceed the error of comparing two values, at most 2^-50 of the largest value that is compared.
 constexpr double ordered_ratio = 562949953421312.0;       // 2^49
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
-bool integral(const std::array<double, max_rank>& cell, int rank) {
-    for (int axis = 0; axis < rank; ++axis)
-        if (cell[static_cast<std::size_t>(axis)] != std::floor(cell[static_cast<std::size_t>(axis)])) return false;
-    return true;
-}
+/// Lengths, borders and shape of the axes that are searched.
+struct geometry {
+    int rank = 0;
+    std::array<std::int64_t, max_rank> size{};
+    lengths cell{};
+    edges beyond{};
+    bool half_cell = false;
 
-/// Sum over axes of weight * (size - 1)^2, an upper bound of every squared distance.
-double largest_squared(const std::int64_t* shape, const std::array<double, max_rank>& weight, int rank) {
-    double sum = 0;
-    for (int axis = 0; axis < rank; ++axis) {
-        const double reach = static_cast<double>(shape[axis] > 0 ? shape[axis] - 1 : 0);
-        sum += weight[static_cast<std::size_t>(axis)] * (reach * reach);
+    [[nodiscard]] bool integral() const {
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
+            if (cell[axis] != std::floor(cell[axis])) return false;
+        return true;
     }
-    return sum;
+    [[nodiscard]] double weight(std::size_t axis) const { return cell[axis] * cell[axis]; }
+    /// Squared distance of `cells` along an axis, in quarters with half_cell.
+    [[nodiscard]] double term(std::size_t axis, std::int64_t cells) const {
+        const auto d = static_cast<double>(reach(cells, half_cell));
+        return weight(axis) * (d * d);
+    }
+    /// Cells between two of an axis, at most.
+    [[nodiscard]] std::int64_t farthest(std::size_t axis) const {
+        if (size[axis] == 0) return 0;
+        return beyond[axis] == border::periodic ? size[axis] / 2 : size[axis] - 1;
+    }
+    /// Upper bound of every squared distance between two cells.
+    [[nodiscard]] double largest() const {
+        double sum = 0;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) sum += term(axis, farthest(axis));
+        return sum;
+    }
+    /// Upper bound of the answers: no cell is farther than a closed border, sites or not.
+    [[nodiscard]] double largest_answer() const {
+        double to_border = infinity;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
+            if (beyond[axis] == border::closed) to_border = std::min(to_border, term(axis, (size[axis] + 1) / 2));
+        return std::isfinite(to_border) ? to_border : largest();
+    }
+    /// Upper bound of every value that an engine meets where it looks at borders: those of a single cell are one away.
+    [[nodiscard]] double largest_beyond() const {
+        double sum = 0;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
+            sum += term(axis, std::max<std::int64_t>(farthest(axis), 1));
+        return sum;
+    }
+};
+
+geometry geometry_of(const std::int64_t* shape, int rank, const distance_options& options) {
+    const auto cell = checked_spacing(options.spacing, shape, rank);
+    const auto beyond = checked_borders(options.border, shape, rank);
+    if (options.batch_axes < 0 || options.batch_axes >= rank)
+        fail(fmt::format("batch_axes is {} for a {}-D array (shape {}); give 0 to {}, so that an axis is left to search",
+                         options.batch_axes, rank, shape_text(shape, rank), rank - 1));
+    if (!(options.max_distance >= 0))
+        fail(fmt::format("max_distance is {}; give a length of 0 or more, or infinity for no limit",
+                         options.max_distance));
+    if (options.sites > sites::other_labels) fail("sites is none of zero, nonzero, other_labels");
+    if (options.sign > sign::outside_negative) fail("sign is none of none, inside_negative, outside_negative");
+    geometry g;
+    g.half_cell = options.half_cell;
+    for (int axis = options.batch_axes; axis < rank; ++axis) {
+        const auto k = static_cast<std::size_t>(g.rank++);
+        g.size[k] = shape[axis];
+        g.cell[k] = cell[static_cast<std::size_t>(axis)];
+        g.beyond[k] = beyond[static_cast<std::size_t>(axis)];
+    }
+    if (!std::isfinite(4 * g.largest_beyond()))
+        fail(
+            "spacing is so large that squared distances of this grid exceed what a double can hold; use another unit "
+            "of length");
+    return g;
 }
 
-std::array<double, max_rank> squared(const std::array<double, max_rank>& cell) {
-    std::array<double, max_rank> weight{};
-    for (std::size_t axis = 0; axis < weight.size(); ++axis) weight[axis] = cell[axis] * cell[axis];
-    return weight;
+/// The largest value whose distance, as a double, does not exceed max_distance. Values are quarters with half_cell.
+double limit_of(const distance_options& options, bool whole) {
+    const double most = options.half_cell ? 2 * options.max_distance : options.max_distance;
+    if (!std::isfinite(most)) return infinity;
+    double limit = most * most;
+    if (!std::isfinite(limit)) return infinity;
+    const auto next = [&](double v) { return whole ? std::floor(v) + 1 : std::nextafter(v, infinity); };
+    const auto previous = [&](double v) { return whole ? std::ceil(v) - 1 : std::nextafter(v, -infinity); };
+    if (whole && limit >= 9007199254740992.0) whole = false;  // beyond 2^53 a step of one is lost
+    if (whole) limit = std::floor(limit);
+    while (std::sqrt(next(limit)) <= most) limit = next(limit);
+    while (limit > 0 && std::sqrt(limit) > most) limit = previous(limit);
+    return limit;
 }
 
-/// Sums in double are exact below 2^53; above, a bound this close to a limit is moved to the safe side.
-double rounded_up(double bound) { return bound * (1.0 + 1e-15); }
-
-dtype squared_type(double largest, bool whole) {
-    if (whole && largest < uint32_output_limit) return dtype::uint32;
-    if (whole && rounded_up(largest) < int64_limit) return dtype::uint64;
-    return dtype::float64;
+range range_of(const geometry& g, const distance_options& options, bool weighted) {
+    range r;
+    const double limit = limit_of(options, g.integral());
+    r.largest = std::min(g.largest_answer(), limit) / (g.half_cell ? 4 : 1);
+    r.whole = g.integral() && !weighted;
+    r.quarters = r.whole && g.half_cell;
+    r.negative = options.sign != sign::none;
+    return r;
 }
 
 template <class Place>
-void check_types(const fields<Place>& out, dtype exact_squared, double largest) {
-    if (out.distance.wanted()) check_type("out.distance", out.distance.type, {dtype::float32, dtype::float64});
-    if (out.index.wanted()) check_type("out.index", out.index.type, {dtype::int64});
+void check_fields(const any_input<Place>& image, const fields<Place>& out, const range& r, const request& wanted,
+                  double cells_of_image) {
+    const any_output<Place>* all[] = {&out.distance, &out.squared, &out.index,
+                                      &out.coordinates, &out.label, &out.trusted};
+    if (std::none_of(std::begin(all), std::end(all), [](const auto* field) { return field->wanted(); }))
+        fail("out has no field; give at least one of distance, squared, index, coordinates, label, trusted");
+    check_same_shape<Place>("out.distance", out.distance, image);
+    check_same_shape<Place>("out.squared", out.squared, image);
+    check_same_shape<Place>("out.index", out.index, image);
+    check_same_shape<Place>("out.label", out.label, image);
+    check_same_shape<Place>("out.trusted", out.trusted, image);
+    check_coordinate_shape("out.coordinates", out.coordinates, image, wanted.options.batch_axes);
+    if (out.distance.wanted()) check_distance_type(out.distance.type, r);
+    if (out.squared.wanted()) {
+        if (wanted.weighted) check_type("out.squared", out.squared.type, {dtype::float64});
+        else check_squared_type(out.squared.type, r);
+    }
+    if (out.index.wanted()) check_index_type(out.index.type, cells_of_image);
     if (out.coordinates.wanted()) check_type("out.coordinates", out.coordinates.type, {dtype::int32});
-    if (!out.squared.wanted()) return;
-    check_type("out.squared", out.squared.type, {dtype::uint32, dtype::uint64, dtype::float64});
-    check_holds("out.squared", out.squared.type, exact_squared, largest);
-}
-
-template <class Place>
-void check_shapes(const any_input<Place>& image, const fields<Place>& out) {
-    if (!out.distance.wanted() && !out.squared.wanted() && !out.index.wanted() && !out.coordinates.wanted())
-        fail("out has no field; give at least one of distance, squared, index, coordinates");
-    check_same_shape("out.distance", out.distance, image);
-    check_same_shape("out.squared", out.squared, image);
-    check_same_shape("out.index", out.index, image);
-    check_coordinate_shape("out.coordinates", out.coordinates, image);
+    if (out.label.wanted()) check_type("out.label", out.label.type, {image.type});
+    if (out.trusted.wanted()) check_type("out.trusted", out.trusted.type, {dtype::boolean, dtype::uint8});
 }
 
 template <class Place>
@@ -71,74 +149,149 @@ void check_memory(const any_input<Place>& image, const fields<Place>& out) {
                                      {"out.distance", out.distance},
                                      {"out.squared", out.squared},
                                      {"out.index", out.index},
-                                     {"out.coordinates", out.coordinates}};
+                                     {"out.coordinates", out.coordinates},
+                                     {"out.label", out.label},
+                                     {"out.trusted", out.trusted}};
+    check_data<Place>(all);
     check_apart<Place>(all);
 }
 
-/// Drops axes of length 1 (their distance is always 0), so that a column vector is solved as a line.
+/// Drops axes of length 1 (their distance is always 0), so that a column vector is solved as a line. What their borders
+/// mean for every cell is kept.
 template <class Place>
-void keep_long_axes(plan& p, const any_input<Place>& image, const std::array<double, max_rank>& weight) {
+void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     p.image_rank = image.rank;
-    p.rank = 0;
+    p.batch_axes = image.rank - g.rank;
+    p.rank = p.first_axis = 0;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(image.rank); ++axis) {
-        const bool last_chance = p.rank == 0 && axis + 1 == static_cast<std::size_t>(image.rank);
-        if (image.shape[axis] == 1 && !last_chance) continue;
+        const int searched = static_cast<int>(axis) - p.batch_axes;
+        const bool last_chance = p.rank == p.first_axis && axis + 1 == static_cast<std::size_t>(image.rank);
+        if (image.shape[axis] == 1 && !last_chance) {
+            if (searched < 0) continue;
+            const auto k = static_cast<std::size_t>(searched);
+            if (g.beyond[k] == border::closed) p.closed_beside = std::min(p.closed_beside, g.term(k, 1));
+            if (g.beyond[k] == border::open) p.open_beside = std::min(p.open_beside, g.term(k, 1));
+            continue;
+        }
         const auto kept = static_cast<std::size_t>(p.rank++);
+        if (searched < 0) p.first_axis = p.rank;
         p.size[kept] = image.shape[axis];
         p.source_axis[kept] = static_cast<int>(axis);
         p.image_stride[kept] = image.stride[axis];
-        p.weight[kept] = weight[axis];
+        if (searched < 0) continue;
+        p.weight[kept] = g.weight(static_cast<std::size_t>(searched));
+        p.borders[kept] = g.beyond[static_cast<std::size_t>(searched)];
     }
 }
 
 void choose_numbers(plan& p, bool whole) {
     const bool wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
-    if (!whole || rounded_up(p.largest) >= int64_limit) p.numbers = tier::float64;
-    else p.numbers = p.largest < int32_limit && !wide_key ? tier::int32 : tier::int64;
+    const double largest = (p.weighted ? p.largest + largest_weight : p.largest) * (1.0 + 1e-15);
+    if (!whole || largest >= int64_limit) p.numbers = tier::float64;
+    else p.numbers = largest < int32_limit && !wide_key && !p.weighted ? tier::int32 : tier::int64;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
         p.rows_ordered[axis] = p.numbers != tier::float64 || p.largest / p.weight[axis] < ordered_ratio;
 }
 
-}  // namespace
+template <class Place>
+void choose_classes(plan& p, const any_input<Place>& image, const distance_options& options) {
+    p.rule = options.sites;
+    p.inside_is_nonzero = options.sites != sites::nonzero;
+    if (options.sites == sites::other_labels) {
+        if (image.type >= dtype::float16)
+            fail(fmt::format("image has element type {}; labels (sites::other_labels) are integers of 1 to 8 bytes or bool",
+                             name_of(image.type)));
+        p.by = classes::values;
+        p.background = options.sign == sign::none;
+    }
+    if (options.sign == sign::none) return;
+    if (p.by == classes::none) p.by = classes::zero;
+    p.inside_sign = options.sign == sign::inside_negative ? -1 : 1;
+    p.outside_sign = -p.inside_sign;
+}
 
 template <class Place>
-plan make_plan(const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
-    check_image("image", image, max_side);
-    const auto cell = checked_spacing(options.spacing, image.shape.data(), image.rank);
-    check_shapes(image, out);
-    const auto weight = squared(cell);
-    const bool whole = integral(cell, image.rank);
+bool has_plain_types(const fields<Place>& out) {
+    const auto is = [](const any_output<Place>& field, std::initializer_list<dtype> types) {
+        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+    };
+    return is(out.distance, {dtype::float32, dtype::float64}) &&
+           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) && is(out.index, {dtype::int64}) &&
+           !out.label.wanted() && !out.trusted.wanted();
+}
 
+void check_weighted(const distance_options& options, bool distance_wanted, bool trusted_wanted, dtype weights) {
+    check_type("weights", weights,
+               {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32,
+                dtype::float64});
+    const char* name = options.sign != sign::none                 ? "sign"
+                       : options.half_cell                        ? "half_cell"
+                       : options.max_distance != infinity         ? "max_distance"
+                       : options.sites == sites::other_labels     ? "sites::other_labels"
+                       : distance_wanted                          ? "out.distance"
+                       : trusted_wanted                           ? "out.trusted"
+                                                                  : nullptr;
+    if (name != nullptr) fail(fmt::format("{} does not go with a power diagram; leave it out", name));
+    for (int axis = 0; axis < max_rank; ++axis)
+        if ((options.border.count() > 1 ? axis < options.border.count() : axis == 0) &&
+            options.border[axis] == border::closed)
+            fail("border is closed, which does not go with a power diagram; give open or periodic");
+}
+
+}  // namespace
+
+bool plan::any(border which) const {
+    return std::any_of(borders.begin() + first_axis, borders.begin() + rank, [&](border b) { return b == which; });
+}
+
+bool plan::plain() const {
+    return by == classes::none && !half_cell && !weighted && plain_outputs && limit == infinity &&
+           closed_beside == infinity && !any(border::closed) && !any(border::periodic);
+}
+
+template <class Place>
+plan make_plan(const any_input<Place>& image, const fields<Place>& out, const request& wanted) {
+    const distance_options& options = wanted.options;
+    check_image("image", image, max_side);
+    const geometry g = geometry_of(image.shape.data(), image.rank, options);
+    if (wanted.weighted) check_weighted(options, out.distance.wanted(), out.trusted.wanted(), wanted.weight_type);
     plan p;
-    p.largest = largest_squared(image.shape.data(), weight, image.rank);
-    if (!std::isfinite(p.largest))
-        fail(
-            "spacing is so large that squared distances of this grid exceed what a double can hold; use another unit "
-            "of length");
-    check_types(out, squared_type(p.largest, whole), p.largest);
-    check_memory(image, out);
+    p.largest = g.largest();
+    p.half_cell = options.half_cell;
+    p.weighted = wanted.weighted;
+    p.limit = limit_of(options, g.integral());
+    choose_classes(p, image, options);
+    double cells_of_image = 1;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis)
+        cells_of_image *= static_cast<double>(g.size[axis]);
+    check_fields(image, out, range_of(g, options, wanted.weighted), wanted, cells_of_image);
+    if (wanted.reads_data) check_memory(image, out);
     p.cells = image.cells();
     if (p.cells == 0) return p;
-    keep_long_axes(p, image, weight);
-    p.sites_wanted = out.index.wanted() || out.coordinates.wanted();
-    p.keys = layout_for(p.size.data(), p.rank);
+    keep_long_axes(p, image, g);
+    if (out.trusted.wanted() || p.any(border::closed) || p.closed_beside < infinity) p.largest = g.largest_beyond();
+    p.plain_outputs = has_plain_types(out);
+    p.sites_wanted = out.index.wanted() || out.coordinates.wanted() || out.label.wanted();
+    p.keys = layout_for(p.size.data(), p.rank, p.first_axis);
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
-    choose_numbers(p, whole);
+    choose_numbers(p, g.integral() && !(wanted.weighted && wanted.weight_type >= dtype::float16));
     return p;
 }
 
-template plan make_plan<host>(const any_input<host>&, const fields<host>&, const distance_options&);
-template plan make_plan<device>(const any_input<device>&, const fields<device>&, const distance_options&);
+template plan make_plan<host>(const any_input<host>&, const fields<host>&, const request&);
+template plan make_plan<device>(const any_input<device>&, const fields<device>&, const request&);
 
 }  // namespace nearfield::exact
 
 namespace nearfield {
 
-dtype squared_distance_type(const std::int64_t* shape, int rank, const spacing& cell) {
+dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options) {
     if (rank < 1 || rank > max_rank) fail_rank("shape", rank);
-    const auto length = checked_spacing(cell, shape, rank);
-    const double largest = exact::largest_squared(shape, exact::squared(length), rank);
-    return exact::squared_type(largest, exact::integral(length, rank));
+    return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false));
+}
+
+dtype squared_distance_type(const std::int64_t* shape, int rank, const spacing& cell) {
+    return squared_distance_type(shape, rank, distance_options{.spacing = cell});
 }
 
 }  // namespace nearfield

@@ -3,17 +3,27 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "exact/core.hpp"
 #include "nearfield/distance.hpp"
 
 namespace nearfield::exact {
 
+/// What a cell is compared with to find its sites.
+enum class classes : std::uint8_t {
+    none,    ///< sites are sites for all cells
+    zero,    ///< zero and not zero: the sites of a cell are the cells of the other class
+    values,  ///< every value is a class
+};
+
 /// A checked call. Axes of length 1 are dropped from `size` and from the strides of the image; `source_axis` says which
 /// axis of the caller's arrays each remaining one is.
 struct plan {
-    int image_rank = 1;  ///< of the caller's arrays
-    int rank = 1;        ///< of the problem
+    int image_rank = 1;   ///< of the caller's arrays
+    int batch_axes = 0;   ///< of them, number images
+    int rank = 1;         ///< of the problem
+    int first_axis = 0;   ///< axes of the problem before it number images and are not searched
     std::array<std::int64_t, max_rank> size{};
     std::array<int, max_rank> source_axis{};
     std::array<std::int64_t, max_rank> image_stride{};  ///< of the kept axes, in elements
@@ -24,25 +34,71 @@ struct plan {
     std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
     key_layout keys;
     /// Winning rows along an axis bound those between them. Always true in integers; in double as long as the smallest step between
-    /// two parabolas, 2 * weight, exceeds the rounding of the largest value.
+    /// two parabolas, 2 * weight, exceeds the rounding of the largest value. A power diagram's weights are not considered here.
     std::array<bool, max_rank> rows_ordered{};
-    double largest = 0;  ///< bound of all squared distances
+    double largest = 0;  ///< bound of all values (squared distances; quarters of them with half_cell)
+
+    // ---- options. In each of them the defaults are what an engine for sites alone need not know about. ----------------
+    sites rule = sites::zero;
+    classes by = classes::none;  ///< set for other_labels and for signed fields
+    bool background = false;     ///< zero cells are sites for all, whatever their class
+    int inside_sign = 1;         ///< factor of distances of inside cells
+    int outside_sign = 1;        ///< and of the others
+    bool inside_is_nonzero = true;
+    bool half_cell = false;  ///< values are quarters of squared distances
+    bool weighted = false;   ///< a power diagram: sites start from minus their weight
+    std::array<border, max_rank> borders{};
+    /// Values of the nearest closed and open border along dropped axes, whose cells all are at the border.
+    double closed_beside = std::numeric_limits<double>::infinity();
+    double open_beside = std::numeric_limits<double>::infinity();
+    double limit = std::numeric_limits<double>::infinity();  ///< larger values mean no site
+
+    bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int64, int32
+
+    /// The engines without options suffice: sites for all cells, open borders, no limit, no unusual field.
+    [[nodiscard]] bool plain() const;
+    [[nodiscard]] bool is_signed() const { return inside_sign != outside_sign; }
+    [[nodiscard]] bool any(border which) const;
 
     template <class V>
     [[nodiscard]] metric<V> as_metric() const {
         metric<V> m;
         m.rank = rank;
         m.keys = keys;
+        m.first_axis = first_axis;
+        m.half_cell = half_cell;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
             m.size[axis] = size[axis];
             m.weight[axis] = static_cast<V>(weight[axis]);
+            m.periodic[axis] = borders[axis] == border::periodic;
         }
         return m;
     }
+    /// A bound in the numbers of the problem: no_site where there is none.
+    template <class V>
+    [[nodiscard]] static V bound(double value) {
+        return value < static_cast<double>(no_site<V>()) ? static_cast<V>(value) : no_site<V>();
+    }
+};
+
+/// The arrays of one call.
+template <class Place>
+struct arrays {
+    const any_input<Place>& image;
+    const fields<Place>& out;
+    const any_input<Place>* weights = nullptr;  ///< of a power diagram
+};
+
+/// What make_plan is asked for.
+struct request {
+    const distance_options& options;
+    bool reads_data = true;  ///< false: views may come without data
+    bool weighted = false;
+    dtype weight_type = dtype::float64;
 };
 
 /// Checks every argument and chooses the numbers. Throws invalid_argument; starts nothing.
 template <class Place>
-plan make_plan(const any_input<Place>& image, const fields<Place>& out, const distance_options& options);
+plan make_plan(const any_input<Place>& image, const fields<Place>& out, const request& wanted);
 
 }  // namespace nearfield::exact

@@ -1,0 +1,24 @@
+// Which element types hold the answers of a call.
+#pragma once
+
+#include "nearfield/distance.hpp"
+
+namespace nearfield::exact {
+
+/// What is known of a call's squared distances before it runs.
+struct range {
+    double largest = 0;      ///< no squared distance exceeds it
+    bool whole = true;       ///< they are integers
+    bool quarters = false;   ///< they are integers divided by four
+    bool negative = false;   ///< they may be
+};
+
+/// The narrowest of uint32, uint64 and float64 that holds them exactly.
+dtype squared_type(const range& r);
+
+/// Throws unless fields of these types hold every answer.
+void check_distance_type(dtype came, const range& r);
+void check_squared_type(dtype came, const range& r);
+void check_index_type(dtype came, double cells);
+
+}  // namespace nearfield::exact
