@@ -1,38 +1,39 @@
-// IEEE binary16 from double, rounded once, the same on host and device. (A detour over float would round twice.)
+// IEEE 754 half precision, as host and device both write it.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "base/annotate.hpp"
 
 namespace nearfield::exact {
 
-/// Bits of the binary16 nearest to `value`, ties to even; beyond 65504 infinity.
+/// Bits of the half that is nearest to `value`, of two equally near ones the even one.
 NF_HD constexpr std::uint16_t half_bits(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000u);
-    const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-    const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-    if (exponent == 1024)
-        return static_cast<std::uint16_t>(sign | 0x7c00u | (fraction != 0 ? 0x200u : 0u));
-    if (exponent > 15) return static_cast<std::uint16_t>(sign | 0x7c00u);
-    if (exponent < -25) return sign;
-    // Significand with its leading bit, to be cut to 11 bits, or fewer where the result is subnormal.
-    const std::uint64_t significand = fraction | std::uint64_t{1} << 52;
-    const int cut = exponent < -14 ? 42 + (-14 - exponent) : 42;
-    const std::uint64_t kept = significand >> cut, rest = significand & ((std::uint64_t{1} << cut) - 1);
-    const std::uint64_t half = std::uint64_t{1} << (cut - 1);
-    const std::uint64_t rounded = kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
-    // A carry into the exponent is what rounding up means; the leading bit adds the one that is taken off here.
-    const std::uint64_t base = exponent < -14 ? 0 : static_cast<std::uint64_t>(exponent + 14) << 10;
-    return static_cast<std::uint16_t>(sign | (base + rounded));
+    constexpr int cut = 42;                  // fraction bits of a double less those of a half
+    constexpr int smallest_exponent = 1009;  // of 2^-14, the smallest half that is not subnormal
+    const auto bits = __builtin_bit_cast(std::uint64_t, value);
+    const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000);
+    const std::uint64_t size = bits & 0x7fffffffffffffff;
+    if (size > 0x7ff0000000000000) return sign | 0x7e00;   // not a number
+    if (size >= 0x40effe0000000000) return sign | 0x7c00;  // 65520 and more round to infinity
+    const int exponent = static_cast<int>(size >> 52);
+    if (exponent < smallest_exponent - 11) return sign;
+    const int shift = exponent >= smallest_exponent ? cut : cut + smallest_exponent - exponent;
+    const std::uint64_t digits = (size & 0xfffffffffffff) | 0x10000000000000;
+    const std::uint64_t rest = digits & ((std::uint64_t{1} << shift) - 1), middle = std::uint64_t{1} << (shift - 1);
+    std::uint64_t half = digits >> shift;
+    if (rest > middle || (rest == middle && (half & 1) != 0)) ++half;  // may carry into the exponent, as it should
+    if (exponent >= smallest_exponent) half += static_cast<std::uint64_t>(exponent - smallest_exponent) << 10;
+    return static_cast<std::uint16_t>(sign | half);
 }
 
-static_assert(half_bits(0.0) == 0 && half_bits(1.0) == 0x3c00 && half_bits(-2.0) == 0xc000);
-static_assert(half_bits(65504.0) == 0x7bff && half_bits(65519.999) == 0x7bff && half_bits(65520.0) == 0x7c00);
-static_assert(half_bits(0x1p-14) == 0x0400 && half_bits(0x1p-24) == 1 && half_bits(0x1p-25) == 0);
-static_assert(half_bits(1.0 + 0x1p-11) == 0x3c00 && half_bits(1.0 + 0x1.8p-10) == 0x3c02, "ties to even");
-static_assert(half_bits(0x1.8p-25) == 1 && half_bits(0x1.ffcp-15 + 0x1p-26) == 0x0400);
+namespace self_check {
+static_assert(half_bits(0) == 0 && half_bits(-0.0) == 0x8000 && half_bits(1) == 0x3c00 && half_bits(-2) == 0xc000);
+static_assert(half_bits(65504) == 0x7bff && half_bits(65519.99) == 0x7bff && half_bits(65520) == 0x7c00);
+static_assert(half_bits(2049) == half_bits(2048) && half_bits(2051) == half_bits(2052), "ties to even");
+static_assert(half_bits(1 + 0x1p-11) == 0x3c00 && half_bits(1 + 0x1p-11 + 0x1p-50) == 0x3c01, "rounded once");
+static_assert(half_bits(0x1p-24) == 1 && half_bits(0x1p-25) == 0 && half_bits(0x1.8p-25) == 1 &&
+              half_bits(0x1p-14) == 0x400);
+}  // namespace self_check
 
 }  // namespace nearfield::exact
