@@ -1,12 +1,16 @@
 find_package(hwy REQUIRED)
-add_library(nearfield_exact_tests STATIC EXCLUDE_FROM_ALL oracle/oracle.cpp exact/fills.cpp exact/guarded.cpp exact/call.cpp)
+add_library(nearfield_exact_tests STATIC EXCLUDE_FROM_ALL oracle/oracle.cpp exact/fills.cpp exact/guarded.cpp exact/call.cpp
+  oracle/options.cpp exact/options_choice.cpp exact/options_call.cpp exact/options_case.cpp exact/options_verdict.cpp)
 target_include_directories(nearfield_exact_tests PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE nearfield_flags)
 
-nearfield_test(oracle exact/oracle_test.cpp LIBS nearfield_exact_tests)
+nearfield_test(oracle exact/oracle_test.cpp exact/options_oracle_test.cpp LIBS nearfield_exact_tests)
 nearfield_test(exact_host
   exact/host_test.cpp exact/arguments_test.cpp exact/property_test.cpp exact/large_test.cpp exact/simd_test.cpp
   LIBS nearfield_exact_tests hwy::hwy)
+nearfield_test(exact_options
+  exact/options_property_test.cpp
+  LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)
   nearfield_test(exact_device
     exact/device_test.cpp exact/device_large_test.cpp exact/device_engine.cpp exact/no_device_test.cpp

@@ -1,0 +1,237 @@
+#include "oracle/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+
+namespace oracle {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+using point = std::vector<std::int64_t>;
+
+std::int64_t product(const point& shape, std::size_t first, std::size_t last) {
+    std::int64_t n = 1;
+    for (std::size_t axis = first; axis < last; ++axis) n *= shape[axis];
+    return n;
+}
+
+bool whole_spacing(const option_problem& p) {
+    for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {
+        if (p.spacing[axis] != std::floor(p.spacing[axis])) return false;
+    }
+    return true;
+}
+
+/// Integers serve while every value, and in quarters every numerator, is below 2^62.
+bool in_integers(const option_problem& p) {
+    if (!whole_spacing(p) || (!p.power.empty() && !p.whole_power)) return false;
+    long double largest = bound_of(p).largest * (p.half_cell ? 4 : 1);
+    for (double w : p.power) largest = std::max(largest, bound_of(p).largest + std::fabs(static_cast<long double>(w)));
+    return largest < 4611686018427387904.0L;
+}
+
+/// Distances in the arithmetic of V, integers in quarters where half cells are asked for.
+template <class V>
+class measure {
+public:
+    explicit measure(const option_problem& p) : p_(p) {
+        for (double s : p.spacing) {
+            const V length = static_cast<V>(s);
+            V weight = length * length;
+            if constexpr (std::is_same_v<V, double>) weight = p.half_cell ? weight / 4 : weight;
+            weight_.push_back(weight);
+        }
+    }
+
+    [[nodiscard]] V term(std::size_t axis, std::int64_t d) const {
+        const std::int64_t steps = p_.half_cell ? std::max<std::int64_t>(2 * std::abs(d) - 1, 0) : d;
+        return weight_[axis] * static_cast<V>(steps * steps);
+    }
+    /// Cells between two coordinates, the way that is asked for.
+    [[nodiscard]] std::int64_t steps(std::size_t axis, std::int64_t from, std::int64_t to) const {
+        const std::int64_t d = std::abs(from - to);
+        return p_.border[axis] == edge::periodic ? std::min(d, p_.shape[axis] - d) : d;
+    }
+    [[nodiscard]] V between(const point& here, const point& there, std::int64_t site) const {
+        V sum = p_.power.empty() ? V{0} : static_cast<V>(-p_.power[static_cast<std::size_t>(site)]);
+        for (std::size_t axis = here.size(); axis-- > static_cast<std::size_t>(p_.batch_axes);)
+            sum = sum + term(axis, steps(axis, here[axis], there[axis]));
+        return sum;
+    }
+    /// The nearest of the first cells beyond the ends of the axes with such a border.
+    [[nodiscard]] bool beyond(edge kind, const point& here, V& value) const {
+        bool any = false;
+        for (std::size_t axis = static_cast<std::size_t>(p_.batch_axes); axis < here.size(); ++axis) {
+            if (p_.border[axis] != kind) continue;
+            const V along = term(axis, std::min(here[axis] + 1, p_.shape[axis] - here[axis]));
+            if (!any || along < value) value = along;
+            any = true;
+        }
+        return any;
+    }
+    [[nodiscard]] double in_double(V value) const {
+        const double v = static_cast<double>(value);
+        return std::is_integral_v<V> && p_.half_cell ? v / 4 : v;
+    }
+
+private:
+    const option_problem& p_;
+    std::vector<V> weight_;
+};
+
+/// True when site a comes before site b: last axis first.
+bool before(const point& a, const point& b) {
+    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+}
+
+template <class V>
+class search {
+public:
+    search(const option_problem& p, option_answer& a) : p_(p), a_(a), by_(p) {
+        a.whole = std::is_integral_v<V>;
+        image_ = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
+    }
+
+    /// The answer of `cell` among `sites`, any cells of its image, appended to the answer.
+    void add(std::int64_t cell, const std::vector<std::int64_t>& sites, const std::vector<point>& at) {
+        const point here = coordinates(cell);
+        V best{};
+        std::int64_t winner = -1;
+        std::size_t winner_at = 0;
+        bool ambiguous = false;
+        for (std::size_t k = 0; k < sites.size(); ++k) {
+            if (!p_.candidate(static_cast<std::size_t>(cell), static_cast<std::size_t>(sites[k]))) continue;
+            const V value = by_.between(here, at[k], sites[k]);
+            if (winner >= 0 && value == best) ambiguous = ambiguous || !same_offsets(here, at[k], at[winner_at]);
+            if (winner < 0 || value < best) ambiguous = false;
+            const bool better = winner < 0 || value < best || (value == best && before(at[k], at[winner_at]));
+            if (better) best = value, winner = sites[k], winner_at = k;
+        }
+        V border{};
+        bool found = winner >= 0;
+        if (by_.beyond(edge::closed, here, border) && (!found || border < best)) {
+            found = true, best = border, winner = -1, ambiguous = false;
+        }
+        if (found && p_.power.empty() && std::sqrt(by_.in_double(best)) > p_.max_distance) found = false, winner = -1;
+        store(cell, here, found, best, winner, ambiguous && !std::is_integral_v<V>);
+    }
+
+    [[nodiscard]] point coordinates(std::int64_t cell) const {
+        point at(p_.shape.size());
+        for (std::size_t axis = at.size(); axis-- > 0; cell /= p_.shape[axis]) at[axis] = cell % p_.shape[axis];
+        return at;
+    }
+
+private:
+    [[nodiscard]] bool same_offsets(const point& here, const point& a, const point& b) const {
+        for (std::size_t axis = static_cast<std::size_t>(p_.batch_axes); axis < here.size(); ++axis) {
+            if (by_.steps(axis, here[axis], a[axis]) != by_.steps(axis, here[axis], b[axis])) return false;
+        }
+        return true;
+    }
+
+    void store(std::int64_t cell, const point& here, bool found, V best, std::int64_t winner, bool ambiguous) {
+        a_.units.push_back(std::is_integral_v<V> ? static_cast<std::int64_t>(best) : 0);
+        a_.squared.push_back(found ? by_.in_double(best) : inf);
+        a_.found.push_back(found);
+        const bool inside = p_.inside(static_cast<std::size_t>(cell));
+        a_.negative.push_back(p_.sign != side::none && inside == (p_.sign == side::inside_negative));
+        a_.source.push_back(winner);
+        a_.index.push_back(winner < 0 ? -1 : winner % image_);
+        a_.ambiguous.push_back(ambiguous);
+        V open{};
+        if (!by_.beyond(edge::open, here, open)) a_.trusted.push_back(1);
+        else if (found) a_.trusted.push_back(!(open < best));
+        else a_.trusted.push_back(std::sqrt(by_.in_double(open)) > p_.max_distance);
+    }
+
+    const option_problem& p_;
+    option_answer& a_;
+    measure<V> by_;
+    std::int64_t image_ = 1;
+};
+
+template <class V>
+void all_cells(const option_problem& p, option_answer& a) {
+    search<V> by(p, a);
+    const std::int64_t cells = product(p.shape, 0, p.shape.size());
+    const std::int64_t image = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
+    std::vector<std::int64_t> others;
+    std::vector<point> at;
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+        if (cell % image == 0) {
+            others.clear(), at.clear();
+            for (std::int64_t k = 0; k < image; ++k) others.push_back(cell + k), at.push_back(by.coordinates(cell + k));
+        }
+        by.add(cell, others, at);
+    }
+}
+
+template <class V>
+void some_cells(const option_problem& p, option_answer& a, const std::vector<std::int64_t>& cells,
+                const std::vector<std::int64_t>& sites) {
+    search<V> by(p, a);
+    std::vector<point> at;
+    for (std::int64_t site : sites) at.push_back(by.coordinates(site));
+    for (std::int64_t cell : cells) by.add(cell, sites, at);
+}
+
+}  // namespace
+
+bool option_problem::inside(std::size_t cell) const { return (zero[cell] != 0) == (sites == rule::nonzero); }
+
+bool option_problem::candidate(std::size_t cell, std::size_t site) const {
+    if (!power.empty() && !(power[site] > -inf)) return false;  // NaN too
+    if (sites == rule::other_labels) {
+        if (zero[cell] != 0) return sign == side::none || zero[site] == 0;
+        return value[site] != value[cell];
+    }
+    return sign == side::none ? !inside(site) : inside(site) != inside(cell);
+}
+
+option_bound bound_of(const option_problem& p) {
+    option_bound bound;
+    long double nearest_closed = -1;
+    for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {
+        const std::int64_t n = p.shape[axis];
+        const auto term = [&](std::int64_t d) {
+            const long double s = static_cast<long double>(p.spacing[axis]);
+            const long double steps =
+                p.half_cell ? std::max(static_cast<long double>(d) - 0.5L, 0.0L) : static_cast<long double>(d);
+            return s * s * steps * steps;
+        };
+        // A cell of an axis of one is one step from both borders.
+        bound.largest += term(std::max<std::int64_t>(n - 1, 1));
+        bound.reached += term(p.border[axis] == edge::periodic ? n / 2 : n - 1);
+        const long double closed = term((n + 1) / 2);
+        if (p.border[axis] == edge::closed && (nearest_closed < 0 || closed < nearest_closed)) nearest_closed = closed;
+    }
+    if (nearest_closed >= 0) bound.reached = nearest_closed;  // by the cell in the middle of an image without sites
+    return bound;
+}
+
+option_answer solve(const option_problem& p) {
+    option_answer a;
+    if (in_integers(p)) all_cells<std::int64_t>(p, a);
+    else all_cells<double>(p, a);
+    return a;
+}
+
+option_answer solve_some(const option_problem& p, const std::vector<std::int64_t>& cells,
+                         const std::vector<std::int64_t>& sites) {
+    option_answer a;
+    if (in_integers(p)) some_cells<std::int64_t>(p, a, cells, sites);
+    else some_cells<double>(p, a, cells, sites);
+    a.trusted.clear();
+    return a;
+}
+
+double value_between(const option_problem& p, std::int64_t cell, std::int64_t site) {
+    option_answer unused;
+    const search<double> by(p, unused);
+    return measure<double>(p).between(by.coordinates(cell), by.coordinates(site), site);
+}
+
+}  // namespace oracle
