@@ -2,73 +2,53 @@
 // neighbouring lines are copied together, searched in SIMD, and copied back.
 #include "exact/host.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
-#include "base/scratch.hpp"
+#include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_scan.hpp"
-#include "exact/host_simd.hpp"
+#include "exact/host_sweeps.hpp"
+#include "exact/host_tile.hpp"
+#include "exact/host_weights.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-// Tiles stay within a core's second-level cache, and a tile's rows span a few cache lines so that address translation and
-// prefetching are paid once for several lines.
-constexpr std::int64_t tile_bytes = 128 * 1024;
-constexpr std::int64_t tile_row_bytes = 256;
-// Cells a thread takes at a time when it scans lines.
-constexpr std::int64_t scan_cells = 1 << 16;
-
-/// A thread's workspace.
-template <class V, class K>
-struct tile_buffers {
-    host_scratch<V> value, best, winner;
-    host_scratch<K> key, best_key;
-    host_scratch<std::int64_t> coordinate;
-    host_scratch<std::uint8_t> site;
-    host_scratch<std::int32_t> nearest, steps;
-    std::int64_t rows = 0, width = 0;  ///< that the tile buffers were made for
-};
-
-/// Neighbouring columns of a tile that are neighbours in memory as well.
-struct run_of_columns {
-    std::int64_t column, offset, count;
-};
-
-/// What a cell holds between passes: its squared distance so far, its packed site, or (grids of two axes in wide numbers,
-/// to halve the memory) only its steps to the nearest site of its line, -1 for none.
-enum class carry { values, sites, steps };
-
 template <class V, class K, carry Carry>
 class engine {
     static constexpr bool Keyed = Carry == carry::sites;
+    static constexpr bool MayBeWeighted = sizeof(V) == 8 && Carry != carry::steps;
     using state = std::conditional_t<Keyed, K, std::conditional_t<Carry == carry::steps, std::int32_t, V>>;
+    using buffers = tile_buffers<V, K>;
 
 public:
-    engine(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule)
+    engine(const host& on, const plan& p, const arrays<host>& a)
         : p_(p),
           m_(p.as_metric<V>()),
-          image_(image),
-          rule_(rule),
-          writer_(p, out),
-          crew_(on, p.cells * p.rank),
+          image_(a.image),
+          classes_(p, a.image),
+          writer_(p, a, classes_),
+          crew_(on, p.cells * (p.rank - p.first_axis + (p.weighted ? 1 : 0))),
           buffers_(static_cast<std::size_t>(crew_.threads())) {
+        if constexpr (MayBeWeighted)
+            if (p.weighted) weights_ = weight_field<V>(p, a, crew_);
         state_ = reinterpret_cast<state*>(writer_.borrow(sizeof(state)));
-        if (state_ == nullptr && p.rank > 1) {
+        if (state_ == nullptr && needs_state(p)) {
             own_state_ = host_scratch<state>(p.cells);
             state_ = own_state_.get();
         }
     }
 
     void solve() {
-        scan_lines();
-        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search_axis(axis);
+        int axis = p_.rank - 2;
+        if (p_.weighted) ++axis;
+        else scan_lines();
+        for (; axis >= p_.first_axis; --axis) search_axis(axis);
     }
 
 private:
@@ -78,6 +58,7 @@ private:
         const std::int64_t n = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         const std::int64_t lines = p_.cells / n;
         const std::int64_t block = std::max<std::int64_t>(1, scan_cells / n);
+        if (!p_.plain()) make_terms(p_.rank - 1, n);
         crew_.for_each(lines, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
             auto& mine = buffers_[static_cast<std::size_t>(thread)];
             if (mine.site.get() == nullptr) {
@@ -85,23 +66,48 @@ private:
                 mine.nearest = host_scratch<std::int32_t>(n + line_padding);
                 // Cells past the end are no sites.
                 std::fill_n(mine.site.get() + n, line_padding, std::uint8_t{0});
+                if (one_pass()) mine.value = host_scratch<V>(n), mine.key = host_scratch<K>(n);
             }
+            if (classes_.wanted()) classes_.read_lines(first, last);
             for (std::int64_t line = first; line < last; ++line) scan_line(line, n, mine);
         });
     }
 
-    void scan_line(std::int64_t line, std::int64_t n, tile_buffers<V, K>& mine) {
+    [[nodiscard]] bool one_pass() const { return p_.rank - 1 == p_.first_axis; }
+
+    void scan_line(std::int64_t line, std::int64_t n, buffers& mine) {
         const auto last = static_cast<std::size_t>(p_.rank - 1);
-        const std::int64_t offset =
-            p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
-        read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type,
-                   p_.image_stride[last], n, rule_, mine.site.get());
-        nearest_in_line(mine.site.get(), n, mine.nearest.get());
-        if (p_.rank == 1) return finish_line(n, mine);
+        std::int32_t* const nearest = mine.nearest.get();
+        if (classes_.wanted()) {
+            classes_.nearest_in_line(line, n, nearest);
+        } else {
+            const std::int64_t offset =
+                p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
+            read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type,
+                       p_.image_stride[last], n, p_.rule, mine.site.get());
+            nearest_in_line(mine.site.get(), n, nearest);
+            if (m_.periodic[last]) nearest_round_ends(mine.site.get(), n, nearest);
+        }
+        if (one_pass()) {
+            line_values(nearest, n, mine.value.get());
+            keys_of_line(nearest, n, m_.keys.shift[last], mine.key.get());
+            return writer_.write(line * n, n, mine.value.get(), p_.sites_wanted ? mine.key.get() : nullptr);
+        }
         state* const to = state_ + line * n;
-        if constexpr (Keyed) keys_of_line(mine.nearest.get(), n, m_.keys.shift[last], to);
-        else if constexpr (Carry == carry::values) values_of_line(mine.nearest.get(), n, m_.weight[last], to);
-        else steps_of_line(mine.nearest.get(), n, to);
+        if constexpr (Keyed) keys_of_line(nearest, n, m_.keys.shift[last], to);
+        else if constexpr (Carry == carry::values) line_values(nearest, n, to);
+        else steps_of_line(nearest, n, to);
+    }
+
+    void line_values(const std::int32_t* nearest, std::int64_t n, V* to) const {
+        const auto last = static_cast<std::size_t>(p_.rank - 1);
+        if (terms_.get() == nullptr) return values_of_line(nearest, n, m_.weight[last], to);
+        const V limit = plan::bound<V>(p_.limit);
+        for (std::int64_t x = 0; x < n; ++x) {
+            const std::int64_t site = nearest[x];
+            to[x] = site < 0 ? no_site<V>() : terms_.get()[apart(x, site, n, m_.periodic[last])];
+            if (to[x] > limit) to[x] = no_site<V>();
+        }
     }
 
     static void steps_of_line(const std::int32_t* nearest, std::int64_t n, std::int32_t* to) {
@@ -109,69 +115,56 @@ private:
             to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
     }
 
-    /// A grid of one axis is done after one pass.
-    void finish_line(std::int64_t n, const tile_buffers<V, K>& mine) {
-        const host_scratch<V> value(n);
-        const host_scratch<K> key(n);
-        values_of_line(mine.nearest.get(), n, m_.weight[0], value.get());
-        keys_of_line(mine.nearest.get(), n, m_.keys.shift[0], key.get());
-        writer_.write(0, n, value.get(), key.get());
+    /// What each number of cells along an axis adds.
+    void make_terms(int axis, std::int64_t most) {
+        terms_ = host_scratch<V>(most + 1);
+        for (std::int64_t d = 0; d <= most; ++d) terms_.get()[d] = m_.term(axis, d);
     }
 
     // ---- further passes: tiles of lines ------------------------------------------------------------------------------
 
     void search_axis(int axis) {
-        const std::int64_t rows = p_.size[static_cast<std::size_t>(axis)];
-        const std::int64_t inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        const std::int64_t columns = cells_between(p_.size.data(), 0, axis) * inner;
-        const std::int64_t least = tile_align / static_cast<std::int64_t>(sizeof(V));
-        std::int64_t width = tile_row_bytes / static_cast<std::int64_t>(sizeof(V));
-        while (width > least && (width * rows * static_cast<std::int64_t>(sizeof(V)) > tile_bytes || width > columns))
-            width /= 2;
-        const std::int64_t tiles = (columns + width - 1) / width;
-        crew_.for_each(tiles, 1, std::min(width, columns) * rows, [&](std::int64_t first, std::int64_t, int thread) {
-            auto& mine = buffers_[static_cast<std::size_t>(thread)];
-            prepare(mine, rows, width);
-            const std::int64_t column = first * width;
-            search_columns(axis, rows, inner, column, std::min(width, columns - column), width, mine);
-        });
+        const sweep s = sweep_of(p_, axis, sizeof(V));
+        make_terms(axis, s.window);
+        crew_.for_each(s.tiles(), 1, std::min(s.width, s.columns) * s.size,
+                       [&](std::int64_t first, std::int64_t, int thread) {
+                           auto& mine = buffers_[static_cast<std::size_t>(thread)];
+                           mine.prepare(s, Keyed, Carry == carry::steps, classes_.wanted());
+                           const std::int64_t column = first * s.width;
+                           const std::int64_t count = std::min(s.width, s.columns - column);
+                           search_columns(s, {column, count, runs_of(s, column, count)}, mine);
+                       });
     }
 
-    static void prepare(tile_buffers<V, K>& mine, std::int64_t rows, std::int64_t width) {
-        if (mine.rows == rows && mine.width == width) return;
-        mine.rows = rows, mine.width = width;
-        const std::int64_t cells = rows * width;
-        mine.value = host_scratch<V>(cells);
-        mine.best = host_scratch<V>(cells);
-        mine.winner = host_scratch<V>(cells);
-        if constexpr (Carry == carry::steps) mine.steps = host_scratch<std::int32_t>(cells);
-        if constexpr (Keyed) {
-            mine.key = host_scratch<K>(cells);
-            mine.best_key = host_scratch<K>(cells);
-            mine.coordinate = host_scratch<std::int64_t>(max_rank * width);
-        }
-    }
-
-    void search_columns(int axis, std::int64_t rows, std::int64_t inner, std::int64_t column, std::int64_t count,
-                        std::int64_t pitch, tile_buffers<V, K>& mine) {
-        const auto runs = runs_of(column, count, rows, inner);
-        load(axis, runs, rows, inner, column, count, pitch, mine);
+    void search_columns(const sweep& s, const tile_place& at, buffers& mine) {
+        load(s, at, mine);
         tile<V, K> t;
-        t.rows = rows, t.pitch = t.best_pitch = pitch, t.weight = m_.weight[axis];
-        t.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
+        t.rows = s.rows(), t.pitch = t.best_pitch = s.width;
+        t.first_query = s.halo, t.queries = s.size, t.window = s.window, t.term = terms_.get();
+        t.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(s.axis)];
         t.value = mine.value.get(), t.best = mine.best.get(), t.winner = mine.winner.get();
-        if constexpr (Keyed)
-            t.key = mine.key.get(), t.best_key = mine.best_key.get(), t.key_shift = m_.keys.shift[axis];
-        if (axis == 0) {
+        if constexpr (Keyed) t.key = mine.key.get(), t.best_key = mine.best_key.get();
+        if constexpr (MayBeWeighted)
+            if (p_.weighted) consider_weights(t, s);
+        if (s.axis == p_.first_axis) {
             search_tile(t);
-            return write_out(t, column, count, inner);
+            if (classes_.wanted()) offer_other_classes(s, at, mine);
+            return write_out(s, at, t);
         }
         if constexpr (Carry != carry::steps) {
-            const bool direct = runs.size() == 1 && count == pitch;
-            if (direct) leave_in_state(t, state_ + runs.front().offset, inner);
+            const bool direct = at.whole(s) && !classes_.wanted() && s.inner > 1;
+            if (direct) leave_in_state(t, state_ + at.runs.front().offset, s.inner);
             search_tile(t);
-            if (!direct) copy_to_state(t, runs, inner);
+            if (direct) return;
+            if (classes_.wanted()) offer_other_classes(s, at, mine);
+            copy_to_state(s, at, t);
         }
+    }
+
+    void consider_weights(tile<V, K>& t, const sweep& s) const {
+        t.base = weights_.base(), t.negative = true;
+        if constexpr (std::is_floating_point_v<V>)
+            t.rows_ordered = rows_ordered(p_.largest + weights_.magnitude(), m_.weight[s.axis]);
     }
 
     /// A whole tile's results can go where they belong at once.
@@ -181,96 +174,188 @@ private:
         else t.best = to;
     }
 
-    void copy_to_state(const tile<V, K>& t, const std::vector<run_of_columns>& runs, std::int64_t inner) {
+    void copy_to_state(const sweep& s, const tile_place& at, const tile<V, K>& t) {
         const state* from;
         if constexpr (Keyed) from = t.best_key;
         else from = t.best;
-        for (std::int64_t r = 0; r < t.rows; ++r)
-            for (const auto& run : runs)
-                std::memcpy(state_ + run.offset + r * inner, from + r * t.pitch + run.column,
-                            static_cast<std::size_t>(run.count) * sizeof(state));
+        for_each_row(s, at, s.size, [&](std::int64_t r, const run_of_columns& run) {
+            std::memcpy(state_ + run.offset + r * s.inner, from + r * s.width + run.column,
+                        static_cast<std::size_t>(run.count) * sizeof(state));
+        });
     }
 
-    void write_out(const tile<V, K>& t, std::int64_t column, std::int64_t count, std::int64_t inner) {
-        for (std::int64_t r = 0; r < t.rows; ++r)
-            writer_.write(r * inner + column, count, t.best + r * t.pitch,
-                          t.best_key == nullptr ? nullptr : t.best_key + r * t.pitch);
+    void write_out(const sweep& s, const tile_place& at, const tile<V, K>& t) {
+        for_each_row(s, at, s.size, [&](std::int64_t r, const run_of_columns& run) {
+            const std::int64_t i = r * s.width + run.column;
+            writer_.write(run.offset + r * s.inner, run.count, t.best + i, t.best_key == nullptr ? nullptr : t.best_key + i);
+        });
     }
 
-    static std::vector<run_of_columns> runs_of(std::int64_t column, std::int64_t count, std::int64_t rows,
-                                               std::int64_t inner) {
-        std::vector<run_of_columns> runs;
-        for (std::int64_t at = column; at < column + count;) {
-            const std::int64_t outer = at / inner, within = at - outer * inner;
-            const std::int64_t length = std::min(inner - within, column + count - at);
-            runs.push_back({at - column, outer * rows * inner + within, length});
-            at += length;
-        }
-        return runs;
-    }
+    // ---- filling a tile ----------------------------------------------------------------------------------------------
 
-    void load(int axis, const std::vector<run_of_columns>& runs, std::int64_t rows, std::int64_t inner,
-              std::int64_t column, std::int64_t count, std::int64_t pitch, tile_buffers<V, K>& mine) {
+    void load(const sweep& s, const tile_place& at, buffers& mine) {
+        if constexpr (MayBeWeighted)
+            if (p_.weighted && s.axis == p_.rank - 1) return load_weights(s, at, mine);
         state* to;
         if constexpr (Carry == carry::sites) to = mine.key.get();
         else if constexpr (Carry == carry::values) to = mine.value.get();
         else to = mine.steps.get();
-        for (std::int64_t r = 0; r < rows; ++r) {
-            for (const auto& run : runs)
-                std::memcpy(to + r * pitch + run.column, state_ + run.offset + r * inner,
-                            static_cast<std::size_t>(run.count) * sizeof(state));
-            // Lines beyond the image's are searched like all others: one that behaves like its neighbours costs least.
-            std::fill(to + r * pitch + count, to + (r + 1) * pitch, to[r * pitch + count - 1]);
-        }
-        if constexpr (Keyed) values_from_keys(axis, rows, column, count, pitch, mine);
+        copy_rows(s, at, state_, to);
+        if constexpr (Keyed) values_from_keys(s, at, mine);
         if constexpr (Carry == carry::steps)
-            for (std::int64_t i = 0; i < rows * pitch; ++i)
-                mine.value.get()[i] = to[i] < 0 ? no_site<V>() : along(m_.weight[axis + 1], std::int64_t{to[i]});
+            for (std::int64_t i = 0; i < s.rows() * s.width; ++i)
+                mine.value.get()[i] = to[i] < 0 ? no_site<V>() : along(m_.weight[s.axis + 1], std::int64_t{to[i]});
     }
 
-    void values_from_keys(int axis, std::int64_t rows, std::int64_t column, std::int64_t count, std::int64_t pitch,
-                          tile_buffers<V, K>& mine) {
-        const std::int64_t* at[max_rank]{};
-        for (int done = axis + 1; done < p_.rank; ++done) {
-            std::int64_t* line = mine.coordinate.get() + done * pitch;
+    void load_weights(const sweep& s, const tile_place& at, buffers& mine) {
+        V* const value = mine.value.get();
+        copy_rows(s, at, weights_.values(), value);
+        if constexpr (Keyed) {
+            for (std::int64_t i = 0; i < s.rows() * s.width; ++i)
+                mine.key.get()[i] = value[i] < no_site<V>() ? K{0} : no_key<K>;
+            pack_rows(s, mine);
+        }
+    }
+
+    void values_from_keys(const sweep& s, const tile_place& at, buffers& mine) {
+        const std::int64_t* coordinate[max_rank]{};
+        coordinates_of(s, at, mine, coordinate);
+        for (std::int64_t i = 0; i < s.rows(); ++i) {
+            V* const row = mine.value.get() + i * s.width;
+            const K* const key = mine.key.get() + i * s.width;
+            values_of_keys(m_, s.axis + 1, key, coordinate, at.count, row);
+            if constexpr (MayBeWeighted)
+                if (p_.weighted) add_weights(s, at, i, coordinate, key, row);
+            std::fill(row + at.count, row + s.width, row[at.count - 1]);
+        }
+        pack_rows(s, mine);
+    }
+
+    /// The rows' own coordinates, wrapped where they are repeated; -1 stays -1.
+    void pack_rows(const sweep& s, buffers& mine) const {
+        for (std::int64_t i = 0; i < s.rows(); ++i) {
+            const K row = m_.keys.template field<K>(s.axis, s.source(i));
+            K* const key = mine.key.get() + i * s.width;
+            for (std::int64_t c = 0; c < s.width; ++c) key[c] |= row;
+        }
+    }
+
+    /// Coordinates of the tile's columns along the axes that are done.
+    void coordinates_of(const sweep& s, const tile_place& at, buffers& mine, const std::int64_t** coordinate) const {
+        for (int done = s.axis + 1; done < p_.rank; ++done) {
+            std::int64_t* line = mine.coordinate.get() + done * s.width;
             const std::int64_t step = cells_between(p_.size.data(), done + 1, p_.rank);
             const std::int64_t size = p_.size[static_cast<std::size_t>(done)];
-            for (std::int64_t c = 0; c < count; ++c) line[c] = (column + c) / step % size;
-            at[done] = line;
+            for (std::int64_t c = 0; c < at.count; ++c) line[c] = (at.column + c) / step % size;
+            coordinate[done] = line;
         }
-        for (std::int64_t r = 0; r < rows; ++r) {
-            V* const row = mine.value.get() + r * pitch;
-            values_of_keys(m_, axis + 1, mine.key.get() + r * pitch, at, count, row);
-            std::fill(row + count, row + pitch, row[count - 1]);
+    }
+
+    /// In a power diagram values start from the site's weight, so that sums are rounded in the order that is promised.
+    void add_weights(const sweep& s, const tile_place& at, std::int64_t i, const std::int64_t* const* coordinate,
+                     const K* key, V* value) const {
+        for (const run_of_columns& run : at.runs)
+            for (std::int64_t c = run.column; c < run.column + run.count; ++c) {
+                if (key[c] == no_key<K>) continue;
+                // The column's first cell, without its coordinates along the axes that are done.
+                std::int64_t site = run.offset / s.inner * s.inner + s.source(i) * s.inner;
+                for (int done = s.axis + 1; done < p_.rank; ++done)
+                    site += m_.keys.coordinate(key[c], done) * cells_between(p_.size.data(), done + 1, p_.rank);
+                V sum = weights_.values()[site];
+                for (int done = p_.rank - 1; done > s.axis; --done)
+                    sum += m_.template between<std::int64_t>(done, coordinate[done][c],
+                                                             m_.keys.coordinate(key[c], done));
+                value[c] = sum;
+            }
+    }
+
+    // ---- cells of other classes --------------------------------------------------------------------------------------
+
+    /// After the search: the nearest rows of another class above and below every row.
+    void offer_other_classes(const sweep& s, const tile_place& at, buffers& mine) {
+        const std::int64_t* coordinate[max_rank]{};
+        if constexpr (Keyed) coordinates_of(s, at, mine, coordinate);
+        const auto step_from = [&](std::int64_t i, std::int64_t neighbour, std::uint32_t* steps) {
+            for (const run_of_columns& run : at.runs)
+                classes_.count_steps(run.offset + s.source(i) * s.inner, run.offset + s.source(neighbour) * s.inner,
+                                     run.count, steps + run.column);
+        };
+        std::uint32_t* const above = mine.above.get();
+        std::fill_n(above, s.width, no_row);
+        for (std::int64_t i = 1; i < s.rows(); ++i) {
+            std::copy_n(above + (i - 1) * s.width, s.width, above + i * s.width);
+            step_from(i, i - 1, above + i * s.width);
         }
+        std::uint32_t* const below = mine.below.get();
+        std::fill_n(below, s.width, no_row);
+        for (std::int64_t i = s.rows() - 1; i >= s.halo; --i) {
+            if (i + 1 < s.rows()) step_from(i, i + 1, below);
+            if (i >= s.halo + s.size) continue;
+            for (const run_of_columns& run : at.runs)
+                for (std::int64_t c = run.column; c < run.column + run.count; ++c)
+                    for (const std::int64_t row : {i - std::int64_t{above[i * s.width + c]}, i + std::int64_t{below[c]}})
+                        if (row >= std::max<std::int64_t>(i - s.window, 0) && row <= std::min(i + s.window, s.rows() - 1))
+                            offer_row(s, run, i, row, c, coordinate, mine);
+        }
+    }
+
+    void offer_row(const sweep& s, const run_of_columns& run, std::int64_t i, std::int64_t row, std::int64_t c,
+                   const std::int64_t* const* coordinate, buffers& mine) const {
+        const std::int64_t at = (i - s.halo) * s.width + c;
+        V& best = mine.best.get()[at];
+        const V value = terms_.get()[row < i ? i - row : row - i];
+        if (value > best) return;
+        if constexpr (Keyed) {
+            K& best_key = mine.best_key.get()[at];
+            K key = m_.keys.template field<K>(s.axis, s.source(row));
+            for (int done = s.axis + 1; done < p_.rank; ++done) key = m_.keys.with(key, done, coordinate[done][c]);
+            if (value == best && (best_key == key || (best_key < key && truly_other(s, run, i, c, best_key)))) return;
+            best_key = key;
+        }
+        best = value;
+    }
+
+    /// Rounding can make the site of a row of another class look as near as it is allowed to be; such a site may have the
+    /// cell's own class.
+    bool truly_other(const sweep& s, const run_of_columns& run, std::int64_t i, std::int64_t c, K key) const {
+        if constexpr (!std::is_floating_point_v<V>) return true;
+        const std::int64_t first = run.offset / s.inner * s.inner;
+        std::int64_t site = first + m_.keys.coordinate(key, s.axis) * s.inner;
+        for (int done = s.axis + 1; done < p_.rank; ++done)
+            site += m_.keys.coordinate(key, done) * cells_between(p_.size.data(), done + 1, p_.rank);
+        return !classes_.same(run.offset + (c - run.column) + s.source(i) * s.inner, site);
     }
 
     const plan& p_;
     const metric<V> m_;
     const any_input<host>& image_;
-    const sites rule_;
+    class_field classes_;
     output_writer writer_;
     workers crew_;
-    std::vector<tile_buffers<V, K>> buffers_;
+    std::vector<buffers> buffers_;
+    weight_field<std::conditional_t<sizeof(V) == 8, V, std::int64_t>> weights_;
+    host_scratch<V> terms_;
     host_scratch<state> own_state_;
     state* state_ = nullptr;
 };
 
 template <class V, class K>
-void solve(const host& on, const plan& p, const any_input<host>& image, const fields<host>& out, sites rule) {
-    if (p.sites_wanted) return engine<V, K, carry::sites>(on, p, image, out, rule).solve();
-    if constexpr (sizeof(V) > sizeof(std::int32_t))
-        if (p.rank == 2) return engine<V, K, carry::steps>(on, p, image, out, rule).solve();
-    engine<V, K, carry::values>(on, p, image, out, rule).solve();
+void solve(const host& on, const plan& p, const arrays<host>& a) {
+    switch (carry_of(p)) {
+        case carry::sites: return engine<V, K, carry::sites>(on, p, a).solve();
+        case carry::values: return engine<V, K, carry::values>(on, p, a).solve();
+        case carry::steps:
+            if constexpr (sizeof(V) == 8) return engine<V, K, carry::steps>(on, p, a).solve();
+    }
 }
 
 }  // namespace
 
 void run(const host& on, const plan& p, const arrays<host>& a) {
     switch (p.numbers) {
-        case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a.image, a.out, p.rule);
-        case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, a.image, a.out, p.rule);
-        case tier::float64: return solve<double, std::int64_t>(on, p, a.image, a.out, p.rule);
+        case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a);
+        case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, a);
+        case tier::float64: return solve<double, std::int64_t>(on, p, a);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "exact/host_scan.hpp"
 
@@ -128,6 +129,18 @@ void nearest_in_line(const std::uint8_t* site, std::int64_t count, std::int32_t*
         next = site[x] ? x : next;
         if (next >= 0 && (out[x] < 0 || next - x < x - out[x])) out[x] = static_cast<std::int32_t>(next);
     }
+}
+
+void nearest_round_ends(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest) {
+    const std::uint8_t* const end = site + count;
+    const std::int64_t first = std::find(site, end, std::uint8_t{1}) - site;
+    if (first == count) return;
+    const std::int64_t last = std::find(std::make_reverse_iterator(end), std::make_reverse_iterator(site), 1).base() - site - 1;
+    // Of two equally near sites the one with the smaller coordinate.
+    for (std::int64_t x = 0; x < first; ++x)
+        nearest[x] = static_cast<std::int32_t>(x + count - last < first - x ? last : first);
+    for (std::int64_t x = last + 1; x < count; ++x)
+        nearest[x] = static_cast<std::int32_t>(first + count - x <= x - last ? first : last);
 }
 
 void values_of_line(const std::int32_t* nearest, std::int64_t count, std::int32_t weight, std::int32_t* value) {

@@ -15,6 +15,9 @@ inline constexpr std::int64_t max_simd_line = std::int64_t{1} << 29;
 /// nearest[x] = position of the site nearest to x (the left one of two), -1 when the line has none. `site` is 0 or 1 a cell.
 void nearest_in_line(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest);
 
+/// Makes the line periodic: cells before the first site may be nearer to the last one, and the other way round.
+void nearest_round_ends(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest);
+
 /// Squared distances, or packed sites, from the positions of the nearest sites.
 void values_of_line(const std::int32_t* nearest, std::int64_t count, std::int32_t weight, std::int32_t* value);
 void values_of_line(const std::int32_t* nearest, std::int64_t count, std::int64_t weight, std::int64_t* value);

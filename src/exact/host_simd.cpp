@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The lines of one SIMD vector, and what the search needs of its tile.
-template <class V, class K, bool Keyed>
+/// The lines of one SIMD vector, and what the search needs of its tile. `Negative`: values may be, down to the tile's base.
+template <class V, class K, bool Keyed, bool Negative>
 class group {
     using value_tag = hn::CappedTag<V, tile_align / sizeof(V)>;
     using key_tag = hn::Rebind<K, value_tag>;
@@ -38,9 +38,8 @@ public:
     void solve() {
         const auto [least, peak] = extremes();
         if (least >= no_site<V>()) return keep_rows();
-        // Farther than the line is long, squares may exceed the numbers.
-        if (!t_.rows_ordered || peak <= along(t_.weight, std::min(near_rows, t_.rows - 1))) {
-            for (std::int64_t q = 0; q < t_.rows; ++q) store(q, outward<false>(q, 0, t_.rows - 1));
+        if (!t_.rows_ordered || t_.window <= near_rows || (!Negative && peak <= t_.term[near_rows])) {
+            for (std::int64_t q = t_.first_query; q <= last_query(); ++q) store(q, outward<false>(q, first(q), last(q)));
         } else {
             by_halving();
         }
@@ -52,6 +51,10 @@ private:
     // One row for all lanes together costs about as much as this many rows of one lane.
     static constexpr std::int64_t together_gain = 2;
 
+    std::int64_t last_query() const { return t_.first_query + t_.queries - 1; }
+    std::int64_t first(std::int64_t q) const { return std::max<std::int64_t>(q - t_.window, 0); }
+    std::int64_t last(std::int64_t q) const { return std::min(q + t_.window, t_.rows - 1); }
+
     std::pair<V, V> extremes() const {
         values least = load(0), most = least;
         for (std::int64_t r = 1; r < t_.rows; ++r) {
@@ -62,58 +65,59 @@ private:
     }
 
     values load(std::int64_t row) const { return hn::Load(of_value, t_.value + row * t_.pitch + line_); }
+    keys load_key(std::int64_t row) const { return hn::Load(of_key, t_.key + row * t_.pitch + line_); }
 
     /// No line has a site: every row keeps what it has.
     void keep_rows() const {
-        for (std::int64_t r = 0; r < t_.rows; ++r) {
-            if (t_.best != nullptr) hn::StoreU(load(r), of_value, t_.best + r * t_.best_pitch + line_);
-            if constexpr (Keyed)
-                hn::StoreU(hn::Set(of_key, no_key<K>), of_key, t_.best_key + r * t_.best_pitch + line_);
-        }
+        for (std::int64_t q = t_.first_query; q <= last_query(); ++q)
+            store(q, winner{load(q), hn::Set(of_key, no_key<K>), load(q)});
     }
 
     values load_winners(std::int64_t row) const { return hn::Load(of_value, t_.winner + row * t_.pitch + line_); }
+    void store_winners(std::int64_t q, values row) const {
+        hn::Store(row, of_value, t_.winner + q * t_.pitch + line_);
+    }
 
     /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above and
     /// below bound the rows to look at, so all queries of one level together look at each row about once.
     void by_halving() {
-        const std::int64_t end = t_.rows - 1;
-        for (const std::int64_t q : {std::int64_t{0}, end}) {
-            const winner w = outward<true>(q, 0, end);
+        for (const std::int64_t q : {t_.first_query, last_query()}) {
+            const winner w = outward<true>(q, first(q), last(q));
             store(q, w);
-            hn::Store(w.row, of_value, t_.winner + q * t_.pitch + line_);
+            store_winners(q, w.row);
         }
         std::int64_t step = 1;
-        while (2 * step < end) step *= 2;
+        while (2 * step < t_.queries - 1) step *= 2;
         for (; step > 1; step /= 2) level<true>(step);
-        if (end > 1) level<false>(1);
+        if (t_.queries > 2) level<false>(1);
     }
 
     template <bool KeepWinners>
     void level(std::int64_t step) {
-        for (std::int64_t q = step; q < t_.rows - 1; q += 2 * step) {
+        for (std::int64_t q = t_.first_query + step; q < last_query(); q += 2 * step) {
             if (own_wins<KeepWinners>(q)) continue;
-            const values above = load_winners(q - step), below = load_winners(std::min(q + step, t_.rows - 1));
-            const auto first = static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above)));
-            const auto last = static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below)));
-            const auto apart = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
-            if (last - first > together_gain * (apart + lanes())) {
-                one_by_one<KeepWinners>(q, q - step, std::min(q + step, t_.rows - 1));
+            const std::int64_t next = std::min(q + step, last_query());
+            const values above = load_winners(q - step), below = load_winners(next);
+            const auto from = std::max(static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above))), first(q));
+            const auto to = std::min(static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below))), last(q));
+            const auto between = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
+            if (to - from > together_gain * (between + lanes())) {
+                one_by_one<KeepWinners>(q, q - step, next);
                 continue;
             }
-            const winner w = outward<KeepWinners>(q, first, last);
+            const winner w = outward<KeepWinners>(q, from, to);
             store(q, w);
-            if constexpr (KeepWinners) hn::Store(w.row, of_value, t_.winner + q * t_.pitch + line_);
+            if constexpr (KeepWinners) store_winners(q, w.row);
         }
     }
 
     /// Where no neighbour can be nearer in any lane there is nothing to bound or to search.
     template <bool KeepWinners>
     HWY_INLINE bool own_wins(std::int64_t q) const {
-        const winner own = start_at<true>(q, q);
-        if (!settled(hn::Set(of_value, t_.weight), own)) return false;
+        const winner own = start_at(q, q);
+        if (!settled(t_.term[1], own)) return false;
         store(q, own);
-        if constexpr (KeepWinners) hn::Store(own.row, of_value, t_.winner + q * t_.pitch + line_);
+        if constexpr (KeepWinners) store_winners(q, own.row);
         return true;
     }
 
@@ -121,23 +125,25 @@ private:
     template <bool KeepWinners>
     void one_by_one(std::int64_t q, std::int64_t above, std::int64_t below) const {
         for (std::int64_t line = line_; line < line_ + lanes(); ++line) {
-            const auto first = static_cast<std::int64_t>(t_.winner[above * t_.pitch + line]);
-            const auto last = static_cast<std::int64_t>(t_.winner[below * t_.pitch + line]);
+            const auto from = std::max(static_cast<std::int64_t>(t_.winner[above * t_.pitch + line]), first(q));
+            const auto to = std::min(static_cast<std::int64_t>(t_.winner[below * t_.pitch + line]), last(q));
+            const auto offer_of = [&](std::int64_t r) {
+                return t_.value[r * t_.pitch + line] + t_.term[r < q ? q - r : r - q];
+            };
             const auto key_of = [&](std::int64_t r) {
-                if constexpr (Keyed)
-                    return static_cast<K>(t_.key[r * t_.pitch + line] |
-                                          static_cast<K>(static_cast<K>(r) << t_.key_shift));
+                if constexpr (Keyed) return t_.key[r * t_.pitch + line];
                 else return K{0};
             };
-            V value = t_.value[first * t_.pitch + line] + along(t_.weight, q - first);
-            K key = key_of(first);
-            std::int64_t row = first;
-            for (std::int64_t r = first + 1; r <= last; ++r) {
-                const V f = t_.value[r * t_.pitch + line] + along(t_.weight, q - r);
+            V value = offer_of(from);
+            K key = key_of(from);
+            std::int64_t row = from;
+            for (std::int64_t r = from + 1; r <= to; ++r) {
+                const V f = offer_of(r);
                 if (nearer(f, key_of(r), value, key)) value = f, key = key_of(r), row = r;
             }
-            if (t_.best != nullptr) t_.best[q * t_.best_pitch + line] = std::min(value, no_site<V>());
-            if constexpr (Keyed) t_.best_key[q * t_.best_pitch + line] = key;
+            const std::int64_t at = (q - t_.first_query) * t_.best_pitch + line;
+            if (t_.best != nullptr) t_.best[at] = std::min(value, no_site<V>());
+            if constexpr (Keyed) t_.best_key[at] = key;
             if constexpr (KeepWinners) t_.winner[q * t_.pitch + line] = static_cast<V>(row);
         }
     }
@@ -147,8 +153,7 @@ private:
         const values f = hn::Add(load(row), extra);
         const auto less = hn::Lt(f, w.value);
         if constexpr (Keyed) {
-            const keys mine = hn::Or(hn::Load(of_key, t_.key + row * t_.pitch + line_),
-                                     hn::Set(of_key, static_cast<K>(static_cast<K>(row) << t_.key_shift)));
+            const keys mine = load_key(row);
             const auto ties = hn::And(hn::RebindMask(of_key, hn::Eq(f, w.value)), hn::Lt(mine, w.key));
             const auto wins = hn::Or(hn::RebindMask(of_key, less), ties);
             w.key = hn::IfThenElse(wins, mine, w.key);
@@ -157,70 +162,67 @@ private:
         w.value = hn::Min(f, w.value);
     }
 
-    /// True when no row at least this far away can change any lane.
-    HWY_INLINE bool settled(values extra, const winner& w) const {
-        if constexpr (Keyed) return hn::AllTrue(of_value, hn::Lt(w.value, extra));
-        else return hn::AllFalse(of_value, hn::Lt(extra, w.value));
+    /// True when no row at least as far as `extra` says can change any lane.
+    HWY_INLINE bool settled(V extra, const winner& w) const {
+        const values least = hn::Set(of_value, Negative ? static_cast<V>(t_.base + extra) : extra);
+        if constexpr (Keyed) return hn::AllTrue(of_value, hn::Lt(w.value, least));
+        else return hn::AllFalse(of_value, hn::Lt(least, w.value));
     }
 
     /// What row `start` offers query row q.
-    template <bool Rows>
     HWY_INLINE winner start_at(std::int64_t q, std::int64_t start) const {
-        winner w{hn::Add(load(start), hn::Set(of_value, along(t_.weight, q - start))),
-                 {},
-                 hn::Set(of_value, static_cast<V>(start))};
-        if constexpr (Keyed)
-            w.key = hn::Or(hn::Load(of_key, t_.key + start * t_.pitch + line_),
-                           hn::Set(of_key, static_cast<K>(static_cast<K>(start) << t_.key_shift)));
+        const V extra = t_.term[q < start ? start - q : q - start];
+        winner w{hn::Add(load(start), hn::Set(of_value, extra)), {}, hn::Set(of_value, static_cast<V>(start))};
+        if constexpr (Keyed) w.key = load_key(start);
         return w;
     }
 
-    /// Nearest row of [first, last] for query row q, looking at the closest rows first.
+    /// Nearest row of [from, to] for query row q, looking at the closest rows first.
     template <bool Rows>
-    HWY_INLINE winner outward(std::int64_t q, std::int64_t first, std::int64_t last) const {
-        const std::int64_t start = std::clamp(q, first, last);
-        winner w = start_at<Rows>(q, start);
+    HWY_INLINE winner outward(std::int64_t q, std::int64_t from, std::int64_t to) const {
+        const std::int64_t start = std::clamp(q, from, to);
+        winner w = start_at(q, start);
         std::int64_t up = start - 1, down = start + 1;
-        for (; up >= first && down <= last; --up, ++down) {
-            const values extra_up = hn::Set(of_value, along(t_.weight, q - up));
-            const values extra_down = hn::Set(of_value, along(t_.weight, down - q));
-            if (settled(hn::Min(extra_up, extra_down), w)) return w;
-            visit<Rows>(up, extra_up, w);
-            visit<Rows>(down, extra_down, w);
+        for (; up >= from && down <= to; --up, ++down) {
+            const V extra_up = t_.term[q < up ? up - q : q - up], extra_down = t_.term[down < q ? q - down : down - q];
+            if (settled(std::min(extra_up, extra_down), w)) return w;
+            visit<Rows>(up, hn::Set(of_value, extra_up), w);
+            visit<Rows>(down, hn::Set(of_value, extra_down), w);
         }
-        for (; up >= first; --up) {
-            const values extra = hn::Set(of_value, along(t_.weight, q - up));
+        for (; up >= from; --up) {
+            const V extra = t_.term[q < up ? up - q : q - up];
             if (settled(extra, w)) return w;
-            visit<Rows>(up, extra, w);
+            visit<Rows>(up, hn::Set(of_value, extra), w);
         }
-        for (; down <= last; ++down) {
-            const values extra = hn::Set(of_value, along(t_.weight, down - q));
+        for (; down <= to; ++down) {
+            const V extra = t_.term[down < q ? q - down : down - q];
             if (settled(extra, w)) return w;
-            visit<Rows>(down, extra, w);
+            visit<Rows>(down, hn::Set(of_value, extra), w);
         }
         return w;
     }
 
     void store(std::int64_t q, const winner& w) const {
-        if (t_.best != nullptr)
-            hn::StoreU(hn::Min(w.value, hn::Set(of_value, no_site<V>())), of_value,
-                       t_.best + q * t_.best_pitch + line_);
-        if constexpr (Keyed) hn::StoreU(w.key, of_key, t_.best_key + q * t_.best_pitch + line_);
+        const std::int64_t at = (q - t_.first_query) * t_.best_pitch + line_;
+        if (t_.best != nullptr) hn::StoreU(hn::Min(w.value, hn::Set(of_value, no_site<V>())), of_value, t_.best + at);
+        if constexpr (Keyed) hn::StoreU(w.key, of_key, t_.best_key + at);
     }
 
     const tile<V, K>& t_;
     std::int64_t line_;
 };
 
+template <bool Keyed, bool Negative, class V, class K>
+void search_groups(const tile<V, K>& t) {
+    using one = group<V, K, Keyed, Negative>;
+    for (std::int64_t line = 0; line < t.pitch; line += one::lanes()) one(t, line).solve();
+}
 template <class V, class K>
 void search(const tile<V, K>& t) {
-    if (t.key != nullptr) {
-        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, true>::lanes())
-            group<V, K, true>(t, line).solve();
-    } else {
-        for (std::int64_t line = 0; line < t.pitch; line += group<V, K, false>::lanes())
-            group<V, K, false>(t, line).solve();
+    if constexpr (sizeof(V) == 8) {  // the numbers of power diagrams
+        if (t.negative) return t.key != nullptr ? search_groups<true, true>(t) : search_groups<false, true>(t);
     }
+    t.key != nullptr ? search_groups<true, false>(t) : search_groups<false, false>(t);
 }
 void search_int32(const tile<std::int32_t, std::int32_t>& t) { search(t); }
 void search_int64(const tile<std::int64_t, std::int64_t>& t) { search(t); }
@@ -246,11 +248,22 @@ void values_from(const metric<V>& m, int first, const K* HWY_RESTRICT key, const
         const int shift = m.keys.shift[axis];
         const K mask = static_cast<K>((std::make_unsigned_t<K>{1} << m.keys.bits[axis]) - 1);
         const N weight = static_cast<N>(m.weight[axis]);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const N apart = static_cast<N>(static_cast<K>(here[i]) - static_cast<K>((key[i] >> shift) & mask));
-            const N term = weight * (apart * apart);
-            value[i] = static_cast<V>(start ? term : static_cast<N>(value[i]) + term);
-        }
+        const auto sum_up = [&](const auto& steps_of) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                const N steps = static_cast<N>(
+                    steps_of(static_cast<K>(static_cast<K>(here[i]) - static_cast<K>((key[i] >> shift) & mask))));
+                const N term = weight * (steps * steps);
+                value[i] = static_cast<V>(start ? term : static_cast<N>(value[i]) + term);
+            }
+        };
+        if (!m.periodic[axis] && !m.half_cell) return sum_up([](K difference) { return difference; });
+        const K size = static_cast<K>(m.size[axis]);
+        const bool periodic = m.periodic[axis], half_cell = m.half_cell;
+        sum_up([=](K difference) {
+            const K direct = difference < 0 ? static_cast<K>(-difference) : difference;
+            const K steps = periodic ? std::min<K>(direct, static_cast<K>(size - direct)) : direct;
+            return half_cell ? std::max<K>(static_cast<K>(2 * steps - 1), 0) : steps;
+        });
     };
     add(m.rank - 1, true);
     for (int axis = m.rank - 2; axis >= first; --axis) add(axis, false);

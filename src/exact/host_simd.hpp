@@ -13,23 +13,27 @@ namespace nearfield::exact {
 inline constexpr std::int64_t tile_align = 64;
 
 /// Neighbouring lines of one axis, row by row: element (row, line) is at [row * pitch + line]. `key` and `best_key` are
-/// null when only values are wanted. Lines beyond the real ones repeat a real one.
+/// null when only values are wanted. Lines beyond the real ones repeat a real one. Of a periodic axis rows are repeated
+/// before the first and behind the last query.
 template <class V, class K>
 struct tile {
     std::int64_t rows = 0;
     std::int64_t pitch = 0;
     const V* value = nullptr;
-    const K* key = nullptr;
-    std::int64_t best_pitch = 0;  ///< of the results, which need no alignment
+    const K* key = nullptr;                 ///< packed sites, the tile's own axis included
+    std::int64_t first_query = 0, queries = 0;  ///< rows that are searched for
+    std::int64_t window = 0;                ///< rows to either side that may matter
+    const V* term = nullptr;                ///< what a distance of that many rows adds, up to `window`
+    V base{};                               ///< no value is below it; not 0 only if `negative`
+    bool negative = false;
+    bool rows_ordered = true;
+    std::int64_t best_pitch = 0;  ///< of the results, which need no alignment and start with the first query
     V* best = nullptr;            ///< may be null when only keys are wanted
     K* best_key = nullptr;
     V* winner = nullptr;  ///< scratch of the tile's size: the winning rows, as V, in which they are exact
-    V weight{};
-    int key_shift = 0;
-    bool rows_ordered = true;
 };
 
-/// best(q) = min over rows r of value(r) + weight * (q - r)^2, and with keys the winner's key with its row packed in.
+/// best(q) = min over rows r within the window of value(r) + term(|q - r|), and with keys the winner's key.
 void search_tile(const tile<std::int32_t, std::int32_t>& t);
 void search_tile(const tile<std::int64_t, std::int64_t>& t);
 void search_tile(const tile<double, std::int64_t>& t);

@@ -18,8 +18,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double int32_limit = 1073741824.0;           // 2^30: no_site<int32>
 constexpr double int64_limit = 4611686018427387904.0;  // 2^62: no_site<int64>
 constexpr double largest_weight = 4294967296.0;        // 2^32: beyond every integral weight of a power diagram
-// 2 * weight must exceed the error of comparing two values, at most 2^-50 of the largest value that is compared.
-constexpr double ordered_ratio = 562949953421312.0;       // 2^49
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
 /// Lengths, borders and shape of the axes that are searched.
@@ -190,7 +188,7 @@ void choose_numbers(plan& p, bool whole) {
     if (!whole || largest >= int64_limit) p.numbers = tier::float64;
     else p.numbers = largest < int32_limit && !wide_key && !p.weighted ? tier::int32 : tier::int64;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
-        p.rows_ordered[axis] = p.numbers != tier::float64 || p.largest / p.weight[axis] < ordered_ratio;
+        p.rows_ordered[axis] = p.numbers != tier::float64 || rows_ordered(p.largest, p.weight[axis]);
 }
 
 template <class Place>

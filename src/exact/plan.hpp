@@ -33,8 +33,8 @@ struct plan {
     bool sites_wanted = false;              ///< carry packed sites, not only values
     std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
     key_layout keys;
-    /// Winning rows along an axis bound those between them. Always true in integers; in double as long as the smallest step between
-    /// two parabolas, 2 * weight, exceeds the rounding of the largest value. A power diagram's weights are not considered here.
+    /// Winning rows along an axis bound those between them. Always true in integers. A power diagram's weights are not
+    /// considered here.
     std::array<bool, max_rank> rows_ordered{};
     double largest = 0;  ///< bound of all values (squared distances; quarters of them with half_cell)
 
@@ -80,6 +80,10 @@ struct plan {
         return value < static_cast<double>(no_site<V>()) ? static_cast<V>(value) : no_site<V>();
     }
 };
+
+/// In double, winners bound each other as long as the smallest step between two parabolas, 2 * weight, exceeds the error of
+/// comparing two values, at most 2^-50 of the largest.
+NF_HD constexpr bool rows_ordered(double largest, double weight) { return largest / weight < 562949953421312.0; }
 
 /// The arrays of one call.
 template <class Place>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "nearfield/distance.hpp"
+#include "nearfield/plan.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -25,7 +25,7 @@ double bytes_a_cell(const std::vector<std::int64_t>& shape, const wanted& w) {
         for (std::int64_t& step : out.distance.stride) step *= w.last_stride;
     }
     if (w.index) out.index = any_output<device>::contiguous(address(3), dtype::int64, shape);
-    const std::int64_t bytes = workspace_bytes(device{nullptr}, image, out, {.spacing = w.cell});
+    const std::int64_t bytes = plan(device{nullptr}, image, out, {.spacing = w.cell}).workspace_bytes;
     return static_cast<double>(bytes) / static_cast<double>(image.cells());
 }
 
@@ -44,8 +44,9 @@ TEST(Workspace, BytesOfTheHeader) {
 TEST(Workspace, ChecksItsArguments) {
     EXPECT_THROW(static_cast<void>(bytes_a_cell({4, 5}, {})), error);
     EXPECT_EQ(
-        workspace_bytes(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
-                        {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})}),
+        plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
+             {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})})
+            .workspace_bytes,
         0);
 }
 

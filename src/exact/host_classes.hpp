@@ -1,0 +1,52 @@
+// Fields whose sites differ from cell to cell: labels, and both sides of a signed field. A cell's sites are the cells of
+// another class.
+//
+// Along the last axis that is the nearest cell of another class in the line. Every later pass is the ordinary search over
+// all rows, whatever their class, and then for every cell the nearest row of another class above and below: a row of
+// another class is never offered below its true value, because the search adds what that row itself still lacks.
+#pragma once
+
+#include <cstdint>
+
+#include "base/scratch.hpp"
+#include "exact/core.hpp"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+/// The class of every cell, contiguous: the image's own elements, or one byte a cell.
+class class_field {
+public:
+    class_field(const plan& p, const any_input<host>& image);
+
+    /// Bytes besides the image that it takes.
+    [[nodiscard]] static std::int64_t workspace_bytes(const plan& p, const any_input<host>& image);
+    /// Fills lines [first, last) of the last axis where the image cannot be used as it is.
+    void read_lines(std::int64_t first, std::int64_t last);
+    [[nodiscard]] bool wanted() const { return bytes_ > 0; }
+    [[nodiscard]] bool inside(std::int64_t cell) const;
+    [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const;
+
+    /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when the
+    /// line has none. Background cells are their own.
+    void nearest_in_line(std::int64_t line, std::int64_t count, std::int32_t* nearest) const;
+
+    /// steps[c] = how many rows away from row `cell` the nearest row of another class is, when the row next to it in that
+    /// direction, `neighbour`, has `steps` itself: one if the classes differ, else one more. Rows are `count` cells.
+    void count_steps(std::int64_t cell, std::int64_t neighbour, std::int64_t count, std::uint32_t* steps) const;
+
+private:
+    template <class Use>
+    auto with_elements(const Use& use) const;
+
+    const plan& p_;
+    const any_input<host>& image_;
+    int bytes_ = 0;  ///< of an element
+    host_scratch<std::byte> own_;
+    const std::byte* data_ = nullptr;
+};
+
+/// Steps to a row of another class that does not exist; adding the rows of a line (at most 2^31) does not overflow.
+inline constexpr std::uint32_t no_row = std::uint32_t{1} << 31;
+
+}  // namespace nearfield::exact

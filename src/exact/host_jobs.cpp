@@ -1,0 +1,42 @@
+// Many calls at once on the host: large grids one after another with all threads, small ones side by side, a thread each.
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "exact/host.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+/// From this many cells on a grid keeps all threads busy by itself.
+constexpr std::int64_t large_cells = std::int64_t{1} << 20;
+
+}  // namespace
+
+void run(const host& on, std::span<const plan> plans, std::span<const job<host>> jobs) {
+    std::vector<std::size_t> small;
+    double total = 0, done = 0;
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+        total += static_cast<double>(plans[k].cells);
+        if (plans[k].cells > 0 && plans[k].cells < large_cells) small.push_back(k);
+    }
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+        if (plans[k].cells < large_cells) continue;
+        const auto cells = static_cast<double>(plans[k].cells);
+        host one{on.threads, {}};
+        if (on.progress) one.progress = [&](double share) { return on.progress((done + share * cells) / total); };
+        run(one, plans[k], {jobs[k].image, jobs[k].out});
+        done += cells;
+    }
+    host rest{on.threads, {}};
+    if (on.progress)
+        rest.progress = [&](double share) { return on.progress((done + share * (total - done)) / total); };
+    workers crew(rest, static_cast<std::int64_t>(small.size()));
+    crew.for_each(static_cast<std::int64_t>(small.size()), 1, 1, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::size_t k = small[static_cast<std::size_t>(i)];
+            run(host{1, {}}, plans[k], {jobs[k].image, jobs[k].out});
+        }
+    });
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,63 @@
+// What the host engine would do: the same sweeps and tiles that it uses, without doing anything.
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "exact/host.hpp"
+#include "exact/host_classes.hpp"
+#include "exact/host_output.hpp"
+#include "exact/host_scan.hpp"
+#include "exact/host_sweeps.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+template <class V, class K>
+std::int64_t tile_bytes_of(const plan& p, const sweep& s) {
+    return tile_buffers<V, K>::bytes(s, p.sites_wanted, carry_of(p) == carry::steps, p.by != classes::none);
+}
+
+std::int64_t buffer_bytes(const plan& p, const sweep& s) {
+    return p.numbers == tier::int32 ? tile_bytes_of<std::int32_t, std::int32_t>(p, s)
+                                    : tile_bytes_of<std::int64_t, std::int64_t>(p, s);
+}
+
+const char* method_of(const plan& p, const sweep& s) {
+    const bool periodic = p.borders[static_cast<std::size_t>(s.axis)] == border::periodic;
+    if (p.weighted) return periodic ? "powers, lines closed to rings" : "powers, tiles of lines in SIMD";
+    if (p.by != classes::none)
+        return periodic ? "lines closed to rings, then other classes" : "tiles of lines in SIMD, then other classes";
+    return periodic ? "lines closed to rings, in SIMD" : "tiles of lines in SIMD";
+}
+
+}  // namespace
+
+call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
+    call_plan what;
+    what.place = "host";
+    what.threads = thread_count(on);
+    what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+    if (p.cells == 0) return what;
+    if (needs_state(p) && !lends_state(p, a.out, state_bytes(p))) what.workspace_bytes += p.cells * state_bytes(p);
+    what.workspace_bytes += class_field::workspace_bytes(p, a.image);
+    if (p.weighted) what.workspace_bytes += p.cells * number_bytes(p);
+    std::int64_t of_thread = 0;
+    const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)];
+    if (!p.weighted) {
+        const std::int64_t block = std::max<std::int64_t>(1, scan_cells / length);
+        what.passes.push_back({p.source_axis[static_cast<std::size_t>(p.rank - 1)],
+                               p.by == classes::none ? "nearest site in each line" : "nearest other class in each line",
+                               (p.cells / length + block - 1) / block, length, block});
+        of_thread = (length + line_padding) * 5;
+        if (!needs_state(p)) of_thread += length * 2 * number_bytes(p);
+    }
+    for (int axis = p.rank - (p.weighted ? 1 : 2); axis >= p.first_axis; --axis) {
+        const sweep s = sweep_of(p, axis, number_bytes(p));
+        what.passes.push_back(
+            {p.source_axis[static_cast<std::size_t>(axis)], method_of(p, s), s.tiles(), s.size, std::min(s.width, s.columns)});
+        of_thread = std::max(of_thread, buffer_bytes(p, s) + (length + line_padding) * 5);
+    }
+    what.workspace_bytes += of_thread * what.threads;
+    return what;
+}
+
+}  // namespace nearfield::exact

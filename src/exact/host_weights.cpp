@@ -1,0 +1,80 @@
+#include "exact/host_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/sites.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+template <class V>
+V element(const void* data, dtype type, std::int64_t at) {
+    switch (type) {
+        case dtype::int8: return static_cast<V>(static_cast<const std::int8_t*>(data)[at]);
+        case dtype::uint8: return static_cast<V>(static_cast<const std::uint8_t*>(data)[at]);
+        case dtype::int16: return static_cast<V>(static_cast<const std::int16_t*>(data)[at]);
+        case dtype::uint16: return static_cast<V>(static_cast<const std::uint16_t*>(data)[at]);
+        case dtype::int32: return static_cast<V>(static_cast<const std::int32_t*>(data)[at]);
+        case dtype::uint32: return static_cast<V>(static_cast<const std::uint32_t*>(data)[at]);
+        case dtype::float32: return static_cast<V>(static_cast<const float*>(data)[at]);
+        default: return static_cast<V>(static_cast<const double*>(data)[at]);
+    }
+}
+
+/// Least value and largest size among the sites of one thread.
+template <class V>
+struct extremes {
+    V least = no_site<V>();
+    double magnitude = 0;
+};
+
+}  // namespace
+
+template <class V>
+weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& crew) : initial_(p.cells) {
+    const auto last = static_cast<std::size_t>(p.rank - 1);
+    const std::int64_t length = p.size[last];
+    std::array<std::int64_t, max_rank> stride{};
+    for (std::size_t axis = 0; axis <= last; ++axis)
+        stride[axis] = a.weights->stride[static_cast<std::size_t>(p.source_axis[axis])];
+    std::vector<extremes<V>> found(static_cast<std::size_t>(crew.threads()));
+    const auto offset_in = [&](const std::array<std::int64_t, max_rank>& strides, std::int64_t line) {
+        return p.rank == 1 ? 0 : offset_of(line, p.size.data(), strides.data(), p.rank - 1);
+    };
+    crew.for_each(p.cells / length, std::max<std::int64_t>(1, (1 << 16) / length), length,
+                  [&](std::int64_t first, std::int64_t end, int thread) {
+                      std::vector<std::uint8_t> site(static_cast<std::size_t>(length));
+                      extremes<V>& mine = found[static_cast<std::size_t>(thread)];
+                      for (std::int64_t line = first; line < end; ++line) {
+                          read_sites(static_cast<const std::byte*>(a.image.data) +
+                                         offset_in(p.image_stride, line) * size_of(a.image.type),
+                                     a.image.type, p.image_stride[last], length, p.rule, site.data());
+                          const std::int64_t from = offset_in(stride, line);
+                          for (std::int64_t x = 0; x < length; ++x) {
+                              V value = no_site<V>();
+                              if (site[static_cast<std::size_t>(x)] != 0) {
+                                  const V weight = element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
+                                  // Not a number: no site.
+                                  if (weight == weight) value = -weight;
+                              }
+                              initial_.get()[line * length + x] = value;
+                              if (!(value < no_site<V>())) continue;
+                              mine.least = std::min(mine.least, value);
+                              mine.magnitude = std::max(mine.magnitude, std::abs(static_cast<double>(value)));
+                          }
+                      }
+                  });
+    base_ = no_site<V>();
+    for (const extremes<V>& each : found) {
+        base_ = std::min(base_, each.least);
+        magnitude_ = std::max(magnitude_, each.magnitude);
+    }
+}
+
+template class weight_field<std::int64_t>;
+template class weight_field<double>;
+
+}  // namespace nearfield::exact
