@@ -115,7 +115,7 @@ private:
     template <bool KeepWinners>
     HWY_INLINE bool own_wins(std::int64_t q) const {
         const winner own = start_at(q, q);
-        if (!settled(t_.term[1], own)) return false;
+        if (!settled(hn::Set(of_value, t_.term[1]), own)) return false;
         store(q, own);
         if constexpr (KeepWinners) store_winners(q, own.row);
         return true;
@@ -162,11 +162,11 @@ private:
         w.value = hn::Min(f, w.value);
     }
 
-    /// True when no row at least as far as `extra` says can change any lane.
-    HWY_INLINE bool settled(V extra, const winner& w) const {
-        const values least = hn::Set(of_value, Negative ? static_cast<V>(t_.base + extra) : extra);
-        if constexpr (Keyed) return hn::AllTrue(of_value, hn::Lt(w.value, least));
-        else return hn::AllFalse(of_value, hn::Lt(least, w.value));
+    /// True when no row that adds `extra` or more can change any lane.
+    HWY_INLINE bool settled(values extra, const winner& w) const {
+        if constexpr (Negative) extra = hn::Add(extra, hn::Set(of_value, t_.base));
+        if constexpr (Keyed) return hn::AllTrue(of_value, hn::Lt(w.value, extra));
+        else return hn::AllFalse(of_value, hn::Lt(extra, w.value));
     }
 
     /// What row `start` offers query row q.
@@ -177,29 +177,33 @@ private:
         return w;
     }
 
+    /// Rows q + apart * direction and on, up to `most` rows away from q.
+    template <bool Rows>
+    HWY_INLINE winner one_way(std::int64_t q, std::int64_t direction, std::int64_t apart, std::int64_t most,
+                              winner w) const {
+        for (; apart <= most; ++apart) {
+            const values extra = hn::Set(of_value, t_.term[apart]);
+            if (settled(extra, w)) return w;
+            visit<Rows>(q + apart * direction, extra, w);
+        }
+        return w;
+    }
+
     /// Nearest row of [from, to] for query row q, looking at the closest rows first.
     template <bool Rows>
     HWY_INLINE winner outward(std::int64_t q, std::int64_t from, std::int64_t to) const {
-        const std::int64_t start = std::clamp(q, from, to);
-        winner w = start_at(q, start);
-        std::int64_t up = start - 1, down = start + 1;
-        for (; up >= from && down <= to; --up, ++down) {
-            const V extra_up = t_.term[q < up ? up - q : q - up], extra_down = t_.term[down < q ? q - down : down - q];
-            if (settled(std::min(extra_up, extra_down), w)) return w;
-            visit<Rows>(up, hn::Set(of_value, extra_up), w);
-            visit<Rows>(down, hn::Set(of_value, extra_down), w);
-        }
-        for (; up >= from; --up) {
-            const V extra = t_.term[q < up ? up - q : q - up];
+        if (q < from) return one_way<Rows>(q, 1, from - q + 1, to - q, start_at(q, from));
+        if (q > to) return one_way<Rows>(q, -1, q - to + 1, q - from, start_at(q, to));
+        winner w{load(q), {}, hn::Set(of_value, static_cast<V>(q))};
+        if constexpr (Keyed) w.key = load_key(q);
+        const std::int64_t above = q - from, below = to - q, both = std::min(above, below);
+        for (std::int64_t apart = 1; apart <= both; ++apart) {
+            const values extra = hn::Set(of_value, t_.term[apart]);
             if (settled(extra, w)) return w;
-            visit<Rows>(up, hn::Set(of_value, extra), w);
+            visit<Rows>(q - apart, extra, w);
+            visit<Rows>(q + apart, extra, w);
         }
-        for (; down <= to; ++down) {
-            const V extra = t_.term[down < q ? q - down : down - q];
-            if (settled(extra, w)) return w;
-            visit<Rows>(down, hn::Set(of_value, extra), w);
-        }
-        return w;
+        return above > below ? one_way<Rows>(q, -1, both + 1, above, w) : one_way<Rows>(q, 1, both + 1, below, w);
     }
 
     void store(std::int64_t q, const winner& w) const {
