@@ -9,11 +9,15 @@ namespace nearfield::test {
 namespace {
 
 TEST(OptionsProperty, RandomCasesOfEveryPairOfOptions) {
-    run_random_options(host_options_engine(), {.cases = scaled_cases(2500), .most_cells = 400, .every_pair = true});
+    run_random_options(host_options_engine(), {.cases = scaled_cases(5000), .most_cells = 400, .every_pair = true});
 }
 
 TEST(OptionsProperty, LargerGrids) {
-    run_random_options(host_options_engine(), {.cases = scaled_cases(150), .most_cells = 3000, .salt = 1});
+    run_random_options(host_options_engine(), {.cases = scaled_cases(400), .most_cells = 3000, .salt = 1});
+}
+
+TEST(OptionsProperty, GridsOfSeveralTiles) {
+    run_random_options(host_options_engine(), {.cases = scaled_cases(20), .most_cells = 12000, .salt = 2});
 }
 
 TEST(OptionsProperty, TheTableNoticesAPairThatNeverOccurred) {

@@ -104,7 +104,8 @@ public:
         for (std::size_t k = 0; k < sites.size(); ++k) {
             if (!p_.candidate(static_cast<std::size_t>(cell), static_cast<std::size_t>(sites[k]))) continue;
             const V value = by_.between(here, at[k], sites[k]);
-            if (winner >= 0 && value == best) ambiguous = ambiguous || !same_offsets(here, at[k], at[winner_at]);
+            if (winner >= 0 && value == best)
+                ambiguous = ambiguous || !same_sum(here, at[k], sites[k], at[winner_at], winner);
             if (winner < 0 || value < best) ambiguous = false;
             const bool better = winner < 0 || value < best || (value == best && before(at[k], at[winner_at]));
             if (better) best = value, winner = sites[k], winner_at = k;
@@ -114,7 +115,8 @@ public:
         if (by_.beyond(edge::closed, here, border) && (!found || border < best)) {
             found = true, best = border, winner = -1, ambiguous = false;
         }
-        if (found && p_.power.empty() && std::sqrt(by_.in_double(best)) > p_.max_distance) found = false, winner = -1;
+        const bool too_far = p_.power.empty() && found && std::sqrt(by_.in_double(best)) > p_.max_distance;
+        if (too_far) found = ambiguous = false, winner = -1;
         store(cell, here, found, best, winner, ambiguous && !std::is_integral_v<V>);
     }
 
@@ -125,7 +127,12 @@ public:
     }
 
 private:
-    [[nodiscard]] bool same_offsets(const point& here, const point& a, const point& b) const {
+    /// Whether the values of two sites are equal before any rounding, because they are sums of the same terms.
+    [[nodiscard]] bool same_sum(const point& here, const point& a, std::int64_t site_a, const point& b,
+                                std::int64_t site_b) const {
+        if (!p_.power.empty() &&
+            p_.power[static_cast<std::size_t>(site_a)] != p_.power[static_cast<std::size_t>(site_b)])
+            return false;
         for (std::size_t axis = static_cast<std::size_t>(p_.batch_axes); axis < here.size(); ++axis) {
             if (by_.steps(axis, here[axis], a[axis]) != by_.steps(axis, here[axis], b[axis])) return false;
         }

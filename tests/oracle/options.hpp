@@ -41,7 +41,7 @@ struct option_answer {
     std::vector<std::uint8_t> negative;   ///< the sign of squared and distance
     std::vector<std::int64_t> source;     ///< the site as a cell of the whole array; -1 for none or the border
     std::vector<std::int64_t> index;      ///< the same within its image
-    std::vector<std::uint8_t> ambiguous;  ///< sites of other offsets have, after rounding, the same value
+    std::vector<std::uint8_t> ambiguous;  ///< other sums of terms have, after rounding, the same value
     std::vector<std::uint8_t> trusted;
 };
 

@@ -1,0 +1,114 @@
+// What nearfield::plan says of a call before it runs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "exact/options_fields.hpp"
+#include "nearfield/plan.hpp"
+
+namespace nearfield::test {
+namespace {
+
+struct plan_case {
+    shape_t shape;
+    dtype image;
+    distance_options options;
+};
+
+fields<host> every_field(const plan_case& c) {
+    fields<host> out;
+    const auto of = [&](dtype type) { return any_output<host>::contiguous(nullptr, type, c.shape); };
+    out.squared = of(dtype::float64), out.distance = of(dtype::float16), out.index = of(dtype::int64);
+    out.label = of(c.image), out.trusted = of(dtype::boolean);
+    shape_t with_axes = c.shape;
+    with_axes.insert(with_axes.begin(), static_cast<std::int64_t>(c.shape.size()) - c.options.batch_axes);
+    out.coordinates = any_output<host>::contiguous(nullptr, dtype::int32, with_axes);
+    return out;
+}
+
+const std::vector<plan_case>& plan_cases() {
+    static const std::vector<plan_case> list = {
+        {{700}, dtype::uint8, {}},
+        {{60, 70}, dtype::int64, {.sites = sites::other_labels}},
+        {{4, 60, 70}, dtype::float32, {.batch_axes = 1}},
+        {{20, 30, 40}, dtype::uint16, {.spacing = 0.3, .border = border::periodic}},
+        {{1300, 40}, dtype::boolean, {.sign = sign::inside_negative, .half_cell = true, .max_distance = 10}},
+        {{3, 4, 5, 6}, dtype::int8, {.border = border::closed}},
+    };
+    return list;
+}
+
+TEST(OptionsPlan, CountsTheCallersBytesAndNeedsNoData) {
+    for (const plan_case& c : plan_cases()) {
+        const auto cells = cells_of(c.shape);
+        const auto image = any_input<host>::contiguous(nullptr, c.image, c.shape);
+        const auto searched = static_cast<std::int64_t>(c.shape.size()) - c.options.batch_axes;
+        host on;
+        on.threads = 3;
+        const call_plan p = plan(on, image, every_field(c), c.options);
+        EXPECT_EQ(p.place, "host");
+        EXPECT_EQ(p.cells, cells);
+        EXPECT_EQ(p.input_bytes, cells * size_of(c.image));
+        EXPECT_EQ(p.output_bytes, cells * (8 + 2 + 8 + size_of(c.image) + 1 + 4 * searched));
+        EXPECT_GE(p.workspace_bytes, 0);
+        EXPECT_GE(p.threads, 1);
+        EXPECT_TRUE(p.numbers == "int32" || p.numbers == "int64" || p.numbers == "float64") << p.numbers;
+        std::vector<int> axes;
+        for (const pass_plan& pass : p.passes) {
+            EXPECT_FALSE(pass.method.empty());
+            EXPECT_GE(pass.tiles, 1);
+            EXPECT_GE(pass.tile_rows, 1);
+            EXPECT_GE(pass.tile_columns, 1);
+            EXPECT_LT(pass.axis, static_cast<int>(c.shape.size()));
+            axes.push_back(pass.axis);
+        }
+        for (int axis = c.options.batch_axes; axis < static_cast<int>(c.shape.size()); ++axis)
+            EXPECT_NE(std::find(axes.begin(), axes.end(), axis), axes.end()) << "no pass along axis " << axis;
+        for (int axis = 0; axis < c.options.batch_axes; ++axis)
+            EXPECT_EQ(std::find(axes.begin(), axes.end(), axis), axes.end()) << "a pass along batch axis " << axis;
+    }
+}
+
+TEST(OptionsPlan, TextHasALineForEachPass) {
+    for (const plan_case& c : plan_cases()) {
+        const call_plan p =
+            plan(host{}, any_input<host>::contiguous(nullptr, c.image, c.shape), every_field(c), c.options);
+        const std::string text = p.text();
+        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(p.passes.size()) + 1);
+        EXPECT_NE(text.find("host"), std::string::npos);
+        EXPECT_NE(text.find(p.numbers), std::string::npos);
+        for (const pass_plan& pass : p.passes) EXPECT_NE(text.find(pass.method), std::string::npos);
+    }
+}
+
+TEST(OptionsPlan, NumbersFollowTheGrid) {
+    const auto numbers = [](const shape_t& shape, const distance_options& options) {
+        fields<host> out;
+        out.distance = any_output<host>::contiguous(nullptr, dtype::float32, shape);
+        return plan(host{}, any_input<host>::contiguous(nullptr, dtype::uint8, shape), out, options).numbers;
+    };
+    EXPECT_EQ(numbers({100, 100}, {}), "int32");
+    EXPECT_EQ(numbers({100000, 100}, {}), "int64");
+    EXPECT_EQ(numbers({100, 100}, {.spacing = 0.5}), "float64");
+    EXPECT_EQ(numbers({100, 100}, {.spacing = 1e9}), "float64");
+    EXPECT_EQ(numbers({100000, 9, 9}, {.batch_axes = 1}), "int32") << "images are small, however many";
+}
+
+TEST(OptionsPlan, HugeAndEmptyGrids) {
+    const shape_t huge{100000, 200000};
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(nullptr, dtype::float32, huge);
+    const call_plan p = plan(host{}, any_input<host>::contiguous(nullptr, dtype::uint8, huge), out);
+    EXPECT_EQ(p.cells, 20000000000);
+    EXPECT_EQ(p.input_bytes, 20000000000);
+    EXPECT_EQ(p.output_bytes, 80000000000);
+    const shape_t none{5, 0};
+    out.distance = any_output<host>::contiguous(nullptr, dtype::float32, none);
+    const call_plan q = plan(host{}, any_input<host>::contiguous(nullptr, dtype::uint8, none), out);
+    EXPECT_EQ(q.cells, 0);
+    EXPECT_EQ(q.workspace_bytes, 0);
+    EXPECT_FALSE(q.text().empty());
+}
+
+}  // namespace
+}  // namespace nearfield::test
