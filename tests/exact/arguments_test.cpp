@@ -1,6 +1,7 @@
 // Every way to call the exact engine wrongly: an error that says what to do, thrown before a byte is written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
