@@ -1,7 +1,12 @@
 #include "exact/cuda.hpp"
 
+#include <array>
+
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
+#include "exact/cuda_options.hpp"
+#include "exact/cuda_options_plain.cuh"
+#include "exact/fit.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -15,11 +20,82 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
+/// Bytes of workspace, and the passes where the call has options.
+std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
+    if (p.plain()) return pass_on({on, p, a.image, a.out, p.rule, true});
+    const std::array<item, 1> only{item_for(p, a.image, a.out)};
+    return with_options({on, p, a.image, a.out, a.weights, only, &passes});
+}
+
+/// The passes of the engine without options.
+void describe_plain(const device& on, const plan& p, call_plan& to) {
+    const plain_search search(on, p);
+    const auto last = static_cast<std::size_t>(p.rank - 1);
+    constexpr std::int64_t stretch = 1024;
+    to.passes.push_back({p.source_axis[last], "scan of sites by bits",
+                         p.cells / p.size[last] * blocks_for(p.size[last], stretch), stretch, 1});
+    for (int axis = p.rank - 2; axis >= p.first_axis; --axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        pass g;
+        g.axis = axis, g.rows = p.size[i], g.columns = p.cells / g.rows;
+        if (p.numbers == tier::int32) {
+            search.describe(g, p.source_axis[i], to);
+            continue;
+        }
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        to.passes.push_back(
+            {p.source_axis[i], "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
+        to.passes.push_back({p.source_axis[i], "halving where a group has not settled", groups, g.rows, cuda::warp});
+    }
+}
+
+/// Adds to an error of the workspace what would fit.
+[[noreturn]] void fail_with_fit(const error& problem, const device& on, const plan& p, const arrays<device>& a) {
+    std::size_t free_bytes = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free_bytes, &total), "asking for the free memory");
+    const std::string fits = what_fits(p, static_cast<std::int64_t>(free_bytes), [&](const plan& smaller) {
+        call_plan unused;
+        return measure(on, smaller, a, unused);
+    });
+    throw error(problem.code(), problem.what() + fits, problem.where());
+}
+
 }  // namespace
 
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
-    static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
+    try {
+        if (p.plain()) {
+            static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
+            return;
+        }
+        const std::array<item, 1> only{item_for(p, a.image, a.out)};
+        static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
+    } catch (const error& problem) {
+        if (problem.code() != error_code::out_of_memory) throw;
+        fail_with_fit(problem, on, p, a);
+    }
+}
+
+void run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    const cuda::device_guard current(on);
+    run_list(on, plans, jobs);
+}
+
+call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
+    call_plan to;
+    to.place = "device";
+    to.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+    if (p.cells == 0) return to;
+    // Whether a field can lend its memory shows in its pointer; those of a plan may be null. It is not followed.
+    fields<device> out = a.out;
+    static std::byte somewhere;
+    for (any_output<device>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
+    if (p.plain()) describe_plain(on, p, to);
+    return to;
 }
 
 }  // namespace nearfield::exact

@@ -1,0 +1,182 @@
+#include "exact/cuda_options.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/cuda.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+// Images of more cells keep a GPU busy alone; padding them would only cost.
+constexpr std::int64_t large_image = std::int64_t{1} << 22;
+// Padded cells that are solved at a time: enough to keep a GPU busy, 1.2 to 4 GB of workspace.
+constexpr std::int64_t batch_cells = std::int64_t{1} << 27;
+
+target target_for(const plan& p, const any_output<device>& out, int leading_axes) {
+    target t;
+    if (!out.wanted()) return t;
+    t.data = static_cast<std::byte*>(out.data);
+    for (int axis = 0; axis < p.rank; ++axis)
+        t.step[axis] = out.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
+    return t;
+}
+
+/// Sizes that share a batch: equal along periodic axes, else within a factor of the root of two.
+std::int64_t size_class(std::int64_t size, border beyond) {
+    if (beyond == border::periodic) return size;
+    return std::bit_width(static_cast<std::uint64_t>(size * size - 1));
+}
+
+std::int64_t images_of(const plan& p) { return cells_between(p.size.data(), 0, p.first_axis); }
+std::int64_t image_cells(const plan& p) { return cells_between(p.size.data(), p.first_axis, p.rank); }
+
+/// Calls of one kind are solved together.
+std::vector<std::int64_t> kind_of(const plan& p) {
+    std::vector<std::int64_t> kind{p.numbers == tier::float64, p.rank - p.first_axis};
+    for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis) {
+        kind.push_back(p.source_axis[axis]);
+        kind.push_back(size_class(p.size[axis], p.borders[axis]));
+    }
+    return kind;
+}
+
+/// The problem whose images have the largest sizes of all. False where its numbers would not be exact any more.
+bool pad(std::span<const plan* const> plans, plan& padded) {
+    const plan& first = *plans[0];
+    padded = first;
+    padded.rank = first.rank - first.first_axis + 1;
+    padded.first_axis = 1;
+    padded.size[0] = 0;
+    double largest = 0;
+    for (double beside : {first.closed_beside, first.open_beside})
+        if (beside < std::numeric_limits<double>::infinity()) largest += beside;
+    for (const plan* p : plans) padded.size[0] += images_of(*p);
+    padded.cells = padded.size[0];
+    for (std::size_t axis = 1; axis < static_cast<std::size_t>(padded.rank); ++axis) {
+        const std::size_t own = axis - 1 + static_cast<std::size_t>(first.first_axis);
+        padded.weight[axis] = first.weight[own];
+        padded.borders[axis] = first.borders[own];
+        padded.source_axis[axis] = first.source_axis[own];
+        padded.size[axis] = 0;
+        for (const plan* p : plans)
+            padded.size[axis] = std::max(padded.size[axis], p->size[axis - 1 + static_cast<std::size_t>(p->first_axis)]);
+        const std::int64_t n = padded.size[axis];
+        const auto far = static_cast<double>(
+            reach(padded.borders[axis] == border::periodic ? n / 2 : std::max<std::int64_t>(n - 1, 1), first.half_cell));
+        largest += padded.weight[axis] * (far * far);
+        padded.cells *= n;
+    }
+    padded.largest = largest;
+    padded.keys = layout_for(padded.size.data(), padded.rank, 1);
+    if (padded.keys.total() > wide_key_bits) return false;
+    constexpr double rounding = 1.0 + 1e-15, ordered = 562949953421312.0;  // 2^49, see plan::rows_ordered
+    if (first.numbers != tier::float64) {
+        const bool wide = padded.sites_wanted && padded.keys.total() > narrow_key_bits;
+        const bool small = largest * rounding < static_cast<double>(no_site<std::int32_t>()) && !wide;
+        if (largest * rounding >= static_cast<double>(no_site<std::int64_t>())) return false;
+        padded.numbers = small ? tier::int32 : tier::int64;
+    }
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(padded.rank); ++axis)
+        padded.rows_ordered[axis] = padded.numbers != tier::float64 || largest / padded.weight[axis] < ordered;
+    return true;
+}
+
+class list_run {
+public:
+    list_run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs)
+        : on_(on), plans_(plans), jobs_(jobs) {}
+
+    void solve() {
+        std::map<std::vector<std::int64_t>, std::vector<std::size_t>> kinds;
+        for (std::size_t k = 0; k < plans_.size(); ++k) {
+            if (plans_[k].cells == 0) continue;
+            if (plans_[k].cells > large_image) alone(k);
+            else kinds[kind_of(plans_[k])].push_back(k);
+        }
+        for (const auto& [kind, members] : kinds) split(members);
+    }
+
+private:
+    void alone(std::size_t k) { run(on_, plans_[k], {jobs_[k].image, jobs_[k].out}); }
+
+    /// Batches of bounded size.
+    void split(const std::vector<std::size_t>& members) {
+        std::vector<std::size_t> batch;
+        std::int64_t cells = 0;
+        for (std::size_t k : members) {
+            batch.push_back(k);
+            cells += plans_[k].cells;
+            if (cells < batch_cells / 2) continue;
+            together(batch);
+            batch.clear(), cells = 0;
+        }
+        together(batch);
+    }
+
+    void together(const std::vector<std::size_t>& batch) {
+        std::vector<const plan*> plans;
+        for (std::size_t k : batch) plans.push_back(&plans_[k]);
+        plan padded;
+        if (batch.size() < 2 || !pad(plans, padded)) {
+            for (std::size_t k : batch) alone(k);
+            return;
+        }
+        std::vector<item> list;
+        std::int64_t images = 0;
+        for (std::size_t k : batch) {
+            list.push_back(item_for(plans_[k], jobs_[k].image, jobs_[k].out));
+            list.back().first_image = images;
+            images += images_of(plans_[k]);
+        }
+        static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+    }
+
+    const device& on_;
+    std::span<const plan> plans_;
+    std::span<const job<device>> jobs_;
+};
+
+}  // namespace
+
+item item_for(const plan& p, const any_input<device>& image, const fields<device>& out) {
+    item it;
+    it.rank = p.rank, it.first_axis = p.first_axis;
+    std::copy_n(p.size.begin(), p.rank, it.size);
+    // The image is only read.
+    it.image.data = static_cast<std::byte*>(const_cast<void*>(image.data));
+    std::copy_n(p.image_stride.begin(), p.rank, it.image.step);
+    it.distance = target_for(p, out.distance, 0);
+    it.squared = target_for(p, out.squared, 0);
+    it.index = target_for(p, out.index, 0);
+    it.coordinates = target_for(p, out.coordinates, 1);
+    it.label = target_for(p, out.label, 0);
+    it.trusted = target_for(p, out.trusted, 0);
+    it.plane = out.coordinates.stride[0];
+    it.planes = p.image_rank - p.batch_axes;
+    std::fill(std::begin(it.plane_axis), std::end(it.plane_axis), -1);
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const int source = p.source_axis[static_cast<std::size_t>(axis)] - p.batch_axes;
+        // The only axis left of a single cell may be a batch axis' neighbour; it then stands for itself.
+        if (source >= 0) it.plane_axis[source] = axis;
+    }
+    return it;
+}
+
+std::int64_t with_options(const option_call& call) {
+    switch (call.p.numbers) {
+        case tier::int32: return options_int32(call);
+        case tier::int64: return options_int64(call);
+        case tier::float64: return options_float64(call);
+    }
+    return 0;
+}
+
+void run_list(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    list_run(on, plans, jobs).solve();
+}
+
+}  // namespace nearfield::exact

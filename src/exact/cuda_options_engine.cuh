@@ -1,0 +1,346 @@
+// The device engine with options, pass by pass. Compiled once for each kind of numbers (cuda_options_int32.cu, ...).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/lines.hpp"
+#include "exact/cuda_options.hpp"
+#include "exact/cuda_options_finish.cuh"
+#include "exact/cuda_options_fold.cuh"
+#include "exact/cuda_options_plain.cuh"
+#include "exact/cuda_options_scan.cuh"
+#include "exact/cuda_options_search.cuh"
+
+namespace nearfield::exact {
+
+template <class V, class K, bool Keyed>
+class option_engine {
+    using state = state_of<V, K, Keyed>;
+    /// How an axis is searched: outward only, or outward and then by halving, or with the hulls of the plain engine.
+    enum class method : std::uint8_t { window, halves, plain };
+
+public:
+    explicit option_engine(const option_call& call)
+        : on_(call.on), call_(call), p_(call.p), memory_(call.on), plain_(call.on, call.p) {
+        by_.m = p_.as_metric<V>();
+        by_.limit = p_.template bound<V>(p_.limit);
+        grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
+        std::copy_n(p_.size.begin(), p_.rank, grid_.size);
+        image_cells_ = cells_between(p_.size.data(), p_.first_axis, p_.rank);
+        reserve();
+    }
+
+    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
+
+    void solve() {
+        memory_.allocate();
+        point_items();
+        if (p_.weighted) start_power();
+        else scan();
+        for (int axis = first_searched(); axis >= p_.first_axis; --axis) {
+            search(axis);
+            if (p_.by != classes::none) fold(axis);
+        }
+        put_fields();
+    }
+
+    void describe(call_plan& to) const {
+        const bool copied = copies_image();
+        if (copied) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
+        const int last = p_.rank - 1;
+        to.passes.push_back({source(last), p_.weighted ? "start from the weights" : "scan of marks",
+                             p_.weighted ? blocks_for(p_.cells, scan_rows_threads)
+                                         : blocks_for(lines() * stretches(), scan_rows_warps),
+                             p_.weighted ? scan_rows_threads : cuda::warp * mark_bits, 1});
+        for (int axis = first_searched(); axis >= p_.first_axis; --axis) {
+            describe_search(axis, to);
+            if (p_.by != classes::none)
+                to.passes.push_back({source(axis), "fold in other classes", blocks_for(words(axis), fold_threads),
+                                     mark_bits, fold_threads});
+        }
+        to.passes.push_back({-1, "fields", blocks_for(p_.cells, finish_threads), finish_threads, 1});
+    }
+
+private:
+    // ---- what is to be done ----------------------------------------------------------------------------------------
+
+    [[nodiscard]] int first_searched() const { return p_.weighted ? p_.rank - 1 : p_.rank - 2; }
+    [[nodiscard]] std::int64_t size(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
+    [[nodiscard]] int source(int axis) const { return p_.source_axis[static_cast<std::size_t>(axis)]; }
+    [[nodiscard]] std::int64_t lines() const { return p_.cells / size(p_.rank - 1); }
+    [[nodiscard]] std::int64_t stretches() const { return blocks_for(size(p_.rank - 1), cuda::warp * mark_bits); }
+    [[nodiscard]] std::int64_t words(int axis) const { return blocks_for(size(axis), mark_bits) * (p_.cells / size(axis)); }
+
+    [[nodiscard]] pass pass_of(int axis) const {
+        pass g;
+        g.axis = axis;
+        g.rows = size(axis);
+        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        g.columns = p_.cells / g.rows;
+        g.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
+        return g;
+    }
+
+    /// Rows farther than this never matter: there are none, or the limit forbids them.
+    [[nodiscard]] std::int64_t radius(int axis) const {
+        std::int64_t low = 0, high = by_.m.periodic[axis] ? size(axis) / 2 : size(axis) - 1;
+        while (low < high) {
+            const std::int64_t middle = (low + high + 1) / 2;
+            if (by_.m.term(axis, static_cast<steps<V>>(middle)) > by_.limit) high = middle - 1;
+            else low = middle;
+        }
+        return low;
+    }
+
+    [[nodiscard]] method method_for(int axis) const {
+        if (radius(axis) <= window_reach) return method::window;
+        const bool as_plain = !p_.half_cell && !p_.weighted && !p_.any(border::periodic);
+        return as_plain && std::is_same_v<V, std::int32_t> ? method::plain : method::halves;
+    }
+
+    [[nodiscard]] window window_for(int axis) const {
+        const std::int64_t most = radius(axis);
+        return {static_cast<int>(std::min<std::int64_t>(most, window_reach)), most <= window_reach};
+    }
+
+    void describe_search(int axis, call_plan& to) const {
+        const std::int64_t groups = blocks_for(p_.cells / size(axis), cuda::warp);
+        constexpr int rows = window_bands<V> * mark_bits;
+        if (method_for(axis) == method::plain) return plain_.describe(pass_of(axis), source(axis), to);
+        to.passes.push_back({source(axis), "search outward in masks", groups * blocks_for(size(axis), rows), rows,
+                             cuda::warp});
+        if (method_for(axis) == method::halves)
+            to.passes.push_back({source(axis), "halving where a group has not settled", groups, size(axis), cuda::warp});
+    }
+
+    // ---- memory ----------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] bool copies_image() const {
+        if (p_.weighted) return false;
+        return call_.list.size() > 1 || !is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
+    }
+
+    void reserve() {
+        elements_.bytes = static_cast<int>(size_of(call_.image.type));
+        elements_.floating = call_.image.type >= dtype::float16;
+        if (call_.list.size() > 1) table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
+        only_zeros_ = p_.by != classes::values;
+        if (copies_image())
+            image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros_ ? 1 : elements_.bytes));
+        if (p_.weighted) {
+            initial_ = memory_.template reserve<V>(p_.cells);
+            extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
+        } else {
+            std::int64_t most = words(p_.rank - 1);
+            for (int axis = p_.first_axis; p_.by != classes::none && axis < p_.rank; ++axis)
+                most = std::max(most, words(axis));
+            marks_ = memory_.template reserve<std::uint32_t>(3 * most);
+            mark_words_ = most;
+            if (p_.background) zeros_ = memory_.template reserve<std::uint32_t>(words(p_.rank - 1));
+        }
+        state_[0] = memory_.template reserve<state>(p_.cells);
+        if (first_searched() >= p_.first_axis) state_[1] = memory_.template reserve<state>(p_.cells);
+        std::int64_t groups = 0;
+        for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
+            if (method_for(axis) == method::halves) groups = std::max(groups, blocks_for(p_.cells / size(axis), cuda::warp));
+            if (method_for(axis) == method::plain) plain_.reserve(pass_of(axis), memory_);
+        }
+        if (groups == 0) return;
+        winners_ = memory_.template reserve<std::int32_t>(p_.cells);
+        hard_ = memory_.template reserve<std::uint8_t>(groups);
+    }
+
+    void point_items() {
+        if (call_.list.size() > 1) {
+            std::byte* const to = memory_.template get<std::byte>(table_);
+            send_bytes(on_, call_.list.data(), static_cast<std::int64_t>(call_.list.size_bytes()), to);
+            items_.table = reinterpret_cast<const item*>(to);
+            items_.count = static_cast<std::int64_t>(call_.list.size());
+        } else {
+            items_.only = call_.list[0];
+        }
+        if (!copies_image()) {
+            elements_.data = static_cast<const std::byte*>(call_.image.data);
+            return;
+        }
+        std::byte* const to = memory_.template get<std::byte>(image_);
+        gather_images(on_, items_, grid_, p_.cells, elements_, only_zeros_, to);
+        elements_.data = to;
+        if (only_zeros_) elements_.bytes = 1, elements_.floating = false;
+    }
+
+    // ---- the first pass --------------------------------------------------------------------------------------------
+
+    [[nodiscard]] marked marks_for(int axis) const {
+        marked marks;
+        marks.rows = size(axis);
+        marks.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        marks.columns = p_.cells / marks.rows;
+        marks.words = blocks_for(marks.rows, mark_bits);
+        marks.periodic = by_.m.periodic[axis];
+        marks.bits = memory_.template get<std::uint32_t>(marks_);
+        marks.to_before = marks.bits + mark_words_;
+        marks.to_after = marks.to_before + mark_words_;
+        return marks;
+    }
+
+    [[nodiscard]] mark what_to_mark() const {
+        if (p_.by == classes::none) return p_.rule == sites::zero ? mark::zero : mark::nonzero;
+        return p_.by == classes::zero ? mark::zero_changes : mark::changes;
+    }
+
+    void scan() {
+        marked marks = marks_for(p_.rank - 1);
+        if (p_.background) marks.zeros = memory_.template get<std::uint32_t>(zeros_);
+        mark_lines(on_, elements_, what_to_mark(), marks);
+        cuda::launch(on_, scan_marks<V, K, Keyed>, blocks_for(lines() * stretches(), scan_rows_warps),
+                     dim3(cuda::warp, scan_rows_warps), 0, marks, p_.by != classes::none, stretches(), by_,
+                     memory_.template get<state>(state_[0]));
+    }
+
+    void start_power() {
+        // Weights count only where numbers have 64 bits.
+        if constexpr (sizeof(V) == 8) {
+            V* const initial = memory_.template get<V>(initial_);
+            V* const least = memory_.template get<V>(extremes_) + 2;
+            V* const magnitude = least + extremes_blocks;
+            cuda::launch(on_, start_from_weights<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads),
+                         dim3(scan_rows_threads), 0, weighted_arrays(), by_.m, p_.cells, initial,
+                         memory_.template get<state>(state_[0]));
+            cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
+                         least, magnitude);
+            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
+                         least - 2, least - 1);
+            by_.initial = initial;
+            by_.extremes = least - 2;
+            by_.largest = p_.largest;
+            by_.ratio = ordered_ratio;
+        }
+    }
+
+    [[nodiscard]] weighted_sites weighted_arrays() const {
+        weighted_sites a{};
+        a.image = static_cast<const std::byte*>(call_.image.data);
+        a.weights = static_cast<const std::byte*>(call_.weights->data);
+        a.image_bytes = elements_.bytes, a.floating = elements_.floating;
+        a.weight_type = call_.weights->type;
+        for (int axis = 0; axis < p_.rank; ++axis) {
+            a.image_step.of[axis] = p_.image_stride[static_cast<std::size_t>(axis)];
+            a.weight_step.of[axis] = call_.weights->stride[static_cast<std::size_t>(source(axis))];
+        }
+        return a;
+    }
+
+    // ---- further passes --------------------------------------------------------------------------------------------
+
+    void search(int axis) {
+        state* const from = memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
+        now_ = 1 - now_;
+        state* const to = memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
+        const pass g = pass_of(axis);
+        const method how = method_for(axis);
+        if (how == method::plain) {
+            if constexpr (std::is_same_v<V, std::int32_t>) plain_.template search<Keyed>(g, by_.m, from, to, memory_);
+            return;
+        }
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        std::uint8_t* hard = nullptr;
+        if (how == method::halves) {
+            hard = memory_.template get<std::uint8_t>(hard_);
+            cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)),
+                        "clearing flags");
+        }
+        const window outward = window_for(axis);
+        cuda::launch(on_, search_window<V, K, Keyed>, groups * blocks_for(g.rows, window_bands<V> * mark_bits),
+                     dim3(cuda::warp, window_bands<V>), window::shared_bytes<V>(outward.radius), g, by_, outward, from,
+                     to, hard);
+        if (how == method::halves) halve_all(g, from, to, hard);
+    }
+
+    void halve_all(const pass& g, const state* from, state* to, const std::uint8_t* hard) {
+        const dim3 threads(cuda::warp, long_warps);
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        std::int32_t* const winners = memory_.template get<std::int32_t>(winners_);
+        const auto halve = [&](std::int64_t count, const queries& wanted) {
+            if (count <= shared_queries)
+                cuda::launch(on_, search_halves<V, K, Keyed, long_warps>, groups * count, threads, 0, g, by_, from, to,
+                             hard, wanted, winners);
+            else
+                cuda::launch(on_, search_halves<V, K, Keyed, 1>, groups * blocks_for(count, long_warps), threads, 0, g,
+                             by_, from, to, hard, wanted, winners);
+        };
+        // The ends of every line first: they bound the first and last query of every level.
+        halve(2, {0, g.rows - 1, 0});
+        std::int64_t step = 1;
+        while (2 * step < g.rows - 1) step *= 2;
+        for (; step > 0; step /= 2) halve(blocks_for(g.rows - 1 - step, 2 * step), {step, 2 * step, step});
+    }
+
+    void fold(int axis) {
+        const marked marks = marks_for(axis);
+        mark_lines(on_, elements_, what_to_mark(), marks);
+        cuda::launch(on_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads), 0,
+                     pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero},
+                     memory_.template get<state>(state_[static_cast<std::size_t>(now_)]));
+    }
+
+    // ---- the fields ------------------------------------------------------------------------------------------------
+
+    void put_fields() {
+        finishing<V> how;
+        how.grid = grid_;
+        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
+            const border beyond = p_.borders[static_cast<std::size_t>(axis)];
+            if (beyond == border::closed) how.closed |= 1u << axis;
+            if (beyond == border::open) how.open |= 1u << axis;
+        }
+        how.closed_beside = p_.template bound<V>(p_.closed_beside);
+        how.open_beside = p_.template bound<V>(p_.open_beside);
+        how.limited = p_.limit < std::numeric_limits<double>::infinity();
+        how.is_signed = p_.is_signed();
+        how.inside_sign = p_.inside_sign, how.outside_sign = p_.outside_sign;
+        how.inside_is_nonzero = p_.inside_is_nonzero;
+        how.distance = call_.out.distance.type, how.squared = call_.out.squared.type, how.index = call_.out.index.type;
+        how.image_bytes = static_cast<int>(size_of(call_.image.type));
+        how.floating = call_.image.type >= dtype::float16;
+        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(p_.cells, finish_threads), dim3(finish_threads), 0, by_, how,
+                     items_, p_.cells, image_cells_,
+                     memory_.template get<state>(state_[static_cast<std::size_t>(now_)]));
+    }
+
+    // While a level of the halving has no more rows than this, eight warps share each.
+    static constexpr std::int64_t shared_queries = 16;
+    static constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
+
+    const device& on_;
+    const option_call& call_;
+    const plan& p_;
+    rules<V> by_;
+    grid_shape grid_;
+    cuda::workspace memory_;
+    plain_search plain_;
+    items items_;
+    elements elements_;
+    bool only_zeros_ = true;
+    std::int64_t image_cells_ = 1, mark_words_ = 0;
+    std::int64_t table_ = 0, image_ = 0, initial_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0, hard_ = 0;
+    std::array<std::int64_t, 2> state_{};
+    int now_ = 0;
+};
+
+template <class V, class K, bool Keyed>
+std::int64_t options_engine(const option_call& call) {
+    option_engine<V, K, Keyed> engine(call);
+    if (call.described != nullptr) engine.describe(*call.described);
+    else engine.solve();
+    return engine.workspace_bytes();
+}
+
+template <class V, class K>
+std::int64_t options_on_device(const option_call& call) {
+    return call.p.sites_wanted ? options_engine<V, K, true>(call) : options_engine<V, K, false>(call);
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,243 @@
+#include "exact/cuda_options_marks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int warps = 8;
+constexpr int threads = warps * cuda::warp;
+constexpr std::int32_t nowhere = -1;
+
+std::int64_t blocks_of(std::int64_t items) { return (items + threads - 1) / threads; }
+
+/// What a mark asks of an element.
+template <class Bits>
+struct test {
+    const Bits* data;
+    Bits keep;  ///< without the sign of floats
+    mark what;
+
+    __device__ bool zero(std::int64_t cell) const { return (data[cell] & keep) == 0; }
+    /// `before` is the cell before on the line, negative for none.
+    __device__ bool marked(std::int64_t cell, std::int64_t before) const {
+        switch (what) {
+            case mark::zero: return zero(cell);
+            case mark::nonzero: return !zero(cell);
+            case mark::changes: return before >= 0 && data[cell] != data[before];
+            default: return before >= 0 && zero(cell) != zero(before);
+        }
+    }
+};
+
+/// A warp 32 words of a line, a lane a cell of each word in turn, so that elements are read 32 at a time.
+template <class Bits>
+__global__ void __launch_bounds__(threads) mark_rows(const test<Bits> of, const marked to, std::int64_t stretches) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
+    if (nth >= to.columns * stretches) return;
+    const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
+    const std::int64_t start = line * to.rows;
+    const int lane = threadIdx.x, words = static_cast<int>(min(to.words - word, static_cast<std::int64_t>(cuda::warp)));
+    std::uint32_t mine = 0, zeros = 0;
+#pragma unroll 4
+    for (int w = 0; w < words; ++w) {
+        const std::int64_t at = (word + w) * mark_bits + lane;
+        const bool within = at < to.rows;
+        const std::int64_t before = at > 0 ? at - 1 : to.periodic ? to.rows - 1 : -1;
+        const std::uint32_t bits =
+            __ballot_sync(cuda::every_lane, within && of.marked(start + at, before < 0 ? before : start + before));
+        if (lane == w) mine = bits;
+        if (to.zeros == nullptr) continue;
+        const std::uint32_t zero_bits = __ballot_sync(cuda::every_lane, within && of.zero(start + at));
+        if (lane == w) zeros = zero_bits;
+    }
+    if (lane >= words) return;
+    to.bits[line * to.words + word + lane] = mine;
+    if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
+}
+
+__device__ std::int32_t largest_up_to(std::int32_t x) {
+    for (int o = 1; o < cuda::warp; o *= 2) {
+        const std::int32_t other = __shfl_up_sync(cuda::every_lane, x, o);
+        if (threadIdx.x >= static_cast<unsigned>(o)) x = max(x, other);
+    }
+    return x;
+}
+__device__ std::uint32_t smallest_from(std::uint32_t x) {
+    for (int o = 1; o < cuda::warp; o *= 2) {
+        const std::uint32_t other = __shfl_down_sync(cuda::every_lane, x, o);
+        if (threadIdx.x + o < static_cast<unsigned>(cuda::warp)) x = min(x, other);
+    }
+    return x;
+}
+
+__device__ std::int32_t last_of(std::uint32_t word, std::int64_t w) {
+    return word ? static_cast<std::int32_t>(w * mark_bits) + 31 - __clz(static_cast<int>(word)) : nowhere;
+}
+__device__ std::uint32_t first_of(std::uint32_t word, std::int64_t w) {
+    return word ? static_cast<std::uint32_t>(w * mark_bits) + __ffs(static_cast<int>(word)) - 1 : no_mark;
+}
+
+/// Before the first word of a periodic line come the marks of its end, and the reverse. `at(w)` is word w.
+template <class At>
+__device__ std::int64_t before_line(const marked& to, const At& at) {
+    for (std::int64_t w = to.words - 1; to.periodic && w >= 0; --w)
+        if (at(w) != 0) return last_of(at(w), w) - to.rows;
+    return INT64_MIN;
+}
+template <class At>
+__device__ std::int64_t after_line(const marked& to, const At& at) {
+    for (std::int64_t w = 0; to.periodic && w < to.words; ++w)
+        if (at(w) != 0) return first_of(at(w), w) + to.rows;
+    return INT64_MAX;
+}
+__device__ std::uint32_t back_to(std::int64_t position, std::int64_t w) {
+    return position == INT64_MIN ? no_mark : static_cast<std::uint32_t>(w * mark_bits - position);
+}
+__device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
+    return position == INT64_MAX ? no_mark : static_cast<std::uint32_t>(position - w * mark_bits);
+}
+
+/// A warp a line of the last axis, 32 words at a time.
+__global__ void __launch_bounds__(threads) carry_rows(const marked to) {
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
+    if (line >= to.columns) return;
+    const std::uint32_t* const bits = to.bits + line * to.words;
+    const auto at = [&](std::int64_t w) { return bits[w]; };
+    std::int64_t carried = before_line(to, at);
+    for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
+        const std::int64_t w = first + threadIdx.x;
+        const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
+        const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
+        if (w < to.words)
+            to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
+        const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
+        if (last != nowhere) carried = last;
+    }
+    carried = after_line(to, at);
+    for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
+        const std::int64_t w = first + threadIdx.x;
+        const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
+        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
+        if (w < to.words)
+            to.to_after[line * to.words + w] =
+                on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
+        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
+        if (nearest != no_mark) carried = nearest;
+    }
+}
+
+/// A thread a word: 32 rows of a column. Neighbouring threads have neighbouring columns.
+template <class Bits>
+__global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (nth >= to.words * to.columns) return;
+    const std::int64_t word = quotient(nth, to.columns), column = nth - word * to.columns;
+    const std::int64_t first = g.first_cell(column), row = word * mark_bits;
+    const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
+    std::uint32_t bits = 0;
+    const bool first_row_counts = row > 0 || to.periodic;
+    std::int64_t before = row > 0 ? row - 1 : to.rows - 1;
+#pragma unroll 8
+    for (int r = 0; r < rows; ++r) {
+        const bool counts = r > 0 || first_row_counts;
+        const bool is = of.marked(first + (row + r) * to.inner, counts ? first + before * to.inner : -1);
+        bits |= static_cast<std::uint32_t>(is) << r;
+        before = row + r;
+    }
+    to.bits[nth] = bits;
+}
+
+/// A thread a column.
+__global__ void __launch_bounds__(threads) carry_columns(const marked to) {
+    const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (column >= to.columns) return;
+    const std::uint32_t* const __restrict__ bits = to.bits + column;
+    std::uint32_t* const __restrict__ to_before = to.to_before + column;
+    std::uint32_t* const __restrict__ to_after = to.to_after + column;
+    const auto at = [&](std::int64_t w) { return bits[w * to.columns]; };
+    std::int64_t carried = before_line(to, at);
+#pragma unroll 8
+    for (std::int64_t w = 0; w < to.words; ++w) {
+        to_before[w * to.columns] = back_to(carried, w);
+        const std::uint32_t word = bits[w * to.columns];
+        if (word != 0) carried = last_of(word, w);
+    }
+    carried = after_line(to, at);
+#pragma unroll 8
+    for (std::int64_t w = to.words - 1; w >= 0; --w) {
+        to_after[w * to.columns] = on_to(carried, w);
+        const std::uint32_t word = bits[w * to.columns];
+        if (word != 0) carried = first_of(word, w);
+    }
+}
+
+template <class Bits>
+void mark_with(const device& on, const test<Bits>& of, const marked& to) {
+    const dim3 block(cuda::warp, warps);
+    if (to.inner == 1) {
+        const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
+        cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
+        cuda::launch(on, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
+        return;
+    }
+    pass g;
+    g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
+    cuda::launch(on, mark_columns<Bits>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
+    cuda::launch(on, carry_columns, blocks_of(to.columns), dim3(threads), 0, to);
+}
+
+/// A thread a cell of the padded images.
+__global__ void __launch_bounds__(threads) gather_cells(const items from, const grid_shape grid, std::int64_t cells,
+                                                        const elements type, bool only_zeros, std::byte* to) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (cell >= cells) return;
+    std::int64_t image = 0;
+    const std::int64_t at = grid.split(cell, image);
+    const place_in place(from, grid, image);
+    const std::uint64_t bits = load_bits(place.of.image.data, type.bytes, place.offset(place.of.image, at));
+    if (only_zeros) store_bits(to, 1, cell, !is_zero(bits, type.bytes, type.floating));
+    else store_bits(to, type.bytes, cell, bits);
+}
+
+constexpr int sent_at_once = 3584;
+struct parcel {
+    std::uint32_t words[sent_at_once / 4];
+};
+
+__global__ void __launch_bounds__(threads) unpack(const parcel from, int words, std::uint32_t* to) {
+    for (int i = threadIdx.x; i < words; i += threads) to[i] = from.words[i];
+}
+
+}  // namespace
+
+void mark_lines(const device& on, const elements& image, mark what, const marked& to) {
+    const auto go = [&]<class Bits>(Bits) {
+        const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
+        mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to);
+    };
+    switch (image.bytes) {
+        case 1: return go(std::uint8_t{});
+        case 2: return go(std::uint16_t{});
+        case 4: return go(std::uint32_t{});
+        default: return go(std::uint64_t{});
+    }
+}
+
+void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
+                   const elements& type, bool only_zeros, std::byte* to) {
+    cuda::launch(on, gather_cells, blocks_of(cells), dim3(threads), 0, from, grid, cells, type, only_zeros, to);
+}
+
+void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byte* to) {
+    for (std::int64_t at = 0; at < bytes; at += sent_at_once) {
+        const std::int64_t count = std::min<std::int64_t>(bytes - at, sent_at_once);
+        parcel packed{};
+        std::memcpy(packed.words, static_cast<const std::byte*>(from) + at, static_cast<std::size_t>(count));
+        cuda::launch(on, unpack, 1, dim3(threads), 0, packed, static_cast<int>((count + 3) / 4),
+                     reinterpret_cast<std::uint32_t*>(to + at));
+    }
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,112 @@
+// The first pass of the engine with options: along the last axis from marks, or, for power diagrams, the weights.
+#pragma once
+
+#include "exact/cuda_options_common.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int scan_rows_warps = 8;
+constexpr int scan_rows_threads = scan_rows_warps * cuda::warp;
+
+/// A warp 32 words of a line, a lane a cell of each word in turn.
+template <class V, class K, bool Keyed>
+__global__ void __launch_bounds__(scan_rows_threads)
+    scan_marks(const marked from, bool changes, std::int64_t stretches, const rules<V> by,
+               state_of<V, K, Keyed>* to) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_rows_warps + threadIdx.y;
+    if (nth >= from.columns * stretches) return;
+    const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
+    const int lane = threadIdx.x, axis = by.m.rank - 1;
+    const int words = static_cast<int>(min(from.words - word, static_cast<std::int64_t>(cuda::warp)));
+    const std::int64_t mine = line * from.words + word + (lane < words ? lane : 0);
+    const std::uint32_t my_bits = from.bits[mine], my_before = from.to_before[mine], my_after = from.to_after[mine];
+    const std::uint32_t my_zeros = from.zeros == nullptr ? 0 : from.zeros[mine];
+    for (int w = 0; w < words; ++w) {
+        const gaps near(__shfl_sync(cuda::every_lane, my_bits, w), __shfl_sync(cuda::every_lane, my_before, w),
+                        __shfl_sync(cuda::every_lane, my_after, w), lane, changes);
+        const bool is_zero = __shfl_sync(cuda::every_lane, my_zeros, w) >> lane & 1;
+        const std::int64_t x = (word + w) * mark_bits + lane;
+        if (x >= from.rows) continue;
+        V value = no_site<V>();
+        K key = no_key<K>;
+        if (is_zero) {
+            value = 0, key = by.m.keys.template field<K>(axis, x);
+        } else if (!near.none()) {
+            value = by.m.term(axis, static_cast<steps<V>>(near.nearest()));
+            key = by.m.keys.template field<K>(axis, near.where(x, from.rows));
+        }
+        to[line * from.rows + x] = state_for<V, K, Keyed>(by, value, key);
+    }
+}
+
+/// The arrays of a power diagram: their elements along the problem's axes.
+struct weighted_sites {
+    const std::byte* image;
+    const std::byte* weights;
+    int image_bytes;
+    bool floating;
+    dtype weight_type;
+    strides image_step, weight_step;
+
+    template <class V>
+    __device__ V weight(std::int64_t element) const {
+        switch (weight_type) {
+            case dtype::int8: return static_cast<V>(reinterpret_cast<const std::int8_t*>(weights)[element]);
+            case dtype::uint8: return static_cast<V>(reinterpret_cast<const std::uint8_t*>(weights)[element]);
+            case dtype::int16: return static_cast<V>(reinterpret_cast<const std::int16_t*>(weights)[element]);
+            case dtype::uint16: return static_cast<V>(reinterpret_cast<const std::uint16_t*>(weights)[element]);
+            case dtype::int32: return static_cast<V>(reinterpret_cast<const std::int32_t*>(weights)[element]);
+            case dtype::uint32: return static_cast<V>(reinterpret_cast<const std::uint32_t*>(weights)[element]);
+            case dtype::float32: return static_cast<V>(reinterpret_cast<const float*>(weights)[element]);
+            default: return static_cast<V>(reinterpret_cast<const double*>(weights)[element]);
+        }
+    }
+};
+
+/// A thread a cell. Weights of cells that are no sites are not read.
+template <class V, class K, bool Keyed>
+__global__ void __launch_bounds__(scan_rows_threads)
+    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial,
+                       state_of<V, K, Keyed>* to) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
+    if (cell >= cells) return;
+    V value = no_site<V>();
+    const std::int64_t element = offset_of(cell, m.size, from.image_step.of, m.rank);
+    if (!is_zero(load_bits(from.image, from.image_bytes, element), from.image_bytes, from.floating)) {
+        value = -from.weight<V>(offset_of(cell, m.size, from.weight_step.of, m.rank));
+        if (!(value < no_site<V>())) value = no_site<V>();  // not a number, too
+    }
+    initial[cell] = value;
+    if constexpr (Keyed) to[cell] = value < no_site<V>() ? K{0} : no_key<K>;
+    else to[cell] = value;
+}
+
+constexpr int extremes_blocks = 512;
+
+/// Least value and largest magnitude of the sites: of a share by each block, then of the shares by one.
+template <class V>
+__global__ void __launch_bounds__(scan_rows_threads)
+    find_extremes(const V* values, const V* magnitudes, std::int64_t count, V* least, V* magnitude) {
+    V low = no_site<V>(), high = 0;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scan_rows_threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x; i < count; i += step) {
+        const V value = values[i];
+        low = min(low, value);
+        if (magnitudes != nullptr) high = max(high, magnitudes[i]);
+        else if (value < no_site<V>()) high = max(high, value < 0 ? -value : value);
+    }
+    __shared__ V lows[scan_rows_warps], highs[scan_rows_warps];
+    for (int o = cuda::warp / 2; o > 0; o /= 2) {
+        low = min(low, __shfl_xor_sync(cuda::every_lane, low, o));
+        high = max(high, __shfl_xor_sync(cuda::every_lane, high, o));
+    }
+    if (threadIdx.x % cuda::warp == 0) lows[threadIdx.x / cuda::warp] = low, highs[threadIdx.x / cuda::warp] = high;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int w = 1; w < scan_rows_warps; ++w) low = min(low, lows[w]), high = max(high, highs[w]);
+    least[blockIdx.x] = low, magnitude[blockIdx.x] = high;
+}
+
+}  // namespace
+}  // namespace nearfield::exact
