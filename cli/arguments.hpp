@@ -11,19 +11,21 @@ namespace nearfield::cli {
 /// Values of all options of all verbs; a verb reads only those that its rows of the table name.
 struct arguments {
     std::string verb;
-    std::string input, output, indices, picture;
-    std::string spacing, sites, dtype = "float32", threshold, channel;
+    std::vector<std::string> inputs;  ///< of distance and voronoi
+    std::string input, output, indices, labels, distances, trust, weights, power, picture;
+    std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
     std::string device = "auto", isolines = "none", slice, kind = "random", size, topic;
     std::string image, volume, fields = "distance";
-    bool squared = false, coordinates = false, json = false, quiet = false, invert = false, markdown = false;
-    std::int64_t threads = 0, repeat = 5, scale = 0;
+    bool squared = false, coordinates = false, multilabel = false, half_cell = false, plan = false, numbers = false;
+    bool json = false, quiet = false, invert = false, markdown = false;
+    std::int64_t threads = 0, repeat = 5, scale = 0, batch_axes = 0, picture_size = 0;
     std::uint64_t seed = 1;
     double density = 0;
 };
 
 /// Where an option's value goes; the member's type says how its text is read.
-using member = std::variant<bool arguments::*, std::string arguments::*, std::int64_t arguments::*,
-                            std::uint64_t arguments::*, double arguments::*>;
+using member = std::variant<bool arguments::*, std::string arguments::*, std::vector<std::string> arguments::*,
+                            std::int64_t arguments::*, std::uint64_t arguments::*, double arguments::*>;
 
 struct option {
     std::string names;  ///< "-o,--output", or a positional's name in the table's own words: "INPUT"
@@ -33,9 +35,12 @@ struct option {
     std::vector<std::string> choices{};
     bool required = false;
     bool file = false;  ///< shells complete file names
+    bool list = false;  ///< the value may be several of `choices`, joined by commas
 
     [[nodiscard]] bool positional() const { return names[0] != '-'; }
     [[nodiscard]] bool flag() const { return std::holds_alternative<bool arguments::*>(into); }
+    /// A positional that takes several words.
+    [[nodiscard]] bool many() const { return std::holds_alternative<std::vector<std::string> arguments::*>(into); }
     /// "--output" of "-o,--output"
     [[nodiscard]] std::string long_name() const { return names.substr(names.rfind(',') + 1); }
 };

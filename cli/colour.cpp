@@ -116,6 +116,20 @@ rgb ramp(double share) {
     return table[static_cast<std::size_t>(std::lround(255 * std::clamp(share, 0.0, 1.0)))];
 }
 
+rgb diverging(double share) {
+    static const std::array<rgb, 511> table = [] {
+        std::array<rgb, 511> made;
+        for (int i = -255; i <= 255; ++i) {
+            const double far = std::abs(i) / 255.0, hue = i < 0 ? 0.70 : 0.10;
+            // Chroma rises faster than lightness falls: small distances must have a side, too.
+            made[static_cast<std::size_t>(i + 255)] =
+                to_rgb(from_hue(0.965 - 0.60 * far, 0.15 * std::sqrt(far) * (1.15 - 0.4 * far), hue));
+        }
+        return made;
+    }();
+    return table[static_cast<std::size_t>(std::lround(255 * std::clamp(share, -1.0, 1.0)) + 255)];
+}
+
 std::vector<oklab> spread_colours(std::size_t count, std::vector<std::array<std::int64_t, 2>> pairs) {
     // Both directions, sorted, so that each thing finds its neighbours in one run.
     const std::size_t one_way = pairs.size();

@@ -30,6 +30,10 @@ struct oklab {
 /// throughout, equal steps in OKLab.
 [[nodiscard]] rgb ramp(double share);
 
+/// For values of two signs: share in [-1, 1], from dark blue over nearly white at 0 to dark red, both halves alike in
+/// lightness.
+[[nodiscard]] rgb diverging(double share);
+
 /// A colour for each of `count` things such that neighbours differ clearly: hues a golden ratio apart, then for each
 /// thing in turn the candidate that is farthest from its coloured neighbours. `pairs` are of different things.
 [[nodiscard]] std::vector<oklab> spread_colours(std::size_t count, std::vector<std::array<std::int64_t, 2>> pairs);

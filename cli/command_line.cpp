@@ -44,22 +44,30 @@ struct typed_value {
     const option* row;
     CLI::Option* parsed = nullptr;
     std::string text;
+    std::vector<std::string> texts;  ///< where the row takes many
     bool given = false;
 };
+
+/// Throws unless the value, or every item of a list, is one of the row's choices.
+void check_choices(const option& row, const std::string& name, const std::string& text) {
+    if (row.choices.empty()) return;
+    for (const std::string& item : row.list ? split(text, ',') : std::vector<std::string>{text}) {
+        // A device may carry a number, cuda:1; compute() checks it.
+        if (std::find(row.choices.begin(), row.choices.end(), item) == row.choices.end() &&
+            !(name == "--device" && item.starts_with("cuda:")))
+            refuse(fmt::format("{} is '{}'; expected one of {}{}{}", name, text, fmt::join(row.choices, ", "),
+                               row.list ? ", or several joined by commas" : "", guess(item, row.choices)));
+    }
+}
 
 void store(const typed_value& value, arguments& into) {
     const option& row = *value.row;
     const std::string name = row.positional() ? row.names : row.long_name(), example = fmt::format("{} 4", name);
-    // A device may carry a number, cuda:1; compute() checks it.
-    const bool listed = row.choices.empty() ||
-                        std::find(row.choices.begin(), row.choices.end(), value.text) != row.choices.end() ||
-                        (name == "--device" && value.text.starts_with("cuda:"));
-    if (!listed)
-        refuse(fmt::format("{} is '{}'; expected one of {}{}", name, value.text, fmt::join(row.choices, ", "),
-                           guess(value.text, row.choices)));
+    check_choices(row, name, value.text);
     std::visit(
         [&]<class T>(T arguments::*field) {
             if constexpr (std::is_same_v<T, bool>) into.*field = true;
+            else if constexpr (std::is_same_v<T, std::vector<std::string>>) into.*field = value.texts;
             else if constexpr (std::is_same_v<T, double>)
                 into.*field = parse_number(name, value.text, fmt::format("{} 0.1", name));
             else if constexpr (std::is_same_v<T, std::int64_t>) into.*field = parse_integer(name, value.text, example);
@@ -93,8 +101,9 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
     app.allow_extras();
     std::deque<typed_value> values;
     for (const option& row : chosen.options) {
-        typed_value& value = values.emplace_back(typed_value{&row, nullptr, {}, false});
+        typed_value& value = values.emplace_back(typed_value{&row, nullptr, {}, {}, false});
         if (row.flag()) value.parsed = app.add_flag(row.names, value.given);
+        else if (row.many()) value.parsed = app.add_option(row.names, value.texts);
         else value.parsed = app.add_option(row.names, value.text);
     }
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -102,7 +111,8 @@ void parse_words(const verb& chosen, std::vector<std::string> words, arguments& 
         app.parse(std::move(words));
     } catch (const CLI::ArgumentMismatch& mismatch) {
         for (const typed_value& value : values)
-            if (value.parsed->count() > 1) refuse(fmt::format("{} is given more than once", value.row->long_name()));
+            if (value.parsed->count() > 1 && !value.row->many())
+                refuse(fmt::format("{} is given more than once", value.row->long_name()));
         refuse(fmt::format("{}; see `nearfield help {}`", mismatch.what(), chosen.name));
     } catch (const CLI::ParseError& problem) {
         refuse(fmt::format("{}; see `nearfield help {}`", problem.what(), chosen.name));

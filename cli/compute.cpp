@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 
 #include "cli/device_run.hpp"
 #include "cli/parse.hpp"
@@ -36,23 +37,35 @@ std::optional<device_info> choose_device(const std::string& wanted, const system
                             machine.devices.size() == 1 ? "" : "s"));
 }
 
-computed on_host(const arguments& args, const system_info& machine, const any_input<host>& image,
-                 const fields<host>& out, const distance_options& options, int warmups, int repeat) {
+computed on_host(const arguments& args, const system_info& machine, const work<host>& what, int warmups, int repeat) {
     using clock = std::chrono::steady_clock;
     computed result;
     result.device = "cpu";
     result.threads = args.threads > 0 ? static_cast<int>(args.threads) : machine.cores;
     result.name = fmt::format("{} thread{}, {}", result.threads, result.threads == 1 ? "" : "s", machine.simd);
     progress_bar bar(args.verb, !args.quiet);
-    for (int run = -warmups; run < repeat; ++run) {
+    for (int round = -warmups; round < repeat; ++round) {
         stop_if_interrupted();
-        const auto progress = [&](double share) { return bar((run + warmups + share) / (warmups + repeat)); };
+        const auto progress = [&](double share) { return bar((round + warmups + share) / (warmups + repeat)); };
         const auto start = clock::now();
-        distance_transform(host{static_cast<int>(args.threads), progress}, image, out, options);
-        if (run >= 0)
+        run(host{static_cast<int>(args.threads), progress}, what);
+        if (round >= 0)
             result.compute_ms.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
     return result;
+}
+
+void check_threads(const arguments& args) {
+    if (args.threads < 0 || args.threads > 4096)
+        throw error(error_code::invalid_argument,
+                    fmt::format("--threads is {}; give 1 to 4096, or 0 for every core", args.threads));
+}
+
+/// The same array on a device, without data.
+template <class Element>
+any_view<Element, device> elsewhere(const any_view<Element, host>& like) {
+    return any_view<Element, device>::contiguous(nullptr, like.type,
+                                                 std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
 }
 
 bool host_may_do_better(const error& problem) {
@@ -69,17 +82,20 @@ double computed::median_ms() const {
 
 double computed::best_ms() const { return *std::min_element(compute_ms.begin(), compute_ms.end()); }
 
-computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out,
-                 const distance_options& options, int warmups, int repeat) {
-    if (args.threads < 0 || args.threads > 4096)
-        throw error(error_code::invalid_argument,
-                    fmt::format("--threads is {}; give 1 to 4096, or 0 for every core", args.threads));
+void computed::add(const computed& other) {
+    for (std::size_t i = 0; i < compute_ms.size(); ++i) compute_ms[i] += other.compute_ms[i];
+    copy_ms += other.copy_ms;
+    if (note.empty()) note = other.note;
+}
+
+computed compute(const arguments& args, const work<host>& what, int warmups, int repeat) {
+    check_threads(args);
     const system_info machine = query_system();
     const std::optional<device_info> gpu = choose_device(args.device, machine);
     stop_if_interrupted();
-    if (!gpu) return on_host(args, machine, image, out, options, warmups, repeat);
+    if (!gpu) return on_host(args, machine, what, warmups, repeat);
     try {
-        const device_timing timing = run_on_device(gpu->ordinal, image, out, options, warmups, repeat);
+        const device_timing timing = run_on_device(gpu->ordinal, what, warmups, repeat);
         stop_if_interrupted();
         return {.device = "cuda",
                 .name = gpu->name,
@@ -88,10 +104,22 @@ computed compute(const arguments& args, const any_input<host>& image, const fiel
                 .note = {}};
     } catch (const error& problem) {
         if (args.device != "auto" || !host_may_do_better(problem)) throw;
-        computed result = on_host(args, machine, image, out, options, warmups, repeat);
+        computed result = on_host(args, machine, what, warmups, repeat);
         result.note = fmt::format("computed on the CPU, because the GPU could not: {}", problem.what());
         return result;
     }
+}
+
+call_plan plan_for(const arguments& args, const job<host>& what, const distance_options& options) {
+    check_threads(args);
+    // A plan for a GPU needs none.
+    const bool on_gpu = args.device.starts_with("cuda") ||
+                        (args.device == "auto" && choose_device(args.device, query_system()).has_value());
+    if (!on_gpu) return plan(host{static_cast<int>(args.threads), {}}, what.image, what.out, options);
+    const fields<host>& out = what.out;
+    const fields<device> there{elsewhere(out.distance),    elsewhere(out.squared), elsewhere(out.index),
+                               elsewhere(out.coordinates), elsewhere(out.label),   elsewhere(out.trusted)};
+    return plan(device{nullptr}, elsewhere(what.image), there, options);
 }
 
 }  // namespace nearfield::cli

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
-#include "nearfield/distance.hpp"
+#include "cli/work.hpp"
+#include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::cli {
@@ -20,11 +21,15 @@ struct computed {
 
     [[nodiscard]] double median_ms() const;
     [[nodiscard]] double best_ms() const;
+    /// Another call of the same run: times add up.
+    void add(const computed& other);
 };
 
-/// Runs distance_transform by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little
-/// memory or cannot serve the request is replaced by the CPU. Throws cancelled after Ctrl-C.
-[[nodiscard]] computed compute(const arguments& args, const any_input<host>& image, const fields<host>& out,
-                               const distance_options& options, int warmups = 0, int repeat = 1);
+/// Runs the call by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little memory or
+/// cannot serve the request is replaced by the CPU. Throws cancelled after Ctrl-C.
+[[nodiscard]] computed compute(const arguments& args, const work<host>& what, int warmups = 0, int repeat = 1);
+
+/// What compute() would do with one image, by --device and --threads; views may be without data.
+[[nodiscard]] call_plan plan_for(const arguments& args, const job<host>& what, const distance_options& options);
 
 }  // namespace nearfield::cli

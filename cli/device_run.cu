@@ -5,6 +5,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace nearfield::cli {
 namespace {
@@ -55,8 +56,8 @@ public:
         check(status, "reserving memory");
     }
     ~buffer() { cudaFree(data_); }
-    buffer(const buffer&) = delete;
-    buffer& operator=(const buffer&) = delete;
+    buffer(buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    buffer& operator=(buffer&&) = delete;
     [[nodiscard]] void* data() const { return data_; }
 
 private:
@@ -68,11 +69,51 @@ std::int64_t bytes_of(const any_view<Element, host>& v) {
     return v.wanted() ? v.cells() * size_of(v.type) : 0;
 }
 
-template <class Element>
-any_view<Element, device> on_device(const buffer& memory, const any_view<Element, host>& like) {
-    if (!like.wanted()) return {};
-    return any_view<Element, device>::contiguous(memory.data(), like.type,
-                                                 std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
+/// The device's copy of an array of the host, or its place: which way the bytes go is the caller's matter.
+class mirror {
+public:
+    /// Memory for what `like` shows; nothing where that is not wanted.
+    template <class Element>
+    any_view<Element, device> add(const any_view<Element, host>& like) {
+        if (!like.wanted()) return {};
+        buffers_.emplace_back(bytes_of(like));
+        return any_view<Element, device>::contiguous(buffers_.back().data(), like.type,
+                                                     std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
+    }
+
+private:
+    std::vector<buffer> buffers_;
+};
+
+void copy(void* to, const void* from, std::int64_t bytes, cudaMemcpyKind way, cudaStream_t on) {
+    if (bytes > 0)
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), way, on),
+              way == cudaMemcpyHostToDevice ? "copying the image" : "copying the answer");
+}
+
+any_input<device> upload(mirror& memory, const any_input<host>& from, cudaStream_t on) {
+    const any_input<device> there = memory.add(from);
+    copy(const_cast<void*>(there.data), from.data, bytes_of(from), cudaMemcpyHostToDevice, on);
+    return there;
+}
+
+work<device> upload(mirror& memory, const work<host>& what, cudaStream_t on) {
+    work<device> there{{}, upload(memory, what.weights, on), what.options};
+    for (const job<host>& each : what.jobs) {
+        const fields<host>& out = each.out;
+        there.jobs.push_back({upload(memory, each.image, on),
+                              {memory.add(out.distance), memory.add(out.squared), memory.add(out.index),
+                               memory.add(out.coordinates), memory.add(out.label), memory.add(out.trusted)}});
+    }
+    return there;
+}
+
+void download(const fields<device>& from, const fields<host>& to, cudaStream_t on) {
+    const auto one = [&](const any_output<device>& source, const any_output<host>& target) {
+        copy(target.data, source.data, bytes_of(target), cudaMemcpyDeviceToHost, on);
+    };
+    one(from.distance, to.distance), one(from.squared, to.squared), one(from.index, to.index);
+    one(from.coordinates, to.coordinates), one(from.label, to.label), one(from.trusted, to.trusted);
 }
 
 double since(std::chrono::steady_clock::time_point start) {
@@ -81,40 +122,27 @@ double since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-device_timing run_on_device(int ordinal, const any_input<host>& image, const fields<host>& out,
-                            const distance_options& options, int warmups, int repeat) {
+device_timing run_on_device(int ordinal, const work<host>& what, int warmups, int repeat) {
     check(cudaSetDevice(ordinal), "choosing the device");
     const stream on;
     const event begin, end;
-    const any_output<host>* host_side[] = {&out.distance, &out.squared, &out.index, &out.coordinates};
-    const buffer in(bytes_of(image));
-    const buffer memory[] = {buffer(bytes_of(out.distance)), buffer(bytes_of(out.squared)), buffer(bytes_of(out.index)),
-                             buffer(bytes_of(out.coordinates))};
-    const fields<device> wanted{on_device(memory[0], out.distance), on_device(memory[1], out.squared),
-                                on_device(memory[2], out.index), on_device(memory[3], out.coordinates)};
+    mirror memory;
     device_timing timing;
     auto start = std::chrono::steady_clock::now();
-    if (bytes_of(image) > 0)
-        check(cudaMemcpyAsync(in.data(), image.data, static_cast<std::size_t>(bytes_of(image)), cudaMemcpyHostToDevice,
-                              on),
-              "copying the image");
+    const work<device> there = upload(memory, what, on);
     check(cudaStreamSynchronize(on), "copying the image");
     timing.copy_ms = since(start);
-    for (int run = -warmups; run < repeat; ++run) {
+    for (int round = -warmups; round < repeat; ++round) {
         check(cudaEventRecord(begin, on), "taking the time");
-        distance_transform(device{on}, on_device(in, image), wanted, options);
+        run(device{on}, there);
         check(cudaEventRecord(end, on), "taking the time");
         check(cudaEventSynchronize(end), "computing");
         float milliseconds = 0;
         check(cudaEventElapsedTime(&milliseconds, begin, end), "taking the time");
-        if (run >= 0) timing.compute_ms.push_back(milliseconds);
+        if (round >= 0) timing.compute_ms.push_back(milliseconds);
     }
     start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 4; ++i)
-        if (bytes_of(*host_side[i]) > 0)
-            check(cudaMemcpyAsync(host_side[i]->data, memory[i].data(),
-                                  static_cast<std::size_t>(bytes_of(*host_side[i])), cudaMemcpyDeviceToHost, on),
-                  "copying the answer");
+    for (std::size_t i = 0; i < what.jobs.size(); ++i) download(there.jobs[i].out, what.jobs[i].out, on);
     check(cudaStreamSynchronize(on), "copying the answer");
     timing.copy_ms += since(start);
     return timing;

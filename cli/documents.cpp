@@ -41,7 +41,8 @@ std::string usage_of(const verb& each) {
     std::string usage = "nearfield " + each.name;
     bool any_option = false;
     for (const option& row : each.options) {
-        if (row.positional()) usage += row.required ? " " + row.names : " [" + row.names + "]";
+        const std::string word = row.names + (row.many() ? "..." : "");
+        if (row.positional()) usage += row.required ? " " + word : " [" + word + "]";
         else if (row.required) usage += fmt::format(" {} {}", row.names.substr(0, row.names.find(',')), row.value);
         else any_option = true;
     }
@@ -75,7 +76,7 @@ std::string help_of(const verb& each) {
 
 std::string markdown() {
     std::string text =
-        "# The command line\n\n<!-- Made by `nearfield man --markdown`; change cli/table.cpp instead. -->\n\n";
+        "# The command line\n\n<!-- Made by `nearfield man --markdown`; change cli/table*.cpp instead. -->\n\n";
     text += "`nearfield VERB [options]`. `nearfield help VERB` prints what stands here.\n\n| verb | |\n| --- | --- |\n";
     for (const verb& each : verbs()) text += fmt::format("| [{}](#{}) | {} |\n", each.name, each.name, each.summary);
     for (const verb& each : verbs()) {

@@ -88,8 +88,9 @@ std::string zsh() {
                                        : words.empty() ? " "
                                                        : fmt::format("({})", fmt::join(words, " "));
             if (row.positional()) {
-                text += fmt::format(" \\\n            '{}{}:{}:{}'", ++place, row.required ? "" : ":",
-                                    zsh_text(row.value), action);
+                ++place;
+                text += fmt::format(" \\\n            '{}{}:{}:{}'", row.many() ? "*" : std::to_string(place),
+                                    row.required || row.many() ? "" : ":", zsh_text(row.value), action);
                 continue;
             }
             for (const std::string& name : split(row.names, ','))

@@ -1,5 +1,6 @@
 // Which sites belong together.
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <set>
 
@@ -32,13 +33,14 @@ private:
     std::vector<std::int64_t> parent_;
 };
 
-/// Steps to those of the 3^axes - 1 neighbours that come earlier in raster order.
-std::vector<std::vector<int>> earlier_steps(std::size_t axes) {
+/// Steps to those of the 3^axes - 1 neighbours in the same image that come earlier in raster order.
+std::vector<std::vector<int>> earlier_steps(std::size_t axes, std::size_t batch_axes) {
     std::vector<std::vector<int>> steps;
     std::vector<int> step(axes, -1);
+    std::fill_n(step.begin(), batch_axes, 0);
     while (std::any_of(step.begin(), step.end(), [](int s) { return s != 0; })) {
         steps.push_back(step);
-        for (std::size_t axis = axes; axis-- > 0;) {
+        for (std::size_t axis = axes; axis-- > batch_axes;) {
             if (++step[axis] <= 1) break;
             step[axis] = -1;
         }
@@ -47,9 +49,10 @@ std::vector<std::vector<int>> earlier_steps(std::size_t axes) {
 }
 
 template <class IsSite>
-std::shared_ptr<forest> connect(const std::vector<std::int64_t>& shape, std::int64_t count, const IsSite& is_site) {
+std::shared_ptr<forest> connect(const std::vector<std::int64_t>& shape, int batch_axes, std::int64_t count,
+                                const IsSite& is_site) {
     auto sites = std::make_shared<forest>(count);
-    const auto steps = earlier_steps(shape.size());
+    const auto steps = earlier_steps(shape.size(), static_cast<std::size_t>(batch_axes));
     std::vector<std::int64_t> at(shape.size(), 0);
     for (std::int64_t cell = 0; cell < count; ++cell) {
         if (is_site(cell)) {
@@ -88,16 +91,20 @@ bool carries_labels(const io::array& seeds) {
 
 }  // namespace
 
-std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site) {
-    // The caller keeps `seeds` until the picture is drawn.
+std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds) {
     const std::byte* data = seeds.data.get();
-    const dtype type = seeds.type;
-    if (!zero_is_site && carries_labels(seeds))
-        return [data, type](std::int64_t site) {
-            return with_elements(data, type, [&](const auto* cells) { return static_cast<std::int64_t>(cells[site]); });
-        };
-    const auto sites = with_elements(data, type, [&](const auto* cells) {
-        return connect(seeds.shape, seeds.cells(),
+    return [data, type = seeds.type](std::int64_t site) {
+        return with_elements(data, type, [&]<class T>(const T* cells) {
+            if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(cells[site]);
+            else return std::bit_cast<std::int64_t>(static_cast<double>(cells[site]));
+        });
+    };
+}
+
+std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site, int batch_axes) {
+    if (!zero_is_site && carries_labels(seeds)) return group_by_value(seeds);
+    const auto sites = with_elements(seeds.data.get(), seeds.type, [&](const auto* cells) {
+        return connect(seeds.shape, batch_axes, seeds.cells(),
                        [&](std::int64_t i) { return (static_cast<double>(cells[i]) == 0) == zero_is_site; });
     });
     return [sites](std::int64_t site) { return sites->root(site); };

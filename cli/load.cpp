@@ -62,7 +62,7 @@ loaded load(const std::string& path, const arguments& args) {
     if (input.image.color) input.image = take_channel(input.image, args.channel.empty() ? "luminance" : args.channel);
     input.read_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (!args.threshold.empty()) input.image = apply_threshold(input.image, args.threshold);
-    input.per_axis = parse_spacing(args.spacing, input.image.spacing, input.image.shape);
+    input.per_axis = parse_spacing(args.spacing, input.image.spacing, input.image.shape, args.batch_axes);
     input.image.spacing = args.spacing.empty() ? input.image.spacing : input.per_axis;
     input.rows_up = draws_rows_up(path);
     return input;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -60,17 +61,24 @@ std::vector<std::int64_t> parse_size(const std::string& text) {
 std::string text_of(std::span<const std::int64_t> shape) { return fmt::format("{}", fmt::join(shape, "x")); }
 
 std::vector<double> parse_spacing(const std::string& text, const std::vector<double>& from_file,
-                                  std::span<const std::int64_t> shape) {
-    if (text.empty()) return from_file.size() == shape.size() ? from_file : std::vector<double>(shape.size(), 1.0);
-    std::vector<double> values = parse_numbers("--spacing", text, "--spacing 5,0.4,0.4");
-    if (values.size() == 1) values.resize(shape.size(), values[0]);
+                                  std::span<const std::int64_t> shape, std::int64_t batch_axes) {
+    const auto batch = static_cast<std::size_t>(std::clamp<std::int64_t>(batch_axes, 0, std::ssize(shape)));
+    std::vector<double> values;
+    if (text.empty()) {
+        values = from_file.size() == shape.size() ? from_file : std::vector<double>(shape.size(), 1.0);
+    } else {
+        values = parse_numbers("--spacing", text, "--spacing 5,0.4,0.4");
+        if (values.size() == 1) values.resize(shape.size(), values[0]);
+        if (values.size() + batch == shape.size()) values.insert(values.begin(), batch, 1.0);
+    }
     if (values.size() != shape.size()) {
         std::string example = shape.size() == 3 ? "5" : "0.4";
-        for (std::size_t axis = 1; axis < shape.size(); ++axis) example += ",0.4";
+        for (std::size_t axis = batch + 1; axis < shape.size(); ++axis) example += ",0.4";
         throw error(error_code::invalid_argument, fmt::format("spacing has {} values for a {}-D array (shape {}); give "
                                                               "one per axis in array order, e.g. --spacing {}",
                                                               values.size(), shape.size(), text_of(shape), example));
     }
+    std::fill_n(values.begin(), batch, 1.0);
     for (double value : values)
         if (!(value > 0) || std::isinf(value))
             throw error(error_code::invalid_argument,

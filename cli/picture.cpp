@@ -14,7 +14,7 @@
 namespace nearfield::cli {
 namespace {
 
-constexpr rgb paper{250, 249, 246}, site_colour{243, 240, 232}, unreached{128, 128, 128};
+constexpr rgb site_colour{243, 240, 232}, ink{20, 22, 48};
 
 /// Distances of the cells of one plane.
 struct grid {
@@ -38,7 +38,7 @@ grid take_plane(const plane& shows, const io::array& values, bool squared) {
                     if constexpr (std::is_integral_v<T>)
                         if (cell == std::numeric_limits<T>::max()) value = INFINITY;
                     taken.value[static_cast<std::size_t>(row * shows.columns + column)] =
-                        squared ? std::sqrt(value) : value;
+                        squared ? std::copysign(std::sqrt(std::abs(value)), value) : value;
                 }
         });
     });
@@ -70,30 +70,59 @@ struct distance_painter {
     const grid& field;
     double pitch, largest;
     const std::vector<double>& levels;
+    bool is_signed, flat;
 
     [[nodiscard]] double value(double x, double y) const {
         return locate(on, pitch, x, y).blend([&](std::int64_t r, std::int64_t c) { return field.at(r, c); });
     }
 
+    [[nodiscard]] rgb shade(double value) const {
+        const double share = largest > 0 ? value / largest : 0;
+        return is_signed ? diverging(share) : ramp(share);
+    }
+
+    /// Share of a pixel that the line at `level` covers. A distance changes by a pixel's side from pixel to pixel, less
+    /// across a ridge or where the plane is oblique to the nearest site; a line there must not swell into a patch.
+    [[nodiscard]] static double cover(double here, double level, double slope, double pitch, double width) {
+        return std::clamp(width - std::abs(here - level) / (std::max(slope, 0.35) * pitch), 0.0, 1.0);
+    }
+
     [[nodiscard]] rgb colour(double x, double y) const {
+        if (flat) return cell_colour(x, y);
         const double here = value(x, y);
         if (!std::isfinite(here)) return unreached;
         const double right = value(x + 0.5, y) - value(x - 0.5, y), down = value(x, y + 0.5) - value(x, y - 0.5);
-        // A distance changes by a pixel's side from pixel to pixel, less across a ridge or where the plane is oblique to
-        // the nearest site; a line there must not swell into a patch.
-        const double slope = std::hypot(right, down) / pitch, per_pixel = std::max(slope, 0.35) * pitch;
+        const double slope = std::hypot(right, down) / pitch;
         const double strength = 0.85 * std::clamp((slope - 0.1) * 4, 0.0, 1.0);
-        rgb painted = ramp(largest > 0 ? here / largest : 0);
+        rgb painted = shade(here);
         for (double level : levels) {
-            const double cover = std::clamp(1.15 - std::abs(here - level) / per_pixel, 0.0, 1.0);
-            if (cover > 0)
-                painted = mix(painted, level < 0.6 * largest ? rgb{255, 255, 255} : rgb{20, 22, 48}, strength * cover);
+            const double nearest = is_signed ? std::copysign(level, here) : level;
+            const bool on_dark = is_signed ? level > 0.5 * largest : level < 0.6 * largest;
+            painted =
+                mix(painted, on_dark ? rgb{255, 255, 255} : ink, strength * cover(here, nearest, slope, pitch, 1.15));
         }
+        if (is_signed) return mix(painted, ink, cover(here, 0, slope, pitch, 1.6));
         const double site_share = locate(on, pitch, x, y).blend([&](std::int64_t r, std::int64_t c) {
             return field.at(r, c) == 0 ? 1.0 : 0.0;
         });
         const double sharpness = std::min(on.shows.column_spacing, on.shows.row_spacing) / pitch;
         return mix(painted, site_colour, std::clamp((site_share - 0.5) * sharpness + 0.5, 0.0, 1.0));
+    }
+
+    /// Of the cell itself, with a line along faces where the sign changes.
+    [[nodiscard]] rgb cell_colour(double x, double y) const {
+        const sample_point at = locate(on, pitch, x, y);
+        // locate() speaks of the cell whose centre is up and left of the point.
+        const std::int64_t row = at.row + (at.down >= 0.5), column = at.column + (at.right >= 0.5);
+        const double here = field.at(row, column);
+        rgb painted = std::isfinite(here) ? shade(here) : unreached;
+        if (!is_signed) return here == 0 ? site_colour : painted;
+        const double down = (at.down >= 0.5 ? at.down - 0.5 : 0.5 - at.down) * on.shows.row_spacing / pitch,
+                     right = (at.right >= 0.5 ? at.right - 0.5 : 0.5 - at.right) * on.shows.column_spacing / pitch;
+        const bool changes_down = (field.at(row + (at.down >= 0.5 ? -1 : 1), column) < 0) != (here < 0),
+                   changes_right = (field.at(row, column + (at.right >= 0.5 ? -1 : 1)) < 0) != (here < 0);
+        // Two pixels on either side of a face.
+        return (changes_down && down < 1.5) || (changes_right && right < 1.5) ? ink : painted;
     }
 };
 
@@ -139,21 +168,21 @@ picture draw_distance(const sheet& on, const io::array& values, const distance_s
     for (const panel& each : on.panels) {
         fields.push_back(take_plane(each.shows, values, style.squared));
         for (double value : fields.back().value)
-            if (std::isfinite(value)) largest = std::max(largest, value);
+            if (std::isfinite(value)) largest = std::max(largest, style.is_signed ? std::abs(value) : value);
     }
     const std::vector<double> levels = parse_isolines(style.isolines, largest);
-    picture image{on.width, on.height,
-                  std::vector<rgb>(static_cast<std::size_t>(on.width) * static_cast<std::size_t>(on.height), paper)};
+    picture image(on);
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
-        const distance_painter painter{part, fields[i], on.pitch, largest, levels};
+        const distance_painter painter{part, fields[i], on.pitch, largest, levels, style.is_signed, style.numbers};
         for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
             for (int y = static_cast<int>(begin); y < end; ++y)
                 for (int x = 0; x < part.width; ++x)
                     image.at(part.left + x, part.top + y) = painter.colour(x + 0.5, y + 0.5);
         });
     }
-    draw_legend(image, on, largest, levels, style.unit);
+    if (style.numbers) write_numbers(image, on, values);
+    draw_legend(image, on, largest, style.is_signed, levels, style.unit);
     return image;
 }
 

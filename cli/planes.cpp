@@ -13,6 +13,7 @@ namespace nearfield::cli {
 namespace {
 
 constexpr double longest_side = 8192, gap_pixels = 12;
+constexpr std::size_t most_images = 16;
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
@@ -42,7 +43,7 @@ positions parse_slice(const std::string& text, const std::vector<std::int64_t>& 
 
 /// The plane of the two axes; all others are fixed, or in their middle.
 plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const positions& fixed,
-                 int row_axis, int column_axis) {
+                 int row_axis, int column_axis, int batch_axes) {
     plane made;
     made.at.resize(shape.size());
     std::int64_t stride = 1;
@@ -56,6 +57,7 @@ plane make_plane(const std::vector<std::int64_t>& shape, const std::vector<doubl
         } else {
             made.at[a] = fixed[a].value_or(shape[a] / 2);
             made.offset += made.at[a] * stride;
+            if (axis < batch_axes) made.first += made.at[a] * stride;
         }
         stride *= shape[a];
     }
@@ -77,11 +79,12 @@ double choose_pitch(const std::vector<panel>& panels, double longest, double wan
     return std::max(finest / enlarge, longest / longest_side);
 }
 
-sheet one_panel(const plane& shows, bool rows_up) {
+sheet one_panel(const plane& shows, bool rows_up, int wanted) {
     sheet made;
     made.panels.push_back({.shows = shows, .rows_up = rows_up});
     panel& only = made.panels[0];
-    made.pitch = choose_pitch(made.panels, std::max(shows.row_axis >= 0 ? height_of(shows) : 0, width_of(shows)), 800);
+    made.pitch =
+        choose_pitch(made.panels, std::max(shows.row_axis >= 0 ? height_of(shows) : 0, width_of(shows)), wanted);
     // A line of cells is drawn as a strip.
     if (shows.row_axis < 0) only.shows.row_spacing = 48 * made.pitch;
     made.width = only.width = pixels(width_of(only.shows), made.pitch);
@@ -90,11 +93,11 @@ sheet one_panel(const plane& shows, bool rows_up) {
 }
 
 /// Front and side above, top view below the front, so that neighbours share an axis; the legend in the free corner.
-sheet three_panels(const plane& front, const plane& side, const plane& top, bool rows_up) {
+sheet three_panels(const plane& front, const plane& side, const plane& top, bool rows_up, int wanted) {
     sheet made;
     for (const plane& each : {front, side, top}) made.panels.push_back({.shows = each, .rows_up = rows_up});
     const double across = width_of(front) + width_of(side), down = height_of(front) + height_of(top);
-    made.pitch = choose_pitch(made.panels, std::max(across, down), 1200);
+    made.pitch = choose_pitch(made.panels, std::max(across, down), wanted);
     for (panel& each : made.panels)
         each.width = pixels(width_of(each.shows), made.pitch), each.height = pixels(height_of(each.shows), made.pitch);
     const int gap = static_cast<int>(gap_pixels);
@@ -108,13 +111,46 @@ sheet three_panels(const plane& front, const plane& side, const plane& top, bool
     return made;
 }
 
+/// Images of a batch in rows and columns, about as wide as high.
+sheet contact_sheet(const std::vector<plane>& images, bool rows_up, int wanted) {
+    sheet made;
+    for (const plane& each : images) made.panels.push_back({.shows = each, .rows_up = rows_up});
+    const plane& one = images[0];
+    const double width = width_of(one), height = one.row_axis >= 0 ? height_of(one) : width / 8;
+    const auto count = static_cast<int>(images.size());
+    const int columns = std::clamp(static_cast<int>(std::ceil(std::sqrt(count * height / width))), 1, count),
+              rows = (count + columns - 1) / columns;
+    made.pitch = choose_pitch(made.panels, std::max(width * columns, height * rows), wanted);
+    const int gap = static_cast<int>(gap_pixels) / 2;
+    for (int i = 0; i < count; ++i) {
+        panel& each = made.panels[static_cast<std::size_t>(i)];
+        if (one.row_axis < 0) each.shows.row_spacing = height;
+        each.width = pixels(width, made.pitch), each.height = pixels(height, made.pitch);
+        each.left = gap + i % columns * (each.width + gap), each.top = gap + i / columns * (each.height + gap);
+    }
+    made.width = gap + columns * (made.panels[0].width + gap);
+    made.height = gap + rows * (made.panels[0].height + gap);
+    return made;
+}
+
+/// Steps the unfixed ones of the first `batch_axes` to the next image; false after the last.
+bool next_image(positions& at, const positions& fixed, const std::vector<std::int64_t>& shape, std::size_t batch_axes) {
+    for (std::size_t axis = batch_axes; axis-- > 0;) {
+        if (fixed[axis]) continue;
+        if (++*at[axis] < shape[axis]) return true;
+        at[axis] = 0;
+    }
+    return false;
+}
+
 }  // namespace
 
-sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const std::string& slice,
+sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis, const page& drawn,
               bool rows_up) {
-    const positions fixed = parse_slice(slice, shape);
+    const positions fixed = parse_slice(drawn.slice, shape);
+    const auto batch = static_cast<std::size_t>(drawn.batch_axes);
     std::vector<int> free;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    for (std::size_t axis = batch; axis < shape.size(); ++axis)
         if (!fixed[axis]) free.push_back(static_cast<int>(axis));
     if (std::find(shape.begin(), shape.end(), 0) != shape.end() || shape.empty())
         refuse(fmt::format("there is nothing to draw: the array has no cells (shape {})", text_of(shape)));
@@ -122,12 +158,19 @@ sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>&
         refuse(fmt::format("a picture needs one to three axes and {} of shape {} are left; use --slice AXIS:INDEX{}",
                            free.size(), text_of(shape),
                            free.empty() ? " for fewer axes" : ", several joined by commas"));
+    positions at = fixed;
+    for (std::size_t axis = 0; axis < batch; ++axis) at[axis] = fixed[axis].value_or(0);
     const auto draw = [&](int row_axis, int column_axis) {
-        return make_plane(shape, per_axis, fixed, row_axis, column_axis);
+        return make_plane(shape, per_axis, at, row_axis, column_axis, drawn.batch_axes);
     };
-    if (free.size() == 1) return one_panel(draw(-1, free[0]), false);
-    if (free.size() == 2) return one_panel(draw(free[0], free[1]), rows_up);
-    return three_panels(draw(free[0], free[2]), draw(free[0], free[1]), draw(free[1], free[2]), rows_up);
+    const int wanted = drawn.size > 0 ? drawn.size : free.size() == 3 ? 1200 : 800;
+    if (free.size() == 3)
+        return three_panels(draw(free[0], free[2]), draw(free[0], free[1]), draw(free[1], free[2]), rows_up, wanted);
+    std::vector<plane> images;
+    do images.push_back(free.size() == 1 ? draw(-1, free[0]) : draw(free[0], free[1]));
+    while (images.size() < most_images && next_image(at, fixed, shape, batch));
+    rows_up = rows_up && free.size() == 2;
+    return images.size() == 1 ? one_panel(images[0], rows_up, wanted) : contact_sheet(images, rows_up, wanted);
 }
 
 }  // namespace nearfield::cli

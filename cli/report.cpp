@@ -70,7 +70,7 @@ void check_destination(const std::string& path) {
         throw error(error_code::io, fmt::format("cannot write {}: folder {}: {}", path, where, std::strerror(errno)));
 }
 
-bool one_stdout(std::initializer_list<std::string> paths) {
+bool one_stdout(const std::vector<std::string>& paths) {
     const auto count = std::count(paths.begin(), paths.end(), "-");
     if (count > 1) throw error(error_code::invalid_argument, "more than one output is '-'; stdout can carry only one");
     if (count == 1 && isatty(STDOUT_FILENO) == 1)

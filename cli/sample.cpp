@@ -17,6 +17,7 @@ namespace {
 constexpr sample_info kinds[] = {
     {sample_kind::blobs, "blobs", "smooth random shapes that cover --density of the cells"},
     {sample_kind::cells, "cells", "polygonal cells with thin walls of 0 between them"},
+    {sample_kind::labels, "labels", "touching regions, uint16, each with a value of its own, with gaps of 0"},
     {sample_kind::maze, "maze", "a perfect maze with corridors of 255, in 2-D or 3-D"},
     {sample_kind::vessels, "vessels", "branching tubes, in 2-D or 3-D"},
     {sample_kind::random, "random", "every cell is 255 with probability --density"},
@@ -77,7 +78,8 @@ std::int64_t default_scale(sample_kind kind, std::int64_t shortest) {
     const auto share = [&](std::int64_t parts, std::int64_t least) { return std::max(least, shortest / parts); };
     switch (kind) {
         case sample_kind::blobs: return share(16, 4);
-        case sample_kind::cells: return share(12, 6);
+        case sample_kind::cells:
+        case sample_kind::labels: return share(12, 6);
         case sample_kind::maze: return share(48, 2);
         case sample_kind::vessels: return share(24, 3);
         case sample_kind::circle: return share(2, 1);
@@ -100,10 +102,26 @@ void check(const sample_options& options, std::string_view kind, std::size_t lea
         refuse(fmt::format("scale is {}; give a number of cells, 1 to 1000000", options.scale));
 }
 
-void draw(sample_kind kind, const sample_options& options, std::uint8_t* cells) {
+canvas canvas_for(const sample_options& options, std::uint8_t* cells) {
     const std::size_t axes = options.shape.size();
     canvas on{cells, {1, 1, 1}, static_cast<int>(axes)};
     std::copy(options.shape.begin(), options.shape.end(), on.size.end() - static_cast<std::ptrdiff_t>(axes));
+    return on;
+}
+
+io::array make_labels(const sample_options& options) {
+    if (options.invert) refuse("--invert swaps 0 and 255; labels have other values, so leave it out");
+    io::array made = io::make_array(dtype::uint16, options.shape);
+    if (made.cells() == 0) return made;
+    const canvas on = canvas_for(options, nullptr);
+    draw_labels(on, reinterpret_cast<std::uint16_t*>(made.data.get()), options.seed,
+                options.scale > 0 ? options.scale : default_scale(sample_kind::labels, on.shortest()),
+                options.density > 0 ? options.density : 0.8);
+    return made;
+}
+
+void draw(sample_kind kind, const sample_options& options, std::uint8_t* cells) {
+    const canvas on = canvas_for(options, cells);
     const std::int64_t scale = options.scale > 0 ? options.scale : default_scale(kind, on.shortest());
     switch (kind) {
         case sample_kind::blobs:
@@ -152,6 +170,7 @@ io::array make_sample(sample_kind kind, const sample_options& options) {
                        kind == sample_kind::checkerboard;
     const bool branching = kind == sample_kind::maze || kind == sample_kind::vessels;
     check(options, kinds[static_cast<std::size_t>(kind)].name, branching ? 2 : 1, plain ? max_rank : 3);
+    if (kind == sample_kind::labels) return make_labels(options);
     io::array made = io::make_array(dtype::uint8, options.shape);
     const std::int64_t count = made.cells();
     if (count == 0) return made;

@@ -11,7 +11,7 @@
 
 namespace nearfield::cli {
 
-enum class sample_kind { blobs, cells, maze, vessels, random, one, circle, checkerboard };
+enum class sample_kind { blobs, cells, labels, maze, vessels, random, one, circle, checkerboard };
 
 struct sample_info {
     sample_kind kind;
@@ -24,14 +24,14 @@ struct sample_info {
 [[nodiscard]] sample_kind sample_kind_of(std::string_view name);
 
 struct sample_options {
-    std::vector<std::int64_t> shape{512, 512};  ///< 1 to 8 axes; maze and vessels: 2 or 3; blobs and cells: 1 to 3
+    std::vector<std::int64_t> shape{512, 512};  ///< 1 to 8 axes; maze and vessels: 2 or 3; blobs, cells, labels: 1 to 3
     std::uint64_t seed = 1;
-    double density = 0;      ///< share of nonzero cells of random and blobs, in (0, 1]; 0 takes the kind's default
+    double density = 0;      ///< share of nonzero cells of random, blobs and labels, in (0, 1]; 0: the kind's default
     std::int64_t scale = 0;  ///< size of a feature in cells; 0 takes the kind's default
     bool invert = false;     ///< swap 0 and 255
 };
 
-/// A uint8 array of 0 and 255: the kind's sites or shapes are 255. Throws invalid_argument for a shape, density or scale
+/// A uint8 array of 0 and 255: the kind's sites or shapes are 255; of labels, a uint16 array. Throws invalid_argument for a shape, density or scale
 /// that the kind does not know.
 [[nodiscard]] io::array make_sample(sample_kind kind, const sample_options& options);
 

@@ -1,4 +1,4 @@
-// Blobs: blurred noise, cut so that the wanted share of the cells is inside; and cells: a jittered Voronoi diagram.
+// Blobs: blurred noise, cut so that the wanted share of the cells is inside; cells and labels: a jittered Voronoi diagram.
 #include <algorithm>
 #include <vector>
 
@@ -104,7 +104,50 @@ std::vector<point> seeds_around(const canvas& on, const point& block, std::int64
     return seeds;
 }
 
+/// Blocks along an axis whose seeds can be nearest to a cell.
+std::int64_t blocks_along(const canvas& on, std::size_t axis, std::int64_t side) { return on.size[axis] / side + 3; }
+
+/// The label of the polygon around the seed of a block, or 0 for a gap.
+std::uint16_t label_of(const canvas& on, const point& block, std::int64_t side, std::uint64_t seed,
+                       std::uint64_t gap_limit) {
+    std::int64_t number = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        number = number * (on.used(axis) ? blocks_along(on, axis, side) : 1) + (on.used(axis) ? block[axis] + 1 : 0);
+    if (scramble(~seed, static_cast<std::uint64_t>(number)) >> 11 >= gap_limit) return 0;
+    return static_cast<std::uint16_t>(1 + number % 65535);
+}
+
 }  // namespace
+
+void draw_labels(const canvas& on, std::uint16_t* labels, std::uint64_t seed, std::int64_t wanted_scale,
+                 double density) {
+    const std::int64_t side = std::max<std::int64_t>(4, wanted_scale);
+    const auto gap_limit = static_cast<std::uint64_t>(density * 0x1p53);
+    for_slabs(on.size[0] * on.size[1], [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            point p{row / on.size[1], row % on.size[1], 0};
+            std::vector<point> seeds;
+            std::vector<std::uint16_t> label;
+            for (; p[2] < on.size[2]; ++p[2]) {
+                if (p[2] % side == 0) {
+                    seeds = seeds_around(on, {p[0] / side, p[1] / side, p[2] / side}, side, seed);
+                    label.clear();
+                    for (const point& each : seeds) {
+                        // A seed lies in its own block, so its place says which.
+                        const auto block = [&](std::size_t axis) {
+                            return on.used(axis) ? (each[axis] + side) / side - 1 : std::int64_t{0};
+                        };
+                        label.push_back(label_of(on, {block(0), block(1), block(2)}, side, seed, gap_limit));
+                    }
+                }
+                const auto nearest = std::min_element(seeds.begin(), seeds.end(), [&](const point& a, const point& b) {
+                    return squared_distance(p, a) < squared_distance(p, b);
+                });
+                labels[row * on.size[2] + p[2]] = label[static_cast<std::size_t>(nearest - seeds.begin())];
+            }
+        }
+    });
+}
 
 void draw_blobs(const canvas& on, std::uint64_t seed, std::int64_t scale, double density) {
     std::vector<std::uint32_t> noise(static_cast<std::size_t>(on.count()));

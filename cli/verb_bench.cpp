@@ -3,6 +3,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/load.hpp"
+#include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/report.hpp"
 #include "cli/sample.hpp"
@@ -15,27 +16,23 @@ struct bench_outputs {
     fields<host> wanted;
 };
 
-bench_outputs allocate(const arguments& args, const loaded& input) {
+bench_outputs allocate(const arguments& args, const loaded& input, const distance_options& options) {
     const std::vector<std::int64_t>& shape = input.image.shape;
-    const int rank = static_cast<int>(shape.size());
+    const auto rank = static_cast<int>(shape.size());
     bench_outputs made;
     for (const std::string& name : split(args.fields, ',')) {
         const auto add = [&](dtype type, const std::vector<std::int64_t>& size, any_output<host>& field) {
             made.arrays.push_back(io::make_array(type, size));
             field = made.arrays.back().out();
         };
-        std::vector<std::int64_t> with_axes{rank};
+        std::vector<std::int64_t> with_axes{rank - options.batch_axes};
         with_axes.insert(with_axes.end(), shape.begin(), shape.end());
         if (name == "distance") add(dtype::float32, shape, made.wanted.distance);
-        else if (name == "squared")
-            add(squared_distance_type(shape.data(), rank, input.cell()), shape, made.wanted.squared);
+        else if (name == "squared") add(squared_distance_type(shape.data(), rank, options), shape, made.wanted.squared);
         else if (name == "index") add(dtype::int64, shape, made.wanted.index);
         else if (name == "coordinates") add(dtype::int32, with_axes, made.wanted.coordinates);
-        else
-            throw error(error_code::invalid_argument,
-                        fmt::format("--fields has '{}'; expected distance, squared, index, coordinates, joined by "
-                                    "commas, e.g. --fields distance,index",
-                                    name));
+        else if (name == "label") add(input.image.type, shape, made.wanted.label);
+        else add(dtype::uint8, shape, made.wanted.trusted);
     }
     return made;
 }
@@ -46,7 +43,7 @@ loaded bench_input(const arguments& args) {
     made.image = make_sample(sample_kind_of(args.kind),
                              {args.size.empty() ? std::vector<std::int64_t>{256, 256, 256} : parse_size(args.size),
                               args.seed, args.density, args.scale, false});
-    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape);
+    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, args.batch_axes);
     return made;
 }
 
@@ -56,17 +53,22 @@ int bench_verb(const arguments& args) {
     if (args.repeat < 1 || args.repeat > 1'000'000)
         throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
     const loaded input = bench_input(args);
-    const bench_outputs out = allocate(args, input);
-    const sites which = args.sites == "zero" ? sites::zero : sites::nonzero;
-    const computed run = compute(args, input.image.in(), out.wanted, {.spacing = input.cell(), .sites = which}, 1,
-                                 static_cast<int>(args.repeat));
+    const distance_options options = options_for(args, sites::nonzero, input);
+    const bench_outputs out = allocate(args, input, options);
+    const computed run =
+        compute(args, {{{input.image.in(), out.wanted}}, {}, options}, 1, static_cast<int>(args.repeat));
     if (!run.note.empty()) note(args, run.note);
     const auto cells = static_cast<double>(input.image.cells());
     json_report said = start_report(args);
     said["input"] = describe(input.image);
     said["input"]["from"] = args.input.empty() ? "sample " + args.kind : args.input;
     said["spacing"] = input.per_axis;
-    said["sites"] = which == sites::zero ? "zero" : "nonzero";
+    said["sites"] = name_of(options.sites);
+    if (!args.sign.empty()) said["negative_side"] = args.sign;
+    if (args.half_cell) said["half_cell"] = true;
+    if (!args.border.empty()) said["border"] = split(args.border, ',');
+    if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
+    if (args.batch_axes > 0) said["batch_axes"] = args.batch_axes;
     said["fields"] = split(args.fields, ',');
     said["run"] = describe(run, input.image.cells());
     said["run"]["best_ms"] = run.best_ms();

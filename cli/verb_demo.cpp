@@ -37,20 +37,24 @@ struct demo {
 
     /// Depth inside the shapes, lines of equal distance around them, and the cells that belong to each.
     void draw(const loaded& input, const std::string& name) {
-        const sheet on = arrange(input.image.shape, input.per_axis, "", input.rows_up);
+        const sheet on = arrange(input.image.shape, input.per_axis, {}, input.rows_up);
         io::array field = io::make_array(dtype::float32, input.image.shape);
         fields<host> out;
         out.distance = field.out();
-        computed run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::zero});
-        save(draw_distance(on, field, {.isolines = "none", .squared = false, .unit = input.image.unit}), "distance",
-             name, input, std::move(run));
-        run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::nonzero});
-        save(draw_distance(on, field, {.isolines = "auto", .squared = false, .unit = input.image.unit}), "isolines",
-             name, input, std::move(run));
+        const auto field_of = [&](nearfield::sites which) {
+            distance_options options;
+            options.spacing = input.cell(), options.sites = which;
+            return compute(args, {{{input.image.in(), out}}, {}, options});
+        };
+        computed run = field_of(sites::zero);
+        save(draw_distance(on, field, {.unit = input.image.unit}), "distance", name, input, std::move(run));
+        run = field_of(sites::nonzero);
+        save(draw_distance(on, field, {.isolines = "auto", .unit = input.image.unit}), "isolines", name, input,
+             std::move(run));
         field = io::make_array(dtype::int64, input.image.shape);
         out = {};
         out.index = field.out();
-        run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = sites::nonzero});
+        run = field_of(sites::nonzero);
         save(draw_voronoi(on, field, input.per_axis, group_seeds(input.image, false)), "voronoi", name, input,
              std::move(run));
     }

@@ -3,184 +3,161 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <map>
+#include <tuple>
 
 #include "cli/compute.hpp"
-#include "cli/load.hpp"
+#include "cli/field_run.hpp"
+#include "cli/options.hpp"
 #include "cli/parse.hpp"
-#include "cli/picture.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "cli/values.hpp"
 
 namespace nearfield::cli {
 namespace {
 
-/// What one run makes and where it goes.
-struct field_job {
-    const arguments& args;
-    bool voronoi;
-    std::string values_to, indices_to, picture_to;  ///< empty: not wanted
-    nearfield::sites sites;
-    io::array values, index, coordinates;  ///< values: distances
-    bool want_values, want_index, want_coordinates;
-};
-
-field_job plan(const arguments& args) {
-    const bool voronoi = args.verb == "voronoi";
-    std::string output = args.output, drawn = args.picture;
-    if (output.ends_with(".png") || output.ends_with(".PNG")) {
-        if (!drawn.empty())
-            throw error(
-                error_code::invalid_argument,
-                "-o and --picture both name a picture; give -o a format that holds values, e.g. -o distance.npy");
-        drawn = std::exchange(output, {});
+/// One call of the library for all runs that can share one: same element types, axes and spacing.
+computed compute_all(const arguments& args, std::vector<field_run>& runs) {
+    using likeness = std::tuple<std::size_t, dtype, dtype, std::vector<double>>;
+    std::map<likeness, work<host>> calls;
+    for (field_run& run : runs) {
+        const io::array& image = run.input.image;
+        work<host>& call = calls[{image.shape.size(), image.type, run.values.type, run.input.per_axis}];
+        call.jobs.push_back({image.in(), run.out});
+        call.options = run.options;
+        if (run.weighted()) call.weights = run.weights.in();
     }
-    const std::string indices = voronoi ? output : args.indices;
-    if (output.empty() && indices.empty() && drawn.empty() && !args.json)
-        throw error(error_code::invalid_argument, voronoi ? "nothing to make: give -o or --picture"
-                                                          : "nothing to make: give -o, --indices or --picture");
-    if (!voronoi && args.coordinates && indices.empty())
-        throw error(error_code::invalid_argument,
-                    "--coordinates says how to write nearest sites; give --indices FILE too");
-    const std::string which = args.sites.empty() ? (voronoi ? "nonzero" : "zero") : args.sites;
-    field_job job{args,    voronoi, voronoi ? "" : output,
-                  indices, drawn,   which == "zero" ? sites::zero : sites::nonzero,
-                  {},      {},      {},
-                  false,   false,   false};
-    job.want_values = !voronoi && (!output.empty() || !drawn.empty() || (args.json && indices.empty()));
-    job.want_coordinates = args.coordinates && !indices.empty();
-    job.want_index = (!indices.empty() && !args.coordinates) || (voronoi && (!drawn.empty() || indices.empty()));
-    for (const std::string& path : {job.values_to, job.indices_to, job.picture_to}) check_destination(path);
-    if (!drawn.empty() && !drawn.ends_with(".png") && !drawn.ends_with(".PNG"))
-        throw error(error_code::invalid_argument,
-                    fmt::format("--picture is {}; pictures are PNG files, e.g. --picture distance.png", drawn));
-    static_cast<void>(parse_isolines(args.isolines, 1));
-    return job;
+    std::vector<computed> done;
+    for (const auto& [key, call] : calls) done.push_back(compute(args, call));
+    for (std::size_t i = 1; i < done.size(); ++i) done[0].add(done[i]);
+    return done[0];
 }
 
-fields<host> allocate(field_job& job, const loaded& input) {
-    const std::vector<std::int64_t>& shape = input.image.shape;
-    const int rank = static_cast<int>(shape.size());
-    fields<host> out;
-    if (job.want_values) {
-        const dtype type = job.args.squared              ? squared_distance_type(shape.data(), rank, input.cell())
-                           : job.args.dtype == "float64" ? dtype::float64
-                                                         : dtype::float32;
-        job.values = make_like(input.image, type, shape);
-        (job.args.squared ? out.squared : out.distance) = job.values.out();
-    }
-    if (job.want_index) job.index = make_like(input.image, dtype::int64, shape), out.index = job.index.out();
-    if (job.want_coordinates) {
-        std::vector<std::int64_t> with_axes{rank};
-        with_axes.insert(with_axes.end(), shape.begin(), shape.end());
-        job.coordinates = io::make_array(dtype::int32, with_axes);
-        out.coordinates = job.coordinates.out();
-    }
-    return out;
+void note_if_empty(const arguments& args, const field_run& run) {
+    if (!run.empty) return;
+    const std::string what = run.options.sites == sites::other_labels
+                                 ? "all cells have one value that is not zero"
+                                 : fmt::format("no cell is {}", name_of(run.options.sites));
+    note(args, fmt::format("{}{}, so there is no site: distances are infinite and indices -1; see --sites",
+                           args.inputs.size() > 1 ? run.path + ": " : "", what));
 }
 
-/// A file format that cannot hold an answer must not be found out after the work either.
-void check_formats(const field_job& job) {
-    const io::array& sites_found = job.want_coordinates ? job.coordinates : job.index;
-    if (!job.values_to.empty()) io::require_writable(job.values_to, job.values.type, job.values.shape);
-    if (!job.indices_to.empty()) io::require_writable(job.indices_to, sites_found.type, sites_found.shape);
-}
-
-/// Without a site all cells say so, the first one too.
-bool no_site(const field_job& job) {
-    const io::array& any = job.want_values ? job.values : job.want_index ? job.index : job.coordinates;
-    if (any.cells() == 0) return false;
-    return with_elements(any.data.get(), any.type, [&]<class T>(const T* cells) {
-        if constexpr (std::is_integral_v<T>)
-            return job.want_values ? cells[0] == std::numeric_limits<T>::max()
-                                   : std::cmp_less(static_cast<std::int64_t>(cells[0]), 0);
-        else return std::isinf(static_cast<double>(cells[0]));
-    });
-}
-
-double largest_of(const io::array& values) {
-    return with_elements(values.data.get(), values.type, [&](const auto* cells) {
-        double largest = 0;
-        for (std::int64_t i = 0, n = values.cells(); i < n; ++i)
-            largest = std::max(largest, static_cast<double>(cells[i]));
-        return largest;
-    });
-}
-
-void draw(const field_job& job, const loaded& input) {
-    const sheet on = arrange(input.image.shape, input.per_axis, job.args.slice, input.rows_up);
-    const picture image =
-        job.voronoi ? draw_voronoi(on, job.index, input.per_axis, group_seeds(input.image, job.sites == sites::zero))
-                    : draw_distance(on, job.values, {job.args.isolines, job.args.squared, input.image.unit});
-    io::write(job.picture_to, to_array(image));
-}
-
-void save(const field_job& job, const loaded& input) {
-    stop_if_interrupted();
-    if (!job.values_to.empty()) io::write(job.values_to, job.values);
-    stop_if_interrupted();
-    if (!job.indices_to.empty()) io::write(job.indices_to, job.want_coordinates ? job.coordinates : job.index);
-    stop_if_interrupted();
-    if (!job.picture_to.empty()) draw(job, input);
-}
-
-void report(const field_job& job, const loaded& input, const computed& run, bool empty, bool stdout_carries_data) {
-    const arguments& args = job.args;
-    json_report said = start_report(args);
-    said["input"] = describe(input.image);
-    said["input"]["path"] = args.input;
-    said["spacing"] = input.per_axis;
-    said["sites"] = job.sites == sites::zero ? "zero" : "nonzero";
-    said["any_site"] = !empty;
-    said["read_ms"] = input.read_ms;
-    said["run"] = describe(run, input.image.cells());
-    std::vector<std::string> files;
-    const auto add = [&](const char* what, const std::string& path, const char* type) {
-        if (path.empty()) return;
-        said["outputs"].push_back({{"what", what}, {"path", path}, {"dtype", type}});
-        if (path != "-") files.push_back(path);
-    };
+/// What a run says of itself: its input, its files, the range of its values.
+json_report describe_run(const arguments& args, const field_run& run) {
+    json_report said;
+    said["input"] = describe(run.input.image);
+    said["input"]["path"] = run.path;
+    said["spacing"] = run.input.per_axis;
+    said["sites"] = name_of(run.options.sites);
+    said["any_site"] = !run.empty;
+    if (run.options.sign != sign::none) said["negative_side"] = args.sign;
+    if (run.options.half_cell) said["half_cell"] = true;
+    if (!args.border.empty()) said["border"] = split(args.border, ',');
+    if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
+    if (run.options.batch_axes > 0) said["batch_axes"] = run.options.batch_axes;
+    said["read_ms"] = run.input.read_ms;
     said["outputs"] = json_report::array();
-    add(args.squared ? "squared" : "distance", job.values_to, name_of(job.values.type));
-    add(job.want_coordinates ? "coordinates" : "index", job.indices_to, job.want_coordinates ? "int32" : "int64");
-    add("picture", job.picture_to, "uint8");
-    if (args.json && job.want_values && !empty)
-        said[args.squared ? "largest_squared" : "largest_distance"] = largest_of(job.values);
-    const bool from_file = args.spacing.empty() && !input.image.spacing.empty() &&
-                           std::any_of(input.per_axis.begin(), input.per_axis.end(), [](double s) { return s != 1; });
+    for (const slot& each : run.slots) {
+        const std::string what = each.drawn ? "picture" : run.name_of(args, each.what);
+        const dtype type = each.drawn ? dtype::uint8 : run.array_of(args, each.what).type;
+        said["outputs"].push_back({{"what", what}, {"path", each.path}, {"dtype", nearfield::name_of(type)}});
+    }
+    if (!args.json || run.empty || run.values.shape.empty() || run.values.cells() == 0) return said;
+    const auto [least, largest] = run.extremes();
+    said["largest_" + run.name_of(args, content::values)] = largest;
+    if (run.options.sign != sign::none || run.weighted())
+        said["smallest_" + run.name_of(args, content::values)] = least;
+    return said;
+}
+
+/// The line for people.
+std::string summary(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted,
+                    const computed& done) {
+    std::vector<std::string> files;
+    for (const slot& each : wanted.folders ? wanted.slots : runs.front().slots)
+        if (each.path != "-" && std::find(files.begin(), files.end(), each.path) == files.end())
+            files.push_back(each.path);
+    const loaded& first = runs.front().input;
+    std::string what = runs.size() > 1
+                           ? fmt::format("{} arrays", runs.size())
+                           : fmt::format("{} {}", text_of(first.image.shape), nearfield::name_of(first.image.type));
+    const bool from_file = runs.size() == 1 && args.spacing.empty() && !first.image.spacing.empty() &&
+                           std::any_of(first.per_axis.begin(), first.per_axis.end(), [](double s) { return s != 1; });
     // A PNG's resolution makes distances millimetres; nobody should have to guess that.
-    const std::string scale = from_file
-                                  ? fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(input.per_axis, "x"),
-                                                input.image.unit.empty() ? "" : " ", input.image.unit)
-                                  : "";
-    finish(args, said,
-           fmt::format("{}: {} {}{} in {:.3g} ms on {} ({}){}{}", args.verb, text_of(input.image.shape),
-                       name_of(input.image.type), scale, run.median_ms(), run.device, run.name,
-                       files.empty() ? "" : " -> ", fmt::join(files, ", ")),
-           stdout_carries_data);
+    if (from_file)
+        what += fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(first.per_axis, "x"),
+                            first.image.unit.empty() ? "" : " ", first.image.unit);
+    return fmt::format("{}: {} in {:.3g} ms on {} ({}){}{}", args.verb, what, done.median_ms(), done.device, done.name,
+                       files.empty() ? "" : " -> ", fmt::join(files, ", "));
+}
+
+void report(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted, const computed& done) {
+    json_report said = start_report(args);
+    std::int64_t cells = 0;
+    for (const field_run& run : runs) cells += run.input.image.cells();
+    if (runs.size() == 1) said.update(describe_run(args, runs.front()));
+    else
+        for (const field_run& run : runs) said["inputs"].push_back(describe_run(args, run));
+    said["run"] = describe(done, cells);
+    finish(args, said, summary(args, runs, wanted, done), wanted.stdout_carries_data);
+}
+
+json_report as_json(const call_plan& p) {
+    json_report said{{"place", p.place},
+                     {"numbers", p.numbers},
+                     {"cells", p.cells},
+                     {"input_bytes", p.input_bytes},
+                     {"output_bytes", p.output_bytes},
+                     {"workspace_bytes", p.workspace_bytes}};
+    if (p.threads > 0) said["threads"] = p.threads;
+    said["passes"] = json_report::array();
+    for (const pass_plan& each : p.passes)
+        said["passes"].push_back({{"axis", each.axis},
+                                  {"method", each.method},
+                                  {"tiles", each.tiles},
+                                  {"tile_rows", each.tile_rows},
+                                  {"tile_columns", each.tile_columns}});
+    return said;
+}
+
+int print_plans(const arguments& args, const outputs& wanted) {
+    json_report said = start_report(args);
+    std::string text;
+    for (const std::string& path : args.inputs) {
+        field_run run = load_run(args, wanted, path);
+        allocate(run, args, wanted, false);
+        const call_plan p = plan_for(args, {run.input.image.in(), run.out}, run.options);
+        said["plans"].push_back(as_json(p));
+        said["plans"].back()["input"] = describe(run.input.image);
+        said["plans"].back()["input"]["path"] = path;
+        text += fmt::format("{}{} of {} {} {}\n{}", text.empty() ? "" : "\n", args.verb, path,
+                            text_of(run.input.image.shape), nearfield::name_of(run.input.image.type), p.text());
+        if (text.back() != '\n') text += '\n';
+    }
+    if (args.json) finish(args, said, {});
+    else print(text);
+    return 0;
 }
 
 }  // namespace
 
 int field_verb(const arguments& args) {
-    field_job job = plan(args);
-    const bool stdout_carries_data = one_stdout({job.values_to, job.indices_to, job.picture_to});
-    const loaded input = load(args.input, args);
-    // A slice that does not fit must not be found out after the work.
-    if (!job.picture_to.empty()) static_cast<void>(arrange(input.image.shape, input.per_axis, args.slice, false));
-    stop_if_interrupted();
-    const fields<host> out = allocate(job, input);
-    check_formats(job);
-    const computed run = compute(args, input.image.in(), out, {.spacing = input.cell(), .sites = job.sites});
-    if (!run.note.empty()) note(args, run.note);
-    const bool empty = no_site(job);
-    if (empty)
-        note(args, fmt::format("no cell is {}, so there is no site: distances are infinite and indices -1; see --sites",
-                               job.sites == sites::zero ? "zero" : "nonzero"));
-    save(job, input);
-    report(job, input, run, empty, stdout_carries_data);
+    const outputs wanted = outputs_of(args);
+    // Wrong words are found before a large file is read.
+    static_cast<void>(options_of(args, sites::zero));
+    if (args.plan) return print_plans(args, wanted);
+    std::vector<field_run> runs;
+    for (const std::string& path : args.inputs) {
+        runs.push_back(load_run(args, wanted, path));
+        stop_if_interrupted();
+    }
+    make_folders(wanted);
+    for (field_run& run : runs) allocate(run, args, wanted, true);
+    const computed done = compute_all(args, runs);
+    if (!done.note.empty()) note(args, done.note);
+    for (const field_run& run : runs) note_if_empty(args, run);
+    for (const field_run& run : runs) save(run, args);
+    report(args, runs, wanted, done);
     return 0;
 }
 

@@ -49,24 +49,24 @@ TEST(SpreadColours, NeighboursDiffer) {
 }
 
 TEST(Arrange, ChoosesPlanesAndSquarePixels) {
-    const sheet flat = arrange({900, 1000}, {1, 1}, "", false);
+    const sheet flat = arrange({900, 1000}, {1, 1}, {}, false);
     EXPECT_EQ(flat.width, 1000);
     EXPECT_EQ(flat.height, 900);
-    const sheet wide = arrange({100, 1000}, {2, 1}, "", false);
+    const sheet wide = arrange({100, 1000}, {2, 1}, {}, false);
     EXPECT_EQ(wide.height, 200);
-    EXPECT_EQ(arrange({100, 100}, {1, 1}, "", false).width, 800);
-    const sheet sliced = arrange({64, 900, 1000}, {1, 1, 1}, "0:-1", false);
+    EXPECT_EQ(arrange({100, 100}, {1, 1}, {}, false).width, 800);
+    const sheet sliced = arrange({64, 900, 1000}, {1, 1, 1}, {"0:-1"}, false);
     ASSERT_EQ(sliced.panels.size(), 1U);
     EXPECT_EQ(sliced.panels[0].shows.offset, std::int64_t{63} * 900 * 1000);
-    EXPECT_EQ(arrange({64, 90, 100}, {1, 1, 1}, "", false).panels.size(), 3U);
-    EXPECT_EQ(arrange({3, 64, 90, 100}, {1, 1, 1, 1}, "0:1,1:5", false).panels.size(), 1U);
-    EXPECT_GE(arrange({5}, {1}, "", false).height, 40);
-    EXPECT_LE(arrange({1, 1'000'000}, {1, 1}, "", false).width, 8192);
+    EXPECT_EQ(arrange({64, 90, 100}, {1, 1, 1}, {}, false).panels.size(), 3U);
+    EXPECT_EQ(arrange({3, 64, 90, 100}, {1, 1, 1, 1}, {"0:1,1:5"}, false).panels.size(), 1U);
+    EXPECT_GE(arrange({5}, {1}, {}, false).height, 40);
+    EXPECT_LE(arrange({1, 1'000'000}, {1, 1}, {}, false).width, 8192);
 }
 
 TEST(Arrange, RefusesWhatDoesNotFit) {
     const auto refused = [](const std::vector<std::int64_t>& shape, const char* slice) {
-        EXPECT_THROW(static_cast<void>(arrange(shape, std::vector<double>(shape.size(), 1.0), slice, false)), error)
+        EXPECT_THROW(static_cast<void>(arrange(shape, std::vector<double>(shape.size(), 1.0), {slice}, false)), error)
             << slice;
     };
     for (const char* slice : {"0", "3:0", "-1:0", "0:5", "0:-6", "0:a", ":", "0:1,", "0:1,1:1,2:1"})
@@ -91,10 +91,9 @@ io::array one_site(std::int64_t side) {
 
 TEST(DistancePicture, IsolinesLieAtTheirDistance) {
     constexpr int side = 1001, middle = side / 2;
-    const sheet on = arrange({side, side}, {1, 1}, "", false);
+    const sheet on = arrange({side, side}, {1, 1}, {}, false);
     const io::array field = distance_of(one_site(side));
-    picture with = draw_distance(on, field, {.isolines = "100,300", .squared = false, .unit = ""}),
-            without = draw_distance(on, field, {});
+    picture with = draw_distance(on, field, {.isolines = "100,300"}), without = draw_distance(on, field, {});
     for (int x = middle + 5; x < side; ++x) {
         const int off = x - middle;
         const bool on_line = off == 100 || off == 300, near = std::abs(off - 100) <= 2 || std::abs(off - 300) <= 2;
@@ -111,25 +110,23 @@ TEST(DistancePicture, SquaredGivesTheSameColours) {
     const io::array image = make_sample(sample_kind::random, {{90, 900}, 1, 0.001, 0, false});
     io::array squared = io::make_array(dtype::uint32, image.shape);
     squared_distance(host{}, image.in(), squared.out(), {.spacing = {}, .sites = sites::nonzero});
-    const sheet on = arrange(image.shape, {1, 1}, "", false);
+    const sheet on = arrange(image.shape, {1, 1}, {}, false);
     EXPECT_TRUE(std::ranges::equal(draw_distance(on, distance_of(image), {}).pixels,
-                                   draw_distance(on, squared, {.isolines = "none", .squared = true, .unit = ""}).pixels,
+                                   draw_distance(on, squared, {.squared = true}).pixels,
                                    [](const rgb& a, const rgb& b) { return std::abs(a.green - b.green) <= 4; }));
 }
 
 TEST(DistancePicture, WithoutSitesItIsGray) {
     io::array field = io::make_array(dtype::float32, {10, 900});
     std::fill_n(reinterpret_cast<float*>(field.data.get()), field.cells(), INFINITY);
-    for (const rgb& pixel : draw_distance(arrange(field.shape, {1, 1}, "", false), field,
-                                          {.isolines = "auto", .squared = false, .unit = ""})
-                                .pixels)
-        ASSERT_EQ(pixel, (rgb{128, 128, 128}));
+    for (const rgb& pixel : draw_distance(arrange(field.shape, {1, 1}, {}, false), field, {.isolines = "auto"}).pixels)
+        ASSERT_EQ(pixel, unreached);
 }
 
 TEST(DistancePicture, OfAVolumeHasALegend) {
     const io::array image = make_sample(sample_kind::circle, {{60, 70, 80}, 1, 0, 0, false});
-    const sheet on = arrange(image.shape, {1, 1, 1}, "", false);
-    picture drawn = draw_distance(on, distance_of(image), {.isolines = "auto", .squared = false, .unit = "mm"});
+    const sheet on = arrange(image.shape, {1, 1, 1}, {}, false);
+    picture drawn = draw_distance(on, distance_of(image), {.isolines = "auto", .unit = "mm"});
     std::set<int> greens;
     for (int y = on.legend_top; y < on.legend_top + on.legend_height; ++y)
         greens.insert(drawn.at(on.legend_left + 20, y).green);
@@ -154,7 +151,7 @@ drawn_cells voronoi_of(const io::array& seeds) {
     io::array nearest = io::make_array(dtype::int64, seeds.shape);
     voronoi(host{}, seeds.in(), nearest.out());
     const std::vector<double> ones(seeds.shape.size(), 1.0);
-    drawn_cells made{draw_voronoi(arrange(seeds.shape, ones, "", false), nearest, ones, group_seeds(seeds, false)), 0};
+    drawn_cells made{draw_voronoi(arrange(seeds.shape, ones, {}, false), nearest, ones, group_seeds(seeds, false)), 0};
     std::map<std::array<int, 3>, int> counts;
     for (const rgb& pixel : made.image.pixels) ++counts[{pixel.red, pixel.green, pixel.blue}];
     made.colours =
@@ -194,7 +191,105 @@ TEST(VoronoiPicture, OddShapes) {
          {std::vector<std::int64_t>{1}, {7}, {1, 1}, {1, 9}, {9, 1}, {3, 1, 5}, {4, 5, 6}})
         EXPECT_FALSE(voronoi_of(make_sample(sample_kind::random, {shape, 1, 0.5, 0, false})).image.pixels.empty());
     const io::array none = make_sample(sample_kind::one, {{1, 1}, 1, 0, 0, true});
-    EXPECT_EQ(voronoi_of(none).image.at(0, 0), (rgb{128, 128, 128}));
+    EXPECT_EQ(voronoi_of(none).image.at(0, 0), unreached);
+}
+
+template <class T>
+io::array array_of(std::vector<std::int64_t> shape, const std::vector<T>& values) {
+    io::array made = io::make_array(dtype_of<T>(), std::move(shape));
+    std::copy(values.begin(), values.end(), reinterpret_cast<T*>(made.data.get()));
+    return made;
+}
+
+TEST(Diverging, IsAlikeOnBothSidesAndDarkensAwayFromZero) {
+    for (int i = 15; i <= 255; i += 16) {
+        const oklab plus = to_oklab(diverging(i / 255.0)), minus = to_oklab(diverging(-i / 255.0));
+        EXPECT_NEAR(plus.lightness, minus.lightness, 0.01) << i;
+        EXPECT_GT(plus.a, minus.a);
+        EXPECT_GT(difference(plus, minus), 0.05) << i;
+        EXPECT_LT(plus.lightness, to_oklab(diverging((i - 15) / 255.0)).lightness);
+    }
+    EXPECT_EQ(diverging(3), diverging(1));
+}
+
+TEST(SignedPicture, HasTwoColoursAndALineBetween) {
+    std::vector<float> values;
+    for (int r = 0; r < 900; ++r)
+        for (int c = 0; c < 900; ++c) values.push_back(static_cast<float>(c) - 449.5F);
+    picture drawn =
+        draw_distance(arrange({900, 900}, {1, 1}, {}, false), array_of({900, 900}, values), {.is_signed = true});
+    EXPECT_EQ(drawn.at(10, 450), diverging((10 - 449.5) / 449.5));
+    EXPECT_GT(drawn.at(890, 450).red, drawn.at(890, 450).blue);
+    EXPECT_LT(to_oklab(drawn.at(449, 450)).lightness, 0.4);
+    EXPECT_GT(to_oklab(drawn.at(440, 450)).lightness, 0.9);
+}
+
+TEST(Numbers, NeedRoomAndAreWritten) {
+    const std::vector<float> values{-1.5F, 2, INFINITY, 0.25F};
+    const io::array field = array_of<float>({2, 2}, values);
+    const sheet on = arrange({2, 2}, {1, 1}, {.size = 100}, false);
+    EXPECT_NO_THROW(require_room_for_numbers(on));
+    EXPECT_THROW(require_room_for_numbers(arrange({200, 200}, {1, 1}, {}, false)), error);
+    picture drawn = draw_distance(on, field, {.is_signed = true, .numbers = true});
+    for (int cell = 0; cell < 4; ++cell) {
+        std::set<std::array<int, 3>> colours;
+        for (int y = 5; y < 45; ++y)
+            for (int x = 5; x < 45; ++x) {
+                const rgb& pixel = drawn.at(x + 50 * (cell % 2), y + 50 * (cell / 2));
+                colours.insert({pixel.red, pixel.green, pixel.blue});
+            }
+        EXPECT_EQ(colours.size(), 2U) << cell;
+    }
+}
+
+TEST(Batch, ImagesLieSideBySideAndVolumesShowTheFirst) {
+    const sheet images = arrange({3, 40, 50}, {1, 1, 1}, {.batch_axes = 1}, false);
+    ASSERT_EQ(images.panels.size(), 3U);
+    EXPECT_EQ(images.panels[2].shows.first, 2 * 40 * 50);
+    for (const panel& each : images.panels) {
+        EXPECT_LE(each.left + each.width, images.width);
+        EXPECT_LE(each.top + each.height, images.height);
+    }
+    EXPECT_EQ(arrange({100, 4, 5}, {1, 1, 1}, {.batch_axes = 1}, false).panels.size(), 16U);
+    EXPECT_EQ(arrange({100, 4, 5}, {1, 1, 1}, {.slice = "0:7", .batch_axes = 1}, false).panels.size(), 1U);
+    EXPECT_EQ(arrange({2, 4, 5, 6}, {1, 1, 1, 1}, {.batch_axes = 1}, false).panels.size(), 3U);
+    EXPECT_EQ(arrange({5, 9}, {1, 1}, {.batch_axes = 1}, false).panels.size(), 5U);
+    // Seeds of one image, which touch those of the next in memory, stay by themselves.
+    const io::array seeds = array_of<std::uint8_t>({2, 1, 2}, {0, 1, 0, 1});
+    EXPECT_NE(group_seeds(seeds, false, 1)(1), group_seeds(seeds, false, 1)(3));
+    EXPECT_EQ(group_seeds(seeds, false)(1), group_seeds(seeds, false)(3));
+}
+
+TEST(VoronoiPicture, BordersLimitsAndWeightsMoveTheLines) {
+    const io::array seeds = two_pairs(1, 2);
+    const std::vector<double> ones{1, 1};
+    const sheet on = arrange(seeds.shape, ones, {}, false);
+    const auto drawn = [&](const distance_options& options, const voronoi_style& style) {
+        io::array nearest = io::make_array(dtype::int32, seeds.shape);
+        fields<host> out;
+        out.index = nearest.out();
+        voronoi(host{}, seeds.in(), out, options);
+        return draw_voronoi(on, nearest, ones, group_by_value(seeds), style);
+    };
+    distance_options options;
+    picture open = drawn(options, {});
+    EXPECT_EQ(open.at(5, 50), open.at(300, 50));
+    options.border = border::periodic;
+    // Seeds at 200 and 699 of 900: the other way round the middle is at 899.5.
+    picture periodic = drawn(options, {.borders = {border::periodic, border::periodic}});
+    EXPECT_EQ(periodic.at(5, 50), periodic.at(300, 50));
+    EXPECT_LT(to_oklab(periodic.at(899, 50)).lightness, to_oklab(periodic.at(890, 50)).lightness);
+    options.border = border::closed;
+    EXPECT_EQ(drawn(options, {.borders = {border::closed, border::closed}}).at(200, 3), unreached);
+    options.border = border::open, options.max_distance = 20;
+    picture limited = drawn(options, {.max_distance = 20});
+    EXPECT_EQ(limited.at(225, 30), unreached);
+    EXPECT_EQ(limited.at(218, 30), limited.at(200, 45));
+}
+
+TEST(TrustPicture, HasAColourForEach) {
+    picture drawn = draw_trust(arrange({1, 2}, {1, 1}, {}, false), array_of<std::uint8_t>({1, 2}, {1, 0}));
+    EXPECT_NE(drawn.at(0, 0), drawn.at(drawn.width - 1, 0));
 }
 
 }  // namespace

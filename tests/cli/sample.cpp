@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 
 #include "cli/generator.hpp"
@@ -30,16 +31,17 @@ sample_options options_for(sample_kind kind, std::vector<std::int64_t> shape, st
     return {std::move(shape), seed, kind == sample_kind::random ? 0.25 : 0, 0, false};
 }
 
-TEST(Sample, EveryKindHasTwoValuesInTwoAndThreeDimensions) {
+TEST(Sample, EveryKindButLabelsHasTwoValuesInTwoAndThreeDimensions) {
     for (const sample_info& each : sample_kinds())
-        for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{61, 83}, {31, 40, 37}}) {
-            const io::array made = make_sample(each.kind, options_for(each.kind, shape));
-            EXPECT_EQ(made.shape, shape) << each.name;
-            EXPECT_EQ(made.type, dtype::uint8);
-            for (std::uint8_t cell : cells_of(made)) ASSERT_TRUE(cell == 0 || cell == 255) << each.name;
-            EXPECT_GT(share(made), 0) << each.name;
-            EXPECT_LT(share(made), 1) << each.name;
-        }
+        if (each.kind != sample_kind::labels)
+            for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{61, 83}, {31, 40, 37}}) {
+                const io::array made = make_sample(each.kind, options_for(each.kind, shape));
+                EXPECT_EQ(made.shape, shape) << each.name;
+                EXPECT_EQ(made.type, dtype::uint8);
+                for (std::uint8_t cell : cells_of(made)) ASSERT_TRUE(cell == 0 || cell == 255) << each.name;
+                EXPECT_GT(share(made), 0) << each.name;
+                EXPECT_LT(share(made), 1) << each.name;
+            }
 }
 
 // Values taken once; a change on any machine or compiler is a broken promise.
@@ -55,6 +57,36 @@ TEST(Sample, ASeedGivesTheSameBitsEverywhere) {
     EXPECT_EQ(of(sample_kind::one, {60, 70}), 16342252282444935984U);
     EXPECT_EQ(of(sample_kind::blobs, {20, 30, 40}), 16175051369726952669U);
     EXPECT_EQ(of(sample_kind::vessels, {20, 30, 40}), 196114571539936092U);
+}
+
+std::vector<std::uint16_t> labels_of(std::vector<std::int64_t> shape, std::int64_t scale, double density = 0,
+                                     std::uint64_t seed = 3) {
+    const io::array made = make_sample(sample_kind::labels, {std::move(shape), seed, density, scale, false});
+    EXPECT_EQ(made.type, dtype::uint16);
+    const auto* cells = reinterpret_cast<const std::uint16_t*>(made.data.get());
+    return {cells, cells + made.cells()};
+}
+
+TEST(Sample, LabelsAreRegionsWithGaps) {
+    const std::vector<std::uint16_t> labels = labels_of({200, 300}, 20);
+    std::map<std::uint16_t, int> sizes;
+    for (std::uint16_t each : labels) ++sizes[each];
+    // 150 blocks of 20 by 20, and those around the edge.
+    EXPECT_GT(sizes.size(), 100U);
+    EXPECT_LT(sizes.size(), 220U);
+    EXPECT_NEAR(sizes[0] / 60000.0, 0.2, 0.1);
+    for (const auto& [label, cells] : sizes) EXPECT_TRUE(label == 0 || cells < 1500) << label;
+    // Most neighbours are of one region, and all regions touch others.
+    int same = 0;
+    for (std::size_t i = 1; i < labels.size(); ++i) same += labels[i] == labels[i - 1];
+    EXPECT_GT(same, 60000 * 9 / 10);
+    EXPECT_LT(same, 60000 * 99 / 100);
+    for (std::uint16_t each : labels_of({60, 70}, 9, 1.0)) EXPECT_NE(each, 0);
+    EXPECT_EQ(labels_of({1}, 0).size(), 1U);
+    EXPECT_EQ(labels_of({0, 5}, 0).size(), 0U);
+    EXPECT_NE(labels_of({60, 70}, 0, 0, 1), labels_of({60, 70}, 0, 0, 2));
+    EXPECT_THROW(static_cast<void>(make_sample(sample_kind::labels, {{5, 5}, 1, 0, 0, true})), error);
+    EXPECT_THROW(static_cast<void>(make_sample(sample_kind::labels, {{5, 5, 5, 5}, 1, 0, 0, false})), error);
 }
 
 TEST(Sample, SeedsDiffer) {

@@ -26,13 +26,15 @@ std::string refusal(std::vector<const char*> words) {
 TEST(CommandLine, ReadsEveryKindOfValue) {
     const arguments args =
         parsed({"distance", "in.png", "-o", "-", "--squared", "--threads=3", "--threshold", "-2.5", "-q"});
-    EXPECT_EQ(args.input, "in.png");
+    EXPECT_EQ(args.inputs, std::vector<std::string>{"in.png"});
     EXPECT_EQ(args.output, "-");
     EXPECT_TRUE(args.squared);
     EXPECT_TRUE(args.quiet);
     EXPECT_EQ(args.threads, 3);
     EXPECT_EQ(args.threshold, "-2.5");
-    EXPECT_EQ(parsed({"distance", "-", "-o", "x.npy"}).input, "-");
+    EXPECT_EQ(parsed({"distance", "-", "-o", "x.npy"}).inputs, std::vector<std::string>{"-"});
+    EXPECT_EQ(parsed({"distance", "a", "-o", "d", "b"}).inputs, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(parsed({"distance", "a", "--border", "closed,open"}).border, "closed,open");
     EXPECT_EQ(parsed({"sample", "one", "-o", "x.npy", "--seed", "18446744073709551615"}).seed, 18446744073709551615U);
     EXPECT_EQ(parsed({"bench", "--density", "0.5"}).density, 0.5);
     EXPECT_EQ(parsed({"distance", "a", "--device", "cuda:1"}).device, "cuda:1");
@@ -44,7 +46,14 @@ TEST(CommandLine, RefusalsSayWhatToDo) {
               "sample, convert, bench, demo, help, completion, man");
     EXPECT_EQ(refusal({"distance", "a", "--square"}),
               "there is no option --square; did you mean --squared?; see `nearfield help distance`");
-    EXPECT_EQ(refusal({"distance", "a", "b"}), "'b' is one argument too many; see `nearfield help distance`");
+    EXPECT_EQ(refusal({"bench", "a", "b"}), "'b' is one argument too many; see `nearfield help bench`");
+    EXPECT_EQ(refusal({"distance", "a", "--border", "open,shut"}),
+              "--border is 'open,shut'; expected one of open, closed, periodic, or several joined by commas");
+    EXPECT_EQ(
+        refusal({"distance", "a", "--border", "perodic"}),
+        "--border is 'perodic'; expected one of open, closed, periodic, or several joined by commas; did you mean "
+        "periodic?");
+    EXPECT_EQ(refusal({"distance", "a", "--signed", "in"}), "--signed is 'in'; expected one of inside, outside");
     EXPECT_EQ(refusal({"distance", "a", "--device", "gpu"}),
               "--device is 'gpu'; expected one of auto, cpu, cuda; did you mean cpu?");
     EXPECT_EQ(refusal({"distance", "a", "--threads", "many"}),
@@ -73,6 +82,15 @@ TEST(Spacing, ComesFromTheOptionThenTheFileThenOnes) {
     EXPECT_EQ(parse_spacing("0.5", {}, shape), (std::vector<double>{0.5, 0.5, 0.5}));
     EXPECT_EQ(parse_spacing("", {1, 2, 3}, shape), (std::vector<double>{1, 2, 3}));
     EXPECT_EQ(parse_spacing("", {}, shape), (std::vector<double>{1, 1, 1}));
+}
+
+TEST(Spacing, BatchAxesHaveNone) {
+    const std::vector<std::int64_t> shape{10, 64, 512};
+    EXPECT_EQ(parse_spacing("5,0.4", {}, shape, 1), (std::vector<double>{1, 5, 0.4}));
+    EXPECT_EQ(parse_spacing("9,5,0.4", {}, shape, 1), (std::vector<double>{1, 5, 0.4}));
+    EXPECT_EQ(parse_spacing("0.5", {}, shape, 1), (std::vector<double>{1, 0.5, 0.5}));
+    EXPECT_EQ(parse_spacing("", {7, 2, 3}, shape, 1), (std::vector<double>{1, 2, 3}));
+    EXPECT_THROW(static_cast<void>(parse_spacing("1,2,3,4", {}, shape, 1)), error);
 }
 
 TEST(Spacing, WrongOnesAreExplained) {

@@ -1,0 +1,218 @@
+#include "cli/field_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cli/options.hpp"
+#include "cli/parse.hpp"
+#include "cli/picture.hpp"
+#include "cli/progress.hpp"
+#include "cli/values.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+/// The same values as `type`; false where one of them has no place in it.
+template <class To>
+bool convert(const io::array& from, io::array& to) {
+    auto* cells = reinterpret_cast<To*>(to.data.get());
+    return with_elements(from.data.get(), from.type, [&](const auto* values) {
+        for (std::int64_t i = 0, n = from.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(values[i]);
+            const bool whole = std::is_integral_v<To>;
+            if (whole && !(value >= std::numeric_limits<std::int32_t>::min() &&
+                           value <= std::numeric_limits<std::int32_t>::max()))
+                return false;
+            if (!whole && std::abs(value) > 0x1p53) return false;
+            cells[i] = static_cast<To>(values[i]);
+        }
+        return true;
+    });
+}
+
+/// The types that the library takes leave out int64, which NumPy's integers have, and float16.
+io::array in_weight_type(io::array weights, const std::string& path) {
+    const dtype came = weights.type;
+    if (came == dtype::float16 || came == dtype::boolean || came == dtype::int64 || came == dtype::uint64) {
+        io::array narrow = make_like(weights, came == dtype::float16 ? dtype::float64 : dtype::int32, weights.shape);
+        if (narrow.type == dtype::float64) static_cast<void>(convert<double>(weights, narrow));
+        else if (!convert<std::int32_t>(weights, narrow)) {
+            narrow = make_like(weights, dtype::float64, weights.shape);
+            if (!convert<double>(weights, narrow))
+                refuse(fmt::format(
+                    "--weights {} has {} values beyond 2^53, which no weight type holds; save smaller numbers", path,
+                    name_of(came)));
+        }
+        return narrow;
+    }
+    return weights;
+}
+
+io::array load_weights(const std::string& path, const io::array& seeds) {
+    io::array weights = io::read(path);
+    if (weights.color || weights.shape != seeds.shape)
+        refuse(fmt::format("--weights {} has shape {} and the seeds have {}; give an array with one weight a cell",
+                           path, text_of(weights.shape), text_of(seeds.shape)));
+    return in_weight_type(std::move(weights), path);
+}
+
+void check_power(const field_run& run) {
+    const distance_options& options = run.options;
+    const char* not_with = std::isfinite(options.max_distance) ? "--max-distance"
+                           : options.sites == sites::zero      ? "--sites zero"
+                                                               : nullptr;
+    if (not_with != nullptr) refuse(fmt::format("{} does not go with --weights; leave one of them out", not_with));
+    for (std::size_t axis = 0; axis < run.input.image.shape.size(); ++axis)
+        if (options.border[static_cast<int>(axis)] == border::closed)
+            refuse("--border closed does not go with --weights; give open or periodic");
+    for (const slot& each : run.slots)
+        if (each.what == content::trusted) refuse("--trust does not go with --weights; leave one of them out");
+}
+
+page page_of(const arguments& args) {
+    return {args.slice, static_cast<int>(args.batch_axes), static_cast<int>(args.picture_size)};
+}
+
+std::vector<std::int64_t> with_axes(const field_run& run) {
+    std::vector<std::int64_t> shape = run.input.image.shape;
+    shape.insert(shape.begin(), std::ssize(shape) - run.options.batch_axes);
+    return shape;
+}
+
+dtype values_type(const field_run& run, const arguments& args) {
+    if (run.weighted()) return dtype::float64;
+    const std::vector<std::int64_t>& shape = run.input.image.shape;
+    if (args.squared && args.dtype.empty())
+        return squared_distance_type(shape.data(), static_cast<int>(shape.size()), run.options);
+    for (int type = 0; type <= static_cast<int>(dtype::float64); ++type)
+        if (args.dtype == nearfield::name_of(static_cast<dtype>(type))) return static_cast<dtype>(type);
+    return dtype::float32;
+}
+
+picture draw(const field_run& run, const arguments& args, content what) {
+    const sheet on = arrange(run.input.image.shape, run.input.per_axis, page_of(args), run.input.rows_up);
+    const bool is_signed = run.options.sign != sign::none || run.weighted();
+    if (what == content::values)
+        return draw_distance(on, run.values,
+                             {.isolines = args.isolines,
+                              .squared = args.squared || run.weighted(),
+                              .is_signed = is_signed,
+                              .numbers = args.numbers,
+                              .unit = run.input.image.unit});
+    if (what == content::trusted) return draw_trust(on, run.trusted);
+    voronoi_style style;
+    style.max_distance = run.options.max_distance;
+    style.weights = run.weighted() ? &run.weights : nullptr;
+    for (int axis = 0; axis < static_cast<int>(run.input.image.shape.size()); ++axis)
+        style.borders.push_back(run.options.border[axis]);
+    const bool same_sites_for_all = run.options.sites != sites::other_labels && run.options.sign == sign::none;
+    style.flat = run.options.half_cell || !same_sites_for_all;
+    // Where sites are cells of all values, connected cells of one kind are no groups.
+    const bool by_value = what == content::label || !same_sites_for_all;
+    const auto groups = by_value
+                            ? group_by_value(run.input.image)
+                            : group_seeds(run.input.image, run.options.sites == sites::zero, run.options.batch_axes);
+    return draw_voronoi(on, run.index, run.input.per_axis, groups, style);
+}
+
+}  // namespace
+
+const io::array& field_run::array_of(const arguments& args, content what) const {
+    switch (what) {
+        case content::values: return values;
+        case content::nearest: return args.coordinates ? coordinates : index;
+        case content::label: return label;
+        default: return trusted;
+    }
+}
+
+std::string field_run::name_of(const arguments& args, content what) const {
+    switch (what) {
+        case content::values: return weighted() ? "power" : args.squared ? "squared" : "distance";
+        case content::nearest: return args.coordinates ? "coordinates" : "index";
+        case content::label: return "label";
+        default: return "trusted";
+    }
+}
+
+std::pair<double, double> field_run::extremes() const {
+    return with_elements(values.data.get(), values.type, [&]<class T>(const T* cells) {
+        double least = std::numeric_limits<double>::infinity(), largest = -least;
+        for (std::int64_t i = 0, n = values.cells(); i < n; ++i) {
+            const auto value = static_cast<double>(cells[i]);
+            if constexpr (std::is_integral_v<T>)
+                if (cells[i] == std::numeric_limits<T>::max()) continue;
+            if (std::isfinite(value)) least = std::min(least, value), largest = std::max(largest, value);
+        }
+        return least <= largest ? std::pair{least, largest} : std::pair{0.0, 0.0};
+    });
+}
+
+field_run load_run(const arguments& args, const outputs& wanted, const std::string& path) {
+    field_run run;
+    run.path = path;
+    run.input = load(path, args);
+    run.slots = wanted.of(path);
+    run.options = options_for(args, args.verb == "voronoi" ? sites::nonzero : sites::zero, run.input);
+    const io::array& image = run.input.image;
+    if (run.options.sites == sites::other_labels && is_floating(image.type))
+        refuse(fmt::format("{} has {} values and labels are whole numbers; convert it to an integer type{}", path,
+                           nearfield::name_of(image.type),
+                           args.threshold.empty() ? ", or give --threshold for a mask" : ""));
+    if (!args.weights.empty()) {
+        run.weights = load_weights(args.weights, image);
+        check_power(run);
+    }
+    // A slice that does not fit must not be found out after the work.
+    for (const slot& each : run.slots)
+        if (each.drawn && !args.plan) {
+            const sheet on = arrange(image.shape, run.input.per_axis, page_of(args), false);
+            if (args.numbers && each.what == content::values) require_room_for_numbers(on);
+        }
+    run.empty = image.cells() > 0 && !any_site(image, run.options.sites);
+    return run;
+}
+
+void allocate(field_run& run, const arguments& args, const outputs& wanted, bool with_memory) {
+    const io::array& image = run.input.image;
+    const auto add = [&](io::array& to, any_output<host>& field, dtype type, const std::vector<std::int64_t>& shape) {
+        if (with_memory) to = make_like(image, type, shape), field = to.out();
+        else field = any_output<host>::contiguous(nullptr, type, shape);
+    };
+    const bool voronoi = args.verb == "voronoi", nothing_named = wanted.slots.empty();
+    if (wanted.any(content::values) || (nothing_named && !voronoi))
+        add(run.values, args.squared || run.weighted() ? run.out.squared : run.out.distance, values_type(run, args),
+            image.shape);
+    const bool index_written = wanted.any(content::nearest, false) && !args.coordinates;
+    if (index_written || wanted.any(content::nearest, true) || wanted.any(content::label, true) ||
+        (nothing_named && voronoi))
+        add(run.index, run.out.index, args.index_dtype == "int32" ? dtype::int32 : dtype::int64, image.shape);
+    if (wanted.any(content::nearest, false) && args.coordinates) {
+        add(run.coordinates, run.out.coordinates, dtype::int32, with_axes(run));
+        run.coordinates.spacing.clear();
+    }
+    if (wanted.any(content::label, false)) add(run.label, run.out.label, image.type, image.shape);
+    if (wanted.any(content::trusted)) add(run.trusted, run.out.trusted, dtype::uint8, image.shape);
+    if (!with_memory) return;
+    // A file format that cannot hold an answer must not be found out after the work either.
+    for (const slot& each : run.slots)
+        if (!each.drawn) {
+            const io::array& made = run.array_of(args, each.what);
+            io::require_writable(each.path, made.type, made.shape);
+        }
+}
+
+void save(const field_run& run, const arguments& args) {
+    for (const slot& each : run.slots) {
+        stop_if_interrupted();
+        if (each.drawn) io::write(each.path, to_array(draw(run, args, each.what)));
+        else io::write(each.path, run.array_of(args, each.what));
+    }
+}
+
+}  // namespace nearfield::cli

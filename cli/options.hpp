@@ -1,0 +1,23 @@
+// From the command line's words to the library's options.
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/load.hpp"
+#include "nearfield/distance.hpp"
+
+namespace nearfield::cli {
+
+/// What the words say by themselves, for arrays of any shape: sites, sign, half_cell, max_distance, batch_axes. Throws
+/// invalid_argument naming the option.
+[[nodiscard]] distance_options options_of(const arguments& args, sites otherwise);
+
+/// The same with what needs the input: its spacing, and a border for every axis.
+[[nodiscard]] distance_options options_for(const arguments& args, sites otherwise, const loaded& input);
+
+/// "zero", "nonzero", "other-labels"
+[[nodiscard]] const char* name_of(sites which);
+
+/// Is there a cell that `which` makes a site, of any image?
+[[nodiscard]] bool any_site(const io::array& image, sites which);
+
+}  // namespace nearfield::cli

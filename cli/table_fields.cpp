@@ -1,0 +1,194 @@
+// The verbs that compute fields: distance, voronoi, bench.
+#include "cli/table_rows.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+using namespace rows_shared;
+using a = arguments;
+using rows = std::vector<option>;
+
+/// An option that names a file.
+option file(const std::string& name, const std::string& help, std::string arguments::*into) {
+    return {name, "FILE", help, into, {}, false, true};
+}
+
+option inputs(const std::string& what) {
+    return {"INPUT",
+            "INPUT",
+            what +
+                "; '-' is NPY on stdin. Several: one call for all, and -o and the other outputs name folders that get "
+                "NAME.npy (NAME.png from --picture) for each input",
+            &a::inputs,
+            {},
+            true,
+            true};
+}
+
+const option coordinates_row{"--coordinates", "",
+                             "nearest sites as coordinates instead of linear indices: int32 of shape (axes, ...)",
+                             &a::coordinates};
+const option index_dtype{
+    "--index-dtype", "TYPE", "type of the linear indices (default int64)", &a::index_dtype, {"int32", "int64"}};
+const option plan_row{"--plan", "",
+                      "print what the call would do and how much memory it needs, and do nothing; JSON with --json",
+                      &a::plan};
+const option trust_row = file("--trust",
+                              "also write, as uint8, 1 where the distance would stay the same whatever lay beyond the "
+                              "open borders, else 0; .png draws it",
+                              &a::trust);
+
+const option picture_size{"--picture-size", "N",
+                          "about how many pixels the longest side of a picture gets, if the array "
+                          "does not have more (default 800)",
+                          &a::picture_size};
+
+const rows distance_rows{
+    inputs("image or volume to read"),
+    output(
+        "where the distances go, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is NPY on stdout"),
+    any_sites("zero"),
+    multilabel,
+    sign,
+    half_cell,
+    cell,
+    border,
+    max_distance,
+    batch_axes,
+    {"--squared", "", "squared distances instead: integers where the spacing is integral", &a::squared},
+    {"--dtype",
+     "TYPE",
+     "type of the distances (default float32); the uint types only with --squared, whose default is the narrowest of "
+     "uint32, uint64, float64 that holds every answer",
+     &a::dtype,
+     {"float16", "float32", "float64", "uint16", "uint32", "uint64"}},
+    file("--indices", "also write the nearest site of every cell: its linear index; .png draws whose cell is whose",
+         &a::indices),
+    index_dtype,
+    coordinates_row,
+    file("--labels", "also write the image's value at the nearest site; .png draws it", &a::labels),
+    trust_row,
+    plan_row,
+    picture,
+    {"--isolines", "LIST", "lines of equal distance in the picture: 5,10,20 or auto or none", &a::isolines},
+    {"--numbers", "", "write the values into the cells of the picture; for small images", &a::numbers},
+    picture_size,
+    slice,
+    threshold,
+    channel,
+    device,
+    threads,
+    json,
+    quiet};
+
+const rows voronoi_rows{
+    inputs("seeds to read"),
+    output(
+        "where the indices go, by suffix: .npy .nrrd and others that hold int64; .png draws a picture; '-' is NPY on "
+        "stdout"),
+    file("--labels",
+         "the seeds' values carried to their cells, in the seeds' type: labels grow without running into each other; "
+         ".png draws them",
+         &a::labels),
+    file("--distances", "also write the distances, float32; .png draws them", &a::distances),
+    sites("nonzero"),
+    cell,
+    border,
+    max_distance,
+    batch_axes,
+    file("--weights",
+         "array of the seeds' shape with a weight for every seed, in squared units of the spacing: the power diagram, "
+         "where a seed of weight R*R reaches as far as a ball of radius R",
+         &a::weights),
+    file("--power", "with --weights: also write the powers, squared distance less weight, float64; .png draws them",
+         &a::power),
+    index_dtype,
+    coordinates_row,
+    trust_row,
+    plan_row,
+    picture,
+    picture_size,
+    slice,
+    threshold,
+    channel,
+    device,
+    threads,
+    json,
+    quiet};
+
+const rows bench_rows{
+    {"INPUT", "INPUT", "image or volume to read; without it a sample is made", &a::input, {}, false, true},
+    {"--kind", "KIND", "which sample (default random)", &a::kind, sample_names()},
+    {"--size", "AxBxC", "size of the sample (default 256x256x256)", &a::size},
+    seed,
+    density,
+    feature,
+    {"--fields",
+     "LIST",
+     "what to compute in one pass (default distance)",
+     &a::fields,
+     {"distance", "squared", "index", "coordinates", "label", "trusted"},
+     false,
+     false,
+     true},
+    {"--repeat", "N", "how often (default 5)", &a::repeat},
+    any_sites("nonzero"),
+    multilabel,
+    sign,
+    half_cell,
+    cell,
+    border,
+    max_distance,
+    batch_axes,
+    threshold,
+    channel,
+    device,
+    threads,
+    json,
+    quiet};
+
+}  // namespace
+
+verb distance_row() {
+    return {
+        "distance",
+        "Exact Euclidean distance from every cell to the nearest site",
+        "Reads an image or a volume and writes, for every cell, how far the nearest site is. A site is a cell whose "
+        "value is zero, unless --sites says otherwise. Distances are in units of the spacing, and exact. Without any "
+        "site every distance is +inf. docs/semantics.md says what each option means, with pictures.",
+        distance_rows,
+        "nearfield sample blobs -o blobs.png --size 256x256\n"
+        "nearfield distance blobs.png -o distance.npy --picture distance.png --isolines auto\n"
+        "nearfield distance blobs.png -o signed.npy --signed inside --half-cell --max-distance 20",
+        field_verb};
+}
+
+verb voronoi_row() {
+    return {
+        "voronoi",
+        "The nearest site of every cell",
+        "Reads seeds and writes, for every cell, which site is nearest, or what that site carries. A site is a cell "
+        "whose value is not zero, unless --sites says otherwise. Among equally near sites the one with the smallest "
+        "coordinate along the last axis is taken, then along the axis before it, and so on, as SciPy does. Without "
+        "any site every index is -1 and every label 0. A picture colours whole label regions where the seeds carry "
+        "labels, else connected groups of sites.",
+        voronoi_rows,
+        "nearfield sample random -o seeds.npy --size 200x300 --density 0.002\n"
+        "nearfield voronoi seeds.npy -o nearest.npy --picture voronoi.png\n"
+        "nearfield voronoi seeds.npy --labels grown.npy --max-distance 10",
+        field_verb};
+}
+
+verb bench_row() {
+    return {
+        "bench",
+        "Time the fields on this machine",
+        "Times the chosen fields on an input or, without one, on a sample with nonzero sites. Prints the median and "
+        "the best time over the repeats, after one run that is not counted, and millions of cells per second of the "
+        "median. On a GPU the time is that of the work alone; copies are reported separately.",
+        bench_rows,
+        "nearfield bench --size 64x64x64 --density 0.1 --fields distance,index --repeat 3",
+        bench_verb};
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,105 @@
+// Rows that several verbs share, and the verbs of each table_*.cpp. Internal to those files.
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/sample.hpp"
+
+namespace nearfield::cli {
+
+[[nodiscard]] verb distance_row();
+[[nodiscard]] verb voronoi_row();
+[[nodiscard]] verb bench_row();
+
+namespace rows_shared {
+
+inline const option json{"--json", "", "print a report as JSON: to stdout, or to stderr when stdout carries data",
+                         &arguments::json};
+inline const option quiet{"-q,--quiet", "", "print nothing but errors", &arguments::quiet};
+inline const option threads{"-j,--threads", "N", "CPU threads; 0 is every core this process may use",
+                            &arguments::threads};
+inline const option device{"--device",
+                           "NAME",
+                           "where to run; auto takes a GPU if there is one, cuda:1 is the second one",
+                           &arguments::device,
+                           {"auto", "cpu", "cuda"}};
+inline const option threshold{
+    "--threshold", "T",
+    "turn a gray image into a mask: cells above T are nonzero; auto takes Otsu's threshold, local "
+    "does so after removing uneven light",
+    &arguments::threshold};
+inline const option channel{"--channel",
+                            "NAME",
+                            "which value of a colour image counts (default luminance)",
+                            &arguments::channel,
+                            {"luminance", "alpha", "red", "green", "blue"}};
+inline const option cell{"--spacing", "A,B,...",
+                         "size of a cell along each axis in array order, or one value for all; overrides the file's",
+                         &arguments::spacing};
+inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
+inline const option slice{
+    "--slice", "AXIS:INDEX",
+    "which plane of a volume to draw; a negative index counts from the end; without it, the three middle planes",
+    &arguments::slice};
+inline const option seed{"--seed", "N", "the same seed gives the same bits on every machine", &arguments::seed};
+inline const option density{"--density", "F",
+                            "share of nonzero cells: of random (default 0.01), blobs (0.4), labels (0.8)",
+                            &arguments::density};
+inline const option feature{"--scale", "N",
+                            "size of a feature in cells: blob, cell, corridor, thickest vessel, square, diameter",
+                            &arguments::scale};
+
+inline option input(const std::string& help) { return {"INPUT", "INPUT", help, &arguments::input, {}, true, true}; }
+inline option output(const std::string& help, bool required = false) {
+    return {"-o,--output", "FILE", help, &arguments::output, {}, required, true};
+}
+inline const option multilabel{"--multilabel", "", "the same as --sites other-labels", &arguments::multilabel};
+inline const option half_cell{
+    "--half-cell", "",
+    "distances end at the faces of the site's cell instead of at its centre: half a cell less along each axis",
+    &arguments::half_cell};
+inline const option sign{"--signed",
+                         "SIDE",
+                         "make distances of one side negative (inside are the cells that are no sites) and give sites "
+                         "a distance too, to the "
+                         "nearest cell that is none",
+                         &arguments::sign,
+                         {"inside", "outside"}};
+inline const option border{
+    "--border",
+    "LIST",
+    "what lies beyond the ends of an axis (default open): nothing, only sites, or the other end; one for all axes or "
+    "one per axis in array order",
+    &arguments::border,
+    {"open", "closed", "periodic"},
+    false,
+    false,
+    true};
+inline const option max_distance{
+    "--max-distance", "X",
+    "cells farther than X, in units of the spacing, count as having no site; a small X is faster",
+    &arguments::max_distance};
+inline const option batch_axes{"--batch-axes", "N",
+                               "the first N axes number images, each of which is solved by itself (default 0)",
+                               &arguments::batch_axes};
+
+inline option sites(const std::string& otherwise) {
+    return {"--sites",
+            "WHICH",
+            "which cells are sites (default " + otherwise + ")",
+            &arguments::sites,
+            {"zero", "nonzero"}};
+}
+/// For the verbs that take labels.
+inline option any_sites(const std::string& otherwise) {
+    return {
+        "--sites",
+        "WHICH",
+        "which cells are sites (default " + otherwise +
+            "); with other-labels the sites of a cell are the cells of any other value, and those that are zero are "
+            "sites for all",
+        &arguments::sites,
+        {"zero", "nonzero", "other-labels"}};
+}
+
+}  // namespace rows_shared
+}  // namespace nearfield::cli

@@ -1,0 +1,34 @@
+// One call of the library, whichever of its overloads that is.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nearfield/distance.hpp"
+#include "nearfield/voronoi.hpp"
+
+namespace nearfield::cli {
+
+/// Images of one element type and number of axes, the fields wanted of each, and what goes for all.
+template <class Place>
+struct work {
+    std::vector<job<Place>> jobs;
+    any_input<Place> weights{};  ///< where wanted: the power diagram of the only job
+    distance_options options{};
+
+    [[nodiscard]] std::int64_t cells() const {
+        std::int64_t sum = 0;
+        for (const job<Place>& each : jobs) sum += each.image.cells();
+        return sum;
+    }
+};
+
+template <class Place>
+void run(const Place& on, const work<Place>& what) {
+    const job<Place>& first = what.jobs.front();
+    if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
+    else if (what.jobs.size() == 1) distance_transform(on, first.image, first.out, what.options);
+    else distance_transform(on, std::span<const job<Place>>(what.jobs), what.options);
+}
+
+}  // namespace nearfield::cli
