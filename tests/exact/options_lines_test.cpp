@@ -2,6 +2,7 @@
 // cells against the line oracle, or some cells against every site.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "exact/cases.hpp"
@@ -117,6 +118,29 @@ TEST(OptionsLines, LargeWholeSpacings) {
                 check_some(shape, options, ++seed);
                 if (HasFatalFailure()) return;
             }
+        }
+    }
+}
+
+/// Answers that fit integers are exact even where other distances of the grid would not fit.
+TEST(OptionsLines, AnswersOfSixtyBitsAreExact) {
+    const shape_t shape{3000};
+    constexpr std::uint64_t cell = 1000003;
+    for (const distance_options& options : {distance_options{.spacing = double{cell}, .border = border::closed},
+                                            distance_options{.spacing = double{cell}, .max_distance = 1000.0 * cell},
+                                            distance_options{.spacing = double{cell}, .border = border::periodic}}) {
+        std::vector<std::uint8_t> image(3000, 1);
+        if (options.border[0] != border::closed) image[0] = 0;
+        std::vector<std::uint64_t> squared(3000, 5);
+        fields<host> out;
+        out.squared = any_output<host>::contiguous(squared.data(), dtype::uint64, shape);
+        ASSERT_EQ(squared_distance_type(shape.data(), 1, options), dtype::uint64);
+        distance_transform(host{}, input_of(image, shape), out, options);
+        for (std::uint64_t i = 0; i < 3000; ++i) {
+            const std::uint64_t beyond = options.border[0] == border::closed ? 1 : 0;
+            const std::uint64_t d = std::min(i + beyond, options.border[0] == border::open ? i : 3000 - i);
+            const bool within = options.border[0] != border::open || d <= 1000;
+            ASSERT_EQ(squared[i], within ? d * d * cell * cell : ~std::uint64_t{0}) << "cell " << i;
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <type_traits>
 
 namespace oracle {
 namespace {
@@ -24,13 +25,21 @@ bool whole_spacing(const option_problem& p) {
     return true;
 }
 
-/// Integers serve while every value, and in quarters every numerator, is below 2^62.
+// Wide enough for every sum, however much larger than the answer it is.
+__extension__ typedef __int128 integer;
+
+/// Integers serve while every answer, in quarters the numerator, is below 2^62.
 bool in_integers(const option_problem& p) {
     if (!whole_spacing(p) || (!p.power.empty() && !p.whole_power)) return false;
-    long double largest = bound_of(p).largest * (p.half_cell ? 4 : 1);
-    for (double w : p.power) largest = std::max(largest, bound_of(p).largest + std::fabs(static_cast<long double>(w)));
+    const option_bound bound = bound_of(p);
+    const long double limit = static_cast<long double>(p.max_distance) * static_cast<long double>(p.max_distance);
+    long double largest = std::min(bound.reached, limit) * (p.half_cell ? 4 : 1);
+    for (double w : p.power) largest = std::max(largest, bound.largest + std::fabs(static_cast<long double>(w)));
     return largest < 4611686018427387904.0L;
 }
+
+template <class V>
+constexpr bool whole = !std::is_same_v<V, double>;
 
 /// Distances in the arithmetic of V, integers in quarters where half cells are asked for.
 template <class V>
@@ -73,7 +82,7 @@ public:
     }
     [[nodiscard]] double in_double(V value) const {
         const double v = static_cast<double>(value);
-        return std::is_integral_v<V> && p_.half_cell ? v / 4 : v;
+        return whole<V> && p_.half_cell ? v / 4 : v;
     }
 
 private:
@@ -90,7 +99,7 @@ template <class V>
 class search {
 public:
     search(const option_problem& p, option_answer& a) : p_(p), a_(a), by_(p) {
-        a.whole = std::is_integral_v<V>;
+        a.whole = whole<V>;
         image_ = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
     }
 
@@ -117,7 +126,7 @@ public:
         }
         const bool too_far = p_.power.empty() && found && std::sqrt(by_.in_double(best)) > p_.max_distance;
         if (too_far) found = ambiguous = false, winner = -1;
-        store(cell, here, found, best, winner, ambiguous && !std::is_integral_v<V>);
+        store(cell, here, found, best, winner, ambiguous && !whole<V>);
     }
 
     [[nodiscard]] point coordinates(std::int64_t cell) const {
@@ -140,7 +149,7 @@ private:
     }
 
     void store(std::int64_t cell, const point& here, bool found, V best, std::int64_t winner, bool ambiguous) {
-        a_.units.push_back(std::is_integral_v<V> ? static_cast<std::int64_t>(best) : 0);
+        a_.units.push_back(whole<V> ? static_cast<std::int64_t>(best) : 0);
         a_.squared.push_back(found ? by_.in_double(best) : inf);
         a_.found.push_back(found);
         const bool inside = p_.inside(static_cast<std::size_t>(cell));
@@ -221,7 +230,7 @@ option_bound bound_of(const option_problem& p) {
 
 option_answer solve(const option_problem& p) {
     option_answer a;
-    if (in_integers(p)) all_cells<std::int64_t>(p, a);
+    if (in_integers(p)) all_cells<integer>(p, a);
     else all_cells<double>(p, a);
     return a;
 }
@@ -229,7 +238,7 @@ option_answer solve(const option_problem& p) {
 option_answer solve_some(const option_problem& p, const std::vector<std::int64_t>& cells,
                          const std::vector<std::int64_t>& sites) {
     option_answer a;
-    if (in_integers(p)) some_cells<std::int64_t>(p, a, cells, sites);
+    if (in_integers(p)) some_cells<integer>(p, a, cells, sites);
     else some_cells<double>(p, a, cells, sites);
     a.trusted.clear();
     return a;
