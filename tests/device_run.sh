@@ -42,10 +42,10 @@ sanitize() {
     [ -n "$sanitizer" ] || { summary+=("compute-sanitizer        SKIPPED: not found"); return; }
     for tool in memcheck racecheck initcheck synccheck; do
         SECONDS=0
-        timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
-            "$test" --gtest_brief=1 --gtest_filter='Device.ShortWalkForTheSanitizer' >"$out/sanitizer_$tool.log" 2>&1
+        timeout 240 "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+            "$test" --gtest_brief=1 --gtest_filter='*Device.ShortWalkForTheSanitizer' >"$out/sanitizer_$tool.log" 2>&1
         status=$?
-        grep -q 'PASSED  \] 1 test' "$out/sanitizer_$tool.log" || status=1
+        grep -q 'PASSED  \] 2 tests' "$out/sanitizer_$tool.log" || status=1
         [ "$status" = 0 ] || tail -n 40 "$out/sanitizer_$tool.log"
         note "sanitizer $tool" "$status" "$(grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/sanitizer_$tool.log" | sed 's/^=* *//' | tail -n 1)"
     done
@@ -63,7 +63,7 @@ bench() {
 
 for part in $parts; do
     case $part in
-        tests) run_tests device_tests 'Device*-*DeviceLarge*:*DeviceBig*:*Sanitizer*'
+        tests) run_tests device_tests 'Device*:OptionsDevice*-*DeviceLarge*:*DeviceBig*:*Sanitizer*'
                run_tests device_large '*DeviceLarge*' ;;
         big) NEARFIELD_TEST_BIG=1 run_tests device_big '*DeviceBig*' ;;
         sanitize) sanitize ;;

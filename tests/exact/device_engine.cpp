@@ -62,11 +62,11 @@ void device_call::start() {
     distance_transform(device{on_.get()}, call_.image.view_of<device>(image), out, call_.options);
 }
 
-recorded::recorded(device_call& c, const stream& on) : on_(on) {
+recorded::recorded(const std::function<void()>& start, const stream& on) : on_(on) {
     // Global: a call that is not allowed in a capture fails from any thread.
     expect_cuda(cudaStreamBeginCapture(on.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
     try {
-        c.start();
+        start();
     } catch (...) {
         cudaStreamEndCapture(on.get(), &graph_);
         if (graph_ != nullptr) cudaGraphDestroy(graph_);

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -65,7 +66,8 @@ private:
 /// The work of a call recorded as a CUDA graph.
 class recorded {
 public:
-    recorded(device_call& c, const stream& on);
+    recorded(device_call& c, const stream& on) : recorded([&c] { c.start(); }, on) {}
+    recorded(const std::function<void()>& start, const stream& on);
     ~recorded();
     recorded(const recorded&) = delete;
     recorded& operator=(const recorded&) = delete;
