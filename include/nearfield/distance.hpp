@@ -63,10 +63,9 @@ struct job {
 
 /// The narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly: an unsigned type
 /// where the spacing is integral and neither `sign` nor `half_cell` is asked for; uint32 while the largest possible value
-/// is below 2^32 - 1, uint64 while it is below 2^62.
+/// is below 2^32 - 1, uint64 while the squared distance of no two cells of the grid reaches 2^62.
 /// Throws nearfield::error when rank is not 1..max_rank or an option is not valid.
-[[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options);
-[[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const spacing& cell = {});
+[[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options = {});
 
 /// Distance from every cell of an image to its nearest site, that site, or both.
 ///

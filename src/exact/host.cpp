@@ -9,6 +9,7 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "exact/host_classes.hpp"
+#include "exact/host_fold.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_scan.hpp"
 #include "exact/host_sweeps.hpp"
@@ -37,8 +38,10 @@ public:
           buffers_(static_cast<std::size_t>(crew_.threads())) {
         if constexpr (MayBeWeighted)
             if (p.weighted) weights_ = weight_field<V>(p, a, crew_);
-        state_ = reinterpret_cast<state*>(writer_.borrow(sizeof(state)));
-        if (state_ == nullptr && needs_state(p)) {
+        if (!needs_state(p)) return;
+        if (const any_output<host>* lent = lends_state(p, a.out, sizeof(state))) {
+            state_ = static_cast<state*>(lent->data);
+        } else {
             own_state_ = host_scratch<state>(p.cells);
             state_ = own_state_.get();
         }
@@ -101,13 +104,16 @@ private:
 
     void line_values(const std::int32_t* nearest, std::int64_t n, V* to) const {
         const auto last = static_cast<std::size_t>(p_.rank - 1);
-        if (terms_.get() == nullptr) return values_of_line(nearest, n, m_.weight[last], to);
-        const V limit = plan::bound<V>(p_.limit);
-        for (std::int64_t x = 0; x < n; ++x) {
-            const std::int64_t site = nearest[x];
-            to[x] = site < 0 ? no_site<V>() : terms_.get()[apart(x, site, n, m_.periodic[last])];
-            if (to[x] > limit) to[x] = no_site<V>();
+        if (m_.half_cell || m_.periodic[last]) {
+            for (std::int64_t x = 0; x < n; ++x)
+                to[x] = nearest[x] < 0 ? no_site<V>()
+                                       : terms_.get()[apart(x, std::int64_t{nearest[x]}, n, m_.periodic[last])];
+        } else {
+            values_of_line(nearest, n, m_.weight[last], to);
         }
+        const V limit = plan::bound<V>(p_.limit);
+        if (limit < no_site<V>())
+            for (std::int64_t x = 0; x < n; ++x) to[x] = to[x] > limit ? no_site<V>() : to[x];
     }
 
     static void steps_of_line(const std::int32_t* nearest, std::int64_t n, std::int32_t* to) {
@@ -273,42 +279,68 @@ private:
 
     /// After the search: the nearest rows of another class above and below every row.
     void offer_other_classes(const sweep& s, const tile_place& at, buffers& mine) {
-        const std::int64_t* coordinate[max_rank]{};
-        if constexpr (Keyed) coordinates_of(s, at, mine, coordinate);
-        const auto step_from = [&](std::int64_t i, std::int64_t neighbour, std::uint32_t* steps) {
+        if constexpr (Keyed) column_keys(s, at, mine);
+        const auto step_from = [&](std::int64_t i, std::int64_t neighbour, const std::uint32_t* next, std::uint32_t* to) {
             for (const run_of_columns& run : at.runs)
                 classes_.count_steps(run.offset + s.source(i) * s.inner, run.offset + s.source(neighbour) * s.inner,
-                                     run.count, steps + run.column);
+                                     run.count, next + run.column, to + run.column);
         };
         std::uint32_t* const above = mine.above.get();
         std::fill_n(above, s.width, no_row);
-        for (std::int64_t i = 1; i < s.rows(); ++i) {
-            std::copy_n(above + (i - 1) * s.width, s.width, above + i * s.width);
-            step_from(i, i - 1, above + i * s.width);
-        }
+        for (std::int64_t i = 1; i < s.rows(); ++i) step_from(i, i - 1, above + (i - 1) * s.width, above + i * s.width);
         std::uint32_t* const below = mine.below.get();
         std::fill_n(below, s.width, no_row);
         for (std::int64_t i = s.rows() - 1; i >= s.halo; --i) {
-            if (i + 1 < s.rows()) step_from(i, i + 1, below);
-            if (i >= s.halo + s.size) continue;
-            for (const run_of_columns& run : at.runs)
-                for (std::int64_t c = run.column; c < run.column + run.count; ++c)
-                    for (const std::int64_t row : {i - std::int64_t{above[i * s.width + c]}, i + std::int64_t{below[c]}})
-                        if (row >= std::max<std::int64_t>(i - s.window, 0) && row <= std::min(i + s.window, s.rows() - 1))
-                            offer_row(s, run, i, row, c, coordinate, mine);
+            if (i + 1 < s.rows()) step_from(i, i + 1, below, below);
+            if (i < s.halo + s.size) offer_to_row(s, at, i, mine);
         }
     }
 
+    /// Packed coordinates of the tile's columns along the axes that are done.
+    void column_keys(const sweep& s, const tile_place& at, buffers& mine) const {
+        const std::int64_t* coordinate[max_rank]{};
+        coordinates_of(s, at, mine, coordinate);
+        for (std::int64_t c = 0; c < at.count; ++c) {
+            K key = 0;
+            for (int done = s.axis + 1; done < p_.rank; ++done) key = m_.keys.with(key, done, coordinate[done][c]);
+            mine.column_key.get()[c] = key;
+        }
+    }
+
+    void offer_to_row(const sweep& s, const tile_place& at, std::int64_t i, buffers& mine) const {
+        const std::int64_t q = (i - s.halo) * s.width;
+        // Keys wrap round the ends of rings, and in double equal values need a second look: one cell at a time.
+        if (Keyed && (s.halo > 0 || std::is_floating_point_v<V>)) {
+            for (const run_of_columns& run : at.runs)
+                for (std::int64_t c = run.column; c < run.column + run.count; ++c)
+                    for (const std::int64_t row : {i - std::int64_t{mine.above.get()[i * s.width + c]},
+                                                   i + std::int64_t{mine.below.get()[c]}})
+                        if (row >= std::max<std::int64_t>(i - s.window, 0) &&
+                            row <= std::min(i + s.window, s.rows() - 1))
+                            offer_row(s, run, i, row, c, mine);
+            return;
+        }
+        fold_row<V, K> f;
+        f.above = mine.above.get() + i * s.width, f.below = mine.below.get();
+        f.count = at.count, f.row = i, f.window = s.window;
+        f.weight = m_.weight[s.axis], f.half_cell = m_.half_cell;
+        f.best = mine.best.get() + q;
+        if constexpr (Keyed) {
+            f.column_key = mine.column_key.get(), f.key_shift = m_.keys.shift[s.axis];
+            f.best_key = mine.best_key.get() + q;
+        }
+        offer_rows(f);
+    }
+
     void offer_row(const sweep& s, const run_of_columns& run, std::int64_t i, std::int64_t row, std::int64_t c,
-                   const std::int64_t* const* coordinate, buffers& mine) const {
+                   buffers& mine) const {
         const std::int64_t at = (i - s.halo) * s.width + c;
         V& best = mine.best.get()[at];
         const V value = terms_.get()[row < i ? i - row : row - i];
         if (value > best) return;
         if constexpr (Keyed) {
             K& best_key = mine.best_key.get()[at];
-            K key = m_.keys.template field<K>(s.axis, s.source(row));
-            for (int done = s.axis + 1; done < p_.rank; ++done) key = m_.keys.with(key, done, coordinate[done][c]);
+            const K key = m_.keys.with(mine.column_key.get()[c], s.axis, s.source(row));
             if (value == best && (best_key == key || (best_key < key && truly_other(s, run, i, c, best_key)))) return;
             best_key = key;
         }
@@ -330,7 +362,7 @@ private:
     const metric<V> m_;
     const any_input<host>& image_;
     class_field classes_;
-    output_writer writer_;
+    output_writer<V, K> writer_;
     workers crew_;
     std::vector<buffers> buffers_;
     weight_field<std::conditional_t<sizeof(V) == 8, V, std::int64_t>> weights_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/lines.hpp"
+#include "exact/host_fold.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
@@ -108,8 +109,12 @@ auto class_field::with_elements(const Use& use) const {
     }
 }
 
-bool class_field::inside(std::int64_t cell) const {
-    return with_elements([&](const auto* label) { return (label[cell] != 0) == p_.inside_is_nonzero; });
+void class_field::signs(std::int64_t first, std::int64_t count, std::int8_t* sign) const {
+    const auto of_zero = static_cast<std::int8_t>(p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign);
+    const auto of_others = static_cast<std::int8_t>(-of_zero);
+    with_elements([&](const auto* label) {
+        for (std::int64_t i = 0; i < count; ++i) sign[i] = label[first + i] == 0 ? of_zero : of_others;
+    });
 }
 
 bool class_field::same(std::int64_t a, std::int64_t b) const {
@@ -122,13 +127,9 @@ void class_field::nearest_in_line(std::int64_t line, std::int64_t count, std::in
         [&](const auto* label) { nearest_other(label + line * count, count, p_.background, periodic, nearest); });
 }
 
-void class_field::count_steps(std::int64_t cell, std::int64_t neighbour, std::int64_t count,
+void class_field::count_steps(std::int64_t here, std::int64_t there, std::int64_t count, const std::uint32_t* next,
                               std::uint32_t* steps) const {
-    with_elements([&](const auto* label) {
-        const auto* here = label + cell;
-        const auto* there = label + neighbour;
-        for (std::int64_t c = 0; c < count; ++c) steps[c] = here[c] == there[c] ? steps[c] + 1 : 1;
-    });
+    with_elements([&](const auto* label) { exact::count_steps(label + here, label + there, count, next, steps); });
 }
 
 }  // namespace nearfield::exact

@@ -24,16 +24,18 @@ public:
     /// Fills lines [first, last) of the last axis where the image cannot be used as it is.
     void read_lines(std::int64_t first, std::int64_t last);
     [[nodiscard]] bool wanted() const { return bytes_ > 0; }
-    [[nodiscard]] bool inside(std::int64_t cell) const;
     [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const;
 
     /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when the
     /// line has none. Background cells are their own.
     void nearest_in_line(std::int64_t line, std::int64_t count, std::int32_t* nearest) const;
 
-    /// steps[c] = how many rows away from row `cell` the nearest row of another class is, when the row next to it in that
-    /// direction, `neighbour`, has `steps` itself: one if the classes differ, else one more. Rows are `count` cells.
-    void count_steps(std::int64_t cell, std::int64_t neighbour, std::int64_t count, std::uint32_t* steps) const;
+    /// exact::count_steps for the rows of `count` cells that start at cells `here` and `there`.
+    void count_steps(std::int64_t here, std::int64_t there, std::int64_t count, const std::uint32_t* next,
+                     std::uint32_t* steps) const;
+
+    /// Signs of the distances of cells [first, first + count), which is_signed() says are wanted.
+    void signs(std::int64_t first, std::int64_t count, std::int8_t* sign) const;
 
 private:
     template <class Use>
@@ -45,8 +47,5 @@ private:
     host_scratch<std::byte> own_;
     const std::byte* data_ = nullptr;
 };
-
-/// Steps to a row of another class that does not exist; adding the rows of a line (at most 2^31) does not overflow.
-inline constexpr std::uint32_t no_row = std::uint32_t{1} << 31;
 
 }  // namespace nearfield::exact

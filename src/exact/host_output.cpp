@@ -30,41 +30,23 @@ T whole_number(V squared) {
     return squared < no_site<V>() ? static_cast<T>(squared) : std::numeric_limits<T>::max();
 }
 
-/// Walks cells in C order and knows how far each is from the ends of the grid.
-template <class V>
-class border_walk {
-public:
-    border_walk(const plan& p, std::int64_t cell) : p_(p), m_(p.as_metric<V>()) {
-        for (int axis = p.rank - 1; axis >= 0; --axis) {
-            at_[axis] = cell % m_.size[axis];
-            cell /= m_.size[axis];
-        }
-    }
-    void step() {
-        for (int axis = p_.rank - 1; axis >= 0 && ++at_[axis] == m_.size[axis]; --axis) at_[axis] = 0;
-    }
-    /// Value of the nearest position beyond the borders of one kind; no_site where there are none.
-    [[nodiscard]] V beyond(border kind, double beside) const {
-        V least = plan::bound<V>(beside);
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis)
-            if (p_.borders[static_cast<std::size_t>(axis)] == kind)
-                least = std::min(least, m_.term(axis, std::min(at_[axis] + 1, m_.size[axis] - at_[axis])));
-        return least;
-    }
-
-private:
-    const plan& p_;
-    const metric<V> m_;
-    std::int64_t at_[max_rank]{};
-};
-
 }  // namespace
 
-output_writer::output_writer(const plan& p, const arrays<host>& a, const class_field& classes)
+const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes) {
+    for (const any_output<host>* field : {&out.distance, &out.squared, &out.index})
+        if (field->wanted() && size_of(field->type) == bytes && target_of(p, *field, 0).contiguous) return field;
+    return nullptr;
+}
+
+template <class V, class K>
+output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const class_field& classes)
     : p_(p),
+      m_(p.as_metric<V>()),
       image_(a.image),
       classes_(classes),
       plain_(p.plain()),
+      closed_(p.any(border::closed) || p.closed_beside < std::numeric_limits<double>::infinity()),
+      open_(p.any(border::open) || p.open_beside < std::numeric_limits<double>::infinity()),
       distance_(target_of(p, a.out.distance, 0)),
       squared_(target_of(p, a.out.squared, 0)),
       index_(target_of(p, a.out.index, 0)),
@@ -80,28 +62,14 @@ output_writer::output_writer(const plan& p, const arrays<host>& a, const class_f
             to.data += (axis - p.batch_axes) * a.out.coordinates.stride[0] * size_of(dtype::int32);
         }
     }
-    std::int64_t step = 1;
-    for (int axis = p.rank - 1; axis >= 0; --axis) {
-        linear_[static_cast<std::size_t>(axis)] = step;
-        step *= p.size[static_cast<std::size_t>(axis)];
-    }
-}
-
-bool lends_state(const plan& p, const fields<host>& out, std::int64_t bytes) {
-    for (const any_output<host>* field : {&out.distance, &out.squared, &out.index})
-        if (field->wanted() && size_of(field->type) == bytes && target_of(p, *field, 0).contiguous) return true;
-    return false;
-}
-
-std::byte* output_writer::borrow(std::int64_t bytes) const {
-    for (const target* t : {&distance_, &squared_, &index_})
-        if (t->data != nullptr && t->contiguous && size_of(t->type) == bytes) return t->data;
-    return nullptr;
+    for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
+        linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
 
 /// fill(from, n, T* values) makes the values of cells [first + from, ... + n).
+template <class V, class K>
 template <class T, class Fill>
-void output_writer::put(const target& to, std::int64_t first, std::int64_t count, const Fill& fill) const {
+void output_writer<V, K>::put(const target& to, std::int64_t first, std::int64_t count, const Fill& fill) const {
     T* const data = reinterpret_cast<T*>(to.data);
     for_each_stretch(first, count, p_.size.data(), to.stride.data(), p_.rank, to.contiguous,
                      [&](std::int64_t offset, std::int64_t step, std::int64_t length, std::int64_t done) {
@@ -116,45 +84,68 @@ void output_writer::put(const target& to, std::int64_t first, std::int64_t count
 }
 
 template <class V, class K>
-void output_writer::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
-    if (plain_) return write_cells(cells<V, K>{first, count, value, key, nullptr, nullptr});
+void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+    if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from);
 }
 
+/// Value of the nearest position beyond the borders of one kind, line by line of the last axis.
 template <class V, class K>
-void output_writer::finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
-    V values[batch];
-    K keys[batch];
-    std::int8_t sign[batch];
-    std::uint8_t trusted[batch];
-    const V limit = plan::bound<V>(p_.limit);
-    const bool limited = p_.limit < std::numeric_limits<double>::infinity();
-    const bool closed = p_.any(border::closed) || p_.closed_beside < std::numeric_limits<double>::infinity();
-    const bool open = p_.any(border::open) || p_.open_beside < std::numeric_limits<double>::infinity();
-    border_walk<V> here(p_, first);
-    for (std::int64_t i = 0; i < count; ++i, here.step()) {
-        V nearest = value[i];
-        bool in_grid = true;
-        if (closed) {
-            const V to_border = here.beyond(border::closed, p_.closed_beside);
-            if (to_border < nearest) nearest = to_border, in_grid = false;
+void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const {
+    const int last = p_.rank - 1;
+    const std::int64_t length = m_.size[last];
+    const bool along_line = p_.borders[static_cast<std::size_t>(last)] == kind;
+    const auto term_at = [&](int axis, std::int64_t at) {
+        return m_.term(axis, std::min(at + 1, m_.size[axis] - at));
+    };
+    for (std::int64_t done = 0; done < count;) {
+        const std::int64_t line = (first + done) / length, x = first + done - line * length;
+        const std::int64_t n = std::min(length - x, count - done);
+        V least = plan::bound<V>(beside);
+        std::int64_t rest = line;
+        for (int axis = last - 1; axis >= p_.first_axis; --axis) {
+            const std::int64_t size = m_.size[axis];
+            if (p_.borders[static_cast<std::size_t>(axis)] == kind) least = std::min(least, term_at(axis, rest % size));
+            rest /= size;
         }
-        const bool found = nearest < no_site<V>() && !(nearest > limit);
-        values[i] = found ? nearest : no_site<V>();
-        if (key != nullptr) keys[i] = found && in_grid ? key[i] : no_key<K>;
-        if (trusted_.data != nullptr) {
-            const V unseen = open ? here.beyond(border::open, p_.open_beside) : V{};
-            trusted[i] = !open || (found ? !(unseen < nearest) : limited && unseen > limit);
-        }
-        if (p_.is_signed())
-            sign[i] = static_cast<std::int8_t>(classes_.inside(first + i) ? p_.inside_sign : p_.outside_sign);
+        for (std::int64_t i = 0; i < n; ++i)
+            value[done + i] = along_line ? std::min(least, term_at(last, x + i)) : least;
+        done += n;
     }
-    write_cells(cells<V, K>{first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
 }
 
 template <class V, class K>
-void output_writer::write_cells(const cells<V, K>& c) const {
+void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+    V values[batch], beyond[batch];
+    K keys[batch];
+    std::int8_t sign[batch];
+    std::uint8_t trusted[batch];
+    std::copy_n(value, count, values);
+    if (key != nullptr) std::copy_n(key, count, keys);
+    if (closed_) {
+        to_border(border::closed, p_.closed_beside, first, count, beyond);
+        if (key != nullptr)
+            for (std::int64_t i = 0; i < count; ++i) keys[i] = beyond[i] < values[i] ? no_key<K> : keys[i];
+        for (std::int64_t i = 0; i < count; ++i) values[i] = std::min(values[i], beyond[i]);
+    }
+    const V limit = plan::bound<V>(p_.limit);
+    for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] > limit ? no_site<V>() : values[i];
+    if (key != nullptr)
+        for (std::int64_t i = 0; i < count; ++i) keys[i] = values[i] < no_site<V>() ? keys[i] : no_key<K>;
+    if (trusted_.data != nullptr) {
+        const bool limited = p_.limit < std::numeric_limits<double>::infinity();
+        if (open_) to_border(border::open, p_.open_beside, first, count, beyond);
+        for (std::int64_t i = 0; i < count; ++i)
+            trusted[i] =
+                !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
+    }
+    if (p_.is_signed()) classes_.signs(first, count, sign);
+    write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
+}
+
+template <class V, class K>
+void output_writer<V, K>::write_cells(const cells& c) const {
     if (distance_.data != nullptr) write_distance(c);
     if (squared_.data != nullptr) write_squared(c);
     if (p_.sites_wanted) write_sites(c);
@@ -166,26 +157,30 @@ void output_writer::write_cells(const cells<V, K>& c) const {
 }
 
 template <class V, class K>
-void output_writer::write_distance(const cells<V, K>& c) const {
-    const auto signed_root = [&](std::int64_t i) {
-        const double squared = static_cast<double>(c.value[i]) * (p_.half_cell ? 0.25 : 1.0);
-        const double root =
-            c.value[i] < no_site<V>() ? std::sqrt(squared) : std::numeric_limits<double>::infinity();
-        return c.sign == nullptr ? root : c.sign[i] * root;
-    };
+void output_writer<V, K>::write_distance(const cells& c) const {
+    const double half = p_.half_cell ? 0.5 : 1.0;
+    // A sign and a factor of a half commute with rounding.
     const auto fill = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        if (c.sign == nullptr && !p_.half_cell) return roots(c.value + from, n, to);
-        for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(signed_root(from + i));
+        roots(c.value + from, n, to);
+        if (p_.half_cell)
+            for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(half);
+        if (c.sign != nullptr)
+            for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(c.sign[from + i]);
     };
     if (distance_.type == dtype::float32) return put<float>(distance_, c.first, c.count, fill);
     if (distance_.type == dtype::float64) return put<double>(distance_, c.first, c.count, fill);
     put<std::uint16_t>(distance_, c.first, c.count, [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
-        for (std::int64_t i = 0; i < n; ++i) to[i] = half_bits(signed_root(from + i));
+        double root[batch];
+        for (std::int64_t done = 0; done < n; done += batch) {
+            const std::int64_t some = std::min(batch, n - done);
+            fill(from + done, some, root);
+            for (std::int64_t i = 0; i < some; ++i) to[done + i] = half_bits(root[i]);
+        }
     });
 }
 
 template <class V, class K>
-void output_writer::write_squared(const cells<V, K>& c) const {
+void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
         if (!(c.value[i] < no_site<V>())) return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
         const double squared = static_cast<double>(c.value[i]) * (p_.half_cell ? 0.25 : 1.0);
@@ -212,7 +207,7 @@ void output_writer::write_squared(const cells<V, K>& c) const {
 }
 
 template <class V, class K>
-void output_writer::write_sites(const cells<V, K>& c) const {
+void output_writer<V, K>::write_sites(const cells& c) const {
     const auto linear = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         const K* site = c.key + from;
         std::fill(to, to + n, T{0});
@@ -240,7 +235,7 @@ void output_writer::write_sites(const cells<V, K>& c) const {
 }
 
 template <class V, class K>
-void output_writer::write_label(const cells<V, K>& c) const {
+void output_writer<V, K>::write_label(const cells& c) const {
     std::int64_t image_cells = 1;
     for (int axis = p_.first_axis; axis < p_.rank; ++axis) image_cells *= p_.size[static_cast<std::size_t>(axis)];
     const auto carry_over = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
@@ -265,8 +260,8 @@ void output_writer::write_label(const cells<V, K>& c) const {
     }
 }
 
-template void output_writer::write(std::int64_t, std::int64_t, const std::int32_t*, const std::int32_t*) const;
-template void output_writer::write(std::int64_t, std::int64_t, const std::int64_t*, const std::int64_t*) const;
-template void output_writer::write(std::int64_t, std::int64_t, const double*, const std::int64_t*) const;
+template class output_writer<std::int32_t, std::int32_t>;
+template class output_writer<std::int64_t, std::int64_t>;
+template class output_writer<double, std::int64_t>;
 
 }  // namespace nearfield::exact

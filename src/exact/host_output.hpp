@@ -17,49 +17,41 @@ struct target {
     bool contiguous = false;
 };
 
-/// Whether a field is contiguous with elements of `bytes` bytes, so that it may serve as state until it is written.
-bool lends_state(const plan& p, const fields<host>& out, std::int64_t bytes);
+/// A wanted, contiguous field with elements of `bytes` bytes, which may serve as state until it is written; null if none.
+const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes);
 
+template <class V, class K>
 class output_writer {
 public:
     output_writer(const plan& p, const arrays<host>& a, const class_field& classes);
 
     /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted, packed sites.
-    template <class V, class K>
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
-
-    /// Memory of a field that lends it as state with elements of `bytes` bytes; null if none does.
-    [[nodiscard]] std::byte* borrow(std::int64_t bytes) const;
 
 private:
     /// Finished cells: what is written follows from these alone.
-    template <class V, class K>
     struct cells {
         std::int64_t first, count;
-        const V* value;                  ///< no_site where there is none
-        const K* key;                    ///< -1 where there is none
-        const std::int8_t* sign;         ///< of the distances; null: all positive
+        const V* value;            ///< no_site where there is none
+        const K* key;              ///< -1 where there is none
+        const std::int8_t* sign;   ///< of the distances; null: all positive
         const std::uint8_t* trusted;
     };
-    template <class V, class K>
     void finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
-    template <class V, class K>
-    void write_cells(const cells<V, K>& c) const;
-    template <class V, class K>
-    void write_distance(const cells<V, K>& c) const;
-    template <class V, class K>
-    void write_squared(const cells<V, K>& c) const;
-    template <class V, class K>
-    void write_sites(const cells<V, K>& c) const;
-    template <class V, class K>
-    void write_label(const cells<V, K>& c) const;
+    void to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const;
+    void write_cells(const cells& c) const;
+    void write_distance(const cells& c) const;
+    void write_squared(const cells& c) const;
+    void write_sites(const cells& c) const;
+    void write_label(const cells& c) const;
     template <class T, class Fill>
     void put(const target& to, std::int64_t first, std::int64_t count, const Fill& fill) const;
 
     const plan& p_;
+    const metric<V> m_;
     const any_input<host>& image_;
     const class_field& classes_;
-    const bool plain_;
+    const bool plain_, closed_, open_;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1

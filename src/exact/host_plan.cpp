@@ -37,7 +37,7 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     what.threads = thread_count(on);
     what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return what;
-    if (needs_state(p) && !lends_state(p, a.out, state_bytes(p))) what.workspace_bytes += p.cells * state_bytes(p);
+    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr) what.workspace_bytes += p.cells * state_bytes(p);
     what.workspace_bytes += class_field::workspace_bytes(p, a.image);
     if (p.weighted) what.workspace_bytes += p.cells * number_bytes(p);
     std::int64_t of_thread = 0;

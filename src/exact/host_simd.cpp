@@ -294,8 +294,12 @@ void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         const auto v = hn::LoadU(whole, squared + i);
-        if (hn::AllTrue(whole, hn::Lt(v, hn::Set(whole, 1 << 24)))) {
-            hn::StoreU(hn::Sqrt(hn::ConvertTo(single, v)), single, out + i);
+        const auto exact = hn::Lt(v, hn::Set(whole, 1 << 24));
+        const auto none = hn::Eq(v, hn::Set(whole, no_site<std::int32_t>()));
+        if (hn::AllTrue(whole, hn::Or(exact, none))) {
+            const auto root = hn::Sqrt(hn::ConvertTo(single, v));
+            const auto infinite = hn::Set(single, std::numeric_limits<float>::infinity());
+            hn::StoreU(hn::IfThenElse(hn::RebindMask(single, none), infinite, root), single, out + i);
         } else {
             roots_one_by_one(squared + i, lanes, out + i);
         }

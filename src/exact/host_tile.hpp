@@ -69,7 +69,7 @@ struct tile_place {
 template <class V, class K>
 struct tile_buffers {
     host_scratch<V> value, best, winner;
-    host_scratch<K> key, best_key;
+    host_scratch<K> key, best_key, column_key;
     host_scratch<std::int64_t> coordinate;
     host_scratch<std::uint8_t> site;
     host_scratch<std::int32_t> nearest, steps;
@@ -88,8 +88,9 @@ struct tile_buffers {
             above = host_scratch<std::uint32_t>(cells);
             below = host_scratch<std::uint32_t>(width);
         }
-        if (keyed || classes_wanted) coordinate = host_scratch<std::int64_t>(max_rank * width);
         if (!keyed) return;
+        coordinate = host_scratch<std::int64_t>(max_rank * width);
+        column_key = host_scratch<K>(width);
         key = host_scratch<K>(cells);
         best_key = host_scratch<K>(cells);
     }

@@ -57,8 +57,8 @@ weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& cre
                               V value = no_site<V>();
                               if (site[static_cast<std::size_t>(x)] != 0) {
                                   const V weight = element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
-                                  // Not a number: no site.
-                                  if (weight == weight) value = -weight;
+                                  // Not a number: no site. A difference, because -0.0 is not what zero weighs.
+                                  if (weight == weight) value = V{} - weight;
                               }
                               initial_.get()[line * length + x] = value;
                               if (!(value < no_site<V>())) continue;

@@ -112,6 +112,8 @@ range range_of(const geometry& g, const distance_options& options, bool weighted
     const double limit = limit_of(options, g.integral());
     r.largest = std::min(g.largest_answer(), limit) / (g.half_cell ? 4 : 1);
     r.whole = g.integral() && !weighted;
+    // choose_numbers takes double where values on the way to a small answer may be larger.
+    r.exact = g.largest_beyond() * (1.0 + 1e-15) < int64_limit;
     r.quarters = r.whole && g.half_cell;
     r.negative = options.sign != sign::none;
     return r;
@@ -286,10 +288,6 @@ namespace nearfield {
 dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options) {
     if (rank < 1 || rank > max_rank) fail_rank("shape", rank);
     return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false));
-}
-
-dtype squared_distance_type(const std::int64_t* shape, int rank, const spacing& cell) {
-    return squared_distance_type(shape, rank, distance_options{.spacing = cell});
 }
 
 }  // namespace nearfield

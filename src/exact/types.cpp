@@ -16,6 +16,7 @@ constexpr double uint64_limit = 4611686018427387904.0;  // 2^62, as far as the e
 constexpr double float16_largest = 65504.0;
 constexpr double float16_whole = 2048.0;      // 2^11: integers up to it are exact
 constexpr double float32_whole = 16777216.0;  // 2^24
+constexpr double float64_whole = 9007199254740992.0;  // 2^53
 
 /// Sums in double are exact below 2^53; above, a bound this close to a limit is moved to the safe side.
 double rounded_up(double bound) { return bound * (1.0 + 1e-15); }
@@ -27,7 +28,7 @@ bool holds(dtype type, const range& r) {
     switch (type) {
         case dtype::uint16: return whole && r.largest < uint16_limit;
         case dtype::uint32: return whole && r.largest < uint32_limit;
-        case dtype::uint64: return whole && rounded_up(r.largest) < uint64_limit;
+        case dtype::uint64: return whole && rounded_up(r.largest) < uint64_limit && (r.exact || r.largest < float64_whole);
         case dtype::float16: return (r.whole || r.quarters) && units <= float16_whole;
         case dtype::float32: return (r.whole || r.quarters) && units <= float32_whole;
         default: return true;

@@ -9,6 +9,7 @@ namespace nearfield::exact {
 struct range {
     double largest = 0;      ///< no squared distance exceeds it
     bool whole = true;       ///< they are integers
+    bool exact = true;       ///< and computed as such, however large
     bool quarters = false;   ///< they are integers divided by four
     bool negative = false;   ///< they may be
 };

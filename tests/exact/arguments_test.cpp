@@ -272,7 +272,7 @@ TEST(Arguments, SquaredDistanceType) {
                 const auto values = per_axis(cell, c.shape.size());
                 const dtype expected[] = {dtype::uint32, dtype::uint64, dtype::float64};
                 EXPECT_EQ(squared_distance_type(c.shape.data(), static_cast<int>(c.shape.size()),
-                                                {values.data(), values.size()}),
+                                                {.spacing = spacing(values.data(), values.size())}),
                           expected[static_cast<int>(oracle::squared_width(c.shape, values))])
                     << text_of(c.shape) << ", spacing " << cell.why;
             }
@@ -281,8 +281,8 @@ TEST(Arguments, SquaredDistanceType) {
     const std::int64_t shape[] = {4, 6};
     EXPECT_THROW((void)squared_distance_type(shape, 0), error);
     EXPECT_THROW((void)squared_distance_type(shape, 9), error);
-    EXPECT_THROW((void)squared_distance_type(shape, 2, nan), error);
-    EXPECT_THROW((void)squared_distance_type(shape, 2, {1, 2, 3}), error);
+    EXPECT_THROW((void)squared_distance_type(shape, 2, {.spacing = nan}), error);
+    EXPECT_THROW((void)squared_distance_type(shape, 2, {.spacing = {1, 2, 3}}), error);
 }
 
 TEST(Shortcuts, FillTheFieldTheyName) {

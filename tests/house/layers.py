@@ -13,7 +13,7 @@ import tree
 
 # Public headers by layer; one that is not listed is an application's.
 GRID_HEADERS = {"grid.hpp", "error.hpp", "system.hpp"}
-FIELD_HEADERS = {"distance.hpp", "voronoi.hpp", "chamfer.hpp", "label.hpp"}
+FIELD_HEADERS = {"distance.hpp", "voronoi.hpp", "plan.hpp", "chamfer.hpp", "label.hpp"}
 
 # Who may include whom.
 MAY_INCLUDE = {
