@@ -221,15 +221,15 @@ TEST(OptionsArguments, NarrowTypesThatJustFit) {
     EXPECT_FALSE(accepts(dtype::float16, {.spacing = 1.0, .max_distance = inf, .batch_axes = 3}));
     EXPECT_TRUE(accepts(dtype::float64, {.spacing = 1e100}));
     const std::int64_t line[] = {65536};
-    EXPECT_EQ(squared_distance_type(line, 1, distance_options{}), dtype::uint32);
+    EXPECT_EQ(squared_distance_type(line, 1), dtype::uint32);
     const std::int64_t longer[] = {65537};
     EXPECT_EQ(squared_distance_type(longer, 1, distance_options{}), dtype::uint64);
-    EXPECT_EQ(squared_distance_type(longer, 1, distance_options{.border = border::closed}), dtype::uint32);
-    EXPECT_EQ(squared_distance_type(longer, 1, distance_options{.max_distance = 65535}), dtype::uint32);
-    EXPECT_EQ(squared_distance_type(longer, 1, distance_options{.sign = sign::inside_negative}), dtype::float64);
-    EXPECT_EQ(squared_distance_type(longer, 1, distance_options{.half_cell = true}), dtype::float64);
-    EXPECT_THROW((void)squared_distance_type(line, 1, distance_options{.batch_axes = 1}), error);
-    EXPECT_THROW((void)squared_distance_type(line, 1, distance_options{.max_distance = nan}), error);
+    EXPECT_EQ(squared_distance_type(longer, 1, {.border = border::closed}), dtype::uint32);
+    EXPECT_EQ(squared_distance_type(longer, 1, {.max_distance = 65535}), dtype::uint32);
+    EXPECT_EQ(squared_distance_type(longer, 1, {.sign = sign::inside_negative}), dtype::float64);
+    EXPECT_EQ(squared_distance_type(longer, 1, {.half_cell = true}), dtype::float64);
+    EXPECT_THROW((void)squared_distance_type(line, 1, {.batch_axes = 1}), error);
+    EXPECT_THROW((void)squared_distance_type(line, 1, {.max_distance = nan}), error);
 }
 
 TEST(OptionsArguments, Float16DistanceThatOverflows) {

@@ -174,12 +174,13 @@ private:
 
 // ---- which types the call must take --------------------------------------------------------------------------------
 
-bool holds(dtype type, long double largest, bool half_cell) {
+/// `apart` is the largest squared distance of any two cells, whatever the answers may be.
+bool holds(dtype type, long double largest, long double apart, bool half_cell) {
     const long double units = half_cell ? 4 * largest : largest;
     switch (type) {
         case dtype::uint16: return largest < 65535;
         case dtype::uint32: return largest < 4294967295.0L;
-        case dtype::uint64: return largest < 4611686018427387904.0L;
+        case dtype::uint64: return apart < 4611686018427387904.0L || largest < 9007199254740992.0L;
         case dtype::float16: return units <= 2048;
         case dtype::float32: return units <= 16777216;
         default: return true;
@@ -203,8 +204,9 @@ due due_of(const option_call& c) {
             const dtype type = item.squared->type();
             const dtype narrow = squared_distance_type(item.image.shape().data(),
                                                        static_cast<int>(item.image.shape().size()), c.options);
-            d.success = d.success && (holds(type, largest, c.options.half_cell) || type == narrow);
-            d.error = d.error || (!empty && bound.reached <= limit && !holds(type, bound.reached, c.options.half_cell));
+            d.success = d.success && (holds(type, largest, bound.largest, c.options.half_cell) || type == narrow);
+            d.error = d.error || (!empty && bound.reached <= limit &&
+                                  !holds(type, bound.reached, bound.reached, c.options.half_cell));
         }
         if (item.distance && item.distance->type() == dtype::float16)
             d.success = d.success && largest < 65504.0L * 65504;

@@ -25,16 +25,15 @@ bool whole_spacing(const option_problem& p) {
     return true;
 }
 
-// Wide enough for every sum, however much larger than the answer it is.
+// Wide enough for every sum that can be asked for, those beyond open borders of any length included.
 __extension__ typedef __int128 integer;
 
-/// Integers serve while every answer, in quarters the numerator, is below 2^62.
+/// Integers serve while no two cells of the grid, in quarters the numerator, are 2^62 apart.
 bool in_integers(const option_problem& p) {
     if (!whole_spacing(p) || (!p.power.empty() && !p.whole_power)) return false;
-    const option_bound bound = bound_of(p);
-    const long double limit = static_cast<long double>(p.max_distance) * static_cast<long double>(p.max_distance);
-    long double largest = std::min(bound.reached, limit) * (p.half_cell ? 4 : 1);
-    for (double w : p.power) largest = std::max(largest, bound.largest + std::fabs(static_cast<long double>(w)));
+    const long double apart = bound_of(p).largest * (p.half_cell ? 4 : 1);
+    long double largest = apart;
+    for (double w : p.power) largest = std::max(largest, apart + std::fabs(static_cast<long double>(w)));
     return largest < 4611686018427387904.0L;
 }
 
@@ -218,9 +217,9 @@ option_bound bound_of(const option_problem& p) {
                 p.half_cell ? std::max(static_cast<long double>(d) - 0.5L, 0.0L) : static_cast<long double>(d);
             return s * s * steps * steps;
         };
-        // A cell of an axis of one is one step from both borders.
-        bound.largest += term(std::max<std::int64_t>(n - 1, 1));
-        bound.reached += term(p.border[axis] == edge::periodic ? n / 2 : n - 1);
+        const std::int64_t apart = p.border[axis] == edge::periodic ? n / 2 : n - 1;
+        bound.largest += term(p.border[axis] == edge::closed ? std::max<std::int64_t>(apart, 1) : apart);
+        bound.reached += term(apart);
         const long double closed = term((n + 1) / 2);
         if (p.border[axis] == edge::closed && (nearest_closed < 0 || closed < nearest_closed)) nearest_closed = closed;
     }
