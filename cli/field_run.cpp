@@ -107,6 +107,8 @@ picture draw(const field_run& run, const arguments& args, content what) {
     if (what == content::trusted) return draw_trust(on, run.trusted);
     voronoi_style style;
     style.max_distance = run.options.max_distance;
+    // Labels often cover much of the picture; their colours must stay clear.
+    if (what == content::label) style.site_ink = 0.3;
     style.weights = run.weighted() ? &run.weights : nullptr;
     for (int axis = 0; axis < static_cast<int>(run.input.image.shape.size()); ++axis)
         style.borders.push_back(run.options.border[axis]);

@@ -92,7 +92,8 @@ struct distance_painter {
         const double here = value(x, y);
         if (!std::isfinite(here)) return unreached;
         const double right = value(x + 0.5, y) - value(x - 0.5, y), down = value(x, y + 0.5) - value(x, y - 0.5);
-        const double slope = std::hypot(right, down) / pitch;
+        // Beside an infinity there is no slope to measure; that of a distance is 1.
+        const double measured = std::hypot(right, down) / pitch, slope = std::isfinite(measured) ? measured : 1;
         const double strength = 0.85 * std::clamp((slope - 0.1) * 4, 0.0, 1.0);
         rgb painted = shade(here);
         for (double level : levels) {

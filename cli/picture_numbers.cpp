@@ -50,17 +50,17 @@ void write_numbers(picture& image, const sheet& on, const io::array& values) {
                 widest = std::max(widest, text_width(texts.back(), 1));
             }
         const int size =
-            static_cast<int>(std::clamp(std::min(0.97 * width / widest, 0.8 * height / glyph_height), 1.0, 3.0));
+            static_cast<int>(std::clamp(std::min(0.885 * width / widest, 0.8 * height / glyph_height), 1.0, 3.0));
         for (std::int64_t row = 0; row < shows.rows; ++row)
             for (std::int64_t column = 0; column < shows.columns; ++column) {
                 const std::string& text = texts[static_cast<std::size_t>(row * shows.columns + column)];
                 if (text_width(text, size) > width) continue;
                 const double down = static_cast<double>(part.rows_up ? shows.rows - 1 - row : row) + 0.5;
-                const int left = part.left + static_cast<int>((static_cast<double>(column) + 0.5) * width) -
-                                 text_width(text, size) / 2,
-                          top = part.top + static_cast<int>(down * height) - glyph_height * size / 2;
-                const bool dark = to_oklab(image.at(left, top)).lightness < 0.6;
-                draw_text(image, left, top, text, size, dark ? rgb{255, 255, 255} : rgb{20, 22, 48});
+                const int x = part.left + static_cast<int>((static_cast<double>(column) + 0.5) * width),
+                          y = part.top + static_cast<int>(down * height);
+                const bool dark = to_oklab(image.at(x, y)).lightness < 0.6;
+                draw_text(image, x - text_width(text, size) / 2, y - glyph_height * size / 2, text, size,
+                          dark ? rgb{255, 255, 255} : rgb{20, 22, 48});
             }
     }
 }

@@ -248,12 +248,13 @@ struct voronoi_painter {
         const seen_site& own = **std::min_element(found.begin(), found.begin() + count, nearer);
         const double most = reach(row, column);
         double reached = 1;
-        if (most < infinity)
+        // Seeds are drawn whole, however small the limit.
+        if (most < infinity && !is_site(static_cast<std::int64_t>(cell_row), static_cast<std::int64_t>(cell_column)))
             reached = std::clamp((most - std::sqrt(std::max(0.0, squared(own, row, column)))) / pitch + 0.5, 0.0, 1.0);
         rgb painted = mix(unreached, colours[own.group], reached);
         painted = mix(painted, ink, 0.72 * reached * border_cover(found, count, own, row, column));
         return mix(painted, ink,
-                   (dots ? 0.85 : 0.55) * seed_cover(own, row, column, cell_row - 0.5, cell_column - 0.5));
+                   (dots ? 0.85 : of.style.site_ink) * seed_cover(own, row, column, cell_row - 0.5, cell_column - 0.5));
     }
 
     /// Of the cell itself, with lines along faces between groups where cells are large enough for lines.

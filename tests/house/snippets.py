@@ -11,6 +11,7 @@ A block in one of these languages without a second word is an error, so that non
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,8 +70,8 @@ def not_in_ci(root: Path, found: list[Block]) -> list[str]:
     return bad
 
 
-def run_shell(block: Block, path: list[str]) -> str | None:
-    """What went wrong, or None."""
+def run_shell(block: Block, path: list[str], pictures: Path | None = None) -> str | None:
+    """What went wrong, or None. With `pictures`, those that the block's document shows are copied there."""
     environment = dict(os.environ, PATH=os.pathsep.join([*path, os.environ["PATH"]]))
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run(
@@ -81,6 +82,10 @@ def run_shell(block: Block, path: list[str]) -> str | None:
             text=True,
             check=False,
         )
+        shown = re.findall(r"\(images/([\w.-]+\.png)\)", block.document.read_text(encoding="utf-8")) if pictures else []
+        for name in shown:
+            if (Path(folder) / name).exists():
+                shutil.copy(Path(folder) / name, pictures)
     if run.returncode == 0:
         return None
     return f"{block.where}: exit status {run.returncode}\n{block.text}{run.stdout[-2000:]}{run.stderr[-2000:]}"
@@ -100,6 +105,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=tree.ROOT)
     parser.add_argument("--path", action="append", default=[], help="folder to put on the path; runs the shell blocks")
+    parser.add_argument("--pictures", type=Path, help="copy the pictures that documents show from their blocks to here")
     parser.add_argument("--programs", type=Path, help="only write the C++ programs into this folder")
     options = parser.parse_args()
     found = blocks(options.root)
@@ -109,7 +115,7 @@ def main() -> int:
     bad = unmarked(found) + not_in_ci(options.root, found)
     if options.path:
         runnable = [block for block in found if (block.language, block.kind) == ("sh", "run")]
-        bad += [text for block in runnable if (text := run_shell(block, options.path))]
+        bad += [text for block in runnable if (text := run_shell(block, options.path, options.pictures))]
         print(f"{len(runnable)} shell blocks run")
     print("\n".join(bad) or f"{len(found)} blocks, all as they should be")
     return 1 if bad else 0
