@@ -17,9 +17,11 @@ inline plan with_first_axis(const plan& p, std::int64_t size) {
     return smaller;
 }
 
-/// One sentence: how much of the first axis a workspace of `free_bytes` could serve. `bytes_of(plan)` tells the need.
+/// One sentence: how much of the first axis a workspace of `free_bytes` could serve. `bytes_of(plan)` tells the need;
+/// `otherwise` is what else would help.
 template <class BytesOf>
-std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& bytes_of) {
+std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& bytes_of,
+                      const std::string& otherwise = "use host{}") {
     std::int64_t low = 0, high = p.size[0] - 1;
     while (low < high) {
         const std::int64_t middle = low + (high - low + 1) / 2;
@@ -29,9 +31,9 @@ std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& byt
     const std::string axis = "axis " + std::to_string(p.source_axis[0]);
     const std::string shape = (p.first_axis > 0 ? "images along the batch's " : "cells along ") + axis + " of " +
                               std::to_string(p.size[0]);
-    if (low == 0) return "; not even one of the " + shape + " would fit: free memory, or use host{}";
+    if (low == 0) return "; not even one of the " + shape + " would fit: free memory, or " + otherwise;
     return "; up to " + std::to_string(low) + " of the " + shape + " would fit: " +
-           (p.first_axis > 0 ? "solve the batch in parts" : "free memory, ask for fewer fields, or use host{}");
+           (p.first_axis > 0 ? "solve the batch in parts" : "free memory, ask for fewer fields, or " + otherwise);
 }
 
 }  // namespace nearfield::exact

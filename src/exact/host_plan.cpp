@@ -1,7 +1,11 @@
 // What the host engine would do: the same sweeps and tiles that it uses, without doing anything.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/memory.hpp"
 #include "base/parallel.hpp"
+#include "exact/fit.hpp"
 #include "exact/host.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
@@ -58,6 +62,17 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     }
     what.workspace_bytes += of_thread * what.threads;
     return what;
+}
+
+void check_room(const host& on, const plan& p, const arrays<host>& a) {
+    const std::int64_t needed = describe(on, p, a).workspace_bytes;
+    const auto available = needed > worth_asking_bytes ? free_memory() : std::nullopt;
+    if (!available || needed <= *available) return;
+    const std::string fits =
+        what_fits(p, *available, [&](const plan& smaller) { return describe(on, smaller, a).workspace_bytes; },
+                  "use a machine with more");
+    throw error(error_code::out_of_memory, fmt::format("out of memory: the call needs a workspace of {}, free are {}{}",
+                                                       bytes_text(needed), bytes_text(*available), fits));
 }
 
 }  // namespace nearfield::exact
