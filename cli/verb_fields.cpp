@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "cli/compute.hpp"
 #include "cli/field_run.hpp"
@@ -120,7 +122,7 @@ json_report as_json(const call_plan& p) {
     return said;
 }
 
-int print_plans(const arguments& args, const outputs& wanted) {
+void print_plans(const arguments& args, const outputs& wanted) {
     json_report said = start_report(args);
     std::string text;
     for (const std::string& path : args.inputs) {
@@ -136,16 +138,22 @@ int print_plans(const arguments& args, const outputs& wanted) {
     }
     if (args.json) finish(args, said, {});
     else print(text);
-    return 0;
 }
 
-}  // namespace
+/// The library speaks of fields and their element types; here those have options.
+std::string in_words_of_options(std::string message) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"out.distance has element type", "--dtype is"},        {"out.squared has element type", "--dtype is"},
+        {"out.index has element type", "--index-dtype is"},     {"give an array of", "give --dtype"},
+        {"a smaller max_distance", "a smaller --max-distance"},
+    };
+    for (const auto& [theirs, ours] : words)
+        if (const std::size_t at = message.find(theirs); at != std::string::npos)
+            message.replace(at, theirs.size(), ours);
+    return message;
+}
 
-int field_verb(const arguments& args) {
-    const outputs wanted = outputs_of(args);
-    // Wrong words are found before a large file is read.
-    static_cast<void>(options_of(args, sites::zero));
-    if (args.plan) return print_plans(args, wanted);
+void run_fields(const arguments& args, const outputs& wanted) {
     std::vector<field_run> runs;
     for (const std::string& path : args.inputs) {
         runs.push_back(load_run(args, wanted, path));
@@ -158,6 +166,21 @@ int field_verb(const arguments& args) {
     for (const field_run& run : runs) note_if_empty(args, run);
     for (const field_run& run : runs) save(run, args);
     report(args, runs, wanted, done);
+}
+
+}  // namespace
+
+int field_verb(const arguments& args) {
+    const outputs wanted = outputs_of(args);
+    // Wrong words are found before a large file is read.
+    static_cast<void>(options_of(args, sites::zero));
+    try {
+        if (args.plan) print_plans(args, wanted);
+        else run_fields(args, wanted);
+    } catch (const error& problem) {
+        if (problem.code() != error_code::invalid_argument) throw;
+        throw error(problem.code(), in_words_of_options(problem.what()));
+    }
     return 0;
 }
 

@@ -216,7 +216,12 @@ class Options(Case):
         self.assertIn("--squared", self.refusal("distance", "-", "-o", "x.npy", "--dtype", "uint16", stdin=image))
         wide = npy((1, 400), [0] + [1] * 399)
         message = self.refusal("distance", "-", "-o", "x.npy", "--squared", "--dtype", "uint16", stdin=wide)
-        self.assertIn("uint32", message)
+        self.assertIn("--dtype is uint16", message)
+        self.assertIn("give --dtype uint32", message)
+        self.assertIn(
+            "smaller --max-distance",
+            self.refusal("distance", "-", "-o", "x.npy", "--dtype", "float16", "--spacing", "300", stdin=wide),
+        )
 
     def test_spacing_comes_from_the_file_unless_given(self):
         self.run_program("convert", "-", "-o", "m.nrrd", "--spacing", "3,2", stdin=npy(self.SHAPE, self.MASK))
