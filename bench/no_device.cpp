@@ -1,10 +1,18 @@
 #include "bench.hpp"
 #include "nearfield/error.hpp"
+#include "options.hpp"
 
 namespace nearfield::bench {
 
-session measure_device(const request&) {
+namespace {
+
+[[noreturn]] void fail_without_cuda() {
     throw error(error_code::unsupported, "this build has no CUDA; configure with -DNEARFIELD_CUDA=ON");
 }
+
+}  // namespace
+
+session measure_device(const request&) { fail_without_cuda(); }
+option_session measure_options_on_device(const std::vector<shape_t>&) { fail_without_cuda(); }
 
 }  // namespace nearfield::bench

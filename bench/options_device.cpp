@@ -1,0 +1,126 @@
+// The GPU's part of bench_options: options, batches and lists of images.
+#include "bench.hpp"
+#include "device.hpp"
+#include "nearfield/system.hpp"
+#include "nearfield/voronoi.hpp"
+#include "options.hpp"
+
+namespace nearfield::bench {
+namespace {
+
+constexpr int runs = 9;
+
+template <class T>
+device_memory uploaded(const std::vector<T>& data) {
+    device_memory memory(static_cast<std::int64_t>(std::max<std::size_t>(data.size(), 1) * sizeof(T)));
+    expect(cudaMemcpy(memory.get(), data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
+    return memory;
+}
+
+double time_case(const timer& t, const option_case& c, const shape_t& shape, const std::vector<std::uint32_t>& cells) {
+    const std::vector<std::uint8_t> bytes(cells.begin(), cells.end());
+    const auto n = static_cast<std::int64_t>(cells.size());
+    const device_memory in = reads_labels(c) ? uploaded(cells) : uploaded(bytes);
+    std::vector<std::int32_t> weight(c.weighted ? cells.size() : 0);
+    for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<std::int32_t>(mix(i) % 100);
+    const device_memory weights = uploaded(weight);
+    const device_memory distance(c.distance ? 4 * n : 1), index(c.index ? 8 * n : 1), label(c.label ? 4 * n : 1),
+        trusted(c.trusted ? n : 1);
+    fields<device> out;
+    if (c.distance) out.distance = any_output<device>::contiguous(distance.get(), dtype::float32, shape);
+    if (c.index) out.index = any_output<device>::contiguous(index.get(), dtype::int64, shape);
+    if (c.label) out.label = any_output<device>::contiguous(label.get(), dtype::uint32, shape);
+    if (c.trusted) out.trusted = any_output<device>::contiguous(trusted.get(), dtype::uint8, shape);
+    const void* from = in.get();
+    const auto image =
+        any_input<device>::contiguous(from, reads_labels(c) ? dtype::uint32 : dtype::uint8, shape);
+    const void* from_weights = weights.get();
+    const device on{t.stream()};
+    const auto work = [&](int) {
+        if (c.weighted) power_diagram(on, image, any_input<device>::contiguous(from_weights, dtype::int32, shape), out, c.options);
+        else distance_transform(on, image, out, c.options);
+    };
+    t.time(2, work);
+    return median(t.time(runs, work));
+}
+
+/// Many images in one call, of one shape and of many shapes, against a loop over them.
+void measure_batches(option_session& s, const timer& t) {
+    for (const double density : {0.0001, 0.01, 0.1, 0.5}) {
+        const shape_t shape{256, 1024, 1024};
+        const std::int64_t n = cells_of(shape);
+        const device_memory in = uploaded(random_sites(n, density)), out(4 * n);
+        const void* from = in.get();
+        fields<device> wanted;
+        wanted.distance = any_output<device>::contiguous(out.get(), dtype::float32, shape);
+        const auto work = [&](int) {
+            distance_transform(device{t.stream()}, any_input<device>::contiguous(from, dtype::uint8, shape), wanted,
+                               {.batch_axes = 1});
+        };
+        t.time(2, work);
+        const double floor = 5.0 * static_cast<double>(n) / (s.copy_gb_s * 1e9) * 1e3;
+        report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), shape, median(t.time(runs, work)),
+               floor);
+    }
+    // 1000 images of 64 to 255 cells a side.
+    std::vector<job<device>> jobs;
+    std::vector<device_memory> memory;
+    std::int64_t cells = 0;
+    for (std::uint64_t k = 0; k < 1000; ++k) {
+        const shape_t shape{static_cast<std::int64_t>(64 + mix(k) % 192), static_cast<std::int64_t>(64 + mix(k + 1000) % 192)};
+        const std::int64_t n = cells_of(shape);
+        memory.push_back(uploaded(random_sites(n, 0.01)));
+        const void* from = memory.back().get();
+        memory.emplace_back(4 * n);
+        fields<device> wanted;
+        wanted.distance = any_output<device>::contiguous(memory.back().get(), dtype::float32, shape);
+        jobs.push_back({any_input<device>::contiguous(from, dtype::uint8, shape), wanted});
+        cells += n;
+    }
+    const device on{t.stream()};
+    const auto loop = [&](int) {
+        for (const job<device>& each : jobs) distance_transform(on, each.image, each.out);
+    };
+    t.time(2, loop);
+    const double looped = median(t.time(5, loop));
+    report(s, "1000 images of 64 to 255, a loop", {1000, cells / 1000}, looped, looped);
+    const auto list = [&](int) { distance_transform(on, std::span<const job<device>>(jobs)); };
+    t.time(2, list);
+    report(s, "1000 images of 64 to 255, one list", {1000, cells / 1000}, median(t.time(5, list)), looped);
+}
+
+double copy_gb_s(const timer& t) {
+    constexpr std::int64_t bytes = std::int64_t{4} << 30;
+    const device_memory from(bytes), to(bytes);
+    const auto copy = [&](int) {
+        expect(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, t.stream()), "copy");
+    };
+    t.time(2, copy);
+    return 2.0 * static_cast<double>(bytes) / (median(t.time(9, copy)) * 1e-3) * 1e-9;
+}
+
+}  // namespace
+
+option_session measure_options_on_device(const std::vector<shape_t>& shapes) {
+    const system_info system = query_system();
+    if (system.devices.empty()) throw error(error_code::unsupported, "no CUDA device: " + system.why_no_device);
+    option_session s;
+    s.place = "device";
+    s.device = system.devices[0].name;
+    s.details = fmt::format("CUDA {}.{}", system.cuda_runtime / 1000, system.cuda_runtime % 1000 / 10);
+    const timer t;
+    s.copy_gb_s = copy_gb_s(t);
+    for (const shape_t& shape : shapes) {
+        double plain[2]{};
+        for (const option_case& c : option_cases(static_cast<int>(shape.size()))) {
+            const double ms = time_case(t, c, shape, option_image(shape, c.image));
+            double& compared = plain[c.distance ? 0 : 1];
+            if (c.name == std::string("plain") || c.name == std::string("plain, index")) compared = ms;
+            report(s, c.name, shape, ms, compared);
+        }
+    }
+    measure_batches(s, t);
+    return s;
+}
+
+}  // namespace nearfield::bench
