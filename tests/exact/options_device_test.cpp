@@ -120,6 +120,16 @@ TEST_F(OptionsDevice, ListsGiveTheBitsOfTheHost) {
     }
 }
 
+TEST_F(OptionsDevice, Float16IsRoundedOnce) {
+    wanted_fields half;
+    half.distance = dtype::float16;
+    for (double cell : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 1 + 0x3p-11 + 0x1p-40, 1 + 0x3p-11 - 0x1p-40,
+                        0x1.8p-24 + 0x1p-60, 0x1p-25, 1000.0 / 3}) {
+        const distance_options options{.spacing = cell, .sign = sign::inside_negative};
+        EXPECT_EQ(differs(call_of({{2, 60}}, options, 0.3, half), device_options_engine()), "") << cell;
+    }
+}
+
 /// What nearfield::plan says is what the stream's memory pool gives out, and all of it comes back.
 TEST_F(OptionsDevice, WorkspaceIsWhatThePlanSays) {
     cudaMemPool_t pool = nullptr;

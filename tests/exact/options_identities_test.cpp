@@ -239,5 +239,26 @@ TEST(OptionsMeaning, ExpandLabelsAsInScikitImage) {
     EXPECT_EQ(field, (std::vector<std::int32_t>{0, 0, 3, 0, 2, 3, 3, 3, 2, 2, 3, 0}));
 }
 
+/// The distance is just above the middle of two neighbours, but float32 would put it on the middle.
+TEST(OptionsMeaning, Float16IsRoundedOnce) {
+    const shape_t shape{2};
+    const std::vector<std::uint8_t> image{0, 1};
+    std::vector<std::uint16_t> distance(2, 0x5555);
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(distance.data(), dtype::float16, shape);
+    for (const auto& [cell, bits] : {std::pair{1 + 0x1p-11 + 0x1p-40, 0x3c01},
+                                     {1 + 0x1p-11 - 0x1p-40, 0x3c00},
+                                     {1 + 0x3p-11 + 0x1p-40, 0x3c02},
+                                     {1 + 0x3p-11 - 0x1p-40, 0x3c01},
+                                     {0x1.8p-24 + 0x1p-60, 2},
+                                     {0x1p-25, 0},
+                                     {65503.0, 0x7bff}}) {
+        distance_transform(host{}, input_of(image, shape), out, {.spacing = cell});
+        EXPECT_EQ(distance[1], bits) << cell;
+        distance_transform(host{}, input_of(image, shape), out, {.spacing = cell, .sign = sign::outside_negative});
+        EXPECT_EQ(distance[0], 0x8000 | bits) << cell;
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::test
