@@ -97,6 +97,18 @@ inline std::vector<double> time_runs(const std::function<void()>& work, int leas
     return ms;
 }
 
+/// The date of a measurement, in UTC.
+inline std::string today() {
+    const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+    std::string text = std::to_string(static_cast<int>(day.year()));
+    for (const unsigned part : {static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day())})
+        text += (part < 10 ? "-0" : "-") + std::to_string(part);
+    return text;
+}
+
+/// Name of this machine's processor.
+std::string processor();
+
 /// Adds a result and prints its line.
 void report(session& s, const result& r);
 void print_header(const session& s);

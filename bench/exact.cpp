@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstring>
-#include <fstream>
 
 #include "bench.hpp"
 #include "io/io.hpp"
@@ -23,14 +22,6 @@ struct options {
     std::vector<std::string> files;
     std::string json;
 };
-
-std::string processor() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-    }
-    return "unknown processor";
-}
 
 /// Best of a few copies of 256 MiB by `threads` threads, bytes read plus bytes written.
 double host_copy_gb_s(int threads) {

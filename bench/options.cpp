@@ -52,6 +52,7 @@ double time_on_host(const option_case& c, const shape_t& shape, const std::vecto
 option_session measure_on_host(const std::vector<shape_t>& shapes, int threads) {
     option_session s;
     s.place = "host";
+    s.device = processor();
     const system_info system = query_system();
     s.details = fmt::format("{}, {} threads", system.simd, threads);
     for (const shape_t& shape : shapes) {
@@ -73,6 +74,7 @@ void write(const option_session& s, const std::string& path) {
     j["details"] = s.details;
     j["copy_gb_s"] = s.copy_gb_s;
     j["compiler"] = query_system().compiler;
+    j["date"] = today();
     for (const option_result& r : s.results)
         j["options"].push_back({{"name", r.name}, {"shape", r.shape}, {"ms", r.ms}, {"times", r.times}});
     std::ofstream out(path);

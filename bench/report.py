@@ -189,6 +189,28 @@ def headline(found):
     return table(["on", "image", "nearfield", "faster than"], lines)
 
 
+def option_sheets(folder):
+    """What bench_options measured, by place."""
+    sheets = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return {sheet["place"]: sheet for sheet in sheets if "options" in sheet}
+
+
+def option_section(sheet):
+    """Options down, shapes across: milliseconds, and how many times the plain call (or what the name says)."""
+    shapes = list(dict.fromkeys(tuple(row["shape"]) for row in sheet["options"]))
+    names = list(dict.fromkeys(row["name"] for row in sheet["options"]))
+    rows = {(row["name"], tuple(row["shape"])): row for row in sheet["options"]}
+    titles, lines = ["call"], [[name] for name in names]
+    for shape in shapes:
+        titles += [f"{image_name(('random', shape, 0))} ms", "times"]
+        for name, line in zip(names, lines, strict=True):
+            row = rows.get((name, shape))
+            line += [number(row["ms"]), f"{row['times']:.2f}"] if row else ["", ""]
+    where = sheet["device"] or sheet["details"]
+    text = f"{where} ({sheet['details']}), built by {sheet['compiler']}, {sheet['date']}."
+    return text + "\n\n" + table(titles, lines)
+
+
 def insert(page, marker, text):
     start, end = f"<!-- report: {marker} -->", "<!-- /report -->"
     begin = page.find(start)
@@ -204,7 +226,7 @@ def main():
     parser.add_argument("--print", action="store_true", dest="to_terminal")
     options = parser.parse_args()
     found = load(options.folder)
-    if not found:
+    if not found and not option_sheets(options.folder):
         raise SystemExit(f"report.py: no results in {options.folder}; run ./dev bench exact")
     page = PAGE.read_text() if not options.to_terminal else ""
     for place, sheets in sorted(found.items()):
@@ -221,6 +243,11 @@ def main():
             print(f"\n{section(rows)}")
         else:
             page = insert(page, f"exact {place}", section(rows))
+    for place, sheet in sorted(option_sheets(options.folder).items()):
+        if options.to_terminal:
+            print(f"\n{option_section(sheet)}")
+        else:
+            page = insert(page, f"options {place}", option_section(sheet))
     if not options.to_terminal:
         PAGE.write_text(page)
         if set(found) >= {"host", "device"}:

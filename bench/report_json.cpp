@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,17 +9,6 @@
 #include "nearfield/system.hpp"
 
 namespace nearfield::bench {
-namespace {
-
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
-}
-
-}  // namespace
-
 void print_header(const session& s) {
     fmt::print("\nnearfield on {} ({})\n", s.device, s.details);
     for (auto [threads, gb_s] : s.copy_gb_s) {

@@ -3,7 +3,7 @@
 # the benchmark with its peers. Needs the bundle (./dev bundle), an NVIDIA driver and, for the parts that use them,
 # compute-sanitizer and a python3 with CuPy and SciPy.
 #
-#   tests/device_run.sh OUT [tests|sanitize|big|bench]...     default: tests sanitize bench; JSON and logs go to OUT
+#   tests/device_run.sh OUT [tests|sanitize|big|bench|options]...     default: tests sanitize bench; JSON and logs go to OUT
 #
 # NEARFIELD_BUNDLE is the bundle's folder (build/bundle). BENCH_OPTIONS are for bench_exact and its peers.
 set -uo pipefail
@@ -61,6 +61,12 @@ bench() {
     if [ "$status" = 0 ]; then "${PYTHON:-python3}" "$root/bench/report.py" --print "$out"; else tail -n 40 "$out/bench.log"; fi
 }
 
+options() {
+    SECONDS=0
+    bash "$root/bench/run_options.sh" "$bundle/bin/bench_options" "$out" device 2>&1 | tee "$out/options.log"
+    note "options" "${PIPESTATUS[0]}" "JSON in $out"
+}
+
 for part in $parts; do
     case $part in
         tests) run_tests device_tests 'Device*:OptionsDevice*-*DeviceLarge*:*DeviceBig*:*Sanitizer*'
@@ -68,7 +74,8 @@ for part in $parts; do
         big) NEARFIELD_TEST_BIG=1 run_tests device_big '*DeviceBig*' ;;
         sanitize) sanitize ;;
         bench) bench ;;
-        *) echo "device_run: no part '$part'; there are tests, sanitize, big, bench"; exit 2 ;;
+        options) options ;;
+        *) echo "device_run: no part '$part'; there are tests, sanitize, big, bench, options"; exit 2 ;;
     esac
 done
 printf '\n'
