@@ -32,7 +32,6 @@ std::int64_t size_class(std::int64_t size, border beyond) {
 }
 
 std::int64_t images_of(const plan& p) { return cells_between(p.size.data(), 0, p.first_axis); }
-std::int64_t image_cells(const plan& p) { return cells_between(p.size.data(), p.first_axis, p.rank); }
 
 /// Calls of one kind are solved together.
 std::vector<std::int64_t> kind_of(const plan& p) {

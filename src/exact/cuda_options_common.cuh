@@ -58,6 +58,8 @@ public:
         std::int64_t rest = column - outer * g.inner;
         start_ = outer * g.rows * g.inner;
         first_cell_ = start_ + rest;
+        // Along the last axis nothing is packed yet; only a transposed problem has columns inside its rows there.
+        if (g.axis == by.m.rank - 1) start_ = first_cell_;
         if constexpr (Keyed)
             for (int axis = by.m.rank - 1; axis > g.axis; --axis) {
                 const std::int64_t above = quotient(rest, by.m.size[axis]);

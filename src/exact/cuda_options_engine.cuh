@@ -38,19 +38,23 @@ public:
         memory_.allocate();
         point_items();
         if (p_.weighted) start_power();
+        else if (from_marks()) mark_lines(on_, elements_, what_to_mark(), marks_for(p_.rank - 1, false));
         else scan();
-        for (int axis = first_searched(); axis >= p_.first_axis; --axis) {
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) {
             search(axis);
             if (p_.by != classes::none) fold(axis);
         }
-        put_fields();
+        if (!puts_fields()) finish_all();
     }
 
     void describe(call_plan& to) const {
         const bool copied = copies_image();
         if (copied) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
         const int last = p_.rank - 1;
-        to.passes.push_back({source(last), p_.weighted ? "start from the weights" : "scan of marks",
+        to.passes.push_back({source(last),
+                             p_.weighted    ? "start from the weights"
+                             : from_marks() ? "marks of sites"
+                                            : "scan of marks",
                              p_.weighted ? blocks_for(p_.cells, scan_rows_threads)
                                          : blocks_for(lines() * stretches(), scan_rows_warps),
                              p_.weighted ? scan_rows_threads : cuda::warp * mark_bits, 1});
@@ -60,7 +64,10 @@ public:
                 to.passes.push_back({source(axis), "fold in other classes", blocks_for(words(axis), fold_threads),
                                      mark_bits, fold_threads});
         }
-        to.passes.push_back({-1, "fields", blocks_for(p_.cells, finish_threads), finish_threads, 1});
+        if (puts_fields()) return;
+        const line_shares shares(size(last), p_.cells);
+        to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
+                             std::int64_t{finish_threads} * line_shares::cells_each, 1});
     }
 
 private:
@@ -101,8 +108,47 @@ private:
     }
 
     [[nodiscard]] window window_for(int axis) const {
-        const std::int64_t most = radius(axis);
-        return {static_cast<int>(std::min<std::int64_t>(most, window_reach)), most <= window_reach};
+        const std::int64_t most = radius(axis), last = radius(p_.rank - 1);
+        return {static_cast<int>(std::min<std::int64_t>(most, window_reach)), most <= window_reach,
+                static_cast<int>(std::min<std::int64_t>(last, window_reach))};
+    }
+
+    /// Nothing beyond a window matters along the last axis and the one before it: one pass searches both.
+    [[nodiscard]] bool from_marks() const {
+        const int last = p_.rank - 1;
+        return p_.by == classes::none && !p_.weighted && last > p_.first_axis && !by_.m.periodic[last] &&
+               radius(last) <= window_reach && radius(last - 1) <= window_reach;
+    }
+
+    /// The search along the first axis puts the fields itself: all are plain, and contiguous.
+    [[nodiscard]] bool puts_fields() const {
+        if (!p_.plain_outputs || p_.by != classes::none || p_.half_cell || p_.weighted || p_.any(border::closed) ||
+            p_.closed_beside < std::numeric_limits<double>::infinity() || call_.list.size() > 1 ||
+            p_.rank - 1 == p_.first_axis || method_for(p_.first_axis) != method::window)
+            return false;
+        const item& to = call_.list[0];
+        for (const target* field : {&to.distance, &to.squared, &to.index, &to.coordinates})
+            if (field->data != nullptr && !is_contiguous(p_.size.data(), field->step, p_.rank)) return false;
+        return to.coordinates.data == nullptr || to.planes == 1 || to.plane == p_.cells;
+    }
+
+    [[nodiscard]] outputs plain_outputs() const {
+        outputs o;
+        const item& to = call_.list[0];
+        const auto pointer = [](const target& field, dtype is, dtype wanted) { return is == wanted ? field.data : nullptr; };
+        const dtype distance = call_.out.distance.type, squared = call_.out.squared.type;
+        o.distance32 = reinterpret_cast<float*>(pointer(to.distance, distance, dtype::float32));
+        o.distance64 = reinterpret_cast<double*>(pointer(to.distance, distance, dtype::float64));
+        o.squared32 = reinterpret_cast<std::uint32_t*>(pointer(to.squared, squared, dtype::uint32));
+        o.squared64 = reinterpret_cast<std::uint64_t*>(pointer(to.squared, squared, dtype::uint64));
+        o.squared_float = reinterpret_cast<double*>(pointer(to.squared, squared, dtype::float64));
+        o.index = reinterpret_cast<std::int64_t*>(to.index.data);
+        o.coordinates = reinterpret_cast<std::int32_t*>(to.coordinates.data);
+        o.image_rank = to.planes;
+        std::copy_n(to.plane_axis, to.planes, o.problem_axis);
+        for (int axis = 0; axis < p_.rank; ++axis) o.step[axis] = cells_between(p_.size.data(), axis + 1, p_.rank);
+        o.cells = p_.cells;
+        return o;
     }
 
     void describe_search(int axis, call_plan& to) const {
@@ -131,17 +177,20 @@ private:
             image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros_ ? 1 : elements_.bytes));
         if (p_.weighted) {
             initial_ = memory_.template reserve<V>(p_.cells);
+            if (lines() > 1) turned_ = memory_.template reserve<V>(p_.cells);
             extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
         } else {
+            const bool alone = from_marks();
             std::int64_t most = words(p_.rank - 1);
             for (int axis = p_.first_axis; p_.by != classes::none && axis < p_.rank; ++axis)
                 most = std::max(most, words(axis));
-            marks_ = memory_.template reserve<std::uint32_t>(3 * most);
+            marks_ = memory_.template reserve<std::uint32_t>(alone ? most : 3 * most);
             mark_words_ = most;
             if (p_.background) zeros_ = memory_.template reserve<std::uint32_t>(words(p_.rank - 1));
         }
-        state_[0] = memory_.template reserve<state>(p_.cells);
-        if (first_searched() >= p_.first_axis) state_[1] = memory_.template reserve<state>(p_.cells);
+        const int passes = first_searched() - p_.first_axis + (from_marks() ? 0 : 1) + (puts_fields() ? 0 : 1);
+        for (int i = 0; i < std::min(passes, 2); ++i)
+            state_[static_cast<std::size_t>(i)] = memory_.template reserve<state>(p_.cells);
         std::int64_t groups = 0;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
             if (method_for(axis) == method::halves) groups = std::max(groups, blocks_for(p_.cells / size(axis), cuda::warp));
@@ -173,7 +222,7 @@ private:
 
     // ---- the first pass --------------------------------------------------------------------------------------------
 
-    [[nodiscard]] marked marks_for(int axis) const {
+    [[nodiscard]] marked marks_for(int axis, bool carried = true) const {
         marked marks;
         marks.rows = size(axis);
         marks.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
@@ -181,8 +230,7 @@ private:
         marks.words = blocks_for(marks.rows, mark_bits);
         marks.periodic = by_.m.periodic[axis];
         marks.bits = memory_.template get<std::uint32_t>(marks_);
-        marks.to_before = marks.bits + mark_words_;
-        marks.to_after = marks.to_before + mark_words_;
+        if (carried) marks.to_before = marks.bits + mark_words_, marks.to_after = marks.to_before + mark_words_;
         return marks;
     }
 
@@ -206,18 +254,41 @@ private:
             V* const initial = memory_.template get<V>(initial_);
             V* const least = memory_.template get<V>(extremes_) + 2;
             V* const magnitude = least + extremes_blocks;
-            cuda::launch(on_, start_from_weights<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads),
-                         dim3(scan_rows_threads), 0, weighted_arrays(), by_.m, p_.cells, initial,
-                         memory_.template get<state>(state_[0]));
+            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
+                         weighted_arrays(), by_.m, p_.cells, initial);
             cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
                          least, magnitude);
             cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
                          least - 2, least - 1);
-            by_.initial = initial;
             by_.extremes = least - 2;
             by_.largest = p_.largest;
             by_.ratio = ordered_ratio;
+            search_last(initial);
+            by_.initial = initial;
         }
+    }
+
+    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read neighbours.
+    void search_last(V* initial) {
+        pass g = pass_of(p_.rank - 1);
+        state* const first = memory_.template get<state>(state_[0]);
+        const bool turned = lines() > 1;
+        V* const from = turned ? memory_.template get<V>(turned_) : initial;
+        if (turned) turn(initial, lines(), g.rows, from);
+        cuda::launch(on_, start_states<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
+                     from, p_.cells, first);
+        by_.initial = from;
+        g.inner = lines();
+        search_any(g, method_for(g.axis));
+        if (!turned) return;
+        turn(memory_.template get<state>(state_[1]), g.rows, lines(), first);
+        now_ = 0;
+    }
+
+    template <class T>
+    void turn(const T* from, std::int64_t lines, std::int64_t length, T* to) {
+        cuda::launch(on_, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
+                     dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
     }
 
     [[nodiscard]] weighted_sites weighted_arrays() const {
@@ -236,27 +307,57 @@ private:
     // ---- further passes --------------------------------------------------------------------------------------------
 
     void search(int axis) {
-        state* const from = memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
-        now_ = 1 - now_;
-        state* const to = memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
         const pass g = pass_of(axis);
         const method how = method_for(axis);
-        if (how == method::plain) {
-            if constexpr (std::is_same_v<V, std::int32_t>) plain_.template search<Keyed>(g, by_.m, from, to, memory_);
-            return;
+        if (axis == p_.rank - 2 && from_marks()) {
+            const site_marks marks{memory_.template get<std::uint32_t>(marks_), blocks_for(size(p_.rank - 1), mark_bits),
+                                   size(p_.rank - 1)};
+            now_ = 0;
+            return look_outward<marked_rows<V, K, Keyed>>(g, marks, nullptr);
         }
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        if (how != method::plain) return search_any(g, how);
+        if constexpr (std::is_same_v<V, std::int32_t>) {
+            const state* const from = current();
+            now_ = 1 - now_;
+            plain_.template search<Keyed>(g, by_.m, from, current(), memory_);
+        }
+    }
+
+    [[nodiscard]] state* current() const {
+        return memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
+    }
+
+    void search_any(const pass& g, method how) {
+        const state* const from = current();
+        now_ = 1 - now_;
         std::uint8_t* hard = nullptr;
         if (how == method::halves) {
             hard = memory_.template get<std::uint8_t>(hard_);
-            cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)),
+            cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(blocks_for(g.columns, cuda::warp)),
+                                        cuda::stream_of(on_)),
                         "clearing flags");
         }
-        const window outward = window_for(axis);
-        cuda::launch(on_, search_window<V, K, Keyed>, groups * blocks_for(g.rows, window_bands<V> * mark_bits),
-                     dim3(cuda::warp, window_bands<V>), window::shared_bytes<V>(outward.radius), g, by_, outward, from,
-                     to, hard);
-        if (how == method::halves) halve_all(g, from, to, hard);
+        look_outward<state_rows<V, K, Keyed>>(g, from, hard);
+        if (how == method::halves) halve_all(g, from, current(), hard);
+    }
+
+    /// Into the current state, or, at the end of what has only plain fields, into them.
+    template <class Rows>
+    void look_outward(const pass& g, const typename Rows::source& from, std::uint8_t* hard) {
+        const window how = window_for(g.axis);
+        const std::int64_t blocks = Rows::groups(g, from) * blocks_for(g.rows, window_rows<V>);
+        const dim3 threads(cuda::warp, window_bands<V>);
+        if (g.axis == p_.first_axis && puts_fields()) {
+            sink<V, K, Keyed, true> to;
+            to.out = plain_outputs();
+            cuda::launch(on_, search_window<V, K, Keyed, Rows, true>, blocks, threads, how.template shared_bytes<V>(), g,
+                         by_, how, from, to, hard);
+        } else {
+            sink<V, K, Keyed, false> to;
+            to.next = current();
+            cuda::launch(on_, search_window<V, K, Keyed, Rows, false>, blocks, threads, how.template shared_bytes<V>(), g,
+                         by_, how, from, to, hard);
+        }
     }
 
     void halve_all(const pass& g, const state* from, state* to, const std::uint8_t* hard) {
@@ -283,12 +384,12 @@ private:
         mark_lines(on_, elements_, what_to_mark(), marks);
         cuda::launch(on_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads), 0,
                      pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero},
-                     memory_.template get<state>(state_[static_cast<std::size_t>(now_)]));
+                     current());
     }
 
     // ---- the fields ------------------------------------------------------------------------------------------------
 
-    void put_fields() {
+    void finish_all() {
         finishing<V> how;
         how.grid = grid_;
         for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
@@ -305,9 +406,9 @@ private:
         how.distance = call_.out.distance.type, how.squared = call_.out.squared.type, how.index = call_.out.index.type;
         how.image_bytes = static_cast<int>(size_of(call_.image.type));
         how.floating = call_.image.type >= dtype::float16;
-        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(p_.cells, finish_threads), dim3(finish_threads), 0, by_, how,
-                     items_, p_.cells, image_cells_,
-                     memory_.template get<state>(state_[static_cast<std::size_t>(now_)]));
+        const line_shares shares(size(p_.rank - 1), p_.cells);
+        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by_,
+                     how, items_, shares, image_cells_, static_cast<const state*>(current()));
     }
 
     // While a level of the halving has no more rows than this, eight warps share each.
@@ -325,7 +426,7 @@ private:
     elements elements_;
     bool only_zeros_ = true;
     std::int64_t image_cells_ = 1, mark_words_ = 0;
-    std::int64_t table_ = 0, image_ = 0, initial_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0, hard_ = 0;
+    std::int64_t table_ = 0, image_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0, hard_ = 0;
     std::array<std::int64_t, 2> state_{};
     int now_ = 0;
 };

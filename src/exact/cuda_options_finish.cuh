@@ -67,72 +67,109 @@ __device__ void store_squared(const target& array, std::int64_t offset, dtype ty
     }
 }
 
-/// Index, coordinates and label of the site at packed coordinates `site`; none when negative.
+/// The fields of one line of the problem.
 template <class V>
-__device__ void store_site(const finishing<V>& how, const place_in& place, std::int64_t at, std::int64_t site) {
-    const item& of = place.of;
-    if (of.index.data != nullptr) {
-        const std::int64_t number = site < 0 ? -1 : place.number(site), offset = place.offset(of.index, at);
-        if (how.index == dtype::int32) *element<std::int32_t>(of.index, offset) = static_cast<std::int32_t>(number);
-        else *element<std::int64_t>(of.index, offset) = number;
+class finished_line {
+public:
+    __device__ finished_line(const rules<V>& by, const finishing<V>& how, const place_in& place, std::int64_t at)
+        : by_(by), how_(how), place_(place), of_(place.of), start_(at) {
+        const int last = how.grid.rank - 1;
+        // Borders of the other axes are the same for all cells of the line.
+        closed_ = border_value(by.m, place, at, how.closed & ~(1u << last), how.closed_beside);
+        open_ = border_value(by.m, place, at, how.open & ~(1u << last), how.open_beside);
+        distance_ = from(of_.distance), squared_ = from(of_.squared), index_ = from(of_.index);
+        coordinates_ = from(of_.coordinates), label_ = from(of_.label), trusted_ = from(of_.trusted);
+        if (how.is_signed) image_ = from(of_.image);
     }
-    if (of.coordinates.data != nullptr) {
-        std::int32_t* to = element<std::int32_t>(of.coordinates, place.offset(of.coordinates, at));
-        for (int i = 0; i < of.planes; ++i, to += of.plane)
-            *to = site < 0                ? -1
-                  : of.plane_axis[i] < 0 ? 0
-                                         : static_cast<std::int32_t>(place.coordinate(site, of.plane_axis[i]));
-    }
-    if (of.label.data != nullptr) {
-        const std::uint64_t bits =
-            site < 0 ? 0 : load_bits(of.image.data, how.image_bytes, place.offset(of.image, site));
-        store_bits(of.label.data, how.image_bytes, place.offset(of.label, at), bits);
-    }
-}
 
-/// A thread a cell.
+    /// `site` is packed, negative for none.
+    __device__ void put(std::int64_t x, V value, std::int64_t site) const {
+        const V border = with_end(how_.closed, closed_, x);
+        if (border < value) value = border, site = -1;
+        const bool found = value < no_site<V>() && !(value > by_.limit);
+        if (!found) site = -1;
+        const double sign = how_.is_signed ? sign_at(x) : 1;
+        const double exact = found ? static_cast<double>(value) * (by_.m.half_cell ? 0.25 : 1.0) : infinite();
+        if (of_.distance.data != nullptr)
+            store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance, sign * __dsqrt_rn(exact));
+        if (of_.squared.data != nullptr)
+            store_squared(of_.squared, squared_ + x * place_.step(of_.squared), how_.squared, value, found, sign * exact);
+        put_site(x, site);
+        if (of_.trusted.data == nullptr) return;
+        const V open = with_end(how_.open, open_, x);
+        const bool none = how_.open == 0 && !(how_.open_beside < no_site<V>());
+        const bool trusted = none || (found ? !(open < value) : how_.limited && open > by_.limit);
+        *element<std::uint8_t>(of_.trusted, trusted_ + x * place_.step(of_.trusted)) = trusted;
+    }
+
+private:
+    [[nodiscard]] __device__ std::int64_t from(const target& array) const {
+        return array.data == nullptr ? 0 : place_.offset(array, start_);
+    }
+    /// With the border at the ends of the line, where it is one of `axes`.
+    [[nodiscard]] __device__ V with_end(unsigned axes, V known, std::int64_t x) const {
+        const int last = how_.grid.rank - 1;
+        if ((axes >> last & 1) == 0) return known;
+        return min(known, by_.m.term(last, static_cast<steps<V>>(min(x + 1, place_.length() - x))));
+    }
+    [[nodiscard]] __device__ double sign_at(std::int64_t x) const {
+        const std::uint64_t bits = load_bits(of_.image.data, how_.image_bytes, image_ + x * place_.step(of_.image));
+        const bool inside = is_zero(bits, how_.image_bytes, how_.floating) != how_.inside_is_nonzero;
+        return inside ? how_.inside_sign : how_.outside_sign;
+    }
+    __device__ void put_site(std::int64_t x, std::int64_t site) const {
+        if (of_.index.data != nullptr) {
+            const std::int64_t number = site < 0 ? -1 : place_.number(site), at = index_ + x * place_.step(of_.index);
+            if (how_.index == dtype::int32) *element<std::int32_t>(of_.index, at) = static_cast<std::int32_t>(number);
+            else *element<std::int64_t>(of_.index, at) = number;
+        }
+        if (of_.coordinates.data != nullptr) {
+            std::int32_t* to = element<std::int32_t>(of_.coordinates, coordinates_ + x * place_.step(of_.coordinates));
+            for (int i = 0; i < of_.planes; ++i, to += of_.plane)
+                *to = site < 0                 ? -1
+                      : of_.plane_axis[i] < 0 ? 0
+                                              : static_cast<std::int32_t>(place_.coordinate(site, of_.plane_axis[i]));
+        }
+        if (of_.label.data != nullptr) {
+            const std::uint64_t bits =
+                site < 0 ? 0 : load_bits(of_.image.data, how_.image_bytes, place_.offset(of_.image, site));
+            store_bits(of_.label.data, how_.image_bytes, label_ + x * place_.step(of_.label), bits);
+        }
+    }
+
+    const rules<V>& by_;
+    const finishing<V>& how_;
+    const place_in& place_;
+    const item& of_;
+    std::int64_t start_;
+    V closed_, open_;
+    std::int64_t distance_, squared_, index_, coordinates_, label_, trusted_, image_ = 0;
+};
+
+/// Some threads a line.
 template <class V, class K, bool Keyed>
 __global__ void __launch_bounds__(finish_threads)
-    finish(const rules<V> by, const finishing<V> how, const items all, std::int64_t cells, std::int64_t image_cells,
+    finish(const rules<V> by, const finishing<V> how, const items all, const line_shares shares, std::int64_t image_cells,
            const state_of<V, K, Keyed>* states) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x;
-    if (cell >= cells) return;
+    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
+    if (mine.line >= shares.lines) return;
+    const std::int64_t first = mine.line * shares.length;
     std::int64_t image = 0;
-    const std::int64_t at = how.grid.split(cell, image);
+    const std::int64_t at = how.grid.split(first, image);
     const place_in place(all, how.grid, image);
     if (!place.has(at)) return;
-    const auto state = states[cell];
-    V value;
-    std::int64_t site = -1;
-    if constexpr (Keyed) {
-        value = by.value(state, static_cast<K>(at), how.grid.first_axis, image * image_cells);
-        site = state;
-    } else {
-        value = state;
-    }
-    const V border = border_value(by.m, place, at, how.closed, how.closed_beside);
-    if (border < value) value = border, site = -1;
-    const bool found = value < no_site<V>() && !(value > by.limit);
-    if (!found) site = -1;
-
-    const item& of = place.of;
-    double sign = 1;
-    if (how.is_signed) {
-        const std::uint64_t bits = load_bits(of.image.data, how.image_bytes, place.offset(of.image, at));
-        const bool inside = is_zero(bits, how.image_bytes, how.floating) != how.inside_is_nonzero;
-        sign = inside ? how.inside_sign : how.outside_sign;
-    }
-    const double exact = found ? static_cast<double>(value) * (by.m.half_cell ? 0.25 : 1.0) : infinite();
-    if (of.distance.data != nullptr)
-        store_floating(of.distance, place.offset(of.distance, at), how.distance, sign * __dsqrt_rn(exact));
-    if (of.squared.data != nullptr)
-        store_squared(of.squared, place.offset(of.squared, at), how.squared, value, found, sign * exact);
-    store_site(how, place, at, site);
-    if (of.trusted.data != nullptr) {
-        const V open = border_value(by.m, place, at, how.open, how.open_beside);
-        const bool none = how.open == 0 && !(how.open_beside < no_site<V>());
-        const bool trusted = none || (found ? !(open < value) : how.limited && open > by.limit);
-        *element<std::uint8_t>(of.trusted, place.offset(of.trusted, at)) = trusted;
+    const finished_line<V> to(by, how, place, at);
+    const std::int64_t length = place.length();
+    const int last = how.grid.rank - 1;
+    std::int64_t x = mine.first;
+    for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
+        const auto state = states[first + x];
+        if constexpr (Keyed) {
+            const K own = static_cast<K>(how.grid.keys.with(at, last, x));
+            to.put(x, by.value(state, own, how.grid.first_axis, image * image_cells), state);
+        } else {
+            to.put(x, state, -1);
+        }
     }
 }
 

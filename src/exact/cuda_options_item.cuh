@@ -67,6 +67,30 @@ struct grid_shape {
     }
 };
 
+/// How threads share lines of the last axis: a few neighbours take a piece of one line, so that what the cells of a line have
+/// in common is worked out once for several cells.
+struct line_shares {
+    static constexpr int cells_each = 8;
+    std::int64_t length = 1, lines = 1;
+    std::int64_t pieces = 1;  ///< of a line
+    int together = 1;         ///< threads on a piece, a power of two up to a warp
+
+    line_shares(std::int64_t length_, std::int64_t cells) : length(length_), lines(cells / length_) {
+        while (together < cuda::warp && together < length) together *= 2;
+        pieces = (length + together * cells_each - 1) / (together * cells_each);
+    }
+    [[nodiscard]] std::int64_t threads() const { return lines * pieces * together; }
+
+    struct share {
+        std::int64_t line, first;  ///< `line` is beyond the last for threads without work
+    };
+    /// The calling thread's line, and where on it: cells first, first + together, ...
+    __device__ share of(std::int64_t thread) const {
+        const std::int64_t nth = quotient(thread, together), line = quotient(nth, pieces);
+        return {line, (nth - line * pieces) * together * cells_each + (thread - nth * together)};
+    }
+};
+
 /// An image of an item.
 struct place_in {
     const item& of;
@@ -78,6 +102,8 @@ struct place_in {
         : of(all.of(number)), keys(grid.keys), shift(grid.rank - of.rank), image(number - of.first_image) {}
 
     __device__ std::int64_t coordinate(std::int64_t at, int axis) const { return keys.coordinate(at, axis + shift); }
+    [[nodiscard]] __device__ std::int64_t length() const { return of.size[of.rank - 1]; }
+    [[nodiscard]] __device__ std::int64_t step(const target& array) const { return array.step[of.rank - 1]; }
     /// False for padding.
     __device__ bool has(std::int64_t at) const {
         for (int axis = of.first_axis; axis < of.rank; ++axis)

@@ -179,6 +179,7 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     if (to.inner == 1) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
         cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
+        if (to.to_before == nullptr) return;
         cuda::launch(on, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
         return;
     }
@@ -188,17 +189,23 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     cuda::launch(on, carry_columns, blocks_of(to.columns), dim3(threads), 0, to);
 }
 
-/// A thread a cell of the padded images.
-__global__ void __launch_bounds__(threads) gather_cells(const items from, const grid_shape grid, std::int64_t cells,
-                                                        const elements type, bool only_zeros, std::byte* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (cell >= cells) return;
-    std::int64_t image = 0;
-    const std::int64_t at = grid.split(cell, image);
+/// Some threads a line of the padded images.
+__global__ void __launch_bounds__(threads)
+    gather_cells(const items from, const grid_shape grid, const line_shares shares, const elements type, bool only_zeros,
+                 std::byte* to) {
+    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x);
+    if (mine.line >= shares.lines) return;
+    const std::int64_t first = mine.line * shares.length;
+    std::int64_t image = 0, x = mine.first;
+    const std::int64_t at = grid.split(first, image);
     const place_in place(from, grid, image);
-    const std::uint64_t bits = load_bits(place.of.image.data, type.bytes, place.offset(place.of.image, at));
-    if (only_zeros) store_bits(to, 1, cell, !is_zero(bits, type.bytes, type.floating));
-    else store_bits(to, type.bytes, cell, bits);
+    const target& array = place.of.image;
+    const std::int64_t offset = place.offset(array, at), step = place.step(array), last = place.length() - 1;
+    for (int i = 0; i < line_shares::cells_each && x < shares.length; ++i, x += shares.together) {
+        const std::uint64_t bits = load_bits(array.data, type.bytes, offset + min(x, last) * step);
+        if (only_zeros) store_bits(to, 1, first + x, !is_zero(bits, type.bytes, type.floating));
+        else store_bits(to, type.bytes, first + x, bits);
+    }
 }
 
 constexpr int sent_at_once = 3584;
@@ -227,7 +234,8 @@ void mark_lines(const device& on, const elements& image, mark what, const marked
 
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
                    const elements& type, bool only_zeros, std::byte* to) {
-    cuda::launch(on, gather_cells, blocks_of(cells), dim3(threads), 0, from, grid, cells, type, only_zeros, to);
+    const line_shares shares(grid.size[grid.rank - 1], cells);
+    cuda::launch(on, gather_cells, blocks_of(shares.threads()), dim3(threads), 0, from, grid, shares, type, only_zeros, to);
 }
 
 void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byte* to) {

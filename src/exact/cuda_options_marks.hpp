@@ -33,12 +33,12 @@ struct marked {
     std::int64_t rows = 1, inner = 1, columns = 1, words = 1;
     bool periodic = false;
     std::uint32_t* bits = nullptr;
-    std::uint32_t* to_before = nullptr;  ///< cells from the word's first cell back to the last mark before it
+    std::uint32_t* to_before = nullptr;  ///< null is not wanted; cells from the word's first cell back to the last mark before it
     std::uint32_t* to_after = nullptr;   ///< and on to the first mark after the word
     std::uint32_t* zeros = nullptr;      ///< cells of value zero, along the last axis only; null is not wanted
 };
 
-/// Fills bits, to_before, to_after and zeros.
+/// Fills bits, and what is wanted of to_before with to_after, and of zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
 /// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for zero.

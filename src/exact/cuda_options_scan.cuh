@@ -65,10 +65,9 @@ struct weighted_sites {
 };
 
 /// A thread a cell. Weights of cells that are no sites are not read.
-template <class V, class K, bool Keyed>
+template <class V>
 __global__ void __launch_bounds__(scan_rows_threads)
-    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial,
-                       state_of<V, K, Keyed>* to) {
+    start_from_weights(const weighted_sites from, const metric<V> m, std::int64_t cells, V* initial) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
     if (cell >= cells) return;
     V value = no_site<V>();
@@ -78,8 +77,32 @@ __global__ void __launch_bounds__(scan_rows_threads)
         if (!(value < no_site<V>())) value = no_site<V>();  // not a number, too
     }
     initial[cell] = value;
-    if constexpr (Keyed) to[cell] = value < no_site<V>() ? K{0} : no_key<K>;
-    else to[cell] = value;
+}
+
+/// A thread a cell: the state before any axis has been searched.
+template <class V, class K, bool Keyed>
+__global__ void __launch_bounds__(scan_rows_threads)
+    start_states(const V* initial, std::int64_t cells, state_of<V, K, Keyed>* to) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
+    if (cell >= cells) return;
+    if constexpr (Keyed) to[cell] = initial[cell] < no_site<V>() ? K{0} : no_key<K>;
+    else to[cell] = initial[cell];
+}
+
+/// A block a tile of 32x32 of a matrix, whose lines become columns; both sides are read and written along their lines.
+template <class T>
+__global__ void __launch_bounds__(scan_rows_threads)
+    turn_lines(const T* from, std::int64_t lines, std::int64_t length, T* to) {
+    __shared__ T tile[cuda::warp][cuda::warp + 1];
+    const std::int64_t across = (length + cuda::warp - 1) / cuda::warp;
+    const std::int64_t line = blockIdx.x / across * cuda::warp, x = blockIdx.x % across * cuda::warp;
+    for (int i = threadIdx.y; i < cuda::warp; i += scan_rows_warps)
+        if (line + i < lines && x + threadIdx.x < length)
+            tile[i][threadIdx.x] = from[(line + i) * length + x + threadIdx.x];
+    __syncthreads();
+    for (int i = threadIdx.y; i < cuda::warp; i += scan_rows_warps)
+        if (x + i < length && line + threadIdx.x < lines)
+            to[(x + i) * lines + line + threadIdx.x] = tile[threadIdx.x][i];
 }
 
 constexpr int extremes_blocks = 512;

@@ -1,140 +1,15 @@
-// The search along a line under any rules: half cells, periodic axes, weights, a limit.
+// The search along a line of any length under any rules: half cells, periodic axes, weights, a limit.
 //
-// First every cell looks outward up to 32 rows (search_window), from nearest to farthest over those rows only that have a
-// value, found in a bit mask: sparse and dense lines are cheap alike. With a limit of so few rows that is all. Else groups of 32
-// columns in which some cell has not settled are searched again by halving, as in cuda_long.cuh. Terms are strictly convex in
-// the distance, so winners of later rows never lie before those of earlier ones; along a periodic axis that holds on the
-// line that repeats without end, where the winner of row q is within half a period of q. Winners are kept relative to q.
+// First every cell looks outward (cuda_options_window.cuh). Groups of 32 columns in which some cell has not settled are searched
+// again by halving, as in cuda_long.cuh. Terms are strictly convex in the distance, so winners of later rows never lie before
+// those of earlier ones; along a periodic axis that holds on the line that repeats without end, where the winner of row q is
+// within half a period of q. Winners are kept relative to q.
 #pragma once
 
-#include "exact/cuda_long.cuh"
-#include "exact/cuda_options_common.cuh"
+#include "exact/cuda_options_window.cuh"
 
 namespace nearfield::exact {
 namespace {
-
-constexpr int window_reach = 32;
-// Values of a block's rows and of the window on either side stay in shared memory: 41 KB with 8 bands of 32 rows of int32,
-// 49 KB with 4 of 64 bits.
-template <class V>
-constexpr int window_bands = sizeof(V) == 4 ? 8 : 4;
-template <class V>
-constexpr int window_threads = window_bands<V>* cuda::warp;
-
-struct window {
-    int radius = window_reach;  ///< at most window_reach, and not farther than a row can be
-    bool final = false;         ///< rows beyond the radius do not matter
-
-    template <class V>
-    [[nodiscard]] static std::size_t shared_bytes(int radius) {
-        const int rows = window_bands<V> * mark_bits + 2 * radius;
-        return static_cast<std::size_t>(cuda::warp) *
-               (static_cast<std::size_t>(rows) * sizeof(V) + (window_bands<V> + 2) * sizeof(std::uint32_t));
-    }
-};
-
-/// The rows around a block of rows: their values, and a bit for each that has one. A lane keeps to its own column.
-template <class V>
-struct window_memory {
-    V* value;             ///< from `radius` rows before the block on
-    std::uint32_t* mask;  ///< of 32 rows each, from 32 before the block on
-
-    __device__ window_memory(std::byte* shared, int radius)
-        : value(reinterpret_cast<V*>(shared) + threadIdx.x),
-          mask(reinterpret_cast<std::uint32_t*>(reinterpret_cast<V*>(shared) +
-                                                (window_bands<V> * mark_bits + 2 * radius) * cuda::warp) +
-               threadIdx.x) {}
-
-    template <class Line>
-    __device__ void fill(const Line& line, std::int64_t first, int radius) {
-        for (int word = threadIdx.y; word < window_bands<V> + 2; word += window_bands<V>) {
-            std::uint32_t mine = 0;
-#pragma unroll 8
-            for (int b = 0; b < mark_bits; ++b) {
-                const int from_first = (word - 1) * mark_bits + b;
-                if (from_first < -radius || from_first >= window_bands<V> * mark_bits + radius) continue;
-                const std::int64_t row = first + from_first;
-                if (!line.has(row)) continue;
-                const V v = line.value(line.load(row), row);
-                value[(from_first + radius) * cuda::warp] = v;
-                mine |= static_cast<std::uint32_t>(v < no_site<V>()) << b;
-            }
-            mask[word * cuda::warp] = mine;
-        }
-    }
-};
-
-/// Best row of the window for row `i` of band `band`, nearest first. `apart` is then the distance up to which it is known.
-template <bool Keyed, class V, class K, class Line>
-__device__ found<V, K> search_masks(const window_memory<V>& memory, const Line& line, std::int64_t first, int i,
-                                    int radius, V least) {
-    const int band = threadIdx.y;
-    const std::uint64_t before = memory.mask[band * cuda::warp], here = memory.mask[(band + 1) * cuda::warp],
-                        after = memory.mask[(band + 2) * cuda::warp];
-    // Bit 63 is the row itself, lower ones are rows before it; bit 0 is the row after it.
-    std::uint64_t up = (here << mark_bits | before) << (31 - i) & ~std::uint64_t{0} << (63 - radius);
-    std::uint64_t down = ((after << mark_bits | here) >> i >> 1) & ((std::uint64_t{1} << radius) - 1);
-    const int at = band * mark_bits + i;
-    found<V, K> best{no_site<V>(), no_key<K>, 0};
-    bool keyed = false;
-    const auto offer = [&](int from_first, V extra) {
-        const V value = memory.value[(from_first + radius) * cuda::warp] + extra;
-        const std::int64_t row = first + from_first;
-        if (value < best.value) {
-            best.value = value, best.row = static_cast<steps<V>>(row), keyed = false;
-        } else if (Keyed && value == best.value && value < no_site<V>()) {
-            if (!keyed) best.key = line.key(line.load(best.row), best.row), keyed = true;
-            const K key = line.key(line.load(row), row);
-            if (key < best.key) best.key = key, best.row = static_cast<steps<V>>(row);
-        }
-    };
-    while ((up | down) != 0) {
-        const int to_up = up != 0 ? __clzll(static_cast<long long>(up)) : 64;
-        const int to_down = down != 0 ? __ffsll(static_cast<long long>(down)) : 64;
-        const int apart = min(to_up, to_down);
-        const V extra = line.term(apart);
-        if (settled<Keyed>(best.value, static_cast<V>(extra + least))) break;
-        if (to_up == apart) offer(at - apart, extra), up &= ~(std::uint64_t{1} << (63 - apart));
-        if (to_down == apart) offer(at + apart, extra), down &= down - 1;
-    }
-    if (Keyed && !keyed && best.value < no_site<V>()) best.key = line.key(line.load(best.row), best.row);
-    return best;
-}
-
-/// A block 32 columns of some bands of 32 rows, a warp a band.
-template <class V, class K, bool Keyed>
-__global__ void __launch_bounds__(window_threads<V>)
-    search_window(const pass g, const rules<V> by, const window how, const state_of<V, K, Keyed>* from,
-                  state_of<V, K, Keyed>* to, std::uint8_t* hard) {
-    extern __shared__ std::byte shared_window[];
-    const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t group = blockIdx.x % groups;
-    // Searched again as a whole, so that nothing is lost. All threads must agree, since a neighbour may be setting it now.
-    if (!how.final && __syncthreads_or(hard[group])) return;
-    const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    // Lanes beyond the last column repeat it and write nothing.
-    const any_line<V, K, Keyed> line(by, g, from, mine < g.columns ? mine : g.columns - 1);
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x / groups) * (window_bands<V> * mark_bits);
-    window_memory<V> memory(shared_window, how.radius);
-    memory.fill(line, first, how.radius);
-    __syncthreads();
-    const V least = by.least();
-    for (int i = 0; i < mark_bits; ++i) {
-        const std::int64_t q = first + threadIdx.y * mark_bits + i;
-        if (q >= g.rows) return;
-        const found<V, K> best = search_masks<Keyed, V, K>(memory, line, first, i, how.radius, least);
-        if (!how.final) {
-            const std::int64_t beyond = how.radius + 1;
-            const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;
-            const bool open = more && !settled<Keyed>(best.value, static_cast<V>(line.term(beyond) + least));
-            if (__any_sync(cuda::every_lane, open)) {
-                if (threadIdx.x == 0) hard[group] = 1;
-                return;
-            }
-        }
-        if (mine < g.columns) to[line.cell(q)] = state_for<V, K, Keyed>(by, best.value, best.key);
-    }
-}
 
 /// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from `share` on.
 template <int Together, bool Keyed, class V, class K, class Line>
