@@ -17,19 +17,19 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// The same values as `type`; false where one of them has no place in it.
+/// The same values in another type; false where one of them has no place in it.
 template <class To>
 bool convert(const io::array& from, io::array& to) {
+    constexpr double least = std::is_integral_v<To> ? std::numeric_limits<std::int32_t>::min() : -0x1p53,
+                     most = std::is_integral_v<To> ? std::numeric_limits<std::int32_t>::max() : 0x1p53;
     auto* cells = reinterpret_cast<To*>(to.data.get());
     return with_elements(from.data.get(), from.type, [&](const auto* values) {
         for (std::int64_t i = 0, n = from.cells(); i < n; ++i) {
             const auto value = static_cast<double>(values[i]);
-            const bool whole = std::is_integral_v<To>;
-            if (whole && !(value >= std::numeric_limits<std::int32_t>::min() &&
-                           value <= std::numeric_limits<std::int32_t>::max()))
-                return false;
-            if (!whole && std::abs(value) > 0x1p53) return false;
-            cells[i] = static_cast<To>(values[i]);
+            // 2^53 itself may be the rounding of a larger integer.
+            const bool beyond = value < least || value > most || std::abs(value) == 0x1p53;
+            if (beyond && std::isfinite(value)) return false;
+            cells[i] = static_cast<To>(value);
         }
         return true;
     });

@@ -58,7 +58,7 @@ struct voronoi_style {
     double max_distance = std::numeric_limits<double>::infinity();  ///< what is farther from its site has none
     std::vector<border> borders{};                                  ///< one for every axis of the array, or empty: open
     const io::array* weights = nullptr;                             ///< of a power diagram
-    double site_ink = 0.55;              ///< how much darker sites are
+    double site_ink = 0.55;                                         ///< how much darker sites are
     bool flat = false;  ///< draw cells as they are: borders between the cells of the diagram are not known to be lines
 };
 /// Every cell's group gets a colour, borders between groups are thin lines at their true place, sites are dark.

@@ -282,6 +282,7 @@ picture draw_voronoi(const sheet& on, const io::array& nearest, const std::vecto
                      const std::function<std::int64_t(std::int64_t)>& group_of, const voronoi_style& style) {
     const field of{nearest, per_axis, style};
     std::vector<plane_sites> planes;
+    planes.reserve(on.panels.size());
     for (const panel& each : on.panels) planes.push_back(gather(each.shows, of));
     const std::vector<rgb> colours = colour_groups(on, planes, group_of);
     picture image(on);

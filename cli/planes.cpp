@@ -137,8 +137,9 @@ sheet contact_sheet(const std::vector<plane>& images, bool rows_up, int wanted) 
 bool next_image(positions& at, const positions& fixed, const std::vector<std::int64_t>& shape, std::size_t batch_axes) {
     for (std::size_t axis = batch_axes; axis-- > 0;) {
         if (fixed[axis]) continue;
-        if (++*at[axis] < shape[axis]) return true;
-        at[axis] = 0;
+        const std::int64_t next = at[axis].value_or(0) + 1;
+        at[axis] = next < shape[axis] ? next : 0;
+        if (next < shape[axis]) return true;
     }
     return false;
 }

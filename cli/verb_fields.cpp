@@ -30,6 +30,7 @@ computed compute_all(const arguments& args, std::vector<field_run>& runs) {
         if (run.weighted()) call.weights = run.weights.in();
     }
     std::vector<computed> done;
+    done.reserve(calls.size());
     for (const auto& [key, call] : calls) done.push_back(compute(args, call));
     for (std::size_t i = 1; i < done.size(); ++i) done[0].add(done[i]);
     return done[0];
@@ -145,7 +146,7 @@ std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
         {"out.distance has element type", "--dtype is"},        {"out.squared has element type", "--dtype is"},
         {"out.index has element type", "--index-dtype is"},     {"give an array of", "give --dtype"},
-        {"a smaller max_distance", "a smaller --max-distance"},
+        {"a smaller max_distance", "a smaller --max-distance"}, {"use host{}", "give --device cpu"},
     };
     for (const auto& [theirs, ours] : words)
         if (const std::size_t at = message.find(theirs); at != std::string::npos)
@@ -178,7 +179,6 @@ int field_verb(const arguments& args) {
         if (args.plan) print_plans(args, wanted);
         else run_fields(args, wanted);
     } catch (const error& problem) {
-        if (problem.code() != error_code::invalid_argument) throw;
         throw error(problem.code(), in_words_of_options(problem.what()));
     }
     return 0;

@@ -249,6 +249,8 @@ class Options(Case):
         said = json.loads(self.run_program("voronoi", "a.npy", "b.npy", "--plan", "--json").stdout)
         self.assertEqual([each["output_bytes"] for each in said["plans"]], [240, 240])
         self.refusal("distance", "-", "--plan", "--max-distance", "-1", stdin=image)
+        if not json.loads(self.run_program("info", "--json").stdout)["cuda"]["built"]:
+            self.assertIn("--device cpu", self.refusal(*words[:-1], "cuda", status=5, stdin=image))
 
     def test_pictures_of_every_field(self):
         image = npy(self.SHAPE, self.LABELS, "<u2")
