@@ -95,7 +95,7 @@ std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds)
     const std::byte* data = seeds.data.get();
     return [data, type = seeds.type](std::int64_t site) {
         return with_elements(data, type, [&]<class T>(const T* cells) {
-            if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(cells[site]);
+            if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(+cells[site]);
             else return std::bit_cast<std::int64_t>(static_cast<double>(cells[site]));
         });
     };
