@@ -95,7 +95,9 @@ std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds)
     const std::byte* data = seeds.data.get();
     return [data, type = seeds.type](std::int64_t site) {
         return with_elements(data, type, [&]<class T>(const T* cells) {
-            if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(+cells[site]);
+            // int8 labels are numbers, no characters.
+            // NOLINTNEXTLINE(bugprone-signed-char-misuse)
+            if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(cells[site]);
             else return std::bit_cast<std::int64_t>(static_cast<double>(cells[site]));
         });
     };
