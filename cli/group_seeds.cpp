@@ -82,6 +82,7 @@ bool carries_labels(const io::array& seeds) {
     return with_elements(seeds.data.get(), seeds.type, [&](const auto* cells) {
         std::set<std::int64_t> values;
         for (std::int64_t i = 0, n = seeds.cells(); i < n && values.size() <= 65536; ++i) {
+            // int8 labels are numbers, no characters. NOLINTNEXTLINE(bugprone-signed-char-misuse)
             const auto value = static_cast<std::int64_t>(cells[i]);
             if (value != 0 && (i == 0 || cells[i] != cells[i - 1])) values.insert(value);
         }
@@ -95,8 +96,6 @@ std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds)
     const std::byte* data = seeds.data.get();
     return [data, type = seeds.type](std::int64_t site) {
         return with_elements(data, type, [&]<class T>(const T* cells) {
-            // int8 labels are numbers, no characters.
-            // NOLINTNEXTLINE(bugprone-signed-char-misuse)
             if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(cells[site]);
             else return std::bit_cast<std::int64_t>(static_cast<double>(cells[site]));
         });
