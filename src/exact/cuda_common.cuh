@@ -115,8 +115,9 @@ struct outputs {
     double* squared_float = nullptr;
     std::int64_t* index = nullptr;
     std::int32_t* coordinates = nullptr;
-    int image_rank = 1;
-    int problem_axis[max_rank]{};   ///< of each axis of the caller's image; -1 for one of length 1
+    bool only_distance32 = false;   ///< and no other field
+    int image_rank = 1;             ///< less the axes that number images
+    int problem_axis[max_rank]{};   ///< of each of those axes of the caller's image; -1 for one of length 1
     std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
 };
@@ -165,7 +166,8 @@ private:
             std::int64_t linear = -1;
             if (key != no_key<K>) {
                 linear = m.keys.coordinate(key, m.rank - 1);
-                for (int axis = m.rank - 2; axis >= 0; --axis) linear += m.keys.coordinate(key, axis) * out.step[axis];
+                for (int axis = m.rank - 2; axis >= m.first_axis; --axis)
+                    linear += m.keys.coordinate(key, axis) * out.step[axis];
             }
             out.index[cell] = linear;
         }

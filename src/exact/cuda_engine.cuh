@@ -9,12 +9,10 @@
 #include "base/lines.hpp"
 #include "exact/cuda_call.hpp"
 #include "exact/cuda_long.cuh"
-#include "exact/cuda_scan.cuh"
 #include "exact/cuda_slabs.cuh"
+#include "exact/cuda_tile_launch.cuh"
 
 namespace nearfield::exact {
-
-inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
 /// A field of the caller that is not contiguous: solved in workspace, copied at the end.
 struct staged_copy {
@@ -27,6 +25,8 @@ struct staged_copy {
 template <class V, class K, bool Keyed>
 class device_engine {
     using state = state_of<V, K, Keyed>;
+    // Tiles in 16 bits hold values, of whole numbers.
+    static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
 
 public:
     explicit device_engine(const device_call& call)
@@ -36,7 +36,9 @@ public:
           image_(call.image),
           out_(call.out),
           rule_(call.rule),
-          memory_(call.on) {
+          memory_(call.on),
+          tiles_(call.p),
+          words_(tiled_numbers && tiles_.words()) {
         reserve();
     }
 
@@ -45,12 +47,15 @@ public:
     void solve() {
         memory_.allocate();
         point_outputs();
-        if (p_.rank == 1) {
+        if (searched() == 1) {
             scan<true>();
         } else {
-            scan<false>();
-            for (int axis = p_.rank - 2; axis > 0; --axis) search<false>(axis);
-            search<true>(0);
+            if (!words_) {
+                scan<false>();
+                if constexpr (tiled_numbers) tiles_.clear_counts(on_, memory_);
+            }
+            for (int axis = p_.rank - 2; axis > p_.first_axis; --axis) search<false>(axis);
+            search<true>(p_.first_axis);
         }
         copy_staged();
     }
@@ -71,10 +76,13 @@ private:
         reserve_output(out_.squared);
         reserve_output(out_.index);
         reserve_coordinates();
-        if (p_.rank > 1) state_[0] = memory_.reserve<state>(p_.cells);
-        if (p_.rank > 2 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
+        if constexpr (tiled_numbers) tiles_.reserve(memory_);
+        // The passes before the last one that leave a state: with words, the scan does not.
+        const int states = searched() - (words_ ? 2 : 1);
+        if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
+        if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
         std::int64_t groups = 0, ranges = 0;
-        for (int axis = 0; axis < p_.rank - 1; ++axis) {
+        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             if (fits_shared(axis)) continue;
             const pass g = pass_of(axis);
             groups = std::max(groups, blocks_for(g.columns, cuda::warp));
@@ -86,6 +94,9 @@ private:
             if (std::is_same_v<V, std::int32_t>) ranges_ = memory_.reserve<std::int32_t>(ranges);
         }
     }
+
+    /// Axes that are searched; those before them number images.
+    [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
 
     strides strides_of(const any_output<device>& out, int leading_axes) const {
         strides s;
@@ -107,10 +118,11 @@ private:
         const auto& out = out_.coordinates;
         if (!out.wanted()) return;
         const strides s = strides_of(out, 1);
-        if (is_contiguous(p_.size.data(), s.of, p_.rank) && (out.stride[0] == p_.cells || p_.image_rank == 1)) return;
+        const int axes = p_.image_rank - p_.batch_axes;
+        if (is_contiguous(p_.size.data(), s.of, p_.rank) && (out.stride[0] == p_.cells || axes == 1)) return;
         const std::int64_t plane = p_.cells * static_cast<std::int64_t>(sizeof(std::int32_t));
-        const std::int64_t at = memory_.reserve<std::byte>(plane * p_.image_rank);
-        for (int axis = 0; axis < p_.image_rank; ++axis)
+        const std::int64_t at = memory_.reserve<std::byte>(plane * axes);
+        for (int axis = 0; axis < axes; ++axis)
             staged_.push_back({at + axis * plane, 4, static_cast<std::byte*>(out.data) + axis * out.stride[0] * 4, s});
     }
 
@@ -134,12 +146,15 @@ private:
         }
         if (out_.index.wanted()) outputs_.index = pointer_to<std::int64_t>(out_.index);
         if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
-        outputs_.image_rank = p_.image_rank;
+        outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() && !out_.index.wanted() &&
+                                   !out_.coordinates.wanted();
+        outputs_.image_rank = p_.image_rank - p_.batch_axes;
         outputs_.cells = p_.cells;
         std::fill(std::begin(outputs_.problem_axis), std::end(outputs_.problem_axis), -1);
         std::int64_t step = 1;
         for (int axis = p_.rank - 1; axis >= 0; --axis) {
-            outputs_.problem_axis[p_.source_axis[static_cast<std::size_t>(axis)]] = axis;
+            const int source = p_.source_axis[static_cast<std::size_t>(axis)] - p_.batch_axes;
+            if (source >= 0) outputs_.problem_axis[source] = axis;
             outputs_.step[axis] = step;
             step *= p_.size[static_cast<std::size_t>(axis)];
         }
@@ -156,7 +171,7 @@ private:
 
     /// The state that the pass along `axis` leaves. The last pass reads state 0, so that fields can stand in for state 1.
     state* state_after(int axis) const {
-        if (axis % 2 == 1) return memory_.get<state>(state_[0]);
+        if ((axis - p_.first_axis) % 2 == 1) return memory_.get<state>(state_[0]);
         state* const lent = borrowed();
         return lent != nullptr ? lent : memory_.get<state>(state_[1]);
     }
@@ -171,14 +186,19 @@ private:
         return to;
     }
 
-    template <bool Last>
-    void scan() {
+    site_bytes sites_of_image() {
         site_bytes image;
         image.data = plain_image_ ? static_cast<const std::uint8_t*>(image_.data) : image_as_bytes();
         image.zero_is_site = rule_ == sites::zero;
         image.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         image.lines = p_.cells / image.length;
         image.stretches = stretches_;
+        return image;
+    }
+
+    template <bool Last>
+    void scan() {
+        const site_bytes image = sites_of_image();
         const dim3 threads(cuda::warp, scan_warps);
         const std::int64_t blocks = blocks_for(image.lines * image.stretches, scan_warps);
         std::int32_t* before = nullptr;
@@ -238,12 +258,7 @@ private:
         return g;
     }
 
-    bool fits_shared(int axis) const {
-        const auto i = static_cast<std::size_t>(axis);
-        const double reach = static_cast<double>(p_.size[i] - 1);
-        return std::is_same_v<V, std::int32_t> && p_.size[i] <= short_rows && p_.largest < short_largest &&
-               p_.weight[i] * reach * reach < short_reach2;
-    }
+    bool fits_shared(int axis) const { return std::is_same_v<V, std::int32_t> && rows_fit_shared(p_, axis); }
 
     template <bool Last>
     void search(int axis) {
@@ -257,13 +272,18 @@ private:
     template <int Done, bool Last>
     void search_done(int axis) {
         const pass g = pass_of(axis);
+        if constexpr (tiled_numbers && Done == 1) {
+            tile_search<Last> search{on_, m_, g.rows, tiles_.hard(memory_, axis), sink_for<Last>(axis)};
+            if (words_ && axis == p_.rank - 2)
+                return search.from_words(sites_of_image(), tiles_.lines(memory_), tiles_.counts(memory_));
+            if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
+        }
         const state* const from = state_after(axis + 1);
         if constexpr (std::is_same_v<V, std::int32_t>) {
             if (fits_shared(axis)) {
-                const std::int64_t bands = blocks_for(g.rows, band_rows);
-                const auto shared = static_cast<std::size_t>(g.rows * cuda::warp * 4 + bands * cuda::warp * 2);
-                cuda::launch(on_, search_in_shared<Keyed, Done, Last>, blocks_for(g.columns, cuda::warp),
-                             dim3(cuda::warp, static_cast<unsigned>(bands)), shared, g, m_, from, sink_for<Last>(axis));
+                const block_shape block = hull_block(g.rows);
+                cuda::launch(on_, search_in_shared<Keyed, Done, Last>, blocks_for(g.columns, cuda::warp), block.threads,
+                             block.shared, g, m_, from, sink_for<Last>(axis));
                 return;
             }
         }
@@ -342,6 +362,8 @@ private:
     const fields<device>& out_;
     const sites rule_;
     cuda::workspace memory_;
+    tile_workspace tiles_;
+    const bool words_;  ///< the first two passes are one
     outputs outputs_;
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;

@@ -78,20 +78,11 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
 
 /// Load, then either look outward or build, merge and walk. One function, because the phases share the block's barriers and
 /// the reader's registers.
-template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(short_threads)
-    search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
-                     const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
-    extern __shared__ packed_point points[];
-    const int rows = static_cast<int>(g.rows), bands = static_cast<int>(blockDim.y),
-              band = static_cast<int>(threadIdx.y);
-    const std::int64_t mine = static_cast<std::int64_t>(blockIdx.x) * cuda::warp + threadIdx.x;
-    // Lanes beyond the last column repeat it; they write the same values to the same cells.
-    const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
-    const line_reader<std::int32_t, std::int32_t, Keyed, Done> line(m, g, cells, column);
-    const std::int32_t weight = m.weight[g.axis];
+template <bool Keyed, class Line, class Put>
+__device__ __forceinline__ void search_lines(packed_point* points, int rows, std::int32_t weight, const Line& line,
+                                             const Put& put) {
+    const int bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);
     const int from = band * band_rows, end = min(from + band_rows, rows);
-
     std::int32_t peak = 0;
 #pragma unroll 8
     for (int r = from; r < end; ++r) {
@@ -100,11 +91,7 @@ __global__ void __launch_bounds__(short_threads)
         points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + weight * r * r) << row_bits |
                                                 static_cast<std::uint32_t>(r)};
     }
-    const std::int64_t first_cell = g.first_cell(column);
     const auto key_of = [&](packed_point p) { return line.key(line.load(p.row()), p.row()); };
-    const auto put = [&](int q, std::int32_t value, std::int32_t key) {
-        to.put(m, first_cell + q * g.inner, value, key);
-    };
     if (!__syncthreads_or(peak > dense_value * weight)) {
         for (int q = from; q < end; ++q) {
             std::int32_t value;
@@ -123,6 +110,29 @@ __global__ void __launch_bounds__(short_threads)
         __syncthreads();
     }
     walk<Keyed>(hull, bands, 0, from, end, weight, key_of, put);
+}
+
+/// Columns [32 * group, 32 * group + 32) of a pass.
+template <bool Keyed, int Done, bool Last>
+__device__ __forceinline__ void search_columns(packed_point* points, std::int64_t group, const pass& g,
+                                               const metric<std::int32_t>& m, const std::int32_t* cells,
+                                               const sink<std::int32_t, std::int32_t, Keyed, Last>& to) {
+    const std::int64_t mine = group * cuda::warp + threadIdx.x;
+    // Lanes beyond the last column repeat it; they write the same values to the same cells.
+    const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
+    const line_reader<std::int32_t, std::int32_t, Keyed, Done> line(m, g, cells, column);
+    const std::int64_t first_cell = g.first_cell(column);
+    search_lines<Keyed>(
+        points, static_cast<int>(g.rows), m.weight[g.axis], line,
+        [&](int q, std::int32_t value, std::int32_t key) { to.put(m, first_cell + q * g.inner, value, key); });
+}
+
+template <bool Keyed, int Done, bool Last>
+__global__ void __launch_bounds__(short_threads)
+    search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
+                     const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
+    extern __shared__ packed_point points[];
+    search_columns<Keyed, Done>(points, blockIdx.x, g, m, cells, to);
 }
 
 }  // namespace

@@ -1,0 +1,273 @@
+// Lines of up to 1024 rows whose values are small everywhere: a block's tile of 32 lines in 16 bits, two rows a word,
+// and a step for each row of distance.
+//
+// With f the values found so far, f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
+// steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
+// cheapest d steps is always allowed. A step costs two instructions for two cells. Steps end when no value exceeds k^2;
+// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for the hulls
+// (cuda_hard.cuh).
+//
+// A warp owns a line at a time: lane l holds rows [l * n, l * n + n) in the low halves of n registers and the rows
+// `half` further on in the high ones, so that only the outermost rows come from other lanes.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "exact/cuda_bits.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+// Measured at 10 %, in ms, with 8 and 16 warps: 256^3 0.119 and 0.136, 1024^2 0.022 and 0.019. Lines of up to 64 rows
+// (64^3: 0.020 and 0.018) come in small problems, where warps are few.
+template <int LaneRows>
+inline constexpr int tile_warps = LaneRows == 2 || LaneRows == 4 ? 8 : 16;
+template <int LaneRows>
+inline constexpr int tile_threads = tile_warps<LaneRows> * cuda::warp;
+template <int LaneRows>
+inline constexpr int tile_blocks = 32 / tile_warps<LaneRows>;  // on a multiprocessor, for 64 registers a thread
+constexpr int tile_pitch = cuda::warp + 1;
+constexpr std::int32_t cap_distance = 31;
+constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
+// Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
+constexpr std::uint32_t half_1024 = 0x6400;
+constexpr int first_check = 3, steps_a_check = 4;
+// Steps after which a line with at least this many lanes of capped values is not worth more of them.
+constexpr int patient_steps = 8, patient_lanes = 12;
+
+NF_HD constexpr std::uint32_t twice(std::uint32_t half) { return half | half << 16; }
+
+/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
+template <bool Last>
+struct tile_target {
+    const metric<std::int32_t>& m;
+    const sink<std::int32_t, std::int32_t, false, Last>& to;
+    std::int64_t first;
+    std::int32_t inner;
+    int rows, lines;
+
+    /// Of 32 bits both: one instruction, where 64-bit factors take four.
+    __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
+    __device__ void put(unsigned row, std::int32_t value) const { to.put(m, first + row_at(row), value, 0); }
+};
+
+/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
+__device__ inline float root_of_whole(float x) {
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
+    const float root = x * guess;
+    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
+}
+
+/// A whole number below 2^16 as float, without the slow conversion: it becomes the low bits of 2^23 + n. `Bias` is
+/// taken off.
+template <bool High, std::int32_t Bias>
+__device__ float whole_half(std::uint32_t two) {
+    return __uint_as_float(__byte_perm(two, 0x4b000000u, High ? 0x7632 : 0x7610)) - (8388608.0f + Bias);
+}
+
+/// A tile in shared memory: word (pair, line) holds rows `pair` and `pair + half` of the line.
+template <int LaneRows>
+struct tile {
+    static constexpr unsigned half = cuda::warp * LaneRows;
+    static constexpr int words = half * tile_pitch + cuda::warp;
+    std::uint32_t* at;
+
+    // The lanes of a warp reach other banks whether they differ by a line, by a row or by LaneRows rows.
+    __device__ std::uint32_t& word(unsigned pair, unsigned line) const {
+        return at[pair * tile_pitch + line + (LaneRows % 2 == 0 ? pair / LaneRows : 0)];
+    }
+};
+
+/// A thread two rows: distances along them from left to right, then back, squared on the way.
+template <int LaneRows>
+__device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words, int rows, std::int32_t x) {
+    for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<LaneRows>) {
+        const line_word a = pair < rows ? words[pair] : word_without_sites();
+        const line_word b = pair + static_cast<int>(t.half) < rows ? words[pair + t.half] : word_without_sites();
+        const std::uint32_t low = ~__byte_perm(a.sites, b.sites, 0x5410), high = ~__byte_perm(a.sites, b.sites, 0x7632);
+        // Cells without a site as 2^6 or more, which no distance below the cap reaches: bits 6 to 15 of four words.
+        const std::uint32_t bits[4] = {(low & twice(0x03ff)) << 6, low >> 4 & twice(0x0fff),
+                                       (high & twice(0x03ff)) << 6, high >> 4 & twice(0x0fff)};
+        const auto pack = [](std::int32_t of_a, std::int32_t of_b) {
+            return static_cast<std::uint32_t>(min(of_a, 64) - 1) | static_cast<std::uint32_t>(min(of_b, 64) - 1) << 16;
+        };
+        std::uint32_t distance = pack(x - a.before(), x - b.before()), from_left[cuda::warp];
+#pragma unroll
+        for (int i = 0; i < cuda::warp; ++i) {
+            const int in_half = i % 16, word = i / 16 * 2 + in_half / 10,
+                      bit = in_half < 10 ? in_half + 6 : in_half - 4;
+            distance = __viaddmin_u16x2(distance, twice(1), bits[word] & twice(1) << bit);
+            from_left[i] = distance;
+        }
+        const __half2 bias = __half2(__ushort_as_half(half_1024), __ushort_as_half(half_1024));
+        distance = pack(a.after() - (x + 31), b.after() - (x + 31));
+#pragma unroll
+        for (int i = cuda::warp - 1; i >= 0; --i) {
+            distance = __viaddmin_u16x2(distance, twice(1), from_left[i]);
+            const std::uint32_t capped = __viaddmin_u16x2(distance, twice(half_1024), twice(half_1024 + cap_distance));
+            __half2 d;
+            memcpy(&d, &capped, sizeof(d));
+            d = __hsub2(d, bias);
+            d = __hfma2(d, d, bias);
+            memcpy(&t.word(pair, i), &d, sizeof(d));
+        }
+    }
+}
+
+/// A lane a line: values that the passes before left.
+template <int LaneRows>
+__device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* first, std::int32_t inner, int rows) {
+    const unsigned lane = threadIdx.x % cuda::warp;
+#pragma unroll 4
+    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+        const std::int32_t a =
+            pair < static_cast<unsigned>(rows) ? min(first[static_cast<std::int64_t>(pair) * inner], cap) : cap;
+        const std::int32_t b = pair + t.half < static_cast<unsigned>(rows)
+                                   ? min(first[static_cast<std::int64_t>(pair + t.half) * inner], cap)
+                                   : cap;
+        t.word(pair, lane) = static_cast<std::uint32_t>(a | b << 16) + twice(half_1024);
+    }
+}
+
+/// Largest value of the lane's rows; those beyond the line do not count.
+template <int LaneRows>
+__device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows) {
+    constexpr int half = cuda::warp * LaneRows;
+    const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
+    std::uint32_t most = 0;
+    if (rows == 2 * half) {
+#pragma unroll
+        for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < LaneRows; ++i) {
+            const std::uint32_t counts = (first + i < rows ? 0xffffu : 0) | (first + i + half < rows ? 0xffff0000u : 0);
+            most = __vmaxu2(most, v[i] & counts);
+        }
+    }
+    return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
+}
+
+/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for.
+template <int LaneRows>
+__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    std::uint32_t v[LaneRows];
+#pragma unroll
+    for (int i = 0; i < LaneRows; ++i) v[i] = t.word(lane * LaneRows + i, line);
+    // Beyond the first row lies nothing, before row `half` the last row of the low halves; likewise at the other end.
+    const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == cuda::warp - 1 ? 0x5432 : 0x3210;
+    std::uint32_t weight = twice(1);
+    int k = 1;
+    for (;;) {
+#pragma unroll 2
+        for (int s = k == 1 ? first_check : steps_a_check; s > 0; --s, ++k) {
+            const std::uint32_t up = __shfl_sync(cuda::every_lane, v[LaneRows - 1], (lane + 31) % cuda::warp);
+            const std::uint32_t down = __shfl_sync(cuda::every_lane, v[0], (lane + 1) % cuda::warp);
+            std::uint32_t above = __byte_perm(up, twice(half_1024 + cap), select_up);
+            const std::uint32_t below = __byte_perm(down, twice(half_1024 + cap), select_down);
+#pragma unroll
+            for (int i = 0; i < LaneRows; ++i) {
+                const std::uint32_t beside = __vminu2(above, i + 1 < LaneRows ? v[(i + 1) % LaneRows] : below);
+                above = v[i];
+                v[i] = __viaddmin_u16x2(beside, weight, v[i]);
+            }
+            weight += twice(2);
+        }
+        // k - 1 steps are done: what is farther costs k^2 or more.
+        const std::int32_t most = largest_of(v, rows);
+        if (!__any_sync(cuda::every_lane, most > min(k * k, cap - 1))) break;
+        const int capped = __popc(__ballot_sync(cuda::every_lane, most >= cap));
+        if (k >= cap_distance && capped > 0) return false;
+        if (k > patient_steps && capped >= patient_lanes) return false;
+    }
+#pragma unroll
+    for (int i = 0; i < LaneRows; ++i) t.word(lane * LaneRows + i, line) = v[i];
+    return true;
+}
+
+template <int LaneRows, bool Last>
+__device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& target) {
+    const unsigned lane = threadIdx.x % cuda::warp, rows = static_cast<unsigned>(target.rows);
+    if (lane >= static_cast<unsigned>(target.lines)) return;
+    constexpr auto bias = static_cast<std::int32_t>(half_1024);
+    if constexpr (Last) {
+        if (target.to.out.only_distance32) {
+            float* const out = target.to.out.distance32 + target.first;
+#pragma unroll 4
+            for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+                const std::uint32_t two = t.word(pair, lane);
+                if (pair < rows) out[target.row_at(pair)] = root_of_whole(whole_half<false, bias>(two));
+                if (pair + t.half < rows)
+                    out[target.row_at(pair + t.half)] = root_of_whole(whole_half<true, bias>(two));
+            }
+            return;
+        }
+    }
+#pragma unroll 2
+    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+        const std::uint32_t two = t.word(pair, lane);
+        if (pair < rows) target.put(pair, static_cast<std::int32_t>(two & 0xffff) - bias);
+        if (pair + t.half < rows) target.put(pair + t.half, static_cast<std::int32_t>(two >> 16) - bias);
+    }
+}
+
+/// From a filled tile to finished cells; false, for all threads of the block alike, when it is hard.
+template <int LaneRows, bool Last>
+__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& target) {
+    __syncthreads();
+    bool fits = true;
+    for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
+         line += tile_warps<LaneRows>)
+        fits = finish_line(t, line, target.rows);
+    if (__syncthreads_or(!fits)) return false;
+    write_tile(t, target);
+    return true;
+}
+
+/// The tiles that the hulls must finish.
+struct hard_tiles {
+    std::int32_t* count = nullptr;
+    std::int32_t* list = nullptr;
+
+    __device__ void add() const {
+        if (threadIdx.x == 0) list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+    }
+};
+
+constexpr int sampled_rows = 4;  // by each warp
+
+/// True, for all threads alike, when an eighth of the lines and rows looked at is capped.
+template <int LaneRows>
+__device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
+    constexpr int samples = tile_warps<LaneRows> * sampled_rows;
+    int capped = 0;
+#pragma unroll
+    for (int i = 0; i < sampled_rows; ++i) {
+        const int nth = static_cast<int>(threadIdx.x) / cuda::warp * sampled_rows + i;
+        capped += first[static_cast<std::int64_t>(nth * rows / samples) * inner] >= cap ? 1 : 0;
+    }
+    return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<LaneRows>;
+}
+
+/// A block 32 lines of a later pass: state to state or fields.
+template <int LaneRows, bool Last>
+__global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
+    search_tiles(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const hard_tiles hard,
+                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+    extern __shared__ std::uint32_t tile_words[];
+    const tile<LaneRows> t{tile_words};
+    const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * cuda::warp;
+    const auto lines = static_cast<int>(min(g.columns - start, static_cast<std::int64_t>(cuda::warp)));
+    const int rows = static_cast<int>(g.rows), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    // Lanes beyond the last line read it too, but do not write.
+    const std::int64_t first = g.first_cell(start + min(lane, lines - 1));
+    const auto inner = static_cast<std::int32_t>(g.inner);
+    if (mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
+    fill_from_values(t, cells + first, inner, rows);
+    if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines})) hard.add();
+}
+
+}  // namespace
+}  // namespace nearfield::exact
