@@ -79,6 +79,8 @@ std::uint64_t weight_bits(dtype type, dice& random, double& value) {
     if (random.one_in(3)) value += random.share();
     if (random.one_in(15)) value = std::numeric_limits<double>::quiet_NaN();
     if (random.one_in(30)) value = -std::numeric_limits<double>::infinity();
+    if (random.one_in(300)) value = std::numeric_limits<double>::infinity();
+    if (random.one_in(100)) value = random.one_in(2) ? 1e30 : -1e30;
     if (type == dtype::float64) return raw_bits(value);
     const auto single = static_cast<float>(value);
     value = single;
