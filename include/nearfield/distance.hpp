@@ -76,7 +76,8 @@ struct job {
 /// output's type. Equal bits on host and device, whatever the number of threads.
 ///
 /// Along a periodic axis d is the shorter way round, as in the middle of a tiling. Along a closed axis the first cell
-/// beyond either end is a site. Sites of the grid are preferred to equally near borders.
+/// beyond either end is a site, in a signed field for the cells of both sides. Sites of the grid are preferred to equally
+/// near borders.
 ///
 /// Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis before
 /// it, and so on, which is SciPy's rule.

@@ -38,4 +38,11 @@ struct call_plan {
 [[nodiscard]] call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                              const distance_options& options = {});
 
+/// What power_diagram would do with these arguments.
+[[nodiscard]] call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
+                                           const fields<host>& out, const distance_options& options = {});
+[[nodiscard]] call_plan plan_power_diagram(const device& on, const any_input<device>& seeds,
+                                           const any_input<device>& weights, const fields<device>& out,
+                                           const distance_options& options = {});
+
 }  // namespace nearfield

@@ -42,7 +42,8 @@ void expand_labels(const Place& on, const std::type_identity_t<any_input<Place>>
 ///
 ///   seeds    sites are the cells that are not zero
 ///   weights  shape of `seeds`, read at sites only: int8 to int32, uint8 to uint32, float32 or float64; in squared units of
-///            `spacing`, may be negative. A weight of NaN counts as minus infinity: that site owns no cell
+///            `spacing`, may be negative. An infinite weight wins every cell; one of NaN counts as minus infinity: that
+///            site owns no cell
 ///   out      index, coordinates, label, and as `squared` the power: float64. (No distance: a power may be negative.)
 ///   options  spacing, border (open or periodic), batch_axes. The others must be left alone
 ///

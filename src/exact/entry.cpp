@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/memory.hpp"
 #include "exact/cuda.hpp"
 #include "exact/host.hpp"
 #include "nearfield/plan.hpp"
@@ -51,16 +52,18 @@ void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance
     if (!jobs.empty()) exact::run(on, plans, jobs);
 }
 
+/// Checks what is particular to weights; the rest is make_plan's.
 template <class Place>
-void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_input<Place>& weights,
-                    const fields<Place>& out, const distance_options& options) {
-    check_place(on);
+exact::plan plan_weighted(const any_input<Place>& seeds, const any_input<Place>& weights, const fields<Place>& out,
+                          const distance_options& options, bool reads_data) {
     distance_options with_seeds = options;
     if (with_seeds.sites != sites::other_labels) with_seeds.sites = sites::nonzero;
     const exact::plan p = exact::make_plan(
-        seeds, out, {.options = with_seeds, .reads_data = true, .weighted = true, .weight_type = weights.type});
-    check_same_shape<Place>("weights", weights, seeds);
+        seeds, out,
+        {.options = with_seeds, .reads_data = reads_data, .weighted = true, .weight_type = weights.type});
     if (!weights.wanted()) fail("weights has no axes; give an array of the seeds' shape");
+    check_same_shape<Place>("weights", weights, seeds);
+    if (!reads_data) return p;
     const named_view<Place> all[] = {{"weights", weights},
                                      {"out.squared", out.squared},
                                      {"out.index", out.index},
@@ -68,19 +71,26 @@ void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_in
                                      {"out.label", out.label}};
     check_data<Place>(all);
     check_apart<Place>(all);
-    if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
+    return p;
 }
 
 template <class Place>
-call_plan describe(const Place& on, const any_input<Place>& image, const fields<Place>& out,
-                   const distance_options& options) {
+void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_input<Place>& weights,
+                    const fields<Place>& out, const distance_options& options) {
     check_place(on);
-    const exact::plan p = exact::make_plan(image, out, {.options = options, .reads_data = false});
-    call_plan what = exact::describe(on, p, {image, out});
-    what.cells = image.cells();
-    what.input_bytes = what.cells * size_of(image.type);
+    const exact::plan p = plan_weighted(seeds, weights, out, options, true);
+    if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
+}
+
+/// What an engine says, and the bytes of the caller's arrays.
+template <class Place>
+call_plan describe(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
+    check_place(on);
+    call_plan what = exact::describe(on, p, a);
+    what.cells = a.image.cells();
+    what.input_bytes = what.cells * (size_of(a.image.type) + (a.weights != nullptr ? size_of(a.weights->type) : 0));
     for (const any_output<Place>* field :
-         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+         {&a.out.distance, &a.out.squared, &a.out.index, &a.out.coordinates, &a.out.label, &a.out.trusted})
         if (field->wanted()) what.output_bytes += field->cells() * size_of(field->type);
     return what;
 }
@@ -114,18 +124,26 @@ void power_diagram(const device& on, const any_input<device>& seeds, const any_i
 
 call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
                const distance_options& options) {
-    return describe(on, image, out, options);
+    return describe(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), {image, out});
 }
 call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options) {
-    return describe(on, image, out, options);
+    return describe(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), {image, out});
+}
+
+call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
+                             const fields<host>& out, const distance_options& options) {
+    return describe(on, plan_weighted(seeds, weights, out, options, false), {seeds, out, &weights});
+}
+call_plan plan_power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
+                             const fields<device>& out, const distance_options& options) {
+    return describe(on, plan_weighted(seeds, weights, out, options, false), {seeds, out, &weights});
 }
 
 std::string call_plan::text() const {
-    const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
-    std::string all = fmt::format("{}, {} numbers{}: {} cells, input {:.1f} MiB, output {:.1f} MiB, workspace {:.1f} MiB\n",
-                                  place, numbers, threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
-                                  mib(input_bytes), mib(output_bytes), mib(workspace_bytes));
+    std::string all = fmt::format("{}, {} numbers{}: {} cells, input {}, output {}, workspace {}\n", place, numbers,
+                                  threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
+                                  bytes_text(input_bytes), bytes_text(output_bytes), bytes_text(workspace_bytes));
     for (const pass_plan& pass : passes)
         all += fmt::format("  {:<7} {:<44} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
                            pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);

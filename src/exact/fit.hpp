@@ -8,8 +8,8 @@
 
 namespace nearfield::exact {
 
-/// The same problem with fewer cells along its first axis (the batch, or the first axis that is searched). Its numbers and
-/// bounds stay those of the whole, so that its needs are never understated.
+/// The same problem with fewer cells along its first axis (the batch, or the first axis that is searched). Its numbers
+/// and bounds stay those of the whole, so that its needs are never understated.
 inline plan with_first_axis(const plan& p, std::int64_t size) {
     plan smaller = p;
     smaller.cells = p.cells / p.size[0] * size;
@@ -28,11 +28,10 @@ std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& byt
         if (bytes_of(with_first_axis(p, middle)) <= free_bytes) low = middle;
         else high = middle - 1;
     }
-    const std::string axis = "axis " + std::to_string(p.source_axis[0]);
-    const std::string shape = (p.first_axis > 0 ? "images along the batch's " : "cells along ") + axis + " of " +
-                              std::to_string(p.size[0]);
-    if (low == 0) return "; not even one of the " + shape + " would fit: free memory, or " + otherwise;
-    return "; up to " + std::to_string(low) + " of the " + shape + " would fit: " +
+    const std::string whole = std::to_string(p.size[0]) + (p.first_axis > 0 ? " images along batch axis " : " cells along axis ") +
+                              std::to_string(p.source_axis[0]);
+    if (low == 0) return "; not even one of the " + whole + " would fit: free memory, or " + otherwise;
+    return "; up to " + std::to_string(low) + " of the " + whole + " would fit: " +
            (p.first_axis > 0 ? "solve the batch in parts" : "free memory, ask for fewer fields, or " + otherwise);
 }
 

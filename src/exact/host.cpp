@@ -61,7 +61,7 @@ private:
         const std::int64_t n = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         const std::int64_t lines = p_.cells / n;
         const std::int64_t block = std::max<std::int64_t>(1, scan_cells / n);
-        if (!p_.plain()) make_terms(p_.rank - 1, n);
+        if (!p_.plain()) make_terms(p_.rank - 1, m_.periodic[p_.rank - 1] ? n / 2 : n - 1);
         crew_.for_each(lines, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
             auto& mine = buffers_[static_cast<std::size_t>(thread)];
             if (mine.site.get() == nullptr) {

@@ -232,9 +232,8 @@ void check_weighted(const distance_options& options, bool distance_wanted, bool 
                        : trusted_wanted                           ? "out.trusted"
                                                                   : nullptr;
     if (name != nullptr) fail(fmt::format("{} does not go with a power diagram; leave it out", name));
-    for (int axis = 0; axis < max_rank; ++axis)
-        if ((options.border.count() > 1 ? axis < options.border.count() : axis == 0) &&
-            options.border[axis] == border::closed)
+    for (int axis = options.batch_axes; axis < std::max(options.border.count(), options.batch_axes + 1); ++axis)
+        if (options.border[axis] == border::closed)
             fail("border is closed, which does not go with a power diagram; give open or periodic");
 }
 
