@@ -84,7 +84,7 @@ void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_in
 
 /// What an engine says, and the bytes of the caller's arrays.
 template <class Place>
-call_plan describe(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
+call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
     check_place(on);
     call_plan what = exact::describe(on, p, a);
     what.cells = a.image.cells();
@@ -124,20 +124,20 @@ void power_diagram(const device& on, const any_input<device>& seeds, const any_i
 
 call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
                const distance_options& options) {
-    return describe(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), {image, out});
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<host>{image, out});
 }
 call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options) {
-    return describe(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), {image, out});
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<device>{image, out});
 }
 
 call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
                              const fields<host>& out, const distance_options& options) {
-    return describe(on, plan_weighted(seeds, weights, out, options, false), {seeds, out, &weights});
+    return plan_of(on, plan_weighted(seeds, weights, out, options, false), exact::arrays<host>{seeds, out, &weights});
 }
 call_plan plan_power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
                              const fields<device>& out, const distance_options& options) {
-    return describe(on, plan_weighted(seeds, weights, out, options, false), {seeds, out, &weights});
+    return plan_of(on, plan_weighted(seeds, weights, out, options, false), exact::arrays<device>{seeds, out, &weights});
 }
 
 std::string call_plan::text() const {
