@@ -11,8 +11,11 @@
 namespace nearfield::exact {
 namespace {
 
-// Images of more cells keep a GPU busy alone; padding them would only cost.
+// Images of more cells are solved alone: they keep a GPU busy, and padding them would only cost. Without options a call
+// is two or three launches, which a list cannot beat for long (H200, 2026-11-21: 23 us for 1024^2, as much as its share
+// of a list).
 constexpr std::int64_t large_image = std::int64_t{1} << 22;
+constexpr std::int64_t large_plain_image = std::int64_t{1} << 19;
 // Padded cells that are solved at a time: enough to keep a GPU busy, 1.2 to 4 GB of workspace.
 constexpr std::int64_t batch_cells = std::int64_t{1} << 27;
 
@@ -21,7 +24,8 @@ target target_for(const plan& p, const any_output<device>& out, int leading_axes
     if (!out.wanted()) return t;
     t.data = static_cast<std::byte*>(out.data);
     for (int axis = 0; axis < p.rank; ++axis)
-        t.step[axis] = out.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
+        t.step[axis] =
+            out.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
     return t;
 }
 
@@ -62,10 +66,11 @@ bool pad(std::span<const plan* const> plans, plan& padded) {
         padded.source_axis[axis] = first.source_axis[own];
         padded.size[axis] = 0;
         for (const plan* p : plans)
-            padded.size[axis] = std::max(padded.size[axis], p->size[axis - 1 + static_cast<std::size_t>(p->first_axis)]);
+            padded.size[axis] =
+                std::max(padded.size[axis], p->size[axis - 1 + static_cast<std::size_t>(p->first_axis)]);
         const std::int64_t n = padded.size[axis];
-        const auto far = static_cast<double>(
-            reach(padded.borders[axis] == border::periodic ? n / 2 : std::max<std::int64_t>(n - 1, 1), first.half_cell));
+        const auto far = static_cast<double>(reach(
+            padded.borders[axis] == border::periodic ? n / 2 : std::max<std::int64_t>(n - 1, 1), first.half_cell));
         largest += padded.weight[axis] * (far * far);
         padded.cells *= n;
     }
@@ -93,7 +98,7 @@ public:
         std::map<std::vector<std::int64_t>, std::vector<std::size_t>> kinds;
         for (std::size_t k = 0; k < plans_.size(); ++k) {
             if (plans_[k].cells == 0) continue;
-            if (plans_[k].cells > large_image) alone(k);
+            if (plans_[k].cells > (plans_[k].plain() ? large_plain_image : large_image)) alone(k);
             else kinds[kind_of(plans_[k])].push_back(k);
         }
         for (const auto& [kind, members] : kinds) split(members);

@@ -1,4 +1,5 @@
-// The device engine with options: half cells, borders, classes and signs, a limit, power diagrams, batches, every field.
+// The device engine with options: half cells, borders, classes and signs, a limit, power diagrams, batches, every
+// field.
 #pragma once
 
 #include <span>
@@ -12,12 +13,12 @@ namespace nearfield::exact {
 /// A problem, and where its cells go.
 struct option_call {
     const device& on;
-    const plan& p;                       ///< of the problem: with a list, one batch axis and padded sizes
-    const any_input<device>& image;      ///< of the first item: its element type
-    const fields<device>& out;           ///< of the first item: which fields, and their types
-    const any_input<device>* weights;    ///< of a power diagram
-    std::span<const item> list;          ///< one item is the call itself: its image is read where it lies
-    call_plan* described = nullptr;      ///< when given, gets the passes, and nothing is started
+    const plan& p;                     ///< of the problem: with a list, one batch axis and padded sizes
+    const any_input<device>& image;    ///< of the first item: its element type
+    const fields<device>& out;         ///< of the first item: which fields, and their types
+    const any_input<device>* weights;  ///< of a power diagram
+    std::span<const item> list;        ///< one item is the call itself: its image is read where it lies
+    call_plan* described = nullptr;    ///< when given, gets the passes, and nothing is started
 };
 
 /// The part of an item that follows from a call's own plan.

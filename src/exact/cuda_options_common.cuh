@@ -10,10 +10,12 @@ namespace nearfield::exact {
 template <class V>
 struct rules {
     metric<V> m;
-    V limit = no_site<V>();           ///< larger values mean no site
-    const V* initial = nullptr;       ///< of a power diagram: minus the weight of every site, no_site elsewhere
-    const V* extremes = nullptr;      ///< of those: the least, and the largest magnitude
-    double largest = 0, ratio = 0;    ///< of a power diagram in double: bound of the terms, and see winners_ordered
+    V limit = no_site<V>();  ///< larger values mean no site
+    const V* values =
+        nullptr;  ///< of a power diagram with sites: kept beside the state, since looking up weights is slow
+    V* next_values = nullptr;       ///< where a pass leaves them
+    const V* extremes = nullptr;    ///< of a power diagram's weights, negated: the least, and the largest magnitude
+    double largest = 0, ratio = 0;  ///< of a power diagram in double: bound of the terms, and see winners_ordered
 
     /// No value is smaller than this, whatever terms are still to come.
     __device__ V least() const { return extremes == nullptr ? V{0} : extremes[0]; }
@@ -25,17 +27,17 @@ struct rules {
         return g.rows_ordered;
     }
 
-    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on; axes before it are
-    /// shared, and `start` is the element of their cell with coordinates 0 from `first` on.
+    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on.
     template <class K>
-    __device__ V value(K key, K own, int first, std::int64_t start) const {
+    __device__ V value(K key, K own, int first) const {
         if (key == no_key<K>) return no_site<V>();
-        V sum = initial == nullptr ? V{0} : initial[element(key, first, start)];
+        V sum = 0;
         for (int axis = m.rank - 1; axis >= first; --axis)
             sum += m.between(axis, static_cast<steps<V>>(m.keys.coordinate(own, axis)),
                              static_cast<steps<V>>(m.keys.coordinate(key, axis)));
         return sum;
     }
+    /// Element of the site `key` in a contiguous image; axes before `first` are those of element `start`.
     template <class K>
     __device__ std::int64_t element(K key, int first, std::int64_t start) const {
         std::int64_t within = 0;
@@ -45,8 +47,20 @@ struct rules {
     }
 };
 
-/// Values and packed sites along one line of a pass; like line_reader, for all rules. Rows may be `rows` too small or too
-/// large along a periodic axis.
+/// Rows farther than this never matter along an axis: there are none, or the limit forbids them.
+template <class V>
+std::int64_t radius_of(const rules<V>& by, int axis) {
+    std::int64_t low = 0, high = by.m.periodic[axis] ? by.m.size[axis] / 2 : by.m.size[axis] - 1;
+    while (low < high) {
+        const std::int64_t middle = (low + high + 1) / 2;
+        if (by.m.term(axis, static_cast<steps<V>>(middle)) > by.limit) high = middle - 1;
+        else low = middle;
+    }
+    return low;
+}
+
+/// Values and packed sites along one line of a pass; like line_reader, for all rules. Rows may be `rows` too small or
+/// too large along a periodic axis.
 template <class V, class K, bool Keyed>
 class any_line {
     using state = state_of<V, K, Keyed>;
@@ -58,8 +72,6 @@ public:
         std::int64_t rest = column - outer * g.inner;
         start_ = outer * g.rows * g.inner;
         first_cell_ = start_ + rest;
-        // Along the last axis nothing is packed yet; only a transposed problem has columns inside its rows there.
-        if (g.axis == by.m.rank - 1) start_ = first_cell_;
         if constexpr (Keyed)
             for (int axis = by.m.rank - 1; axis > g.axis; --axis) {
                 const std::int64_t above = quotient(rest, by.m.size[axis]);
@@ -77,14 +89,20 @@ public:
     }
     __device__ std::int64_t cell(std::int64_t row) const { return first_cell_ + row * inner_; }
     __device__ state load(std::int64_t row) const { return cells_[cell(wrapped(row))]; }
-    __device__ V value(state s, std::int64_t row) const {
-        if constexpr (Keyed) return by_.value(s, own_, axis_ + 1, start_ + wrapped(row) * inner_);
-        else return s;
-    }
+    __device__ V value(state s, std::int64_t row) const { return value_at(s, wrapped(row)); }
     __device__ K key(state s, std::int64_t row) const {
-        if constexpr (Keyed) return by_.m.keys.with(s, axis_, wrapped(row));
+        if constexpr (Keyed) return key_at(s, wrapped(row));
         else return K{0};
     }
+    // The same for a row that needs no wrapping.
+    __device__ state load_at(std::int64_t row) const { return cells_[cell(row)]; }
+    __device__ V value_at(state s, std::int64_t row) const {
+        if constexpr (!Keyed) return s;
+        else if (by_.values != nullptr) return by_.values[cell(row)];
+        else return by_.value(s, own_, axis_ + 1);
+    }
+    __device__ K key_at(K s, std::int64_t row) const { return by_.m.keys.with(s, axis_, row); }
+    [[nodiscard]] __device__ std::int64_t rows() const { return rows_; }
     /// Packed coordinates, along this axis and those after it, of the line's own cell in a row.
     __device__ K own(std::int64_t row) const { return by_.m.keys.with(own_, axis_, row); }
     __device__ std::int64_t start() const { return start_; }
@@ -120,10 +138,10 @@ struct gaps {
     __device__ gaps(std::uint32_t bits, std::uint32_t to_before, std::uint32_t to_after, int i, bool changes) {
         const std::uint32_t upto = bits << (31 - i), beyond = changes ? (i < 31 ? bits >> (i + 1) : 0) : bits >> i;
         const auto extra = static_cast<std::uint32_t>(changes);
-        left = upto               ? static_cast<std::uint32_t>(__clz(static_cast<int>(upto))) + extra
+        left = upto                   ? static_cast<std::uint32_t>(__clz(static_cast<int>(upto))) + extra
                : to_before == no_mark ? no_mark
                                       : to_before + static_cast<std::uint32_t>(i) + extra;
-        right = beyond               ? static_cast<std::uint32_t>(__ffs(static_cast<int>(beyond))) - 1 + extra
+        right = beyond                ? static_cast<std::uint32_t>(__ffs(static_cast<int>(beyond))) - 1 + extra
                 : to_after == no_mark ? no_mark
                                       : to_after - static_cast<std::uint32_t>(i);
     }

@@ -7,6 +7,7 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_options.hpp"
+#include "exact/cuda_options_fields.cuh"
 #include "exact/cuda_options_finish.cuh"
 #include "exact/cuda_options_fold.cuh"
 #include "exact/cuda_options_plain.cuh"
@@ -28,7 +29,6 @@ public:
         by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
         std::copy_n(p_.size.begin(), p_.rank, grid_.size);
-        image_cells_ = cells_between(p_.size.data(), p_.first_axis, p_.rank);
         reserve();
     }
 
@@ -51,13 +51,13 @@ public:
         const bool copied = copies_image();
         if (copied) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
         const int last = p_.rank - 1;
-        to.passes.push_back({source(last),
-                             p_.weighted    ? "start from the weights"
-                             : from_marks() ? "marks of sites"
-                                            : "scan of marks",
-                             p_.weighted ? blocks_for(p_.cells, scan_rows_threads)
-                                         : blocks_for(lines() * stretches(), scan_rows_warps),
-                             p_.weighted ? scan_rows_threads : cuda::warp * mark_bits, 1});
+        to.passes.push_back(
+            {source(last),
+             p_.weighted    ? "start from the weights"
+             : from_marks() ? "marks of sites"
+                            : "scan of marks",
+             p_.weighted ? blocks_for(p_.cells, scan_rows_threads) : blocks_for(lines() * stretches(), scan_rows_warps),
+             p_.weighted ? scan_rows_threads : cuda::warp * mark_bits, 1});
         for (int axis = first_searched(); axis >= p_.first_axis; --axis) {
             describe_search(axis, to);
             if (p_.by != classes::none)
@@ -78,7 +78,9 @@ private:
     [[nodiscard]] int source(int axis) const { return p_.source_axis[static_cast<std::size_t>(axis)]; }
     [[nodiscard]] std::int64_t lines() const { return p_.cells / size(p_.rank - 1); }
     [[nodiscard]] std::int64_t stretches() const { return blocks_for(size(p_.rank - 1), cuda::warp * mark_bits); }
-    [[nodiscard]] std::int64_t words(int axis) const { return blocks_for(size(axis), mark_bits) * (p_.cells / size(axis)); }
+    [[nodiscard]] std::int64_t words(int axis) const {
+        return blocks_for(size(axis), mark_bits) * (p_.cells / size(axis));
+    }
 
     [[nodiscard]] pass pass_of(int axis) const {
         pass g;
@@ -90,17 +92,7 @@ private:
         return g;
     }
 
-    /// Rows farther than this never matter: there are none, or the limit forbids them.
-    [[nodiscard]] std::int64_t radius(int axis) const {
-        std::int64_t low = 0, high = by_.m.periodic[axis] ? size(axis) / 2 : size(axis) - 1;
-        while (low < high) {
-            const std::int64_t middle = (low + high + 1) / 2;
-            if (by_.m.term(axis, static_cast<steps<V>>(middle)) > by_.limit) high = middle - 1;
-            else low = middle;
-        }
-        return low;
-    }
-
+    [[nodiscard]] std::int64_t radius(int axis) const { return radius_of(by_, axis); }
     [[nodiscard]] method method_for(int axis) const {
         if (radius(axis) <= window_reach) return method::window;
         const bool as_plain = !p_.half_cell && !p_.weighted && !p_.any(border::periodic);
@@ -126,39 +118,18 @@ private:
             p_.closed_beside < std::numeric_limits<double>::infinity() || call_.list.size() > 1 ||
             p_.rank - 1 == p_.first_axis || method_for(p_.first_axis) != method::window)
             return false;
-        const item& to = call_.list[0];
-        for (const target* field : {&to.distance, &to.squared, &to.index, &to.coordinates})
-            if (field->data != nullptr && !is_contiguous(p_.size.data(), field->step, p_.rank)) return false;
-        return to.coordinates.data == nullptr || to.planes == 1 || to.plane == p_.cells;
-    }
-
-    [[nodiscard]] outputs plain_outputs() const {
-        outputs o;
-        const item& to = call_.list[0];
-        const auto pointer = [](const target& field, dtype is, dtype wanted) { return is == wanted ? field.data : nullptr; };
-        const dtype distance = call_.out.distance.type, squared = call_.out.squared.type;
-        o.distance32 = reinterpret_cast<float*>(pointer(to.distance, distance, dtype::float32));
-        o.distance64 = reinterpret_cast<double*>(pointer(to.distance, distance, dtype::float64));
-        o.squared32 = reinterpret_cast<std::uint32_t*>(pointer(to.squared, squared, dtype::uint32));
-        o.squared64 = reinterpret_cast<std::uint64_t*>(pointer(to.squared, squared, dtype::uint64));
-        o.squared_float = reinterpret_cast<double*>(pointer(to.squared, squared, dtype::float64));
-        o.index = reinterpret_cast<std::int64_t*>(to.index.data);
-        o.coordinates = reinterpret_cast<std::int32_t*>(to.coordinates.data);
-        o.image_rank = to.planes;
-        std::copy_n(to.plane_axis, to.planes, o.problem_axis);
-        for (int axis = 0; axis < p_.rank; ++axis) o.step[axis] = cells_between(p_.size.data(), axis + 1, p_.rank);
-        o.cells = p_.cells;
-        return o;
+        return has_contiguous_fields(p_, call_.list[0]);
     }
 
     void describe_search(int axis, call_plan& to) const {
         const std::int64_t groups = blocks_for(p_.cells / size(axis), cuda::warp);
         constexpr int rows = window_bands<V> * mark_bits;
         if (method_for(axis) == method::plain) return plain_.describe(pass_of(axis), source(axis), to);
-        to.passes.push_back({source(axis), "search outward in masks", groups * blocks_for(size(axis), rows), rows,
-                             cuda::warp});
+        to.passes.push_back(
+            {source(axis), "search outward in masks", groups * blocks_for(size(axis), rows), rows, cuda::warp});
         if (method_for(axis) == method::halves)
-            to.passes.push_back({source(axis), "halving where a group has not settled", groups, size(axis), cuda::warp});
+            to.passes.push_back(
+                {source(axis), "halving where a group has not settled", groups, size(axis), cuda::warp});
     }
 
     // ---- memory ----------------------------------------------------------------------------------------------------
@@ -171,13 +142,14 @@ private:
     void reserve() {
         elements_.bytes = static_cast<int>(size_of(call_.image.type));
         elements_.floating = call_.image.type >= dtype::float16;
-        if (call_.list.size() > 1) table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
+        if (call_.list.size() > 1)
+            table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
         only_zeros_ = p_.by != classes::values;
         if (copies_image())
             image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros_ ? 1 : elements_.bytes));
         if (p_.weighted) {
             initial_ = memory_.template reserve<V>(p_.cells);
-            if (lines() > 1) turned_ = memory_.template reserve<V>(p_.cells);
+            if (Keyed || lines() > 1) turned_ = memory_.template reserve<V>(p_.cells);
             extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
         } else {
             const bool alone = from_marks();
@@ -193,7 +165,8 @@ private:
             state_[static_cast<std::size_t>(i)] = memory_.template reserve<state>(p_.cells);
         std::int64_t groups = 0;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
-            if (method_for(axis) == method::halves) groups = std::max(groups, blocks_for(p_.cells / size(axis), cuda::warp));
+            if (method_for(axis) == method::halves)
+                groups = std::max(groups, blocks_for(p_.cells / size(axis), cuda::warp));
             if (method_for(axis) == method::plain) plain_.reserve(pass_of(axis), memory_);
         }
         if (groups == 0) return;
@@ -254,8 +227,8 @@ private:
             V* const initial = memory_.template get<V>(initial_);
             V* const least = memory_.template get<V>(extremes_) + 2;
             V* const magnitude = least + extremes_blocks;
-            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
-                         weighted_arrays(), by_.m, p_.cells, initial);
+            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
+                         0, weighted_arrays(call_), by_.m, p_.cells, initial);
             cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
                          least, magnitude);
             cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
@@ -264,25 +237,29 @@ private:
             by_.largest = p_.largest;
             by_.ratio = ordered_ratio;
             search_last(initial);
-            by_.initial = initial;
         }
     }
 
-    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read neighbours.
+    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read
+    /// neighbours.
     void search_last(V* initial) {
         pass g = pass_of(p_.rank - 1);
         state* const first = memory_.template get<state>(state_[0]);
         const bool turned = lines() > 1;
-        V* const from = turned ? memory_.template get<V>(turned_) : initial;
-        if (turned) turn(initial, lines(), g.rows, from);
-        cuda::launch(on_, start_states<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
-                     from, p_.cells, first);
-        by_.initial = from;
+        V* const spare = memory_.template get<V>(turned_);
+        V* const from = turned ? spare : initial;
+        if (turned) turn(initial, lines(), g.rows, spare);
+        cuda::launch(on_, start_states<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
+                     0, from, p_.cells, first);
+        if (Keyed) by_.values = from, by_.next_values = turned ? initial : spare;
         g.inner = lines();
         search_any(g, method_for(g.axis));
         if (!turned) return;
         turn(memory_.template get<state>(state_[1]), g.rows, lines(), first);
         now_ = 0;
+        if (!Keyed) return;
+        turn(initial, g.rows, lines(), spare);
+        by_.values = spare, by_.next_values = initial;
     }
 
     template <class T>
@@ -291,27 +268,14 @@ private:
                      dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
     }
 
-    [[nodiscard]] weighted_sites weighted_arrays() const {
-        weighted_sites a{};
-        a.image = static_cast<const std::byte*>(call_.image.data);
-        a.weights = static_cast<const std::byte*>(call_.weights->data);
-        a.image_bytes = elements_.bytes, a.floating = elements_.floating;
-        a.weight_type = call_.weights->type;
-        for (int axis = 0; axis < p_.rank; ++axis) {
-            a.image_step.of[axis] = p_.image_stride[static_cast<std::size_t>(axis)];
-            a.weight_step.of[axis] = call_.weights->stride[static_cast<std::size_t>(source(axis))];
-        }
-        return a;
-    }
-
     // ---- further passes --------------------------------------------------------------------------------------------
 
     void search(int axis) {
         const pass g = pass_of(axis);
         const method how = method_for(axis);
         if (axis == p_.rank - 2 && from_marks()) {
-            const site_marks marks{memory_.template get<std::uint32_t>(marks_), blocks_for(size(p_.rank - 1), mark_bits),
-                                   size(p_.rank - 1)};
+            const site_marks marks{memory_.template get<std::uint32_t>(marks_),
+                                   blocks_for(size(p_.rank - 1), mark_bits), size(p_.rank - 1)};
             now_ = 0;
             return look_outward<marked_rows<V, K, Keyed>>(g, marks, nullptr);
         }
@@ -323,9 +287,7 @@ private:
         }
     }
 
-    [[nodiscard]] state* current() const {
-        return memory_.template get<state>(state_[static_cast<std::size_t>(now_)]);
-    }
+    [[nodiscard]] state* current() const { return memory_.template get<state>(state_[static_cast<std::size_t>(now_)]); }
 
     void search_any(const pass& g, method how) {
         const state* const from = current();
@@ -338,7 +300,11 @@ private:
                         "clearing flags");
         }
         look_outward<state_rows<V, K, Keyed>>(g, from, hard);
-        if (how == method::halves) halve_all(g, from, current(), hard);
+        if (how == method::halves)
+            halve_all<V, K, Keyed>(on_, g, by_, from, current(), hard, memory_.template get<std::int32_t>(winners_));
+        if (by_.next_values == nullptr) return;
+        V* const done = const_cast<V*>(by_.values);
+        by_.values = by_.next_values, by_.next_values = done;
     }
 
     /// Into the current state, or, at the end of what has only plain fields, into them.
@@ -349,42 +315,22 @@ private:
         const dim3 threads(cuda::warp, window_bands<V>);
         if (g.axis == p_.first_axis && puts_fields()) {
             sink<V, K, Keyed, true> to;
-            to.out = plain_outputs();
-            cuda::launch(on_, search_window<V, K, Keyed, Rows, true>, blocks, threads, how.template shared_bytes<V>(), g,
-                         by_, how, from, to, hard);
+            to.out = contiguous_fields(p_, call_.list[0], call_.out);
+            cuda::launch(on_, search_window<V, K, Keyed, Rows, true>, blocks, threads,
+                         how.template shared_bytes<V, Keyed>(), g, by_, how, from, to, hard);
         } else {
             sink<V, K, Keyed, false> to;
             to.next = current();
-            cuda::launch(on_, search_window<V, K, Keyed, Rows, false>, blocks, threads, how.template shared_bytes<V>(), g,
-                         by_, how, from, to, hard);
+            cuda::launch(on_, search_window<V, K, Keyed, Rows, false>, blocks, threads,
+                         how.template shared_bytes<V, Keyed>(), g, by_, how, from, to, hard);
         }
-    }
-
-    void halve_all(const pass& g, const state* from, state* to, const std::uint8_t* hard) {
-        const dim3 threads(cuda::warp, long_warps);
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        std::int32_t* const winners = memory_.template get<std::int32_t>(winners_);
-        const auto halve = [&](std::int64_t count, const queries& wanted) {
-            if (count <= shared_queries)
-                cuda::launch(on_, search_halves<V, K, Keyed, long_warps>, groups * count, threads, 0, g, by_, from, to,
-                             hard, wanted, winners);
-            else
-                cuda::launch(on_, search_halves<V, K, Keyed, 1>, groups * blocks_for(count, long_warps), threads, 0, g,
-                             by_, from, to, hard, wanted, winners);
-        };
-        // The ends of every line first: they bound the first and last query of every level.
-        halve(2, {0, g.rows - 1, 0});
-        std::int64_t step = 1;
-        while (2 * step < g.rows - 1) step *= 2;
-        for (; step > 0; step /= 2) halve(blocks_for(g.rows - 1 - step, 2 * step), {step, 2 * step, step});
     }
 
     void fold(int axis) {
         const marked marks = marks_for(axis);
         mark_lines(on_, elements_, what_to_mark(), marks);
         cuda::launch(on_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads), 0,
-                     pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero},
-                     current());
+                     pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero}, current());
     }
 
     // ---- the fields ------------------------------------------------------------------------------------------------
@@ -407,12 +353,10 @@ private:
         how.image_bytes = static_cast<int>(size_of(call_.image.type));
         how.floating = call_.image.type >= dtype::float16;
         const line_shares shares(size(p_.rank - 1), p_.cells);
-        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by_,
-                     how, items_, shares, image_cells_, static_cast<const state*>(current()));
+        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0,
+                     by_, how, items_, shares, static_cast<const state*>(current()));
     }
 
-    // While a level of the halving has no more rows than this, eight warps share each.
-    static constexpr std::int64_t shared_queries = 16;
     static constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
     const device& on_;
@@ -425,8 +369,9 @@ private:
     items items_;
     elements elements_;
     bool only_zeros_ = true;
-    std::int64_t image_cells_ = 1, mark_words_ = 0;
-    std::int64_t table_ = 0, image_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0, hard_ = 0;
+    std::int64_t mark_words_ = 0;
+    std::int64_t table_ = 0, image_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0,
+                 hard_ = 0;
     std::array<std::int64_t, 2> state_{};
     int now_ = 0;
 };

@@ -91,9 +91,11 @@ public:
         const double sign = how_.is_signed ? sign_at(x) : 1;
         const double exact = found ? static_cast<double>(value) * (by_.m.half_cell ? 0.25 : 1.0) : infinite();
         if (of_.distance.data != nullptr)
-            store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance, sign * __dsqrt_rn(exact));
+            store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance,
+                           sign * __dsqrt_rn(exact));
         if (of_.squared.data != nullptr)
-            store_squared(of_.squared, squared_ + x * place_.step(of_.squared), how_.squared, value, found, sign * exact);
+            store_squared(of_.squared, squared_ + x * place_.step(of_.squared), how_.squared, value, found,
+                          sign * exact);
         put_site(x, site);
         if (of_.trusted.data == nullptr) return;
         const V open = with_end(how_.open, open_, x);
@@ -126,7 +128,7 @@ private:
         if (of_.coordinates.data != nullptr) {
             std::int32_t* to = element<std::int32_t>(of_.coordinates, coordinates_ + x * place_.step(of_.coordinates));
             for (int i = 0; i < of_.planes; ++i, to += of_.plane)
-                *to = site < 0                 ? -1
+                *to = site < 0                ? -1
                       : of_.plane_axis[i] < 0 ? 0
                                               : static_cast<std::int32_t>(place_.coordinate(site, of_.plane_axis[i]));
         }
@@ -149,8 +151,8 @@ private:
 /// Some threads a line.
 template <class V, class K, bool Keyed>
 __global__ void __launch_bounds__(finish_threads)
-    finish(const rules<V> by, const finishing<V> how, const items all, const line_shares shares, std::int64_t image_cells,
-           const state_of<V, K, Keyed>* states) {
+    finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
+           const __grid_constant__ items all, const line_shares shares, const state_of<V, K, Keyed>* states) {
     const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
     if (mine.line >= shares.lines) return;
     const std::int64_t first = mine.line * shares.length;
@@ -166,7 +168,8 @@ __global__ void __launch_bounds__(finish_threads)
         const auto state = states[first + x];
         if constexpr (Keyed) {
             const K own = static_cast<K>(how.grid.keys.with(at, last, x));
-            to.put(x, by.value(state, own, how.grid.first_axis, image * image_cells), state);
+            const V value = by.values != nullptr ? by.values[first + x] : by.value(state, own, how.grid.first_axis);
+            to.put(x, value, state);
         } else {
             to.put(x, state, -1);
         }

@@ -1,9 +1,9 @@
 // Several classes: after the search along an axis, the nearest cell of another class on the same line is folded in.
 //
-// The search itself runs over the states of all rows, whatever their class. A row r of the cell's own class has the right
-// candidates. A row r of another class may have sites that are of the cell's class; but its own cell is a candidate, at
-// weight * (q - r)^2, which is less than any other value of that row, and the nearest such rows come from marks. So a wrong
-// candidate never wins, except by the rounding of equal doubles, where the site's class is looked up.
+// The search itself runs over the states of all rows, whatever their class. A row r of the cell's own class has the
+// right candidates. A row r of another class may have sites that are of the cell's class; but its own cell is a
+// candidate, at weight * (q - r)^2, which is less than any other value of that row, and the nearest such rows come from
+// marks. So a wrong candidate never wins, except by the rounding of equal doubles, where the site's class is looked up.
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
@@ -28,8 +28,8 @@ struct class_test {
 /// A thread a word of marks: 32 rows of a column.
 template <class V, class K, bool Keyed>
 __global__ void __launch_bounds__(fold_threads)
-    fold_classes(const pass g, const rules<V> by, const marked marks, const class_test classes,
-                 state_of<V, K, Keyed>* cells) {
+    fold_classes(const __grid_constant__ pass g, const __grid_constant__ rules<V> by, const marked marks,
+                 const class_test classes, state_of<V, K, Keyed>* cells) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * fold_threads + threadIdx.x;
     if (nth >= marks.words * marks.columns) return;
     const std::int64_t word = quotient(nth, marks.columns), column = nth - word * marks.columns;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(fold_threads)
         auto& cell = cells[line.cell(q)];
         if constexpr (Keyed) {
             const auto s = cell;
-            const V known = by.value(s, line.own(q), g.axis, line.start());
+            const V known = by.value(s, line.own(q), g.axis);
             if (known < value) continue;
             const K key = line.own(near.where(q, g.rows));
             if (known == value && s < key) {

@@ -1,7 +1,7 @@
 // Where the cells of a solved problem go: the caller's arrays, of one call or of each call in a list.
 //
-// A list of images of similar size is solved as one batch, each image padded to a common size. An item says what belongs to
-// a call: its first image in the batch, its true sizes, its arrays.
+// A list of images of similar size is solved as one batch, each image padded to a common size. An item says what
+// belongs to a call: its first image in the batch, its true sizes, its arrays.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,8 @@ struct grid_shape {
     }
 };
 
-/// How threads share lines of the last axis: a few neighbours take a piece of one line, so that what the cells of a line have
-/// in common is worked out once for several cells.
+/// How threads share lines of the last axis: a few neighbours take a piece of one line, so that what the cells of a
+/// line have in common is worked out once for several cells.
 struct line_shares {
     static constexpr int cells_each = 8;
     std::int64_t length = 1, lines = 1;

@@ -191,8 +191,8 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
 
 /// Some threads a line of the padded images.
 __global__ void __launch_bounds__(threads)
-    gather_cells(const items from, const grid_shape grid, const line_shares shares, const elements type, bool only_zeros,
-                 std::byte* to) {
+    gather_cells(const __grid_constant__ items from, const __grid_constant__ grid_shape grid,
+                 const __grid_constant__ line_shares shares, const elements type, bool only_zeros, std::byte* to) {
     const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x);
     if (mine.line >= shares.lines) return;
     const std::int64_t first = mine.line * shares.length;
@@ -235,7 +235,8 @@ void mark_lines(const device& on, const elements& image, mark what, const marked
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
                    const elements& type, bool only_zeros, std::byte* to) {
     const line_shares shares(grid.size[grid.rank - 1], cells);
-    cuda::launch(on, gather_cells, blocks_of(shares.threads()), dim3(threads), 0, from, grid, shares, type, only_zeros, to);
+    cuda::launch(on, gather_cells, blocks_of(shares.threads()), dim3(threads), 0, from, grid, shares, type, only_zeros,
+                 to);
 }
 
 void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byte* to) {

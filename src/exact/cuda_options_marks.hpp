@@ -1,6 +1,6 @@
-// Marks: a bit a cell, where a line has a site or where the class changes from one cell to the next, and for every word of
-// them the nearest marks outside it. With them a cell finds the nearest site, or the nearest cell of another class, to
-// either side on its line without a search. The kernels that know nothing of the numbers of a problem.
+// Marks: a bit a cell, where a line has a site or where the class changes from one cell to the next, and for every word
+// of them the nearest marks outside it. With them a cell finds the nearest site, or the nearest cell of another class,
+// to either side on its line without a search. The kernels that know nothing of the numbers of a problem.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,22 @@ struct marked {
     std::int64_t rows = 1, inner = 1, columns = 1, words = 1;
     bool periodic = false;
     std::uint32_t* bits = nullptr;
-    std::uint32_t* to_before = nullptr;  ///< null is not wanted; cells from the word's first cell back to the last mark before it
-    std::uint32_t* to_after = nullptr;   ///< and on to the first mark after the word
-    std::uint32_t* zeros = nullptr;      ///< cells of value zero, along the last axis only; null is not wanted
+    std::uint32_t* to_before =
+        nullptr;  ///< null is not wanted; cells from the word's first cell back to the last mark before it
+    std::uint32_t* to_after = nullptr;  ///< and on to the first mark after the word
+    std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null is not wanted
 };
 
 /// Fills bits, and what is wanted of to_before with to_after, and of zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
-/// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for zero.
+/// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for
+/// zero.
 void gather_images(const device& on, const items& from, const grid_shape& grid, std::int64_t cells,
                    const elements& type, bool only_zeros, std::byte* to);
 
-/// Copies bytes into device memory through the parameters of kernels, so that nothing needs to outlive the call and a graph
-/// keeps its own copy. Meant for a few kilobytes: 3.5 KB a launch.
+/// Copies bytes into device memory through the parameters of kernels, so that nothing needs to outlive the call and a
+/// graph keeps its own copy. Meant for a few kilobytes: 3.5 KB a launch.
 void send_bytes(const device& on, const void* from, std::int64_t bytes, std::byte* to);
 
 }  // namespace nearfield::exact

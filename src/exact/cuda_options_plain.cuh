@@ -1,5 +1,5 @@
-// The plain engine's searches in int32, between passes of the engine with options: they serve where neither half cells nor
-// periodic axes change the terms.
+// The plain engine's searches in int32, between passes of the engine with options: they serve where neither half cells
+// nor periodic axes change the terms.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ public:
     /// Notes the needs of a pass; those of several are the largest of each, so call it for all before `allocate`.
     void reserve(const pass& g, cuda::workspace& memory) {
         if (fits_shared(g)) return;
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp), ranges = 2 * blocks_for(g.rows, slab_rows) * g.columns;
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp),
+                           ranges = 2 * blocks_for(g.rows, slab_rows) * g.columns;
         if (groups_ == 0) winners_ = memory.reserve<std::int32_t>(p_.cells);
         if (groups > groups_) hard_ = memory.reserve<std::uint8_t>(groups), groups_ = groups;
         if (ranges > most_ranges_) ranges_ = memory.reserve<std::int32_t>(ranges), most_ranges_ = ranges;
@@ -31,7 +32,8 @@ public:
             to.passes.push_back({source, "hulls in shared memory", groups, g.rows, cuda::warp});
             return;
         }
-        to.passes.push_back({source, "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
+        to.passes.push_back(
+            {source, "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
         to.passes.push_back({source, "hulls of slabs where a group has not settled",
                              groups * blocks_for(g.rows, slab_rows), slab_rows, cuda::warp});
     }

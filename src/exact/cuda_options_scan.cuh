@@ -12,7 +12,7 @@ constexpr int scan_rows_threads = scan_rows_warps * cuda::warp;
 /// A warp 32 words of a line, a lane a cell of each word in turn.
 template <class V, class K, bool Keyed>
 __global__ void __launch_bounds__(scan_rows_threads)
-    scan_marks(const marked from, bool changes, std::int64_t stretches, const rules<V> by,
+    scan_marks(const marked from, bool changes, std::int64_t stretches, const __grid_constant__ rules<V> by,
                state_of<V, K, Keyed>* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_rows_warps + threadIdx.y;
     if (nth >= from.columns * stretches) return;
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(scan_rows_threads)
     V value = no_site<V>();
     const std::int64_t element = offset_of(cell, m.size, from.image_step.of, m.rank);
     if (!is_zero(load_bits(from.image, from.image_bytes, element), from.image_bytes, from.floating)) {
-        value = -from.weight<V>(offset_of(cell, m.size, from.weight_step.of, m.rank));
-        if (!(value < no_site<V>())) value = no_site<V>();  // not a number, too
+        value = V{0} - from.weight<V>(offset_of(cell, m.size, from.weight_step.of, m.rank));  // never -0
+        if (!(value < no_site<V>())) value = no_site<V>();                                    // not a number, too
     }
     initial[cell] = value;
 }
@@ -113,7 +113,8 @@ __global__ void __launch_bounds__(scan_rows_threads)
     find_extremes(const V* values, const V* magnitudes, std::int64_t count, V* least, V* magnitude) {
     V low = no_site<V>(), high = 0;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scan_rows_threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x; i < count; i += step) {
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x; i < count;
+         i += step) {
         const V value = values[i];
         low = min(low, value);
         if (magnitudes != nullptr) high = max(high, magnitudes[i]);

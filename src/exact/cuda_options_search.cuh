@@ -1,9 +1,9 @@
 // The search along a line of any length under any rules: half cells, periodic axes, weights, a limit.
 //
-// First every cell looks outward (cuda_options_window.cuh). Groups of 32 columns in which some cell has not settled are searched
-// again by halving, as in cuda_long.cuh. Terms are strictly convex in the distance, so winners of later rows never lie before
-// those of earlier ones; along a periodic axis that holds on the line that repeats without end, where the winner of row q is
-// within half a period of q. Winners are kept relative to q.
+// First every cell looks outward (cuda_options_window.cuh). Groups of 32 columns in which some cell has not settled are
+// searched again by halving, as in cuda_long.cuh. Terms are strictly convex in the distance, so winners of later rows
+// never lie before those of earlier ones; along a periodic axis that holds on the line that repeats without end, where
+// the winner of row q is within half a period of q. Winners are kept relative to q.
 #pragma once
 
 #include "exact/cuda_options_window.cuh"
@@ -11,7 +11,8 @@
 namespace nearfield::exact {
 namespace {
 
-/// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from `share` on.
+/// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from
+/// `share` on.
 template <int Together, bool Keyed, class V, class K, class Line>
 __device__ found<V, K> search_rows(const Line& line, V least, std::int64_t q, std::int64_t first, std::int64_t last,
                                    int share) {
@@ -46,7 +47,8 @@ __device__ found<V, K> search_rows(const Line& line, V least, std::int64_t q, st
     }
 }
 
-/// Rows that can win for `row`, by what is known of its neighbours. The same for all lanes, so that loads stay coalesced.
+/// Rows that can win for `row`, by what is known of its neighbours. The same for all lanes, so that loads stay
+/// coalesced.
 template <class V, class Line>
 __device__ void bounds_for(const pass& g, const rules<V>& by, const Line& line, const queries& wanted,
                            const std::int32_t* winners, std::int64_t row, std::int64_t& first, std::int64_t& last) {
@@ -59,12 +61,13 @@ __device__ void bounds_for(const pass& g, const rules<V>& by, const Line& line, 
     last = min(last, below + last_at);
 }
 
-/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because what
-/// the warps of a row have in common (its bounds, the barrier, the line) spans all of it.
+/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because
+/// what the warps of a row have in common (its bounds, the barrier, the line) spans all of it.
 template <class V, class K, bool Keyed, int Together>
 __global__ void __launch_bounds__(long_threads)
-    search_halves(const pass g, const rules<V> by, const state_of<V, K, Keyed>* from, state_of<V, K, Keyed>* to,
-                  const std::uint8_t* hard, const queries wanted, std::int32_t* winners) {
+    search_halves(const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
+                  const state_of<V, K, Keyed>* from, state_of<V, K, Keyed>* to, const std::uint8_t* hard,
+                  const queries wanted, std::int32_t* winners) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
     const std::uint32_t group = blockIdx.x % groups;
     if (!hard[group]) return;
@@ -94,6 +97,31 @@ __global__ void __launch_bounds__(long_threads)
     if (!within || mine >= g.columns) return;
     winners[line.cell(row)] = static_cast<std::int32_t>(best.row - row);
     to[line.cell(row)] = state_for<V, K, Keyed>(by, best.value, best.key);
+    if (by.next_values != nullptr) by.next_values[line.cell(row)] = best.value;
+}
+
+// While a level of the halving has no more rows than this, eight warps share each.
+constexpr std::int64_t shared_rows = 16;
+
+/// All rows of the hard groups.
+template <class V, class K, bool Keyed>
+void halve_all(const device& on, const pass& g, const rules<V>& by, const state_of<V, K, Keyed>* from,
+               state_of<V, K, Keyed>* to, const std::uint8_t* hard, std::int32_t* winners) {
+    const dim3 threads(cuda::warp, long_warps);
+    const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp;
+    const auto halve = [&](std::int64_t count, const queries& wanted) {
+        if (count <= shared_rows)
+            cuda::launch(on, search_halves<V, K, Keyed, long_warps>, groups * count, threads, 0, g, by, from, to, hard,
+                         wanted, winners);
+        else
+            cuda::launch(on, search_halves<V, K, Keyed, 1>, groups * ((count + long_warps - 1) / long_warps), threads,
+                         0, g, by, from, to, hard, wanted, winners);
+    };
+    // The ends of every line first: they bound the first and last query of every level.
+    halve(2, {0, g.rows - 1, 0});
+    std::int64_t step = 1;
+    while (2 * step < g.rows - 1) step *= 2;
+    for (; step > 0; step /= 2) halve((g.rows - 1 - step + 2 * step - 1) / (2 * step), {step, 2 * step, step});
 }
 
 }  // namespace
