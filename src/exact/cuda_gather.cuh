@@ -299,6 +299,8 @@ __device__ inline bool too_empty(const line_word* words, int rows, std::int32_t 
     return __syncthreads_or(!__any_sync(cuda::every_lane, found));
 }
 
+/// A block a tile: by steps, else by offers, else onto the list. One function, because each way takes over the tile's
+/// shared memory and barriers from the one before.
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_words(const packed_lines lines, const metric<std::int32_t> m, const hard_tiles hard,

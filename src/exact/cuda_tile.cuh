@@ -149,7 +149,8 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows)
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for.
+/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. One function, because
+/// the line stays in registers.
 template <int LaneRows>
 __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;

@@ -83,8 +83,8 @@ void compare(const shape_t& shape, const flags_t& sites, const spacing_case& cel
 TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
     const shape_t& shape = GetParam().shape;
     std::uint64_t k = 0;
-    for (fill kind :
-         {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty, fill::ninety}) {
+    for (fill kind : {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty,
+                      fill::ninety, fill::sparse3, fill::half}) {
         SCOPED_TRACE(GetParam().why + (": " + name_of(kind)));
         compare(shape, make_fill(kind, shape, 5), spacings()[0]);
         if (k++ % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 0 ? 2 : 7]);
@@ -103,6 +103,9 @@ const std::vector<shape_case>& large_shapes() {
         {{2047, 2049}, "2-D, off the powers of two both ways"},
         {{40000, 37}, "2-D, columns far beyond 32768, narrow"},
         {{37, 40000}, "2-D, rows far beyond 32768, low"},
+        {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by offers and by hulls"},
+        {{1023, 1001}, "2-D, tiles with a row less, lines that are no multiple of 16"},
+        {{5, 700, 640}, "3-D, tiles of 12 rows a lane, the first axis next to nothing"},
         {{200, 200, 200}, "3-D, sides that are no multiple of 32"},
         {{256, 256, 256}, "3-D, powers of two"},
         {{512, 512, 40}, "3-D slab with a short contiguous axis"},
