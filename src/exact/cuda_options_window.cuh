@@ -150,18 +150,26 @@ struct window_memory {
 
     template <class Rows>
     __device__ void fill(const Rows& rows, std::int64_t first) {
-        const bool inside = first >= margin && first + window_rows<V> + margin <= rows.line.rows();
+        // Without conditions the loads of several rows are in flight at once.
+        if (first >= margin && first + window_rows<V> + margin <= rows.line.rows()) fill_rows<true>(rows, first);
+        else fill_rows<false>(rows, first);
+    }
+
+private:
+    template <bool Inside, class Rows>
+    __device__ void fill_rows(const Rows& rows, std::int64_t first) {
+        constexpr entry none = as_compared<V, Keyed>(no_site<V>());
         for (int word = threadIdx.y; word < window_bands<V> + 2; word += window_bands<V>) {
             std::uint32_t mine = 0;
             const int start = (word - 1) * mark_bits;
             const int from = max(start, -margin), end = min(start + mark_bits, window_rows<V> + margin);
 #pragma unroll 8
             for (int r = from; r < end; ++r) {
-                entry e = as_compared<V, Keyed>(no_site<V>());
-                if (inside || rows.line.has(first + r))
-                    e = rows.entry_at(inside ? first + r : rows.line.wrapped(first + r));
+                entry e = none;
+                if constexpr (Inside) e = rows.entry_at(first + r);
+                else if (rows.line.has(first + r)) e = rows.entry_at(rows.line.wrapped(first + r));
                 value[r * cuda::warp] = e;
-                mine |= static_cast<std::uint32_t>(e < as_compared<V, Keyed>(no_site<V>())) << (r - start);
+                mine |= static_cast<std::uint32_t>(e < none) << (r - start);
             }
             mask[word * cuda::warp] = mine;
         }
