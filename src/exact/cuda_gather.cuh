@@ -14,10 +14,9 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int square_rows = 32;
-constexpr int sample_step = 64;
 // Rows that could win in a square, at most and on average over those of a warp: with more the hulls are cheaper.
 constexpr int most_offers = 96, many_offers = 64;
-constexpr int offers_a_bound = 6;    // after so many, a look at what the largest value has become
+constexpr int pairs_a_bound = 3;     // after so many offers, a look at what the largest value has become
 constexpr int dense_per_10000 = 40;  // share of sites from which steps cost less than offers
 
 /// A row with sites: its number, near << 10 and reach << 20.
@@ -50,6 +49,12 @@ __device__ inline bool sited(const line_word& word, std::int32_t x, int row, sit
     return true;
 }
 
+/// What a row offers to a lane's line: its value there, and the rows from it to the first of the square. Offers are taken
+/// in pairs, so that one minimum of three serves both.
+struct offered {
+    std::int32_t value, e;
+};
+
 /// 32 rows of a lane's line, two a word: value - i^2 + bias of rows i and i + 16. What a row offers is linear in i
 /// then: f + (e + i)^2 - i^2 with e the rows from it to the first. Holds while nothing that counts exceeds `bound`:
 /// rows that far are up to 130 + 31 away, and far_value + 161^2 + bias is below 2^16.
@@ -61,12 +66,11 @@ public:
 #pragma unroll
         for (auto& both : best_) both = 0xffffffffu;
     }
-    __device__ void offer(std::int32_t value, std::int32_t e) {
-        const auto low = static_cast<std::uint32_t>(min(value, far_value) + e * e + bias);
-        const auto turn = static_cast<std::uint32_t>(e);
-        const std::uint32_t start = ((low + 32 * turn) << 16) + low, step = 2 * turn * 65537;
+    __device__ void offer(const offered& one, const offered& other) {
+        const std::uint32_t first = start(one), second = start(other);
 #pragma unroll
-        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], start + i * step);
+        for (std::uint32_t i = 0; i < 16; ++i)
+            best_[i] = __vimin3_u16x2(best_[i], first + i * step(one), second + i * step(other));
     }
     __device__ std::int32_t largest() const {
         std::uint32_t most = 0;
@@ -81,6 +85,12 @@ public:
     }
 
 private:
+    static __device__ std::uint32_t start(const offered& row) {
+        const auto low = static_cast<std::uint32_t>(min(row.value, far_value) + row.e * row.e + bias);
+        return ((low + 32 * static_cast<std::uint32_t>(row.e)) << 16) + low;
+    }
+    static __device__ std::uint32_t step(const offered& row) { return 2 * static_cast<std::uint32_t>(row.e) * 65537; }
+
     static constexpr std::int32_t far_value = 38000, bias = 1024;
     static_assert(far_value + 161 * 161 + bias < 1 << 16 && bias > 31 * 31);
     std::uint32_t best_[16];
@@ -93,10 +103,11 @@ public:
 #pragma unroll
         for (auto& one : best_) one = no_site<std::int32_t>();
     }
-    __device__ void offer(std::int32_t value, std::int32_t e) {
-        const std::int32_t start = value + e * e;
+    __device__ void offer(const offered& one, const offered& other) {
+        const std::int32_t first = one.value + one.e * one.e, second = other.value + other.e * other.e;
 #pragma unroll
-        for (int i = 0; i < square_rows; ++i) best_[i] = min(best_[i], start + 2 * i * e);
+        for (int i = 0; i < square_rows; ++i)
+            best_[i] = __vimin3_s32(best_[i], first + 2 * i * one.e, second + 2 * i * other.e);
     }
     __device__ std::int32_t largest() const {
         std::int32_t most = 0;
@@ -172,8 +183,10 @@ struct square {
 /// Offers what could win, nearest groups of rows first.
 template <class Values>
 __device__ void gather(const square& s, const window& w, Values& best) {
-    std::int32_t bound = w.bound;
+    std::int32_t bound = w.bound, mine = w.bound + 1;  // the lane has no use for values from `mine` on
+    offered waiting{};
     int since = 0;
+    bool waits = false;
     for (int up = s.middle - cuda::warp, down = s.middle; down < w.right || up + cuda::warp > w.left;
          up -= cuda::warp, down += cuda::warp) {
 #pragma unroll 1
@@ -191,15 +204,22 @@ __device__ void gather(const square& s, const window& w, Values& best) {
                 const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
                                        __shfl_sync(cuda::every_lane, word.beside, nth)};
                 const std::int32_t apart = theirs.distance(s.lane, s.x + s.lane);
-                best.offer(apart * apart, s.top - __shfl_sync(cuda::every_lane, row, nth));
+                const int from = __shfl_sync(cuda::every_lane, row, nth), rows = s.rows_to(from);
                 wanted &= ~(1u << nth);
-                if (++since < offers_a_bound) continue;
+                if (!__any_sync(cuda::every_lane, apart * apart + rows * rows < mine)) continue;
+                const offered here{apart * apart, s.top - from};
+                waits = !waits;
+                if (waits) waiting = here;
+                else best.offer(waiting, here);
+                if (waits || ++since < pairs_a_bound) continue;
                 since = 0;
-                bound = min(bound, __reduce_max_sync(cuda::every_lane, best.largest()));
+                mine = min(mine, best.largest());
+                bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
                 wanted &= __ballot_sync(cuda::every_lane, least <= bound);
             }
         }
     }
+    if (waits) best.offer(waiting, waiting);
 }
 
 template <bool Last, class Values, int... I>
@@ -208,10 +228,9 @@ __device__ void write_square(const square& s, const tile_target<Last>& target, c
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {
-        if (target.to.out.only_distance32) {
-            float* const out = target.to.out.distance32 + target.first + target.row_at(s.top);
-            ((I < rows ? static_cast<void>(out[target.row_at(I)] = root_of_whole(best.template value<I>())) : void()),
-             ...);
+        if (target.to.out.only_distance32 && rows == square_rows) {
+            float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
+            ((*out = root_of_whole(best.template value<I>()), out += target.inner), ...);
             return;
         }
     }
@@ -244,15 +263,15 @@ __device__ void finish_square(const square& s, const window& w, const tile_targe
 template <int LaneRows>
 __device__ int list_sited_rows(const line_word* words, int rows, std::int32_t x, int* counts, sited_row* list,
                                int& total) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = static_cast<int>(threadIdx.x) / cuda::warp;
-    const auto look = [&](int group, sited_row& s) {
-        const int row = group * cuda::warp + lane;
-        return __ballot_sync(cuda::every_lane, row < rows && sited(words[row], x, row, s));
-    };
-    sited_row s{};
-    for (int group = mine; group < cuda::warp; group += tile_warps<LaneRows>) {
-        const std::uint32_t filled = look(group, s);
-        if (lane == 0) counts[group] = __popc(filled);
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    constexpr int groups = cuda::warp / tile_warps<LaneRows>;
+    sited_row mine[groups];
+    std::uint32_t filled[groups];
+#pragma unroll
+    for (int i = 0; i < groups; ++i) {
+        const int group = warp + i * tile_warps<LaneRows>, row = group * cuda::warp + lane;
+        filled[i] = __ballot_sync(cuda::every_lane, row < rows && sited(words[row], x, row, mine[i]));
+        if (lane == 0) counts[group] = __popc(filled[i]);
     }
     __syncthreads();
     const int here = counts[lane];
@@ -263,40 +282,39 @@ __device__ int list_sited_rows(const line_word* words, int rows, std::int32_t x,
     }
     total = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
     const int before = upto - here;
-    for (int group = mine; group < cuda::warp; group += tile_warps<LaneRows>) {
-        const std::uint32_t filled = look(group, s);
-        const int start = __shfl_sync(cuda::every_lane, before, group);
-        if (filled >> lane & 1) list[start + __popc(filled & ((1u << lane) - 1))] = s;
+#pragma unroll
+    for (int i = 0; i < groups; ++i) {
+        const int start = __shfl_sync(cuda::every_lane, before, warp + i * tile_warps<LaneRows>);
+        if (filled[i] >> lane & 1) list[start + __popc(filled[i] & ((1u << lane) - 1))] = mine[i];
     }
     __syncthreads();
     return before;
 }
 
-/// Sites in the tile, for all threads alike. `counts` holds one number a warp.
+/// For all threads alike: whether the tile has sites enough, and nowhere a gap so wide that it would be tried in vain,
+/// seen from the middle of every second 32 rows. `counts` holds one number a warp.
 template <int LaneRows>
-__device__ int count_sites(const line_word* words, int rows, int* counts) {
+__device__ bool worth_steps(const line_word* words, int rows, std::int32_t x, int width, int* counts) {
+    constexpr int groups = (2 * tile<LaneRows>::half + tile_threads<LaneRows> - 1) / tile_threads<LaneRows>;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
-    for (int row = threadIdx.x; row < rows; row += tile_threads<LaneRows>) sites += __popc(words[row].sites);
+    bool gap = false;
+#pragma unroll
+    for (int i = 0; i < groups; ++i) {
+        const int row = static_cast<int>(threadIdx.x) + i * tile_threads<LaneRows>, top = row - lane;
+        const line_word word = row < rows ? words[row] : word_without_sites();
+        sites += __popc(word.sites);
+        if (top % (2 * cuda::warp) != 0 || top >= rows) continue;
+        const std::int32_t near = min(near_word(word, x), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
+        gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
+    }
     sites = __reduce_add_sync(cuda::every_lane, sites);
-    if (threadIdx.x % cuda::warp == 0) counts[threadIdx.x / cuda::warp] = sites;
+    if (lane == 0) counts[threadIdx.x / cuda::warp] = gap ? -bit_rows * bit_rows : sites;
     __syncthreads();
     sites = 0;
 #pragma unroll
     for (int w = 0; w < tile_warps<LaneRows>; ++w) sites += counts[w];
-    return sites;
-}
-
-/// True, for all threads alike, when somewhere there is no site within the distance that 16 bits hold, so that the tile
-/// would be tried in vain: looks at one row in 64 and the 32 rows round it.
-__device__ inline bool too_empty(const line_word* words, int rows, std::int32_t x) {
-    const int apart = static_cast<int>(threadIdx.x) % cuda::warp - cuda::warp / 2;
-    const int sampled = static_cast<int>(threadIdx.x) / cuda::warp * sample_step + min(sample_step, rows) / 2;
-    bool found = sampled >= rows;
-    if (sampled + apart >= 0 && sampled + apart < rows) {
-        const std::int32_t near = min(near_word(words[sampled + apart], x), cap_distance);
-        found |= near * near + apart * apart < cap;
-    }
-    return __syncthreads_or(!__any_sync(cuda::every_lane, found));
+    return sites * 10000LL >= static_cast<long long>(dense_per_10000) * rows * width;
 }
 
 /// A block a tile: by steps, else by offers, else onto the list. One function, because each way takes over the tile's
@@ -314,10 +332,9 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const int rows = static_cast<int>(lines.rows), width = min(static_cast<int>(lines.length) - x, cuda::warp);
     const tile_target<Last> target{
         m, to, outer * lines.rows * lines.length + x + lane, static_cast<std::int32_t>(lines.length), rows, width};
-    if (count_sites<LaneRows>(words, rows, counts) * 10000LL >=
-            static_cast<long long>(dense_per_10000) * rows * width &&
-        !too_empty(words, rows, x)) {
+    if (worth_steps<LaneRows>(words, rows, x, width, counts)) {
         const tile<LaneRows> t{tile_words};
+        if constexpr (Last) fill_roots(t);
         fill_from_words(t, words, rows, x);
         if (finish_tile(t, target)) return;
     }
@@ -331,7 +348,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const int middle = __shfl_sync(cuda::every_lane, before, top / square_rows);
         return square{words, list, total, middle, x, top, min(top + square_rows, rows) - 1, lane};
     };
-    window windows[most_squares];
+    __shared__ window windows[tile_warps<LaneRows>][most_squares];
     int offers = 0, squares = 0;
     bool fits = true;
 #pragma unroll
@@ -339,17 +356,16 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const int top = warp * square_rows + i * step;
         if (top >= rows) break;
         const square s = square_at(top);
-        windows[i] = s.look();
-        const int here = s.offers(windows[i]);
+        const window w = s.look();
+        if (lane == 0) windows[warp][i] = w;
+        const int here = s.offers(w);
         offers += here, ++squares;
         fits &= here <= most_offers;
     }
     if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add();
     static_assert(most_squares <= 2);
 #pragma unroll 1
-    for (int i = 0; i < squares; ++i)
-        finish_square(square_at(warp * square_rows + i * step), i == 0 ? windows[0] : windows[most_squares - 1],
-                      target);
+    for (int i = 0; i < squares; ++i) finish_square(square_at(warp * square_rows + i * step), windows[warp][i], target);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 //
 // With f the values found so far, f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
 // steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
-// cheapest d steps is always allowed. A step costs two instructions for two cells. Steps end when no value exceeds k^2;
+// cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
+// different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
 // a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for the hulls
 // (cuda_hard.cuh).
 //
@@ -30,12 +31,21 @@ constexpr int tile_pitch = cuda::warp + 1;
 constexpr std::int32_t cap_distance = 31;
 constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
 // Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
-constexpr std::uint32_t half_1024 = 0x6400;
+constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
 constexpr int first_check = 3, steps_a_check = 4;
 // Steps after which a line with at least this many lanes of capped values is not worth more of them.
 constexpr int patient_steps = 8, patient_lanes = 12;
 
 NF_HD constexpr std::uint32_t twice(std::uint32_t half) { return half | half << 16; }
+
+__device__ inline std::uint32_t sum_of_halves(std::uint32_t a, std::uint32_t b) {
+    __half2 x, y;
+    memcpy(&x, &a, sizeof(x));
+    memcpy(&y, &b, sizeof(y));
+    x = __hadd2(x, y);
+    memcpy(&a, &x, sizeof(a));
+    return a;
+}
 
 /// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
 template <bool Last>
@@ -70,14 +80,25 @@ __device__ float whole_half(std::uint32_t two) {
 template <int LaneRows>
 struct tile {
     static constexpr unsigned half = cuda::warp * LaneRows;
-    static constexpr int words = half * tile_pitch + cuda::warp;
+    // Roots from a table where a block has cells enough to pay for it.
+    static constexpr bool has_roots = LaneRows >= 8;
+    static constexpr unsigned root_words = has_roots ? cap + 1 : 0;
+    static constexpr int words = half * tile_pitch + cuda::warp + root_words;
     std::uint32_t* at;
+
+    __device__ float* roots() const { return reinterpret_cast<float*>(at + half * tile_pitch + cuda::warp); }
 
     // The lanes of a warp reach other banks whether they differ by a line, by a row or by LaneRows rows.
     __device__ std::uint32_t& word(unsigned pair, unsigned line) const {
         return at[pair * tile_pitch + line + (LaneRows % 2 == 0 ? pair / LaneRows : 0)];
     }
 };
+
+template <int LaneRows>
+__device__ void fill_roots(const tile<LaneRows>& t) {
+    for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<LaneRows>)
+        t.roots()[i] = root_of_whole(static_cast<float>(i));
+}
 
 /// A thread two rows: distances along them from left to right, then back, squared on the way.
 template <int LaneRows>
@@ -92,19 +113,22 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
         const auto pack = [](std::int32_t of_a, std::int32_t of_b) {
             return static_cast<std::uint32_t>(min(of_a, 64) - 1) | static_cast<std::uint32_t>(min(of_b, 64) - 1) << 16;
         };
-        std::uint32_t distance = pack(x - a.before(), x - b.before()), from_left[cuda::warp];
+        // In halves, because the compiler lays arrays of one type in one place, and one that it cannot keep in registers
+        // (write_square's) drags the others into local memory: half as many bytes again as the distances.
+        std::uint32_t from_left[2][16];
+        std::uint32_t distance = pack(x - a.before(), x - b.before());
 #pragma unroll
         for (int i = 0; i < cuda::warp; ++i) {
             const int in_half = i % 16, word = i / 16 * 2 + in_half / 10,
                       bit = in_half < 10 ? in_half + 6 : in_half - 4;
             distance = __viaddmin_u16x2(distance, twice(1), bits[word] & twice(1) << bit);
-            from_left[i] = distance;
+            from_left[i / 16][in_half] = distance;
         }
         const __half2 bias = __half2(__ushort_as_half(half_1024), __ushort_as_half(half_1024));
         distance = pack(a.after() - (x + 31), b.after() - (x + 31));
 #pragma unroll
         for (int i = cuda::warp - 1; i >= 0; --i) {
-            distance = __viaddmin_u16x2(distance, twice(1), from_left[i]);
+            distance = __viaddmin_u16x2(distance, twice(1), from_left[i / 16][i % 16]);
             const std::uint32_t capped = __viaddmin_u16x2(distance, twice(half_1024), twice(half_1024 + cap_distance));
             __half2 d;
             memcpy(&d, &capped, sizeof(d));
@@ -115,7 +139,7 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
     }
 }
 
-/// A lane a line: values that the passes before left.
+/// Values that the passes before left, a lane a line.
 template <int LaneRows>
 __device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* first, std::int32_t inner, int rows) {
     const unsigned lane = threadIdx.x % cuda::warp;
@@ -127,6 +151,26 @@ __device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* fi
                                    ? min(first[static_cast<std::int64_t>(pair + t.half) * inner], cap)
                                    : cap;
         t.word(pair, lane) = static_cast<std::uint32_t>(a | b << 16) + twice(half_1024);
+    }
+}
+
+/// The same, four cells of a row at a time; the tile's first cell is `*corner`.
+template <int LaneRows>
+__device__ void fill_from_fours(const tile<LaneRows>& t, const int4* corner, std::int32_t inner, unsigned rows) {
+    const unsigned line = threadIdx.x % 8 * 4, fours = static_cast<unsigned>(inner) / 4;
+    const int4* const from = corner + threadIdx.x % 8;
+    const auto both = [](std::int32_t a, std::int32_t b) {
+        return static_cast<std::uint32_t>(min(a, cap) | min(b, cap) << 16) + twice(half_1024);
+    };
+#pragma unroll 2
+    for (unsigned pair = threadIdx.x / 8; pair < t.half; pair += tile_threads<LaneRows> / 8) {
+        int4 a{cap, cap, cap, cap}, b = a;
+        if (pair < rows) a = from[static_cast<std::int64_t>(pair) * fours];
+        if (pair + t.half < rows) b = from[static_cast<std::int64_t>(pair + t.half) * fours];
+        t.word(pair, line) = both(a.x, b.x);
+        t.word(pair, line + 1) = both(a.y, b.y);
+        t.word(pair, line + 2) = both(a.z, b.z);
+        t.word(pair, line + 3) = both(a.w, b.w);
     }
 }
 
@@ -159,58 +203,80 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
     for (int i = 0; i < LaneRows; ++i) v[i] = t.word(lane * LaneRows + i, line);
     // Beyond the first row lies nothing, before row `half` the last row of the low halves; likewise at the other end.
     const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == cuda::warp - 1 ? 0x5432 : 0x3210;
-    std::uint32_t weight = twice(1);
-    int k = 1;
-    for (;;) {
+    std::uint32_t weight = twice(half_1), two = twice(half_2);
+    for (int k = 1, steps = first_check;;) {
 #pragma unroll 2
-        for (int s = k == 1 ? first_check : steps_a_check; s > 0; --s, ++k) {
+        for (; steps > 0; --steps, ++k) {
             const std::uint32_t up = __shfl_sync(cuda::every_lane, v[LaneRows - 1], (lane + 31) % cuda::warp);
             const std::uint32_t down = __shfl_sync(cuda::every_lane, v[0], (lane + 1) % cuda::warp);
-            std::uint32_t above = __byte_perm(up, twice(half_1024 + cap), select_up);
-            const std::uint32_t below = __byte_perm(down, twice(half_1024 + cap), select_down);
+            const std::uint32_t below = sum_of_halves(__byte_perm(down, twice(half_1024 + cap), select_down), weight);
+            std::uint32_t above = sum_of_halves(__byte_perm(up, twice(half_1024 + cap), select_up), weight);
+            std::uint32_t here = sum_of_halves(v[0], weight);
 #pragma unroll
             for (int i = 0; i < LaneRows; ++i) {
-                const std::uint32_t beside = __vminu2(above, i + 1 < LaneRows ? v[(i + 1) % LaneRows] : below);
-                above = v[i];
-                v[i] = __viaddmin_u16x2(beside, weight, v[i]);
+                const std::uint32_t next = i + 1 < LaneRows ? sum_of_halves(v[(i + 1) % LaneRows], weight) : below;
+                v[i] = __vimin3_u16x2(v[i], above, next);
+                above = here, here = next;
             }
-            weight += twice(2);
+            weight = sum_of_halves(weight, two);
         }
         // k - 1 steps are done: what is farther costs k^2 or more.
-        const std::int32_t most = largest_of(v, rows);
-        if (!__any_sync(cuda::every_lane, most > min(k * k, cap - 1))) break;
-        const int capped = __popc(__ballot_sync(cuda::every_lane, most >= cap));
+        const std::int32_t mine = largest_of(v, rows), most = __reduce_max_sync(cuda::every_lane, mine);
+        if (most <= min(k * k, cap - 1)) break;
+        const int capped = __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
         if (k > patient_steps && capped >= patient_lanes) return false;
+        for (steps = 1; steps < steps_a_check && (k + steps) * (k + steps) < most;) ++steps;
     }
 #pragma unroll
     for (int i = 0; i < LaneRows; ++i) t.word(lane * LaneRows + i, line) = v[i];
     return true;
 }
 
+/// A lane a line: `cell_of(bits)` makes a cell of a value's half-precision bits. (Stores of 16 bytes a lane, four rows of
+/// 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+template <bool Full, int LaneRows, class Cell, class CellOf>
+__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, unsigned rows,
+                            const CellOf& cell_of) {
+    const unsigned lane = threadIdx.x % cuda::warp, first = threadIdx.x / cuda::warp;
+    Cell* low = out + static_cast<std::int64_t>(first) * inner;
+    Cell* high = low + static_cast<std::int64_t>(t.half) * inner;
+    const std::int64_t step = static_cast<std::int64_t>(tile_warps<LaneRows>) * inner;
+#pragma unroll 4
+    for (unsigned pair = first; pair < t.half; pair += tile_warps<LaneRows>, low += step, high += step) {
+        const std::uint32_t two = t.word(pair, lane);
+        const Cell a = cell_of(two & 0xffff), b = cell_of(two >> 16);
+        if (Full || pair < rows) *low = a;
+        if (Full || pair + t.half < rows) *high = b;
+    }
+}
+template <int LaneRows, class Cell, class CellOf>
+__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, int rows, const CellOf& cell_of) {
+    if (rows == 2 * static_cast<int>(t.half)) write_cells<true>(t, out, inner, static_cast<unsigned>(rows), cell_of);
+    else write_cells<false>(t, out, inner, static_cast<unsigned>(rows), cell_of);
+}
+
 template <int LaneRows, bool Last>
 __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& target) {
+    constexpr auto bias = static_cast<std::int32_t>(half_1024);
     const unsigned lane = threadIdx.x % cuda::warp, rows = static_cast<unsigned>(target.rows);
     if (lane >= static_cast<unsigned>(target.lines)) return;
-    constexpr auto bias = static_cast<std::int32_t>(half_1024);
-    if constexpr (Last) {
-        if (target.to.out.only_distance32) {
-            float* const out = target.to.out.distance32 + target.first;
-#pragma unroll 4
-            for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
-                const std::uint32_t two = t.word(pair, lane);
-                if (pair < rows) out[target.row_at(pair)] = root_of_whole(whole_half<false, bias>(two));
-                if (pair + t.half < rows)
-                    out[target.row_at(pair + t.half)] = root_of_whole(whole_half<true, bias>(two));
-            }
-            return;
-        }
-    }
+    if constexpr (!Last) {
+        return write_cells(t, target.to.next + target.first, target.inner, target.rows,
+                           [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) - bias; });
+    } else {
+        if (target.to.out.only_distance32)
+            return write_cells(t, target.to.out.distance32 + target.first, target.inner, target.rows,
+                               [&](std::uint32_t bits) {
+                                   if constexpr (t.has_roots) return t.roots()[bits - half_1024];
+                                   return root_of_whole(whole_half<false, bias>(bits));
+                               });
 #pragma unroll 2
-    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
-        const std::uint32_t two = t.word(pair, lane);
-        if (pair < rows) target.put(pair, static_cast<std::int32_t>(two & 0xffff) - bias);
-        if (pair + t.half < rows) target.put(pair + t.half, static_cast<std::int32_t>(two >> 16) - bias);
+        for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+            const std::uint32_t two = t.word(pair, lane);
+            if (pair < rows) target.put(pair, static_cast<std::int32_t>(two & 0xffff) - bias);
+            if (pair + t.half < rows) target.put(pair + t.half, static_cast<std::int32_t>(two >> 16) - bias);
+        }
     }
 }
 
@@ -266,7 +332,12 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const std::int64_t first = g.first_cell(start + min(lane, lines - 1));
     const auto inner = static_cast<std::int32_t>(g.inner);
     if (mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
-    fill_from_values(t, cells + first, inner, rows);
+    if constexpr (Last) fill_roots(t);
+    const bool fours = lines == cuda::warp && inner % cuda::warp == 0;
+    const std::int32_t* const corner = cells + first - lane;
+    if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
+        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
+    else fill_from_values(t, cells + first, inner, rows);
     if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines})) hard.add();
 }
 
