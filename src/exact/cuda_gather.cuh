@@ -49,8 +49,8 @@ __device__ inline bool sited(const line_word& word, std::int32_t x, int row, sit
     return true;
 }
 
-/// What a row offers to a lane's line: its value there, and the rows from it to the first of the square. Offers are taken
-/// in pairs, so that one minimum of three serves both.
+/// What a row offers to a lane's line: its value there, and the rows from it to the first of the square. Offers are
+/// taken in pairs, so that one minimum of three serves both.
 struct offered {
     std::int32_t value, e;
 };
@@ -291,10 +291,12 @@ __device__ int list_sited_rows(const line_word* words, int rows, std::int32_t x,
     return before;
 }
 
-/// For all threads alike: whether the tile has sites enough, and nowhere a gap so wide that it would be tried in vain,
-/// seen from the middle of every second 32 rows. `counts` holds one number a warp.
+/// For all threads alike: steps that the tile will need at least, as far as the share of sites tells (a look at whether
+/// they suffice costs nearly as much as a step); 0 when sites are few, or when somewhere a gap is so wide that steps
+/// would be in vain, seen from the middle of every second 32 rows (of short lines, of all). `counts` holds one number a
+/// warp.
 template <int LaneRows>
-__device__ bool worth_steps(const line_word* words, int rows, std::int32_t x, int width, int* counts) {
+__device__ int steps_worth(const line_word* words, int rows, std::int32_t x, int width, int* counts) {
     constexpr int groups = (2 * tile<LaneRows>::half + tile_threads<LaneRows> - 1) / tile_threads<LaneRows>;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
@@ -304,7 +306,7 @@ __device__ bool worth_steps(const line_word* words, int rows, std::int32_t x, in
         const int row = static_cast<int>(threadIdx.x) + i * tile_threads<LaneRows>, top = row - lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
-        if (top % (2 * cuda::warp) != 0 || top >= rows) continue;
+        if ((LaneRows > 2 && top % (2 * cuda::warp) != 0) || top >= rows) continue;
         const std::int32_t near = min(near_word(word, x), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
         gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
     }
@@ -314,7 +316,10 @@ __device__ bool worth_steps(const line_word* words, int rows, std::int32_t x, in
     sites = 0;
 #pragma unroll
     for (int w = 0; w < tile_warps<LaneRows>; ++w) sites += counts[w];
-    return sites * 10000LL >= static_cast<long long>(dense_per_10000) * rows * width;
+    if (sites * 10000LL < static_cast<long long>(dense_per_10000) * rows * width) return 0;
+    constexpr float share = LaneRows > 2 ? 0.9f : 0.6f;  // short lines have fewer cells that are far from all sites
+    const float cells_a_site = static_cast<float>(rows * width) / static_cast<float>(sites);
+    return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
 /// A block a tile: by steps, else by offers, else onto the list. One function, because each way takes over the tile's
@@ -332,11 +337,11 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const int rows = static_cast<int>(lines.rows), width = min(static_cast<int>(lines.length) - x, cuda::warp);
     const tile_target<Last> target{
         m, to, outer * lines.rows * lines.length + x + lane, static_cast<std::int32_t>(lines.length), rows, width};
-    if (worth_steps<LaneRows>(words, rows, x, width, counts)) {
+    if (const int steps = steps_worth<LaneRows>(words, rows, x, width, counts)) {
         const tile<LaneRows> t{tile_words};
         if constexpr (Last) fill_roots(t);
         fill_from_words(t, words, rows, x);
-        if (finish_tile(t, target)) return;
+        if (finish_tile(t, target, steps)) return;
     }
     __syncthreads();
     auto* const list = reinterpret_cast<sited_row*>(tile_words);

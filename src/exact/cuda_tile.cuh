@@ -113,8 +113,8 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
         const auto pack = [](std::int32_t of_a, std::int32_t of_b) {
             return static_cast<std::uint32_t>(min(of_a, 64) - 1) | static_cast<std::uint32_t>(min(of_b, 64) - 1) << 16;
         };
-        // In halves, because the compiler lays arrays of one type in one place, and one that it cannot keep in registers
-        // (write_square's) drags the others into local memory: half as many bytes again as the distances.
+        // In halves, because the compiler lays arrays of one type in one place, and one that cannot be kept in
+        // registers (write_square's) drags the others into local memory: half as many bytes again as the distances.
         std::uint32_t from_left[2][16];
         std::uint32_t distance = pack(x - a.before(), x - b.before());
 #pragma unroll
@@ -196,7 +196,7 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows)
 /// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. One function, because
 /// the line stays in registers.
 template <int LaneRows>
-__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
+__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int first_steps) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     std::uint32_t v[LaneRows];
 #pragma unroll
@@ -204,7 +204,7 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
     // Beyond the first row lies nothing, before row `half` the last row of the low halves; likewise at the other end.
     const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == cuda::warp - 1 ? 0x5432 : 0x3210;
     std::uint32_t weight = twice(half_1), two = twice(half_2);
-    for (int k = 1, steps = first_check;;) {
+    for (int k = 1, steps = first_steps;;) {
 #pragma unroll 2
         for (; steps > 0; --steps, ++k) {
             const std::uint32_t up = __shfl_sync(cuda::every_lane, v[LaneRows - 1], (lane + 31) % cuda::warp);
@@ -226,15 +226,17 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
         const int capped = __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
         if (k > patient_steps && capped >= patient_lanes) return false;
-        for (steps = 1; steps < steps_a_check && (k + steps) * (k + steps) < most;) ++steps;
+        steps = 1;
+#pragma unroll
+        for (int i = 1; i < steps_a_check; ++i) steps += (k + i) * (k + i) < most ? 1 : 0;
     }
 #pragma unroll
     for (int i = 0; i < LaneRows; ++i) t.word(lane * LaneRows + i, line) = v[i];
     return true;
 }
 
-/// A lane a line: `cell_of(bits)` makes a cell of a value's half-precision bits. (Stores of 16 bytes a lane, four rows of
-/// 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+/// A lane a line: `cell_of(bits)` makes a cell of a value's half-precision bits. (Stores of 16 bytes a lane, four rows
+/// of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
 template <bool Full, int LaneRows, class Cell, class CellOf>
 __device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, unsigned rows,
                             const CellOf& cell_of) {
@@ -280,14 +282,15 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& tar
     }
 }
 
-/// From a filled tile to finished cells; false, for all threads of the block alike, when it is hard.
+/// From a filled tile to finished cells, with so many steps before the first look at whether they suffice; false, for
+/// all threads of the block alike, when it is hard.
 template <int LaneRows, bool Last>
-__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& target) {
+__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& target, int first_steps) {
     __syncthreads();
     bool fits = true;
     for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
          line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, target.rows);
+        fits = finish_line(t, line, target.rows, first_steps);
     if (__syncthreads_or(!fits)) return false;
     write_tile(t, target);
     return true;
@@ -338,7 +341,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
         fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
     else fill_from_values(t, cells + first, inner, rows);
-    if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines})) hard.add();
+    if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines}, first_check)) hard.add();
 }
 
 }  // namespace
