@@ -136,7 +136,15 @@ private:
             list.back().first_image = images;
             images += images_of(plans_[k]);
         }
-        static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+        try {
+            static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+        } catch (const error& problem) {
+            // Nothing was started. What is too much at once may fit in parts; a call alone says what would.
+            if (problem.code() != error_code::out_of_memory) throw;
+            const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+            together({batch.begin(), middle});
+            together({middle, batch.end()});
+        }
     }
 
     const device& on_;
