@@ -121,9 +121,10 @@ private:
             to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
     }
 
-    /// What each number of cells along an axis adds.
+    /// What each number of cells along an axis adds; more than `most` cells never matter.
     void make_terms(int axis, std::int64_t most) {
-        terms_ = host_scratch<V>(most + 1);
+        terms_ = host_scratch<V>(most + 2);
+        terms_.get()[most + 1] = no_site<V>();
         for (std::int64_t d = 0; d <= most; ++d) terms_.get()[d] = m_.term(axis, d);
     }
 

@@ -62,6 +62,10 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
             to.data += (axis - p.batch_axes) * a.out.coordinates.stride[0] * size_of(dtype::int32);
         }
     }
+    const fields<host>& out = a.out;
+    if (plain_ && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
+        !out.index.wanted() && !out.coordinates.wanted())
+        distances_alone_ = reinterpret_cast<float*>(distance_.data);
     for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
         linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
@@ -85,6 +89,7 @@ void output_writer<V, K>::put(const target& to, std::int64_t first, std::int64_t
 
 template <class V, class K>
 void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+    if (distances_alone_ != nullptr) return roots(value, count, distances_alone_ + first);
     if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from);

@@ -39,7 +39,7 @@ public:
         const auto [least, peak] = extremes();
         if (least >= no_site<V>()) return keep_rows();
         if (!t_.rows_ordered || t_.window <= near_rows || (!Negative && peak <= t_.term[near_rows])) {
-            for (std::int64_t q = t_.first_query; q <= last_query(); ++q) store(q, outward<false>(q, first(q), last(q)));
+            every_row();
         } else {
             by_halving();
         }
@@ -50,6 +50,17 @@ private:
     static constexpr std::int64_t near_rows = 32;
     // One row for all lanes together costs about as much as this many rows of one lane.
     static constexpr std::int64_t together_gain = 2;
+
+    /// Each row for itself. In dense images most settle before they look at their first neighbour.
+    void every_row() {
+        const values next = hn::Set(of_value, t_.term[1]);
+        const std::int64_t end = last_query();
+        for (std::int64_t q = t_.first_query; q <= end; ++q) {
+            winner own{load(q), {}, {}};
+            if constexpr (Keyed) own.key = load_key(q);
+            store(q, settled(next, own) ? own : outward<false>(q, first(q), last(q)));
+        }
+    }
 
     std::int64_t last_query() const { return t_.first_query + t_.queries - 1; }
     std::int64_t first(std::int64_t q) const { return std::max<std::int64_t>(q - t_.window, 0); }

@@ -23,7 +23,7 @@ struct tile {
     const K* key = nullptr;                 ///< packed sites, the tile's own axis included
     std::int64_t first_query = 0, queries = 0;  ///< rows that are searched for
     std::int64_t window = 0;                ///< rows to either side that may matter
-    const V* term = nullptr;                ///< what a distance of that many rows adds, up to `window`
+    const V* term = nullptr;                ///< what a distance of that many rows adds, up to `window`; then no_site
     V base{};                               ///< no value is below it; not 0 only if `negative`
     bool negative = false;
     bool rows_ordered = true;
