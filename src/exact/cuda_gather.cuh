@@ -314,9 +314,10 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const int rows = static_cast<int>(lines.rows), width = min(static_cast<int>(lines.length) - x, cuda::warp);
     const tile_target<Last> target{
         m, to, outer * lines.rows * lines.length + x + lane, static_cast<std::int32_t>(lines.length), rows, width};
-    if (count_sites<LaneRows>(words, rows, counts) * 10000LL >=
-            static_cast<long long>(dense_per_10000) * rows * width &&
-        !too_empty(words, rows, x)) {
+    // Within a limit below the cap steps always do.
+    if (to.limit < cap || (count_sites<LaneRows>(words, rows, counts) * 10000LL >=
+                               static_cast<long long>(dense_per_10000) * rows * width &&
+                           !too_empty(words, rows, x))) {
         const tile<LaneRows> t{tile_words};
         fill_from_words(t, words, rows, x);
         if (finish_tile(t, target)) return;

@@ -27,8 +27,6 @@ inline constexpr int tile_threads = tile_warps<LaneRows> * cuda::warp;
 template <int LaneRows>
 inline constexpr int tile_blocks = 32 / tile_warps<LaneRows>;  // on a multiprocessor, for 64 registers a thread
 constexpr int tile_pitch = cuda::warp + 1;
-constexpr std::int32_t cap_distance = 31;
-constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
 // Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
 constexpr std::uint32_t half_1024 = 0x6400;
 constexpr int first_check = 3, steps_a_check = 4;
@@ -149,10 +147,10 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows)
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. One function, because
-/// the line stays in registers.
+/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
+/// matter: below the cap it always suffices. One function, because the line stays in registers.
 template <int LaneRows>
-__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
+__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, std::int32_t limit) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     std::uint32_t v[LaneRows];
 #pragma unroll
@@ -177,8 +175,10 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows) {
             weight += twice(2);
         }
         // k - 1 steps are done: what is farther costs k^2 or more.
+        if (k * k > limit) break;
         const std::int32_t most = largest_of(v, rows);
         if (!__any_sync(cuda::every_lane, most > min(k * k, cap - 1))) break;
+        if (limit < cap) continue;
         const int capped = __popc(__ballot_sync(cuda::every_lane, most >= cap));
         if (k >= cap_distance && capped > 0) return false;
         if (k > patient_steps && capped >= patient_lanes) return false;
@@ -221,7 +221,7 @@ __device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& ta
     bool fits = true;
     for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
          line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, target.rows);
+        fits = finish_line(t, line, target.rows, target.to.limit);
     if (__syncthreads_or(!fits)) return false;
     write_tile(t, target);
     return true;
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     // Lanes beyond the last line read it too, but do not write.
     const std::int64_t first = g.first_cell(start + min(lane, lines - 1));
     const auto inner = static_cast<std::int32_t>(g.inner);
-    if (mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
+    if (to.limit >= cap && mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
     fill_from_values(t, cells + first, inner, rows);
     if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines})) hard.add();
 }

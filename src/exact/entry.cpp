@@ -40,9 +40,10 @@ void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance
             !alike(out.squared, first.squared) || !alike(out.index, first.index) ||
             !alike(out.coordinates, first.coordinates) || !alike(out.label, first.label) ||
             !alike(out.trusted, first.trusted))
-            fail(fmt::format("jobs[{}] differs from jobs[0] in its number of axes, an element type or the fields it wants; "
-                             "give each kind a call of its own",
-                             k));
+            fail(fmt::format(
+                "jobs[{}] differs from jobs[0] in its number of axes, an element type or the fields it wants; "
+                "give each kind a call of its own",
+                k));
         try {
             plans.push_back(exact::make_plan(image, out, {options}));
         } catch (const error& problem) {
@@ -59,8 +60,7 @@ exact::plan plan_weighted(const any_input<Place>& seeds, const any_input<Place>&
     distance_options with_seeds = options;
     if (with_seeds.sites != sites::other_labels) with_seeds.sites = sites::nonzero;
     const exact::plan p = exact::make_plan(
-        seeds, out,
-        {.options = with_seeds, .reads_data = reads_data, .weighted = true, .weight_type = weights.type});
+        seeds, out, {.options = with_seeds, .reads_data = reads_data, .weighted = true, .weight_type = weights.type});
     if (!weights.wanted()) fail("weights has no axes; give an array of the seeds' shape");
     check_same_shape<Place>("weights", weights, seeds);
     if (!reads_data) return p;
@@ -122,13 +122,14 @@ void power_diagram(const device& on, const any_input<device>& seeds, const any_i
     solve_weighted(on, seeds, weights, out, options);
 }
 
-call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
-               const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<host>{image, out});
+call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options) {
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                   exact::arrays<host>{image, out});
 }
 call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<device>{image, out});
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                   exact::arrays<device>{image, out});
 }
 
 call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
@@ -145,8 +146,9 @@ std::string call_plan::text() const {
                                   threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
                                   bytes_text(input_bytes), bytes_text(output_bytes), bytes_text(workspace_bytes));
     for (const pass_plan& pass : passes)
-        all += fmt::format("  {:<7} {:<44} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
-                           pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
+        all +=
+            fmt::format("  {:<7} {:<54} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
+                        pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
     return all;
 }
 

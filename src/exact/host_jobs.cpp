@@ -28,8 +28,7 @@ void run(const host& on, std::span<const plan> plans, std::span<const job<host>>
         done += cells;
     }
     host rest{on.threads, {}};
-    if (on.progress)
-        rest.progress = [&](double share) { return on.progress((done + share * (total - done)) / total); };
+    if (on.progress) rest.progress = [&](double share) { return on.progress((done + share * (total - done)) / total); };
     workers crew(rest, static_cast<std::int64_t>(small.size()));
     crew.for_each(static_cast<std::int64_t>(small.size()), 1, 1, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t i = first; i < last; ++i) {

@@ -97,13 +97,12 @@ void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V*
 
 /// Value of the nearest position beyond the borders of one kind, line by line of the last axis.
 template <class V, class K>
-void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const {
+void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count,
+                                    V* value) const {
     const int last = p_.rank - 1;
     const std::int64_t length = m_.size[last];
     const bool along_line = p_.borders[static_cast<std::size_t>(last)] == kind;
-    const auto term_at = [&](int axis, std::int64_t at) {
-        return m_.term(axis, std::min(at + 1, m_.size[axis] - at));
-    };
+    const auto term_at = [&](int axis, std::int64_t at) { return m_.term(axis, std::min(at + 1, m_.size[axis] - at)); };
     for (std::int64_t done = 0; done < count;) {
         const std::int64_t line = (first + done) / length, x = first + done - line * length;
         const std::int64_t n = std::min(length - x, count - done);
@@ -142,8 +141,7 @@ void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V
         const bool limited = p_.limit < std::numeric_limits<double>::infinity();
         if (open_) to_border(border::open, p_.open_beside, first, count, beyond);
         for (std::int64_t i = 0; i < count; ++i)
-            trusted[i] =
-                !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
+            trusted[i] = !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
     }
     if (p_.is_signed()) classes_.signs(first, count, sign);
     write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
@@ -187,7 +185,8 @@ void output_writer<V, K>::write_distance(const cells& c) const {
 template <class V, class K>
 void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
-        if (!(c.value[i] < no_site<V>())) return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
+        if (!(c.value[i] < no_site<V>()))
+            return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
         const double squared = static_cast<double>(c.value[i]) * (p_.half_cell ? 0.25 : 1.0);
         return c.sign == nullptr ? squared : c.sign[i] * squared;
     };

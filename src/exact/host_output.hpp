@@ -32,9 +32,9 @@ private:
     /// Finished cells: what is written follows from these alone.
     struct cells {
         std::int64_t first, count;
-        const V* value;            ///< no_site where there is none
-        const K* key;              ///< -1 where there is none
-        const std::int8_t* sign;   ///< of the distances; null: all positive
+        const V* value;           ///< no_site where there is none
+        const K* key;             ///< -1 where there is none
+        const std::int8_t* sign;  ///< of the distances; null: all positive
         const std::uint8_t* trusted;
     };
     void finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const;

@@ -85,9 +85,7 @@ private:
     }
 
     values load_winners(std::int64_t row) const { return hn::Load(of_value, t_.winner + row * t_.pitch + line_); }
-    void store_winners(std::int64_t q, values row) const {
-        hn::Store(row, of_value, t_.winner + q * t_.pitch + line_);
-    }
+    void store_winners(std::int64_t q, values row) const { hn::Store(row, of_value, t_.winner + q * t_.pitch + line_); }
 
     /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above and
     /// below bound the rows to look at, so all queries of one level together look at each row about once.
@@ -109,9 +107,11 @@ private:
             if (own_wins<KeepWinners>(q)) continue;
             const std::int64_t next = std::min(q + step, last_query());
             const values above = load_winners(q - step), below = load_winners(next);
-            const auto from = std::max(static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above))), first(q));
+            const auto from =
+                std::max(static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above))), first(q));
             const auto to = std::min(static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below))), last(q));
-            const auto between = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
+            const auto between =
+                static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
             if (to - from > together_gain * (between + lanes())) {
                 one_by_one<KeepWinners>(q, q - step, next);
                 continue;
