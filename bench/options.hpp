@@ -71,7 +71,9 @@ inline std::vector<std::uint32_t> option_image(const shape_t& shape, content wha
         for (std::int64_t axis = rank - 1; axis >= 0; --axis) {
             const std::int64_t n = shape[static_cast<std::size_t>(axis)], at = rest % n;
             rest /= n;
-            const std::int64_t blocks = what == content::few_labels ? (axis == rank - 1 ? 2 : 1) : rank == 2 ? 1000 : 100;
+            const std::int64_t blocks = what == content::few_labels ? (axis == rank - 1 ? 2 : 1)
+                                        : rank == 2                 ? 1000
+                                                                    : 100;
             number = number * blocks + at * blocks / n;
             parity += at / 64;
         }

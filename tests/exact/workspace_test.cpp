@@ -44,11 +44,10 @@ TEST(Workspace, BytesOfTheHeader) {
 
 TEST(Workspace, ChecksItsArguments) {
     EXPECT_THROW(static_cast<void>(bytes_a_cell({4, 5}, {})), error);
-    EXPECT_EQ(
-        plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
-             {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})})
-            .workspace_bytes,
-        0);
+    EXPECT_EQ(plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
+                   {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})})
+                  .workspace_bytes,
+              0);
 }
 
 }  // namespace
