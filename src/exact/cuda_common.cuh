@@ -153,6 +153,7 @@ struct sink {
     state_of<V, K, Keyed>* next = nullptr;
     outputs out;
     V limit = last_value<V>();  ///< larger values mean no site
+    bool limited = false;       ///< there are such values: two instructions a cell that others are spared
 
     __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
         if constexpr (Last) {
@@ -164,7 +165,7 @@ struct sink {
             if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX);
             if (out.squared_float)
                 out.squared_float[cell] = converted<double>(value, limit, __longlong_as_double(0x7ff0000000000000));
-            if constexpr (Keyed) put_site(m, cell, value > limit ? no_key<K> : key);
+            if constexpr (Keyed) put_site(m, cell, limited && value > limit ? no_key<K> : key);
         } else if constexpr (Keyed) {
             next[cell] = key;
         } else {

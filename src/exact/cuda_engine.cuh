@@ -147,7 +147,7 @@ private:
         }
         if (out_.index.wanted()) outputs_.index = pointer_to<std::int64_t>(out_.index);
         if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
-        outputs_.only_distance32 = outputs_.distance32 != nullptr && std::isinf(p_.limit) && !out_.squared.wanted() &&
+        outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() &&
                                    !out_.index.wanted() && !out_.coordinates.wanted();
         outputs_.image_rank = p_.image_rank - p_.batch_axes;
         outputs_.cells = p_.cells;
@@ -184,6 +184,7 @@ private:
         sink<V, K, Keyed, Last> to;
         to.out = outputs_;
         to.limit = std::min(last_value<V>(), plan::bound<V>(p_.limit));
+        to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
         return to;
     }

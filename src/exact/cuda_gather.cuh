@@ -208,7 +208,7 @@ __device__ void write_square(const square& s, const tile_target<Last>& target, c
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {
-        if (target.to.out.only_distance32) {
+        if (target.to.out.only_distance32 && !target.to.limited) {
             float* const out = target.to.out.distance32 + target.first + target.row_at(s.top);
             ((I < rows ? static_cast<void>(out[target.row_at(I)] = root_of_whole(best.template value<I>())) : void()),
              ...);

@@ -35,6 +35,14 @@ constexpr int patient_steps = 8, patient_lanes = 12;
 
 NF_HD constexpr std::uint32_t twice(std::uint32_t half) { return half | half << 16; }
 
+/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
+__device__ inline float root_of_whole(float x) {
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
+    const float root = x * guess;
+    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
+}
+
 /// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
 template <bool Last>
 struct tile_target {
@@ -47,15 +55,11 @@ struct tile_target {
     /// Of 32 bits both: one instruction, where 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
     __device__ void put(unsigned row, std::int32_t value) const { to.put(m, first + row_at(row), value, 0); }
+    /// Of a value that the limit may forbid.
+    __device__ float root(float value) const {
+        return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_of_whole(value);
+    }
 };
-
-/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
-__device__ inline float root_of_whole(float x) {
-    float guess;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
-    const float root = x * guess;
-    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
-}
 
 /// A whole number below 2^16 as float, without the slow conversion: it becomes the low bits of 2^23 + n. `Bias` is
 /// taken off.
@@ -196,6 +200,15 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& tar
     if constexpr (Last) {
         if (target.to.out.only_distance32) {
             float* const out = target.to.out.distance32 + target.first;
+            if (target.to.limited) {
+                for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+                    const std::uint32_t two = t.word(pair, lane);
+                    if (pair < rows) out[target.row_at(pair)] = target.root(whole_half<false, bias>(two));
+                    if (pair + t.half < rows)
+                        out[target.row_at(pair + t.half)] = target.root(whole_half<true, bias>(two));
+                }
+                return;
+            }
 #pragma unroll 4
             for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
                 const std::uint32_t two = t.word(pair, lane);
