@@ -147,8 +147,8 @@ private:
         }
         if (out_.index.wanted()) outputs_.index = pointer_to<std::int64_t>(out_.index);
         if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
-        outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() &&
-                                   !out_.index.wanted() && !out_.coordinates.wanted();
+        outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() && !out_.index.wanted() &&
+                                   !out_.coordinates.wanted();
         outputs_.image_rank = p_.image_rank - p_.batch_axes;
         outputs_.cells = p_.cells;
         std::fill(std::begin(outputs_.problem_axis), std::end(outputs_.problem_axis), -1);
