@@ -27,8 +27,7 @@ void solve(const Place& on, const any_input<Place>& image, const fields<Place>& 
 
 /// All jobs are alike but for their sizes; checked before the first one is started.
 template <class Place>
-void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
-    check_place(on);
+std::vector<exact::plan> plans_of(std::span<const job<Place>> jobs, const distance_options& options, bool reads_data) {
     std::vector<exact::plan> plans;
     const auto alike = [](const any_output<Place>& a, const any_output<Place>& b) {
         return a.wanted() == b.wanted() && (!a.wanted() || a.type == b.type);
@@ -45,11 +44,18 @@ void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance
                 "give each kind a call of its own",
                 k));
         try {
-            plans.push_back(exact::make_plan(image, out, {options}));
+            plans.push_back(exact::make_plan(image, out, {.options = options, .reads_data = reads_data}));
         } catch (const error& problem) {
             throw error(problem.code(), fmt::format("jobs[{}]: {}", k, problem.what()), problem.where());
         }
     }
+    return plans;
+}
+
+template <class Place>
+void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
+    check_place(on);
+    const std::vector<exact::plan> plans = plans_of(jobs, options, true);
     if (!jobs.empty()) exact::run(on, plans, jobs);
 }
 
@@ -82,16 +88,30 @@ void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_in
     if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
 }
 
-/// What an engine says, and the bytes of the caller's arrays.
+/// Adds a call's arrays to what an engine says.
+template <class Place>
+void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
+    to.cells += image.cells();
+    to.input_bytes += image.cells() * size_of(image.type);
+    for (const any_output<Place>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted()) to.output_bytes += field->cells() * size_of(field->type);
+}
+
 template <class Place>
 call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
     check_place(on);
     call_plan what = exact::describe(on, p, a);
-    what.cells = a.image.cells();
-    what.input_bytes = what.cells * (size_of(a.image.type) + (a.weights != nullptr ? size_of(a.weights->type) : 0));
-    for (const any_output<Place>* field :
-         {&a.out.distance, &a.out.squared, &a.out.index, &a.out.coordinates, &a.out.label, &a.out.trusted})
-        if (field->wanted()) what.output_bytes += field->cells() * size_of(field->type);
+    count_arrays(a.image, a.out, what);
+    if (a.weights != nullptr) what.input_bytes += a.weights->cells() * size_of(a.weights->type);
+    return what;
+}
+
+template <class Place>
+call_plan plan_of_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
+    check_place(on);
+    call_plan what = exact::describe(on, plans_of(jobs, options, false), jobs);
+    for (const job<Place>& each : jobs) count_arrays(each.image, each.out, what);
     return what;
 }
 
@@ -130,6 +150,13 @@ call_plan plan(const device& on, const any_input<device>& image, const fields<de
                const distance_options& options) {
     return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
                    exact::arrays<device>{image, out});
+}
+
+call_plan plan(const host& on, std::span<const job<host>> jobs, const distance_options& options) {
+    return plan_of_all(on, jobs, options);
+}
+call_plan plan(const device& on, std::span<const job<device>> jobs, const distance_options& options) {
+    return plan_of_all(on, jobs, options);
 }
 
 call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
