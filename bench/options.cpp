@@ -90,8 +90,9 @@ int main(int argc, char** argv) {
     std::string place = "host", json;
     int threads = 1;
     std::vector<std::int64_t> sides2, sides3;
-    CLI::App app{"Times every option of distance_transform beside the plain call on the same image (1 % random sites unless "
-                 "the name says otherwise); medians after a warm-up."};
+    CLI::App app{
+        "Times every option of distance_transform beside the plain call on the same image (1 % random sites unless "
+        "the name says otherwise); medians after a warm-up."};
     app.add_option("--place", place, "host or device")->check(CLI::IsMember({"host", "device"}))->capture_default_str();
     app.add_option("--2d", sides2, "sides of square images (default 2048, device 8192)")->delimiter(',');
     app.add_option("--3d", sides3, "sides of cubic volumes (default 256, device 512)")->delimiter(',');

@@ -10,7 +10,7 @@
 namespace nearfield::bench {
 
 /// What the cells of an image are.
-enum class content { sites, seeds, labels, few_labels, blobs };
+enum class content { sites, few_sites, seeds, labels, few_labels, blobs };
 
 struct option_case {
     const char* name;
@@ -32,6 +32,9 @@ inline std::vector<option_case> option_cases(int rank) {
         {.name = "max_distance 3", .options = {.max_distance = 3}},
         {.name = "max_distance 10", .options = {.max_distance = 10}},
         {.name = "max_distance 30", .options = {.max_distance = 30}},
+        {.name = "0.01 % sites, plain", .image = content::few_sites},
+        {.name = "0.01 % sites, max_distance 3", .image = content::few_sites, .options = {.max_distance = 3}},
+        {.name = "0.01 % sites, max_distance 10", .image = content::few_sites, .options = {.max_distance = 10}},
         {.name = "half_cell", .options = {.half_cell = true}},
         {.name = "trusted", .trusted = true},
         {.name = "blobs, plain", .image = content::blobs},
@@ -54,14 +57,14 @@ inline std::vector<option_case> option_cases(int rank) {
     };
 }
 
-/// Cells of an image as uint32: sites are zeros (1 % at random), seeds the same cells as ones; labels are blocks of equal size, numbered from 1.
+/// Cells of an image as uint32: sites are zeros (1 % at random, or 0.01 %), seeds the same cells as ones; labels are blocks of equal size, numbered from 1.
 inline std::vector<std::uint32_t> option_image(const shape_t& shape, content what) {
     const std::int64_t cells = cells_of(shape), rank = static_cast<std::int64_t>(shape.size());
     std::vector<std::uint32_t> image(static_cast<std::size_t>(cells));
-    if (what == content::sites || what == content::seeds) {
-        const auto sites = random_sites(cells, 0.01);
+    if (what == content::sites || what == content::few_sites || what == content::seeds) {
+        const auto sites = random_sites(cells, what == content::few_sites ? 0.0001 : 0.01);
         std::transform(sites.begin(), sites.end(), image.begin(), [&](std::uint8_t zero_is_site) {
-            return what == content::sites ? std::uint32_t{zero_is_site} : std::uint32_t{1} - zero_is_site;
+            return what == content::seeds ? std::uint32_t{1} - zero_is_site : std::uint32_t{zero_is_site};
         });
         return image;
     }
@@ -71,7 +74,9 @@ inline std::vector<std::uint32_t> option_image(const shape_t& shape, content wha
         for (std::int64_t axis = rank - 1; axis >= 0; --axis) {
             const std::int64_t n = shape[static_cast<std::size_t>(axis)], at = rest % n;
             rest /= n;
-            const std::int64_t blocks = what == content::few_labels ? (axis == rank - 1 ? 2 : 1) : rank == 2 ? 1000 : 100;
+            const std::int64_t blocks = what == content::few_labels ? (axis == rank - 1 ? 2 : 1)
+                                        : rank == 2                 ? 1000
+                                                                    : 100;
             number = number * blocks + at * blocks / n;
             parity += at / 64;
         }

@@ -32,12 +32,12 @@ double time_case(const timer& t, const option_case& c, const shape_t& shape, con
     if (c.label) out.label = any_output<device>::contiguous(label.get(), dtype::uint32, shape);
     if (c.trusted) out.trusted = any_output<device>::contiguous(trusted.get(), dtype::uint8, shape);
     const void* from = in.get();
-    const auto image =
-        any_input<device>::contiguous(from, reads_labels(c) ? dtype::uint32 : dtype::uint8, shape);
+    const auto image = any_input<device>::contiguous(from, reads_labels(c) ? dtype::uint32 : dtype::uint8, shape);
     const void* from_weights = weights.get();
     const device on{t.stream()};
     const auto work = [&](int) {
-        if (c.weighted) power_diagram(on, image, any_input<device>::contiguous(from_weights, dtype::int32, shape), out, c.options);
+        if (c.weighted)
+            power_diagram(on, image, any_input<device>::contiguous(from_weights, dtype::int32, shape), out, c.options);
         else distance_transform(on, image, out, c.options);
     };
     t.time(2, work);
@@ -59,15 +59,16 @@ void measure_batches(option_session& s, const timer& t) {
         };
         t.time(2, work);
         const double floor = 5.0 * static_cast<double>(n) / (s.copy_gb_s * 1e9) * 1e3;
-        report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), shape, median(t.time(runs, work)),
-               floor);
+        report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), shape,
+               median(t.time(runs, work)), floor);
     }
     // 1000 images of 64 to 255 cells a side.
     std::vector<job<device>> jobs;
     std::vector<device_memory> memory;
     std::int64_t cells = 0;
     for (std::uint64_t k = 0; k < 1000; ++k) {
-        const shape_t shape{static_cast<std::int64_t>(64 + mix(k) % 192), static_cast<std::int64_t>(64 + mix(k + 1000) % 192)};
+        const shape_t shape{static_cast<std::int64_t>(64 + mix(k) % 192),
+                            static_cast<std::int64_t>(64 + mix(k + 1000) % 192)};
         const std::int64_t n = cells_of(shape);
         memory.push_back(uploaded(random_sites(n, 0.01)));
         const void* from = memory.back().get();

@@ -110,16 +110,22 @@ computed compute(const arguments& args, const work<host>& what, int warmups, int
     }
 }
 
-call_plan plan_for(const arguments& args, const job<host>& what, const distance_options& options) {
+call_plan plan_for(const arguments& args, const work<host>& what) {
     check_threads(args);
+    const auto& [image, out] = what.jobs.front();
     // A plan for a GPU needs none.
     const bool on_gpu = args.device.starts_with("cuda") ||
                         (args.device == "auto" && choose_device(args.device, query_system()).has_value());
-    if (!on_gpu) return plan(host{static_cast<int>(args.threads), {}}, what.image, what.out, options);
-    const fields<host>& out = what.out;
+    if (!on_gpu) {
+        const host here{static_cast<int>(args.threads), {}};
+        return what.weights.wanted() ? plan_power_diagram(here, image, what.weights, out, what.options)
+                                     : plan(here, image, out, what.options);
+    }
     const fields<device> there{elsewhere(out.distance),    elsewhere(out.squared), elsewhere(out.index),
                                elsewhere(out.coordinates), elsewhere(out.label),   elsewhere(out.trusted)};
-    return plan(device{nullptr}, elsewhere(what.image), there, options);
+    const device gpu{nullptr};
+    if (!what.weights.wanted()) return plan(gpu, elsewhere(image), there, what.options);
+    return plan_power_diagram(gpu, elsewhere(image), elsewhere(what.weights), there, what.options);
 }
 
 }  // namespace nearfield::cli

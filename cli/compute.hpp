@@ -29,7 +29,7 @@ struct computed {
 /// cannot serve the request is replaced by the CPU. Throws cancelled after Ctrl-C.
 [[nodiscard]] computed compute(const arguments& args, const work<host>& what, int warmups = 0, int repeat = 1);
 
-/// What compute() would do with one image, by --device and --threads; views may be without data.
-[[nodiscard]] call_plan plan_for(const arguments& args, const job<host>& what, const distance_options& options);
+/// What compute() would do with the only job, by --device and --threads; views may be without data.
+[[nodiscard]] call_plan plan_for(const arguments& args, const work<host>& what);
 
 }  // namespace nearfield::cli

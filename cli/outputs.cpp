@@ -88,7 +88,6 @@ void check_words(const arguments& args, const outputs& wanted) {
     if (!args.weights.empty() && args.inputs.size() > 1)
         refuse(fmt::format("--weights has the weights of one input, and there are {}; give one INPUT",
                            args.inputs.size()));
-    if (!args.weights.empty() && args.plan) refuse("--plan knows no power diagrams; leave out --plan or --weights");
     static_cast<void>(parse_isolines(args.isolines, 1));
     if (args.picture_size < 0 || args.picture_size > 8192)
         refuse(fmt::format("--picture-size is {}; give 1 to 8192 pixels", args.picture_size));

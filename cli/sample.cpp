@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "cli/generator.hpp"
@@ -36,11 +37,13 @@ void fill_random(std::uint8_t* cells, std::int64_t count, std::uint64_t seed, do
     });
 }
 
+using coordinates = std::array<std::int64_t, max_rank>;
+
 /// Calls row(first cell of the row, coordinates of that cell) for every row of the last axis.
 template <class Row>
 void for_rows(const std::vector<std::int64_t>& shape, std::int64_t count, const Row& row) {
     const std::int64_t length = shape.back();
-    std::vector<std::int64_t> at(shape.size(), 0);
+    coordinates at{};
     for (std::int64_t first = 0; first < count; first += length) {
         row(first, at);
         for (std::size_t axis = shape.size() - 1; axis-- > 0;) {
@@ -54,7 +57,7 @@ void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, st
                  std::int64_t diameter) {
     // In half cells, so that the middle of an even side is exact.
     const auto half_offset = [&](std::size_t axis, std::int64_t at) { return 2 * at + 1 - shape[axis]; };
-    for_rows(shape, count, [&](std::int64_t first, const std::vector<std::int64_t>& at) {
+    for_rows(shape, count, [&](std::int64_t first, const coordinates& at) {
         std::int64_t across = 0;
         for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis)
             across += half_offset(axis, at[axis]) * half_offset(axis, at[axis]);
@@ -67,7 +70,7 @@ void fill_circle(std::uint8_t* cells, const std::vector<std::int64_t>& shape, st
 
 void fill_checkerboard(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count,
                        std::int64_t side) {
-    for_rows(shape, count, [&](std::int64_t first, const std::vector<std::int64_t>& at) {
+    for_rows(shape, count, [&](std::int64_t first, const coordinates& at) {
         std::int64_t parity = 0;
         for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) parity += at[axis] / side;
         for (std::int64_t i = 0; i < shape.back(); ++i) cells[first + i] = (parity + i / side) % 2 != 0 ? 255 : 0;

@@ -129,7 +129,9 @@ void print_plans(const arguments& args, const outputs& wanted) {
     for (const std::string& path : args.inputs) {
         field_run run = load_run(args, wanted, path);
         allocate(run, args, wanted, false);
-        const call_plan p = plan_for(args, {run.input.image.in(), run.out}, run.options);
+        const call_plan p = plan_for(args, {.jobs = {{run.input.image.in(), run.out}},
+                                            .weights = run.weighted() ? run.weights.in() : any_input<host>{},
+                                            .options = run.options});
         said["plans"].push_back(as_json(p));
         said["plans"].back()["input"] = describe(run.input.image);
         said["plans"].back()["input"]["path"] = path;

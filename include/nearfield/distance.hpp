@@ -109,7 +109,8 @@ void distance_transform(const device& on, const any_input<device>& image, const 
 
 /// The same for many images of different shapes (and one number of axes, element type and set of fields) in one call: the
 /// answer is that of a loop, the work is spread over all of them together. On a device images of similar size share their
-/// launches, in a workspace of about three times their cells.
+/// launches, in a workspace of about three times their cells. The memory of different jobs may not overlap, which is not
+/// checked.
 void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options = {});
 void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options = {});
 

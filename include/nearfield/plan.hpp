@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct call_plan {
                              const distance_options& options = {});
 [[nodiscard]] call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                              const distance_options& options = {});
+
+/// What distance_transform would do with a list of jobs: which are solved together, and the largest workspace of all.
+[[nodiscard]] call_plan plan(const host& on, std::span<const job<host>> jobs, const distance_options& options = {});
+[[nodiscard]] call_plan plan(const device& on, std::span<const job<device>> jobs, const distance_options& options = {});
 
 /// What power_diagram would do with these arguments.
 [[nodiscard]] call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,

@@ -85,10 +85,10 @@ std::array<double, max_rank> checked_spacing(const spacing& cell, const std::int
 
 std::array<border, max_rank> checked_borders(const borders& beyond, const std::int64_t* shape, int rank) {
     if (beyond.count() > 1 && beyond.count() != rank)
-        fail(
-            fmt::format("border has {} values for a {}-D array (shape {}); give one per axis in array order, or one for all "
-                        "axes",
-                        beyond.count(), rank, shape_text(shape, rank)));
+        fail(fmt::format(
+            "border has {} values for a {}-D array (shape {}); give one per axis in array order, or one for all "
+            "axes",
+            beyond.count(), rank, shape_text(shape, rank)));
     std::array<border, max_rank> value{};
     for (int axis = 0; axis < rank; ++axis) {
         if (beyond[axis] > border::periodic)

@@ -21,8 +21,15 @@ pools& all_pools() {
     return *all;
 }
 
-/// A pool of our own, so that keeping memory between calls changes nothing for other users of the device.
-cudaMemPool_t pool_of(int ordinal) {
+bool means_no_gpu(cudaError_t result) {
+    return result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver ||
+           result == cudaErrorInitializationError || result == cudaErrorSystemDriverMismatch ||
+           result == cudaErrorStubLibrary;
+}
+
+}  // namespace
+
+cudaMemPool_t workspace_pool(int ordinal) {
     pools& all = all_pools();
     const std::lock_guard<std::mutex> held(all.making);
     cudaMemPool_t& pool = all.of_device.at(static_cast<std::size_t>(ordinal));
@@ -37,14 +44,6 @@ cudaMemPool_t pool_of(int ordinal) {
     }
     return pool;
 }
-
-bool means_no_gpu(cudaError_t result) {
-    return result == cudaErrorNoDevice || result == cudaErrorInsufficientDriver ||
-           result == cudaErrorInitializationError || result == cudaErrorSystemDriverMismatch ||
-           result == cudaErrorStubLibrary;
-}
-
-}  // namespace
 
 void check(cudaError_t result, const char* doing, std::source_location where) {
     if (result == cudaSuccess) return;
@@ -61,7 +60,7 @@ void workspace::allocate() {
     check(cudaGetDevice(&ordinal), "finding the current device");
     void* memory = nullptr;
     const cudaError_t result =
-        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes_), pool_of(ordinal), stream_of(on_));
+        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes_), workspace_pool(ordinal), stream_of(on_));
     if (result == cudaErrorMemoryAllocation) {
         static_cast<void>(cudaGetLastError());
         std::size_t free_bytes = 0, total = 0;

@@ -22,7 +22,7 @@ std::int64_t pass_on(const device_call& call) {
 
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    if (p.plain()) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -30,22 +30,26 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
 /// The passes of the engine without options.
 void describe_plain(const device& on, const plan& p, call_plan& to) {
     const plain_search search(on, p);
-    const auto last = static_cast<std::size_t>(p.rank - 1);
+    const int last = p.rank - 1;
+    const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
+    const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
     constexpr std::int64_t stretch = 1024;
-    to.passes.push_back({p.source_axis[last], "scan of sites by bits",
-                         p.cells / p.size[last] * blocks_for(p.size[last], stretch), stretch, 1});
-    for (int axis = p.rank - 2; axis >= p.first_axis; --axis) {
-        const auto i = static_cast<std::size_t>(axis);
+    to.passes.push_back({source(last), words_fit(p) ? "words of sites" : "scan of sites by bits",
+                         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
+    for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
-        g.axis = axis, g.rows = p.size[i], g.columns = p.cells / g.rows;
-        if (p.numbers == tier::int32) {
-            search.describe(g, p.source_axis[i], to);
-            continue;
-        }
+        g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        to.passes.push_back(
-            {p.source_axis[i], "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
-        to.passes.push_back({p.source_axis[i], "halving where a group has not settled", groups, g.rows, cuda::warp});
+        if (p.numbers != tier::int32) {
+            to.passes.push_back(
+                {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
+            to.passes.push_back({source(axis), "halving where a group has not settled", groups, g.rows, cuda::warp});
+        } else if (!p.sites_wanted && tiles_fit(p, axis)) {
+            to.passes.push_back(
+                {source(axis), "tiles in 16 bits, hulls where values are large", groups, g.rows, cuda::warp});
+        } else {
+            search.describe(g, source(axis), to);
+        }
     }
 }
 
@@ -65,7 +69,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     try {
-        if (p.plain()) {
+        if (serves_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -94,7 +98,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    if (p.plain()) describe_plain(on, p, to);
+    if (serves_plainly(p)) describe_plain(on, p, to);
     return to;
 }
 

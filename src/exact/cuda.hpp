@@ -16,5 +16,6 @@ void run(const device& on, std::span<const plan> plans, std::span<const job<devi
 
 /// What run() would do: numbers, workspace, passes. Needs no GPU.
 call_plan describe(const device& on, const plan& p, const arrays<device>& a);
+call_plan describe(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs);
 
 }  // namespace nearfield::exact

@@ -6,12 +6,12 @@
 // Words lie where the tiles want them: those of one word column of one image after another, row by row.
 #pragma once
 
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_scan.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-constexpr int bit_rows = 1024;  // of a tile of words, and cells of a line
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
 // Where there is no site to one side it is taken to be here: farther than any, its square still below 2^30.

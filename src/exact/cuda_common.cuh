@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "base/cuda.cuh"
@@ -23,6 +24,8 @@ using state_of = std::conditional_t<Keyed, K, V>;
 struct strides {
     std::int64_t of[max_rank]{};
 };
+
+inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
 /// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
 __device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
@@ -122,18 +125,26 @@ struct outputs {
     std::int64_t cells = 0;
 };
 
-/// Root of a squared distance in double, rounded once. Below 2^24 a correctly rounded float root is the same number.
+/// The largest value that is one of a site.
 template <class V>
-__device__ float root32(V squared) {
-    if (squared >= no_site<V>()) return __int_as_float(0x7f800000);
+NF_HD constexpr V last_value() {
+    if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::max();
+    else return no_site<V>() - 1;
+}
+
+/// Root of a squared distance in double, rounded once; +inf above `limit`. Below 2^24 a correctly rounded float root is the
+/// same number.
+template <class V>
+__device__ float root32(V squared, V limit) {
+    if (squared > limit) return __int_as_float(0x7f800000);
     if constexpr (std::is_same_v<V, std::int32_t>)
         if (squared < (1 << 24)) return __fsqrt_rn(static_cast<float>(squared));
     return static_cast<float>(__dsqrt_rn(static_cast<double>(squared)));
 }
 
 template <class T, class V>
-__device__ T converted(V squared, T none) {
-    return squared < no_site<V>() ? static_cast<T>(squared) : none;
+__device__ T converted(V squared, V limit, T none) {
+    return squared > limit ? none : static_cast<T>(squared);
 }
 
 /// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.
@@ -141,18 +152,20 @@ template <class V, class K, bool Keyed, bool Last>
 struct sink {
     state_of<V, K, Keyed>* next = nullptr;
     outputs out;
+    V limit = last_value<V>();  ///< larger values mean no site
+    bool limited = false;       ///< there are such values: two instructions a cell that others are spared
 
     __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
         if constexpr (Last) {
-            if (out.distance32) out.distance32[cell] = root32(value);
+            if (out.distance32) out.distance32[cell] = root32(value, limit);
             if (out.distance64)
-                out.distance64[cell] = value < no_site<V>() ? __dsqrt_rn(static_cast<double>(value))
-                                                            : __longlong_as_double(0x7ff0000000000000);
-            if (out.squared32) out.squared32[cell] = converted<std::uint32_t>(value, UINT32_MAX);
-            if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, UINT64_MAX);
+                out.distance64[cell] =
+                    value > limit ? __longlong_as_double(0x7ff0000000000000) : __dsqrt_rn(static_cast<double>(value));
+            if (out.squared32) out.squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX);
+            if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX);
             if (out.squared_float)
-                out.squared_float[cell] = converted<double>(value, __longlong_as_double(0x7ff0000000000000));
-            if constexpr (Keyed) put_site(m, cell, key);
+                out.squared_float[cell] = converted<double>(value, limit, __longlong_as_double(0x7ff0000000000000));
+            if constexpr (Keyed) put_site(m, cell, limited && value > limit ? no_key<K> : key);
         } else if constexpr (Keyed) {
             next[cell] = key;
         } else {

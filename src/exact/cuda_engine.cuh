@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "base/lines.hpp"
@@ -182,6 +183,8 @@ private:
     sink<V, K, Keyed, Last> sink_for(int axis) const {
         sink<V, K, Keyed, Last> to;
         to.out = outputs_;
+        to.limit = std::min(last_value<V>(), plan::bound<V>(p_.limit));
+        to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
         return to;
     }

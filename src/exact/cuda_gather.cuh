@@ -228,7 +228,7 @@ __device__ void write_square(const square& s, const tile_target<Last>& target, c
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {
-        if (target.to.out.only_distance32 && rows == square_rows) {
+        if (target.to.out.only_distance32 && !target.to.limited && rows == square_rows) {
             float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
             ((*out = root_of_whole(best.template value<I>()), out += target.inner), ...);
             return;
@@ -337,7 +337,9 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const int rows = static_cast<int>(lines.rows), width = min(static_cast<int>(lines.length) - x, cuda::warp);
     const tile_target<Last> target{
         m, to, outer * lines.rows * lines.length + x + lane, static_cast<std::int32_t>(lines.length), rows, width};
-    if (const int steps = steps_worth<LaneRows>(words, rows, x, width, counts)) {
+    // Within a limit below the cap steps always do.
+    const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words, rows, x, width, counts);
+    if (steps > 0) {
         const tile<LaneRows> t{tile_words};
         if constexpr (Last) fill_roots(t);
         fill_from_words(t, words, rows, x);

@@ -77,7 +77,7 @@ bool pad(std::span<const plan* const> plans, plan& padded) {
     padded.largest = largest;
     padded.keys = layout_for(padded.size.data(), padded.rank, 1);
     if (padded.keys.total() > wide_key_bits) return false;
-    constexpr double rounding = 1.0 + 1e-15, ordered = 562949953421312.0;  // 2^49, see plan::rows_ordered
+    constexpr double rounding = 1.0 + 1e-15;
     if (first.numbers != tier::float64) {
         const bool wide = padded.sites_wanted && padded.keys.total() > narrow_key_bits;
         const bool small = largest * rounding < static_cast<double>(no_site<std::int32_t>()) && !wide;
@@ -85,14 +85,15 @@ bool pad(std::span<const plan* const> plans, plan& padded) {
         padded.numbers = small ? tier::int32 : tier::int64;
     }
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(padded.rank); ++axis)
-        padded.rows_ordered[axis] = padded.numbers != tier::float64 || largest / padded.weight[axis] < ordered;
+        padded.rows_ordered[axis] = padded.numbers != tier::float64 || rows_ordered(largest, padded.weight[axis]);
     return true;
 }
 
+/// Solves a list, or only says how it would.
 class list_run {
 public:
-    list_run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs)
-        : on_(on), plans_(plans), jobs_(jobs) {}
+    list_run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs, call_plan* say = nullptr)
+        : on_(on), plans_(plans), jobs_(jobs), say_(say) {}
 
     void solve() {
         std::map<std::vector<std::int64_t>, std::vector<std::size_t>> kinds;
@@ -105,7 +106,20 @@ public:
     }
 
 private:
-    void alone(std::size_t k) { run(on_, plans_[k], {jobs_[k].image, jobs_[k].out}); }
+    void alone(std::size_t k) {
+        const arrays<device> a{jobs_[k].image, jobs_[k].out};
+        if (say_ == nullptr) return run(on_, plans_[k], a);
+        say("an image alone", describe(on_, plans_[k], a).workspace_bytes, plans_[k], 1);
+    }
+
+    void say(const char* method, std::int64_t bytes, const plan& p, std::int64_t images) {
+        say_->workspace_bytes = std::max(say_->workspace_bytes, bytes);
+        const char* const numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+        if (say_->numbers.empty() || numbers[0] == 'f' || (say_->numbers[0] != 'f' && say_->numbers < numbers))
+            say_->numbers = numbers;
+        const auto last = static_cast<std::size_t>(p.rank - 1);
+        say_->passes.push_back({-1, method, images, p.cells / images / p.size[last], p.size[last]});
+    }
 
     /// Batches of bounded size.
     void split(const std::vector<std::size_t>& members) {
@@ -136,12 +150,26 @@ private:
             list.back().first_image = images;
             images += images_of(plans_[k]);
         }
-        static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+        if (say_ != nullptr) {
+            call_plan passes;
+            const option_call call{on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list, &passes};
+            return say("images padded to one size", with_options(call), padded, images);
+        }
+        try {
+            static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+        } catch (const error& problem) {
+            // Nothing was started. What is too much at once may fit in parts; a call alone says what would.
+            if (problem.code() != error_code::out_of_memory) throw;
+            const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+            together({batch.begin(), middle});
+            together({middle, batch.end()});
+        }
     }
 
     const device& on_;
     std::span<const plan> plans_;
     std::span<const job<device>> jobs_;
+    call_plan* say_;
 };
 
 }  // namespace
@@ -181,6 +209,20 @@ std::int64_t with_options(const option_call& call) {
 
 void run_list(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
     list_run(on, plans, jobs).solve();
+}
+
+call_plan describe(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    // Whether a field is wanted shows in its pointer, which may be null in a plan. It is not followed.
+    static std::byte somewhere;
+    std::vector<job<device>> placed(jobs.begin(), jobs.end());
+    for (job<device>& each : placed)
+        for (any_output<device>* field : {&each.out.distance, &each.out.squared, &each.out.index, &each.out.coordinates,
+                                          &each.out.label, &each.out.trusted})
+            if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    call_plan what;
+    what.place = "device";
+    list_run(on, plans, placed, &what).solve();
+    return what;
 }
 
 }  // namespace nearfield::exact

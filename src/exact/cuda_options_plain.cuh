@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_slabs.cuh"
-#include "exact/plan.hpp"
 #include "nearfield/plan.hpp"
 
 namespace nearfield::exact {
-
-inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
 class plain_search {
 public:
@@ -49,11 +47,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool fits_shared(const pass& g) const {
-        const double reach = static_cast<double>(g.rows - 1);
-        return g.rows <= short_rows && p_.largest < short_largest &&
-               p_.weight[static_cast<std::size_t>(g.axis)] * reach * reach < short_reach2;
-    }
+    [[nodiscard]] bool fits_shared(const pass& g) const { return rows_fit_shared(p_, g.axis); }
 
     template <bool Keyed, int Done>
     void search_done(const pass& g, const metric<std::int32_t>& m, const std::int32_t* from, std::int32_t* next,

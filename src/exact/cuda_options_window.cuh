@@ -231,10 +231,24 @@ private:
     bool keyed_ = false;
 };
 
+/// What the rows that are looked at directly add, and the first one beyond them.
+template <class V>
+struct near_terms {
+    V of[direct_rows + 2]{};
+
+    template <class Line>
+    __device__ near_terms(const Line& line, int radius) {
+#pragma unroll
+        for (int apart = 1; apart <= direct_rows + 1; ++apart)
+            if (apart <= radius) of[apart] = line.term(apart);
+    }
+};
+
 /// Best row of the window for row `at` of the block, nearest first.
 template <class V, class K, bool Keyed, class Rows>
 __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed>& memory, const band_masks& masks,
-                                                    const Rows& rows, std::int64_t first, int at, int radius, V least) {
+                                                    const Rows& rows, const near_terms<V>& terms, std::int64_t first,
+                                                    int at, int radius, V least) {
     best_row<V, K, Keyed, Rows> best(rows, first, at, memory.value[at * cuda::warp]);
     const auto offer = [&](int r, V extra) {
         best.offer(memory.value[r * cuda::warp] + as_compared<V, Keyed>(extra), r);
@@ -242,16 +256,15 @@ __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed
 #pragma unroll
     for (int apart = 1; apart <= direct_rows; ++apart) {
         if (apart > radius) return best;
-        const V extra = rows.line.term(apart);
-        offer(at - apart, extra), offer(at + apart, extra);
+        offer(at - apart, terms.of[apart]), offer(at + apart, terms.of[apart]);
     }
     if (radius == direct_rows) return best;
+    if (best.is_settled(static_cast<V>(terms.of[direct_rows + 1] + least))) return best;
     const int i = at % mark_bits;
     // Bit 63 is the row itself, lower ones are rows before it; bit 0 is the row after it.
     std::uint64_t up =
         masks.up << (31 - i) & ~std::uint64_t{0} << (63 - radius) & ~std::uint64_t{0} >> (direct_rows + 1);
     std::uint64_t down = (masks.down >> i >> 1) & ((std::uint64_t{1} << radius) - (std::uint64_t{1} << direct_rows));
-    if (best.is_settled(static_cast<V>(rows.line.term(direct_rows + 1) + least))) return best;
     while ((up | down) != 0) {
         const int to_up = up != 0 ? __clzll(static_cast<long long>(up)) : 64;
         const int to_down = down != 0 ? __ffsll(static_cast<long long>(down)) : 64;
@@ -283,13 +296,14 @@ __global__ void __launch_bounds__(window_threads<V>)
     memory.fill(rows, first);
     __syncthreads();
     const V least = by.least();
+    const near_terms<V> terms(line, how.radius);
     const band_masks masks(memory.mask + threadIdx.y * cuda::warp);
     const int from_row = threadIdx.y * mark_bits;
     const int end_row = static_cast<int>(min(g.rows - first, static_cast<std::int64_t>(from_row + mark_bits)));
     std::int64_t cell = line.cell(first + from_row);
     for (int at = from_row; at < end_row; ++at, cell += g.inner) {
         const std::int64_t q = first + at;
-        const auto best = search_masks<V, K, Keyed>(memory, masks, rows, first, at, how.radius, least);
+        const auto best = search_masks<V, K, Keyed>(memory, masks, rows, terms, first, at, how.radius, least);
         if (!how.final) {
             const std::int64_t beyond = how.radius + 1;
             const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;

@@ -6,18 +6,14 @@
 // from each row is faster.
 #pragma once
 
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_hull.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-constexpr int row_bits = 10;
 constexpr int band_rows = 32;
-constexpr int short_rows = 1 << row_bits;
 constexpr int short_threads = short_rows / band_rows * cuda::warp;
-constexpr std::int32_t packed_none = 3 << 20;        // value of a row without a site, above all real ones
-constexpr std::int32_t short_largest = packed_none;  // squared distances must stay below
-constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this: both together have 22 bits
 // Outward search when no value of the block exceeds this many weights.
 constexpr std::int32_t dense_value = 150;
 

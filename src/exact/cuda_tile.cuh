@@ -28,8 +28,6 @@ inline constexpr int tile_threads = tile_warps<LaneRows> * cuda::warp;
 template <int LaneRows>
 inline constexpr int tile_blocks = 32 / tile_warps<LaneRows>;  // on a multiprocessor, for 64 registers a thread
 constexpr int tile_pitch = cuda::warp + 1;
-constexpr std::int32_t cap_distance = 31;
-constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
 // Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
 constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
 constexpr int first_check = 3, steps_a_check = 4;
@@ -47,6 +45,14 @@ __device__ inline std::uint32_t sum_of_halves(std::uint32_t a, std::uint32_t b) 
     return a;
 }
 
+/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
+__device__ inline float root_of_whole(float x) {
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
+    const float root = x * guess;
+    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
+}
+
 /// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
 template <bool Last>
 struct tile_target {
@@ -59,15 +65,11 @@ struct tile_target {
     /// Of 32 bits both: one instruction, where 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
     __device__ void put(unsigned row, std::int32_t value) const { to.put(m, first + row_at(row), value, 0); }
+    /// Of a value that the limit may forbid.
+    __device__ float root(float value) const {
+        return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_of_whole(value);
+    }
 };
-
-/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
-__device__ inline float root_of_whole(float x) {
-    float guess;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
-    const float root = x * guess;
-    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
-}
 
 /// A whole number below 2^16 as float, without the slow conversion: it becomes the low bits of 2^23 + n. `Bias` is
 /// taken off.
@@ -96,8 +98,9 @@ struct tile {
 
 template <int LaneRows>
 __device__ void fill_roots(const tile<LaneRows>& t) {
-    for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<LaneRows>)
-        t.roots()[i] = root_of_whole(static_cast<float>(i));
+    if constexpr (t.has_roots)
+        for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<LaneRows>)
+            t.roots()[i] = root_of_whole(static_cast<float>(i));
 }
 
 /// A thread two rows: distances along them from left to right, then back, squared on the way.
@@ -193,10 +196,10 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows)
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. One function, because
-/// the line stays in registers.
+/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
+/// matter: below the cap it always suffices. One function, because the line stays in registers.
 template <int LaneRows>
-__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int first_steps) {
+__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int first_steps, std::int32_t limit) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     std::uint32_t v[LaneRows];
 #pragma unroll
@@ -221,9 +224,10 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int fir
             weight = sum_of_halves(weight, two);
         }
         // k - 1 steps are done: what is farther costs k^2 or more.
+        if (k * k > limit) break;
         const std::int32_t mine = largest_of(v, rows), most = __reduce_max_sync(cuda::every_lane, mine);
         if (most <= min(k * k, cap - 1)) break;
-        const int capped = __popc(__ballot_sync(cuda::every_lane, mine >= cap));
+        const int capped = limit < cap ? 0 : __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
         if (k > patient_steps && capped >= patient_lanes) return false;
         steps = 1;
@@ -267,12 +271,15 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& tar
         return write_cells(t, target.to.next + target.first, target.inner, target.rows,
                            [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) - bias; });
     } else {
+        float* const out = target.to.out.distance32 + target.first;
+        if (target.to.out.only_distance32 && target.to.limited)
+            return write_cells(t, out, target.inner, target.rows,
+                               [&](std::uint32_t bits) { return target.root(whole_half<false, bias>(bits)); });
         if (target.to.out.only_distance32)
-            return write_cells(t, target.to.out.distance32 + target.first, target.inner, target.rows,
-                               [&](std::uint32_t bits) {
-                                   if constexpr (t.has_roots) return t.roots()[bits - half_1024];
-                                   return root_of_whole(whole_half<false, bias>(bits));
-                               });
+            return write_cells(t, out, target.inner, target.rows, [&](std::uint32_t bits) {
+                if constexpr (t.has_roots) return t.roots()[bits - half_1024];
+                return root_of_whole(whole_half<false, bias>(bits));
+            });
 #pragma unroll 2
         for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
             const std::uint32_t two = t.word(pair, lane);
@@ -290,7 +297,7 @@ __device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& ta
     bool fits = true;
     for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
          line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, target.rows, first_steps);
+        fits = finish_line(t, line, target.rows, first_steps, target.to.limit);
     if (__syncthreads_or(!fits)) return false;
     write_tile(t, target);
     return true;
@@ -334,7 +341,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     // Lanes beyond the last line read it too, but do not write.
     const std::int64_t first = g.first_cell(start + min(lane, lines - 1));
     const auto inner = static_cast<std::int32_t>(g.inner);
-    if (mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
+    if (to.limit >= cap && mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
     if constexpr (Last) fill_roots(t);
     const bool fours = lines == cuda::warp && inner % cuda::warp == 0;
     const std::int32_t* const corner = cells + first - lane;

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "base/lines.hpp"
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
-#include "exact/plan.hpp"
 
 namespace nearfield::exact {
-
-inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
 
 /// A block of search_in_shared and its like.
 struct block_shape {
@@ -26,28 +24,14 @@ inline block_shape hull_block(std::int64_t rows) {
             static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
 }
 
-/// Whether lines along an axis fit the searches in shared memory; in int32 numbers.
-inline bool rows_fit_shared(const plan& p, int axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    const double reach = static_cast<double>(p.size[i] - 1);
-    return p.size[i] <= short_rows && p.largest < short_largest && p.weight[i] * reach * reach < short_reach2;
-}
-
 /// Which passes search in tiles, and the memory they need, for values in int32.
 class tile_workspace {
 public:
     explicit tile_workspace(const plan& p) : p_(p) {}
 
-    /// Steps of one cell are what tiles of small values are searched by.
-    [[nodiscard]] bool fits(int axis) const {
-        return rows_fit_shared(p_, axis) && p_.weight[static_cast<std::size_t>(axis)] == 1 &&
-               cells_between(p_.size.data(), axis + 1, p_.rank) <= std::numeric_limits<std::int32_t>::max();
-    }
+    [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
     /// The first two passes are one.
-    [[nodiscard]] bool words() const {
-        const auto last = static_cast<std::size_t>(p_.rank - 1);
-        return p_.rank - p_.first_axis > 1 && p_.size[last] <= bit_rows && p_.weight[last] == 1 && fits(p_.rank - 2);
-    }
+    [[nodiscard]] bool words() const { return words_fit(p_); }
 
     void reserve(cuda::workspace& memory) {
         std::int64_t tiles = 0;

@@ -27,8 +27,7 @@ void solve(const Place& on, const any_input<Place>& image, const fields<Place>& 
 
 /// All jobs are alike but for their sizes; checked before the first one is started.
 template <class Place>
-void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
-    check_place(on);
+std::vector<exact::plan> plans_of(std::span<const job<Place>> jobs, const distance_options& options, bool reads_data) {
     std::vector<exact::plan> plans;
     const auto alike = [](const any_output<Place>& a, const any_output<Place>& b) {
         return a.wanted() == b.wanted() && (!a.wanted() || a.type == b.type);
@@ -40,15 +39,23 @@ void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance
             !alike(out.squared, first.squared) || !alike(out.index, first.index) ||
             !alike(out.coordinates, first.coordinates) || !alike(out.label, first.label) ||
             !alike(out.trusted, first.trusted))
-            fail(fmt::format("jobs[{}] differs from jobs[0] in its number of axes, an element type or the fields it wants; "
-                             "give each kind a call of its own",
-                             k));
+            fail(fmt::format(
+                "jobs[{}] differs from jobs[0] in its number of axes, an element type or the fields it wants; "
+                "give each kind a call of its own",
+                k));
         try {
-            plans.push_back(exact::make_plan(image, out, {options}));
+            plans.push_back(exact::make_plan(image, out, {.options = options, .reads_data = reads_data}));
         } catch (const error& problem) {
             throw error(problem.code(), fmt::format("jobs[{}]: {}", k, problem.what()), problem.where());
         }
     }
+    return plans;
+}
+
+template <class Place>
+void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
+    check_place(on);
+    const std::vector<exact::plan> plans = plans_of(jobs, options, true);
     if (!jobs.empty()) exact::run(on, plans, jobs);
 }
 
@@ -59,8 +66,7 @@ exact::plan plan_weighted(const any_input<Place>& seeds, const any_input<Place>&
     distance_options with_seeds = options;
     if (with_seeds.sites != sites::other_labels) with_seeds.sites = sites::nonzero;
     const exact::plan p = exact::make_plan(
-        seeds, out,
-        {.options = with_seeds, .reads_data = reads_data, .weighted = true, .weight_type = weights.type});
+        seeds, out, {.options = with_seeds, .reads_data = reads_data, .weighted = true, .weight_type = weights.type});
     if (!weights.wanted()) fail("weights has no axes; give an array of the seeds' shape");
     check_same_shape<Place>("weights", weights, seeds);
     if (!reads_data) return p;
@@ -82,16 +88,30 @@ void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_in
     if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
 }
 
-/// What an engine says, and the bytes of the caller's arrays.
+/// Adds a call's arrays to what an engine says.
+template <class Place>
+void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
+    to.cells += image.cells();
+    to.input_bytes += image.cells() * size_of(image.type);
+    for (const any_output<Place>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted()) to.output_bytes += field->cells() * size_of(field->type);
+}
+
 template <class Place>
 call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
     check_place(on);
     call_plan what = exact::describe(on, p, a);
-    what.cells = a.image.cells();
-    what.input_bytes = what.cells * (size_of(a.image.type) + (a.weights != nullptr ? size_of(a.weights->type) : 0));
-    for (const any_output<Place>* field :
-         {&a.out.distance, &a.out.squared, &a.out.index, &a.out.coordinates, &a.out.label, &a.out.trusted})
-        if (field->wanted()) what.output_bytes += field->cells() * size_of(field->type);
+    count_arrays(a.image, a.out, what);
+    if (a.weights != nullptr) what.input_bytes += a.weights->cells() * size_of(a.weights->type);
+    return what;
+}
+
+template <class Place>
+call_plan plan_of_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
+    check_place(on);
+    call_plan what = exact::describe(on, plans_of(jobs, options, false), jobs);
+    for (const job<Place>& each : jobs) count_arrays(each.image, each.out, what);
     return what;
 }
 
@@ -122,13 +142,21 @@ void power_diagram(const device& on, const any_input<device>& seeds, const any_i
     solve_weighted(on, seeds, weights, out, options);
 }
 
-call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
-               const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<host>{image, out});
+call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options) {
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                   exact::arrays<host>{image, out});
 }
 call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}), exact::arrays<device>{image, out});
+    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                   exact::arrays<device>{image, out});
+}
+
+call_plan plan(const host& on, std::span<const job<host>> jobs, const distance_options& options) {
+    return plan_of_all(on, jobs, options);
+}
+call_plan plan(const device& on, std::span<const job<device>> jobs, const distance_options& options) {
+    return plan_of_all(on, jobs, options);
 }
 
 call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
@@ -145,8 +173,9 @@ std::string call_plan::text() const {
                                   threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
                                   bytes_text(input_bytes), bytes_text(output_bytes), bytes_text(workspace_bytes));
     for (const pass_plan& pass : passes)
-        all += fmt::format("  {:<7} {:<44} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
-                           pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
+        all +=
+            fmt::format("  {:<7} {:<54} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
+                        pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
     return all;
 }
 

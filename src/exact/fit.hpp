@@ -28,7 +28,8 @@ std::string what_fits(const plan& p, std::int64_t free_bytes, const BytesOf& byt
         if (bytes_of(with_first_axis(p, middle)) <= free_bytes) low = middle;
         else high = middle - 1;
     }
-    const std::string whole = std::to_string(p.size[0]) + (p.first_axis > 0 ? " images along batch axis " : " cells along axis ") +
+    const std::string whole = std::to_string(p.size[0]) +
+                              (p.first_axis > 0 ? " images along batch axis " : " cells along axis ") +
                               std::to_string(p.source_axis[0]);
     if (low == 0) return "; not even one of the " + whole + " would fit: free memory, or " + otherwise;
     return "; up to " + std::to_string(low) + " of the " + whole + " would fit: " +

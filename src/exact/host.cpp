@@ -121,9 +121,10 @@ private:
             to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
     }
 
-    /// What each number of cells along an axis adds.
+    /// What each number of cells along an axis adds; more than `most` cells never matter.
     void make_terms(int axis, std::int64_t most) {
-        terms_ = host_scratch<V>(most + 1);
+        terms_ = host_scratch<V>(most + 2);
+        terms_.get()[most + 1] = no_site<V>();
         for (std::int64_t d = 0; d <= most; ++d) terms_.get()[d] = m_.term(axis, d);
     }
 
@@ -193,7 +194,8 @@ private:
     void write_out(const sweep& s, const tile_place& at, const tile<V, K>& t) {
         for_each_row(s, at, s.size, [&](std::int64_t r, const run_of_columns& run) {
             const std::int64_t i = r * s.width + run.column;
-            writer_.write(run.offset + r * s.inner, run.count, t.best + i, t.best_key == nullptr ? nullptr : t.best_key + i);
+            writer_.write(run.offset + r * s.inner, run.count, t.best + i,
+                          t.best_key == nullptr ? nullptr : t.best_key + i);
         });
     }
 
@@ -269,8 +271,8 @@ private:
                     site += m_.keys.coordinate(key[c], done) * cells_between(p_.size.data(), done + 1, p_.rank);
                 V sum = weights_.values()[site];
                 for (int done = p_.rank - 1; done > s.axis; --done)
-                    sum += m_.template between<std::int64_t>(done, coordinate[done][c],
-                                                             m_.keys.coordinate(key[c], done));
+                    sum +=
+                        m_.template between<std::int64_t>(done, coordinate[done][c], m_.keys.coordinate(key[c], done));
                 value[c] = sum;
             }
     }
@@ -280,7 +282,8 @@ private:
     /// After the search: the nearest rows of another class above and below every row.
     void offer_other_classes(const sweep& s, const tile_place& at, buffers& mine) {
         if constexpr (Keyed) column_keys(s, at, mine);
-        const auto step_from = [&](std::int64_t i, std::int64_t neighbour, const std::uint32_t* next, std::uint32_t* to) {
+        const auto step_from = [&](std::int64_t i, std::int64_t neighbour, const std::uint32_t* next,
+                                   std::uint32_t* to) {
             for (const run_of_columns& run : at.runs)
                 classes_.count_steps(run.offset + s.source(i) * s.inner, run.offset + s.source(neighbour) * s.inner,
                                      run.count, next + run.column, to + run.column);
@@ -313,8 +316,8 @@ private:
         if (Keyed && (s.halo > 0 || std::is_floating_point_v<V>)) {
             for (const run_of_columns& run : at.runs)
                 for (std::int64_t c = run.column; c < run.column + run.count; ++c)
-                    for (const std::int64_t row : {i - std::int64_t{mine.above.get()[i * s.width + c]},
-                                                   i + std::int64_t{mine.below.get()[c]}})
+                    for (const std::int64_t row :
+                         {i - std::int64_t{mine.above.get()[i * s.width + c]}, i + std::int64_t{mine.below.get()[c]}})
                         if (row >= std::max<std::int64_t>(i - s.window, 0) &&
                             row <= std::min(i + s.window, s.rows() - 1))
                             offer_row(s, run, i, row, c, mine);

@@ -16,6 +16,7 @@ void run(const host& on, std::span<const plan> plans, std::span<const job<host>>
 
 /// What run() would do: numbers, workspace, passes.
 call_plan describe(const host& on, const plan& p, const arrays<host>& a);
+call_plan describe(const host& on, std::span<const plan> plans, std::span<const job<host>> jobs);
 
 /// Throws out_of_memory, before any work is done, where that workspace is not free; says what would fit.
 void check_room(const host& on, const plan& p, const arrays<host>& a);

@@ -27,7 +27,8 @@ struct fold_row {
     std::int64_t window = 0;  ///< farther rows do not matter
     V weight{};
     bool half_cell = false;
-    const K* column_key = nullptr;  ///< packed coordinates of the columns along the axes that are done; null: values only
+    const K* column_key =
+        nullptr;  ///< packed coordinates of the columns along the axes that are done; null: values only
     int key_shift = 0;
     V* best = nullptr;
     K* best_key = nullptr;

@@ -62,6 +62,10 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
             to.data += (axis - p.batch_axes) * a.out.coordinates.stride[0] * size_of(dtype::int32);
         }
     }
+    const fields<host>& out = a.out;
+    if (plain_ && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
+        !out.index.wanted() && !out.coordinates.wanted())
+        distances_alone_ = reinterpret_cast<float*>(distance_.data);
     for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
         linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
@@ -85,6 +89,7 @@ void output_writer<V, K>::put(const target& to, std::int64_t first, std::int64_t
 
 template <class V, class K>
 void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+    if (distances_alone_ != nullptr) return roots(value, count, distances_alone_ + first);
     if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from);
@@ -92,13 +97,12 @@ void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V*
 
 /// Value of the nearest position beyond the borders of one kind, line by line of the last axis.
 template <class V, class K>
-void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const {
+void output_writer<V, K>::to_border(border kind, double beside, std::int64_t first, std::int64_t count,
+                                    V* value) const {
     const int last = p_.rank - 1;
     const std::int64_t length = m_.size[last];
     const bool along_line = p_.borders[static_cast<std::size_t>(last)] == kind;
-    const auto term_at = [&](int axis, std::int64_t at) {
-        return m_.term(axis, std::min(at + 1, m_.size[axis] - at));
-    };
+    const auto term_at = [&](int axis, std::int64_t at) { return m_.term(axis, std::min(at + 1, m_.size[axis] - at)); };
     for (std::int64_t done = 0; done < count;) {
         const std::int64_t line = (first + done) / length, x = first + done - line * length;
         const std::int64_t n = std::min(length - x, count - done);
@@ -137,8 +141,7 @@ void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V
         const bool limited = p_.limit < std::numeric_limits<double>::infinity();
         if (open_) to_border(border::open, p_.open_beside, first, count, beyond);
         for (std::int64_t i = 0; i < count; ++i)
-            trusted[i] =
-                !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
+            trusted[i] = !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
     }
     if (p_.is_signed()) classes_.signs(first, count, sign);
     write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
@@ -182,7 +185,8 @@ void output_writer<V, K>::write_distance(const cells& c) const {
 template <class V, class K>
 void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
-        if (!(c.value[i] < no_site<V>())) return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
+        if (!(c.value[i] < no_site<V>()))
+            return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
         const double squared = static_cast<double>(c.value[i]) * (p_.half_cell ? 0.25 : 1.0);
         return c.sign == nullptr ? squared : c.sign[i] * squared;
     };

@@ -32,9 +32,9 @@ private:
     /// Finished cells: what is written follows from these alone.
     struct cells {
         std::int64_t first, count;
-        const V* value;            ///< no_site where there is none
-        const K* key;              ///< -1 where there is none
-        const std::int8_t* sign;   ///< of the distances; null: all positive
+        const V* value;           ///< no_site where there is none
+        const K* key;             ///< -1 where there is none
+        const std::int8_t* sign;  ///< of the distances; null: all positive
         const std::uint8_t* trusted;
     };
     void finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
@@ -52,6 +52,7 @@ private:
     const any_input<host>& image_;
     const class_field& classes_;
     const bool plain_, closed_, open_;
+    float* distances_alone_ = nullptr;  ///< the only field, contiguous, of a plain call
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1

@@ -41,7 +41,8 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     what.threads = thread_count(on);
     what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return what;
-    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr) what.workspace_bytes += p.cells * state_bytes(p);
+    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr)
+        what.workspace_bytes += p.cells * state_bytes(p);
     what.workspace_bytes += class_field::workspace_bytes(p, a.image);
     if (p.weighted) what.workspace_bytes += p.cells * number_bytes(p);
     std::int64_t of_thread = 0;
@@ -56,8 +57,8 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     }
     for (int axis = p.rank - (p.weighted ? 1 : 2); axis >= p.first_axis; --axis) {
         const sweep s = sweep_of(p, axis, number_bytes(p));
-        what.passes.push_back(
-            {p.source_axis[static_cast<std::size_t>(axis)], method_of(p, s), s.tiles(), s.size, std::min(s.width, s.columns)});
+        what.passes.push_back({p.source_axis[static_cast<std::size_t>(axis)], method_of(p, s), s.tiles(), s.size,
+                               std::min(s.width, s.columns)});
         of_thread = std::max(of_thread, buffer_bytes(p, s) + (length + line_padding) * 5);
     }
     what.workspace_bytes += of_thread * what.threads;
@@ -68,9 +69,9 @@ void check_room(const host& on, const plan& p, const arrays<host>& a) {
     const std::int64_t needed = describe(on, p, a).workspace_bytes;
     const auto available = needed > worth_asking_bytes ? free_memory() : std::nullopt;
     if (!available || needed <= *available) return;
-    const std::string fits =
-        what_fits(p, *available, [&](const plan& smaller) { return describe(on, smaller, a).workspace_bytes; },
-                  "use a machine with more");
+    const std::string fits = what_fits(
+        p, *available, [&](const plan& smaller) { return describe(on, smaller, a).workspace_bytes; },
+        "use a machine with more");
     throw error(error_code::out_of_memory, fmt::format("out of memory: the call needs a workspace of {}, free are {}{}",
                                                        bytes_text(needed), bytes_text(*available), fits));
 }

@@ -135,7 +135,8 @@ void nearest_round_ends(const std::uint8_t* site, std::int64_t count, std::int32
     const std::uint8_t* const end = site + count;
     const std::int64_t first = std::find(site, end, std::uint8_t{1}) - site;
     if (first == count) return;
-    const std::int64_t last = std::find(std::make_reverse_iterator(end), std::make_reverse_iterator(site), 1).base() - site - 1;
+    const std::int64_t last =
+        std::find(std::make_reverse_iterator(end), std::make_reverse_iterator(site), 1).base() - site - 1;
     // Of two equally near sites the one with the smaller coordinate.
     for (std::int64_t x = 0; x < first; ++x)
         nearest[x] = static_cast<std::int32_t>(x + count - last < first - x ? last : first);

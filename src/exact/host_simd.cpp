@@ -39,7 +39,7 @@ public:
         const auto [least, peak] = extremes();
         if (least >= no_site<V>()) return keep_rows();
         if (!t_.rows_ordered || t_.window <= near_rows || (!Negative && peak <= t_.term[near_rows])) {
-            for (std::int64_t q = t_.first_query; q <= last_query(); ++q) store(q, outward<false>(q, first(q), last(q)));
+            every_row();
         } else {
             by_halving();
         }
@@ -50,6 +50,17 @@ private:
     static constexpr std::int64_t near_rows = 32;
     // One row for all lanes together costs about as much as this many rows of one lane.
     static constexpr std::int64_t together_gain = 2;
+
+    /// Each row for itself. In dense images most settle before they look at their first neighbour.
+    void every_row() {
+        const values next = hn::Set(of_value, t_.term[1]);
+        const std::int64_t end = last_query();
+        for (std::int64_t q = t_.first_query; q <= end; ++q) {
+            winner own{load(q), {}, {}};
+            if constexpr (Keyed) own.key = load_key(q);
+            store(q, settled(next, own) ? own : outward<false>(q, first(q), last(q)));
+        }
+    }
 
     std::int64_t last_query() const { return t_.first_query + t_.queries - 1; }
     std::int64_t first(std::int64_t q) const { return std::max<std::int64_t>(q - t_.window, 0); }
@@ -74,9 +85,7 @@ private:
     }
 
     values load_winners(std::int64_t row) const { return hn::Load(of_value, t_.winner + row * t_.pitch + line_); }
-    void store_winners(std::int64_t q, values row) const {
-        hn::Store(row, of_value, t_.winner + q * t_.pitch + line_);
-    }
+    void store_winners(std::int64_t q, values row) const { hn::Store(row, of_value, t_.winner + q * t_.pitch + line_); }
 
     /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above and
     /// below bound the rows to look at, so all queries of one level together look at each row about once.
@@ -98,9 +107,11 @@ private:
             if (own_wins<KeepWinners>(q)) continue;
             const std::int64_t next = std::min(q + step, last_query());
             const values above = load_winners(q - step), below = load_winners(next);
-            const auto from = std::max(static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above))), first(q));
+            const auto from =
+                std::max(static_cast<std::int64_t>(hn::GetLane(hn::MinOfLanes(of_value, above))), first(q));
             const auto to = std::min(static_cast<std::int64_t>(hn::GetLane(hn::MaxOfLanes(of_value, below))), last(q));
-            const auto between = static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
+            const auto between =
+                static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(of_value, hn::Sub(below, above))));
             if (to - from > together_gain * (between + lanes())) {
                 one_by_one<KeepWinners>(q, q - step, next);
                 continue;

@@ -20,11 +20,11 @@ struct tile {
     std::int64_t rows = 0;
     std::int64_t pitch = 0;
     const V* value = nullptr;
-    const K* key = nullptr;                 ///< packed sites, the tile's own axis included
+    const K* key = nullptr;                     ///< packed sites, the tile's own axis included
     std::int64_t first_query = 0, queries = 0;  ///< rows that are searched for
-    std::int64_t window = 0;                ///< rows to either side that may matter
-    const V* term = nullptr;                ///< what a distance of that many rows adds, up to `window`
-    V base{};                               ///< no value is below it; not 0 only if `negative`
+    std::int64_t window = 0;                    ///< rows to either side that may matter
+    const V* term = nullptr;  ///< what a distance of that many rows adds, up to `window`; then no_site
+    V base{};                 ///< no value is below it; not 0 only if `negative`
     bool negative = false;
     bool rows_ordered = true;
     std::int64_t best_pitch = 0;  ///< of the results, which need no alignment and start with the first query

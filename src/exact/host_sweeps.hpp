@@ -51,7 +51,7 @@ inline sweep sweep_of(const plan& p, int axis, std::int64_t element_bytes) {
 /// body(row, run) for `rows` rows of a tile; with lines that are contiguous themselves, line by line.
 template <class Body>
 void for_each_row(const sweep& s, const tile_place& at, std::int64_t rows, const Body& body) {
-    if (s.inner == 1) {
+    if (at.runs.size() == 1 || s.inner == 1) {
         for (const run_of_columns& run : at.runs)
             for (std::int64_t r = 0; r < rows; ++r) body(r, run);
     } else {
@@ -68,6 +68,7 @@ void copy_rows(const sweep& s, const tile_place& at, const T* field, T* tile) {
         std::memcpy(tile + i * s.width + run.column, field + run.offset + s.source(i) * s.inner,
                     static_cast<std::size_t>(run.count) * sizeof(T));
     });
+    if (at.count == s.width) return;
     for (std::int64_t i = 0; i < s.rows(); ++i)
         std::fill(tile + i * s.width + at.count, tile + (i + 1) * s.width, tile[i * s.width + at.count - 1]);
 }

@@ -56,7 +56,8 @@ weight_field<V>::weight_field(const plan& p, const arrays<host>& a, workers& cre
                           for (std::int64_t x = 0; x < length; ++x) {
                               V value = no_site<V>();
                               if (site[static_cast<std::size_t>(x)] != 0) {
-                                  const V weight = element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
+                                  const V weight =
+                                      element<V>(a.weights->data, a.weights->type, from + x * stride[last]);
                                   // Not a number: no site. A difference, because -0.0 is not what zero weighs.
                                   if (weight == weight) value = V{} - weight;
                               }

@@ -15,7 +15,7 @@ public:
     weight_field(const plan& p, const arrays<host>& a, workers& crew);
 
     [[nodiscard]] V* values() const { return initial_.get(); }
-    [[nodiscard]] V base() const { return base_; }            ///< the least of them
+    [[nodiscard]] V base() const { return base_; }                 ///< the least of them
     [[nodiscard]] double magnitude() const { return magnitude_; }  ///< the largest of their sizes
 
 private:

@@ -14,5 +14,6 @@ namespace {
 void run(const device&, const plan&, const arrays<device>&) { fail_unsupported(); }
 void run(const device&, std::span<const plan>, std::span<const job<device>>) { fail_unsupported(); }
 call_plan describe(const device&, const plan&, const arrays<device>&) { fail_unsupported(); }
+call_plan describe(const device&, std::span<const plan>, std::span<const job<device>>) { fail_unsupported(); }
 
 }  // namespace nearfield::exact

@@ -15,9 +15,9 @@ using lengths = std::array<double, max_rank>;
 using edges = std::array<border, max_rank>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double int32_limit = 1073741824.0;           // 2^30: no_site<int32>
-constexpr double int64_limit = 4611686018427387904.0;  // 2^62: no_site<int64>
-constexpr double largest_weight = 4294967296.0;        // 2^32: beyond every integral weight of a power diagram
+constexpr double int32_limit = 1073741824.0;              // 2^30: no_site<int32>
+constexpr double int64_limit = 4611686018427387904.0;     // 2^62: no_site<int64>
+constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every integral weight of a power diagram
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
 /// Lengths, borders and shape of the axes that are searched.
@@ -70,8 +70,9 @@ geometry geometry_of(const std::int64_t* shape, int rank, const distance_options
     const auto cell = checked_spacing(options.spacing, shape, rank);
     const auto beyond = checked_borders(options.border, shape, rank);
     if (options.batch_axes < 0 || options.batch_axes >= rank)
-        fail(fmt::format("batch_axes is {} for a {}-D array (shape {}); give 0 to {}, so that an axis is left to search",
-                         options.batch_axes, rank, shape_text(shape, rank), rank - 1));
+        fail(
+            fmt::format("batch_axes is {} for a {}-D array (shape {}); give 0 to {}, so that an axis is left to search",
+                        options.batch_axes, rank, shape_text(shape, rank), rank - 1));
     if (!(options.max_distance >= 0))
         fail(fmt::format("max_distance is {}; give a length of 0 or more, or infinity for no limit",
                          options.max_distance));
@@ -122,8 +123,8 @@ range range_of(const geometry& g, const distance_options& options, bool weighted
 template <class Place>
 void check_fields(const any_input<Place>& image, const fields<Place>& out, const range& r, const request& wanted,
                   double cells_of_image) {
-    const any_output<Place>* all[] = {&out.distance, &out.squared, &out.index,
-                                      &out.coordinates, &out.label, &out.trusted};
+    const any_output<Place>* all[] = {&out.distance,    &out.squared, &out.index,
+                                      &out.coordinates, &out.label,   &out.trusted};
     if (std::none_of(std::begin(all), std::end(all), [](const auto* field) { return field->wanted(); }))
         fail("out has no field; give at least one of distance, squared, index, coordinates, label, trusted");
     check_same_shape<Place>("out.distance", out.distance, image);
@@ -199,8 +200,9 @@ void choose_classes(plan& p, const any_input<Place>& image, const distance_optio
     p.inside_is_nonzero = options.sites != sites::nonzero;
     if (options.sites == sites::other_labels) {
         if (image.type >= dtype::float16)
-            fail(fmt::format("image has element type {}; labels (sites::other_labels) are integers of 1 to 8 bytes or bool",
-                             name_of(image.type)));
+            fail(fmt::format(
+                "image has element type {}; labels (sites::other_labels) are integers of 1 to 8 bytes or bool",
+                name_of(image.type)));
         p.by = classes::values;
         p.background = options.sign == sign::none;
     }
@@ -224,13 +226,13 @@ void check_weighted(const distance_options& options, bool distance_wanted, bool 
     check_type("weights", weights,
                {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32,
                 dtype::float64});
-    const char* name = options.sign != sign::none                 ? "sign"
-                       : options.half_cell                        ? "half_cell"
-                       : options.max_distance != infinity         ? "max_distance"
-                       : options.sites == sites::other_labels     ? "sites::other_labels"
-                       : distance_wanted                          ? "out.distance"
-                       : trusted_wanted                           ? "out.trusted"
-                                                                  : nullptr;
+    const char* name = options.sign != sign::none             ? "sign"
+                       : options.half_cell                    ? "half_cell"
+                       : options.max_distance != infinity     ? "max_distance"
+                       : options.sites == sites::other_labels ? "sites::other_labels"
+                       : distance_wanted                      ? "out.distance"
+                       : trusted_wanted                       ? "out.trusted"
+                                                              : nullptr;
     if (name != nullptr) fail(fmt::format("{} does not go with a power diagram; leave it out", name));
     for (int axis = options.batch_axes; axis < std::max(options.border.count(), options.batch_axes + 1); ++axis)
         if (options.border[axis] == border::closed)

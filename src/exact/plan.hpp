@@ -20,10 +20,10 @@ enum class classes : std::uint8_t {
 /// A checked call. Axes of length 1 are dropped from `size` and from the strides of the image; `source_axis` says which
 /// axis of the caller's arrays each remaining one is.
 struct plan {
-    int image_rank = 1;   ///< of the caller's arrays
-    int batch_axes = 0;   ///< of them, number images
-    int rank = 1;         ///< of the problem
-    int first_axis = 0;   ///< axes of the problem before it number images and are not searched
+    int image_rank = 1;  ///< of the caller's arrays
+    int batch_axes = 0;  ///< of them, number images
+    int rank = 1;        ///< of the problem
+    int first_axis = 0;  ///< axes of the problem before it number images and are not searched
     std::array<std::int64_t, max_rank> size{};
     std::array<int, max_rank> source_axis{};
     std::array<std::int64_t, max_rank> image_stride{};  ///< of the kept axes, in elements

@@ -14,8 +14,8 @@ constexpr double uint16_limit = 65535.0;
 constexpr double uint32_limit = 4294967295.0;
 constexpr double uint64_limit = 4611686018427387904.0;  // 2^62, as far as the engine's integers go
 constexpr double float16_largest = 65504.0;
-constexpr double float16_whole = 2048.0;      // 2^11: integers up to it are exact
-constexpr double float32_whole = 16777216.0;  // 2^24
+constexpr double float16_whole = 2048.0;              // 2^11: integers up to it are exact
+constexpr double float32_whole = 16777216.0;          // 2^24
 constexpr double float64_whole = 9007199254740992.0;  // 2^53
 
 /// Sums in double are exact below 2^53; above, a bound this close to a limit is moved to the safe side.
@@ -28,7 +28,8 @@ bool holds(dtype type, const range& r) {
     switch (type) {
         case dtype::uint16: return whole && r.largest < uint16_limit;
         case dtype::uint32: return whole && r.largest < uint32_limit;
-        case dtype::uint64: return whole && rounded_up(r.largest) < uint64_limit && (r.exact || r.largest < float64_whole);
+        case dtype::uint64:
+            return whole && rounded_up(r.largest) < uint64_limit && (r.exact || r.largest < float64_whole);
         case dtype::float16: return (r.whole || r.quarters) && units <= float16_whole;
         case dtype::float32: return (r.whole || r.quarters) && units <= float32_whole;
         default: return true;
@@ -46,19 +47,20 @@ dtype squared_type(const range& r) {
 void check_distance_type(dtype came, const range& r) {
     check_type("out.distance", came, {dtype::float16, dtype::float32, dtype::float64});
     if (came == dtype::float16 && std::sqrt(r.largest) > float16_largest)
-        fail(fmt::format("out.distance has element type float16, which ends at {}; distances of this grid go up to {:g}: "
-                         "give an array of float32, or a smaller max_distance",
-                         float16_largest, std::sqrt(r.largest)));
+        fail(fmt::format(
+            "out.distance has element type float16, which ends at {}; distances of this grid go up to {:g}: "
+            "give an array of float32, or a smaller max_distance",
+            float16_largest, std::sqrt(r.largest)));
 }
 
 void check_squared_type(dtype came, const range& r) {
     check_type("out.squared", came,
                {dtype::uint16, dtype::uint32, dtype::uint64, dtype::float16, dtype::float32, dtype::float64});
     if (holds(came, r)) return;
-    const char* what = r.negative     ? "signed squared distances"
-                       : r.quarters   ? "squared distances to faces (half_cell), which are quarters,"
-                       : !r.whole     ? "squared distances for a spacing that is not integral"
-                                      : "every squared distance of this grid";
+    const char* what = r.negative   ? "signed squared distances"
+                       : r.quarters ? "squared distances to faces (half_cell), which are quarters,"
+                       : !r.whole   ? "squared distances for a spacing that is not integral"
+                                    : "every squared distance of this grid";
     fail(fmt::format("out.squared has element type {}, which cannot hold {} (up to {:g}) exactly; give an array of {}",
                      name_of(came), what, r.largest, name_of(squared_type(r))));
 }
@@ -66,9 +68,10 @@ void check_squared_type(dtype came, const range& r) {
 void check_index_type(dtype came, double cells) {
     check_type("out.index", came, {dtype::int64, dtype::int32});
     if (came == dtype::int32 && cells > 2147483648.0)
-        fail(fmt::format("out.index has element type int32, which ends at 2147483647; images of {:.0f} cells need an array "
-                         "of int64",
-                         cells));
+        fail(fmt::format(
+            "out.index has element type int32, which ends at 2147483647; images of {:.0f} cells need an array "
+            "of int64",
+            cells));
 }
 
 }  // namespace nearfield::exact

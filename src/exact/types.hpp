@@ -7,11 +7,11 @@ namespace nearfield::exact {
 
 /// What is known of a call's squared distances before it runs.
 struct range {
-    double largest = 0;      ///< no squared distance exceeds it
-    bool whole = true;       ///< they are integers
-    bool exact = true;       ///< and computed as such, however large
-    bool quarters = false;   ///< they are integers divided by four
-    bool negative = false;   ///< they may be
+    double largest = 0;     ///< no squared distance exceeds it
+    bool whole = true;      ///< they are integers
+    bool exact = true;      ///< and computed as such, however large
+    bool quarters = false;  ///< they are integers divided by four
+    bool negative = false;  ///< they may be
 };
 
 /// The narrowest of uint32, uint64 and float64 that holds them exactly.

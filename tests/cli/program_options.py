@@ -176,10 +176,12 @@ class Options(Case):
             ["--sites", "zero"],
             ["--trust", "t.npy"],
             ["--distances", "d.npy"],
-            ["--plan"],
         ):
             message = self.refusal("voronoi", "-", "-o", "v.npy", "--weights", "w.npy", *words, stdin=image)
             self.assertIn(words[0], message)
+        words = ["-o", "v.npy", "--weights", "w.npy", "--plan", "--device", "cpu"]
+        said = self.run_program("voronoi", "-", *words, stdin=image).stdout
+        self.assertIn("powers", said if isinstance(said, str) else said.decode())
         (self.folder / "w.npy").write_bytes(npy((6, 5), weights, "<i4"))
         message = self.refusal("voronoi", "-", "-o", "v.npy", "--weights", "w.npy", stdin=image)
         self.assertIn("--weights w.npy has shape 6x5 and the seeds have 5x6", message)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/cuda.cuh"
 #include "exact/device_engine.hpp"
 
 namespace nearfield::test {
@@ -178,8 +179,7 @@ TEST_F(Device, WorkspaceIsGivenBack) {
     call c(s, outputs::all(), dress{});
     const stream on;
     device_call there(c, on);
-    cudaMemPool_t pool = nullptr;
-    expect_cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
+    cudaMemPool_t pool = cuda::workspace_pool(0);
     const auto used = [&] {
         on.wait();
         std::uint64_t bytes = 0;

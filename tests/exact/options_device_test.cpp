@@ -2,6 +2,7 @@
 // host, bit for bit.
 #include <gtest/gtest.h>
 
+#include "base/cuda.cuh"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
 #include "exact/options_property.hpp"
@@ -132,8 +133,7 @@ TEST_F(OptionsDevice, Float16IsRoundedOnce) {
 
 /// What nearfield::plan says is what the stream's memory pool gives out, and all of it comes back.
 TEST_F(OptionsDevice, WorkspaceIsWhatThePlanSays) {
-    cudaMemPool_t pool = nullptr;
-    expect_cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
+    cudaMemPool_t pool = cuda::workspace_pool(0);
     const auto attribute = [&](cudaMemPoolAttr which) {
         std::uint64_t bytes = 0;
         expect_cuda(cudaMemPoolGetAttribute(pool, which, &bytes), "cudaMemPoolGetAttribute");

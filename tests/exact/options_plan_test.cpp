@@ -94,6 +94,46 @@ TEST(OptionsPlan, NumbersFollowTheGrid) {
     EXPECT_EQ(numbers({100000, 9, 9}, {.batch_axes = 1}), "int32") << "images are small, however many";
 }
 
+/// Grids that need no data, each with a distance.
+template <class Place>
+std::vector<job<Place>> jobs_of(const std::vector<shape_t>& shapes) {
+    std::vector<job<Place>> jobs;
+    for (const shape_t& shape : shapes) {
+        job<Place> one;
+        one.image = any_input<Place>::contiguous(nullptr, dtype::uint8, shape);
+        one.out.distance = any_output<Place>::contiguous(nullptr, dtype::float32, shape);
+        jobs.push_back(one);
+    }
+    return jobs;
+}
+
+TEST(OptionsPlan, ListsSayHowTheyAreShared) {
+    const auto jobs = jobs_of<host>({{100, 200}, {1500, 1500}, {0, 4}, {30, 20}});
+    const call_plan p = plan(host{2, {}}, std::span<const job<host>>(jobs));
+    EXPECT_EQ(p.cells, 100 * 200 + 1500 * 1500 + 30 * 20);
+    EXPECT_EQ(p.output_bytes, 4 * p.cells);
+    ASSERT_EQ(p.passes.size(), 2U);
+    EXPECT_EQ(p.passes[0].tiles, 1) << p.text();
+    EXPECT_EQ(p.passes[1].tiles, 2) << p.text();
+    EXPECT_GT(p.workspace_bytes, 0);
+    EXPECT_EQ(p.numbers, "int32");
+    EXPECT_TRUE(plan(host{}, std::span<const job<host>>()).passes.empty());
+}
+
+TEST(OptionsPlan, PowerDiagramsHaveOneOfTheirOwn) {
+    const shape_t shape{200, 300};
+    fields<host> out;
+    out.index = any_output<host>::contiguous(nullptr, dtype::int64, shape);
+    const auto seeds = any_input<host>::contiguous(nullptr, dtype::uint8, shape);
+    const auto weights = [&](dtype type) { return any_input<host>::contiguous(nullptr, type, shape); };
+    const call_plan whole = plan_power_diagram(host{}, seeds, weights(dtype::int32), out);
+    EXPECT_EQ(whole.numbers, "int64");
+    EXPECT_EQ(whole.input_bytes, 200 * 300 * 5);
+    EXPECT_GE(whole.workspace_bytes, 200 * 300 * 8);
+    EXPECT_EQ(plan_power_diagram(host{}, seeds, weights(dtype::float32), out).numbers, "float64");
+    EXPECT_THROW((void)plan_power_diagram(host{}, seeds, weights(dtype::int64), out), error);
+}
+
 TEST(OptionsPlan, HugeAndEmptyGrids) {
     const shape_t huge{100000, 200000};
     fields<host> out;

@@ -42,13 +42,28 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .cell = {0.5, 0.3, 0.3}}), 8 + 8 + 4, slack);
 }
 
+/// Images of similar size are solved together; a plan of a list needs neither data nor a GPU.
+TEST(Workspace, ListsArePlanned) {
+    std::vector<job<device>> jobs;
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{100, 200}, {101, 190}, {30, 20}}) {
+        job<device> one;
+        one.image = any_input<device>::contiguous(nullptr, dtype::uint8, shape);
+        one.out.distance = any_output<device>::contiguous(nullptr, dtype::float32, shape);
+        jobs.push_back(one);
+    }
+    const call_plan p = plan(device{nullptr}, std::span<const job<device>>(jobs));
+    EXPECT_EQ(p.cells, 100 * 200 + 101 * 190 + 30 * 20);
+    ASSERT_EQ(p.passes.size(), 2U) << p.text();
+    EXPECT_EQ(p.passes[0].tiles + p.passes[1].tiles, 3) << p.text();
+    EXPECT_GE(p.workspace_bytes, 2 * 100 * 200) << p.text();
+}
+
 TEST(Workspace, ChecksItsArguments) {
     EXPECT_THROW(static_cast<void>(bytes_a_cell({4, 5}, {})), error);
-    EXPECT_EQ(
-        plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
-             {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})})
-            .workspace_bytes,
-        0);
+    EXPECT_EQ(plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, std::vector<int>{0, 5}),
+                   {.distance = any_output<device>::contiguous(nullptr, dtype::float32, std::vector<int>{0, 5})})
+                  .workspace_bytes,
+              0);
 }
 
 }  // namespace
