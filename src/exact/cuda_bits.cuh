@@ -28,7 +28,7 @@ struct line_word {
     /// Cells from the word's last one, be it within the line or not, on to the nearest site after the word.
     __device__ std::int32_t after() const { return static_cast<std::int32_t>(beside >> 16); }
     /// The line has a site.
-    __device__ bool any() const { return sites != 0 || beside != 0xffffffffu; }
+    __device__ bool any() const { return sites != 0 || beside != (nowhere_beside | nowhere_beside << 16); }
 
     /// Cells between cell `bit` and the nearest site up to it, or from it on; 65535 or more where there is none.
     __device__ std::int32_t to_left(int bit) const {
@@ -61,6 +61,8 @@ struct packed_lines {
     /// Groups of 32 lines of an image.
     NF_HD std::int64_t groups() const { return (rows + pack_lines_a_block - 1) / pack_lines_a_block; }
 };
+
+constexpr std::uint32_t no_ends = nowhere_beside | nowhere_beside << 16;
 
 /// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it within
 /// the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
@@ -118,7 +120,7 @@ __device__ inline line_word word_in_stretch(std::uint32_t word, std::uint32_t fi
 
 /// Of a stretch whose words the lanes hold, for all lanes alike.
 __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
-    if (filled == 0) return {nowhere_beside | nowhere_beside << 16};
+    if (filled == 0) return {no_ends};
     const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
     const std::uint32_t first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, left),
                         last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), 31 - behind);
@@ -141,27 +143,27 @@ __global__ void __launch_bounds__(pack_threads)
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
     if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    const bool several = to.stretches > 1;
     const std::int64_t groups = to.groups(), above = quotient(blockIdx.x, groups),
-                       outer = quotient(above, to.stretches);
+                       outer = several ? quotient(above, to.stretches) : above;
     const std::int64_t group = blockIdx.x - above * groups, stretch = above - outer * to.stretches;
     const std::int64_t first_row = group * pack_lines_a_block, first_column = stretch * cuda::warp;
-    if (lane == 0) ends[nth] = nowhere_beside | nowhere_beside << 16;
+    if (lane == 0) ends[nth] = no_ends;
     if (first_row + nth < to.rows) {
         const std::int64_t line = outer * to.rows + first_row + nth;
         const std::uint32_t word =
             Sixteens ? word_by_sixteen(image, line, stretch) : image.word(line, stretch);
         const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
         turned[nth][lane] = word_in_stretch(word, filled);
-        const stretch_ends mine = ends_of(word, filled);
-        if (lane == 0) ends[nth] = mine.bits;
+        const std::uint32_t mine = several ? ends_of(word, filled).bits : ~filled;
+        if (lane == 0) ends[nth] = mine;
     }
     __syncthreads();
     const std::int64_t row = first_row + lane, column = first_column + nth;
     if (column < to.columns && row < to.rows)
         to.words[(outer * to.columns + column) * to.rows + row] = turned[lane][nth];
-    if (nth == 0 && to.stretches == 1) {
-        const std::uint32_t sited =
-            __ballot_sync(cuda::every_lane, ends[lane] != (nowhere_beside | nowhere_beside << 16));
+    if (nth == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[lane] != no_ends);
         if (lane == 0) to.sited[outer * groups + group] = sited;
     } else if (nth == 0 && row < to.rows) {
         to.ends[above * to.rows + row] = ends[lane];

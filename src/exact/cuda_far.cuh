@@ -72,10 +72,10 @@ class far_hull {
 public:
     using point_type = wide_point;
 
-    __device__ far_hull(const Lines& lines, const far_lists& lists, std::int64_t group, int lane)
+    __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
         : line_(lines, group, lane),
           rows_(lists.rows + lines.first_cell(group, lane)),
-          ranges_(lists.range(group, 0)),
+          ranges_(lists.range(group.number, 0)),
           inner_(lines.inner()) {}
 
     __device__ wide_point point(place p) const {
@@ -97,8 +97,8 @@ private:
 
 /// One slab of 32 lines by a block, a warp a band of it.
 template <class Lines>
-__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists, std::int64_t group,
-                           int slab) {
+__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
+                           const typename Lines::group& group, int slab) {
     const int band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
     // Lanes beyond the last line repeat it; they write the same rows to the same list.
     const int mine = min(lane, lines.width(group) - 1);
@@ -121,7 +121,7 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
     const int count = hull.end(band) - hull.start(band);
     for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
-    if (band == slab_bands - 1) *lists.range(group, slab) = {0, static_cast<std::uint16_t>(before + count)};
+    if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
 /// A block one slab after another of the groups with hard windows.
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(slab_threads)
     const std::int64_t count = static_cast<std::int64_t>(*hard.group_count) * lists.slabs;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, lists.slabs);
-        build_slab(memory, lines, lists, hard.groups[above], static_cast<int>(nth - above * lists.slabs));
+        build_slab(memory, lines, lists, lines.group_of(hard.groups[above]), static_cast<int>(nth - above * lists.slabs));
         __syncthreads();
     }
 }
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(merge_threads)
     merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
     const int count = *hard.group_count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const std::int64_t group = hard.groups[nth];
+        const auto group = lines.group_of(hard.groups[nth]);
         far_hull<Lines> hull(lines, lists, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int step = 1; step < lists.slabs; step *= 2) {
             for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(walk_threads)
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
-        const tile_place at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
         const int from = top + static_cast<int>(nth - above * parts) * block_rows +
                          static_cast<int>(threadIdx.y) * band_rows;

@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const tile_place at = lines.place(cut, blockIdx.x);
+    const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group);
+    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group.number);
     static_assert(most_squares <= 2);
 #pragma unroll 1
     for (int i = 0; i < squares; ++i)

@@ -355,7 +355,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
                  const sink<std::int32_t, std::int32_t, false, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     const tile<LaneRows> t{tile_words};
-    const tile_place at = lines.place(cut, blockIdx.x);
+    const auto at = lines.place(cut, blockIdx.x);
     const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
@@ -363,14 +363,14 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const auto inner = static_cast<std::int32_t>(lines.inner());
     const tile_target<Last> target{m, to, first, inner, width};
     const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
-    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group);
+    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group.number);
     if constexpr (Last) fill_roots(t);
     const bool fours = width == cuda::warp && inner % cuda::warp == 0;
     const std::int32_t* const corner = from - lane;
     if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
         fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(r.rows));
     else fill_from_values(t, from, inner, r.rows);
-    if (!finish_tile(t, target, r, first_check)) hard.add(at.group);
+    if (!finish_tile(t, target, r, first_check)) hard.add(at.group.number);
 }
 
 }  // namespace
