@@ -128,21 +128,15 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
             (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
 }
 
-/// What the kernels after pack_lines count in; cleared by it on the way.
-struct tile_counts {
-    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
-    std::uint32_t* marks = nullptr;  ///< a number for each of the lines' tiles; null where nobody marks them
-};
-
 /// A warp a line, a block 32 lines of one stretch of an image, turned round in shared memory so that rows are neighbours
-/// in memory.
+/// in memory. Also clears `counts`, which the kernels after it count in.
 template <bool Sixteens>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, const tile_counts counts) {
+    pack_lines(const site_bytes image, const packed_lines to, std::int32_t* counts) {
     __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
-    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts[lane] = 0;
     const bool several = to.stretches > 1;
     const std::int64_t groups = to.groups(), above = quotient(blockIdx.x, groups),
                        outer = several ? quotient(above, to.stretches) : above;
@@ -168,8 +162,6 @@ __global__ void __launch_bounds__(pack_threads)
     } else if (nth == 0 && row < to.rows) {
         to.ends[above * to.rows + row] = ends[lane];
     }
-    if (nth == 1 && group == 0 && counts.marks != nullptr && first_column + lane < to.columns)
-        counts.marks[outer * to.columns + first_column + lane] = 0;
 }
 
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words

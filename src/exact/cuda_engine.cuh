@@ -276,17 +276,16 @@ private:
     void search_done(int axis) {
         const pass g = pass_of(axis);
         if constexpr (tiled_numbers && Done == 1) {
-            const tile_search<Last> search{on_,
-                                           m_,
-                                           g.rows,
-                                           tiles_.hard(memory_, axis),
-                                           tiles_.lists(memory_, axis),
-                                           sink_for<Last>(axis)};
-            if (words_ && axis == p_.rank - 2)
-                return search.from_words(sites_of_image(), tiles_.lines(memory_), tiles_.counts(memory_));
+            const tile_search<Last> search{on_, m_, g.rows, tiles_.hard(memory_, axis), sink_for<Last>(axis)};
+            if (words_ && axis == p_.rank - 2) {
+                const packed_lines lines = tiles_.lines(memory_);
+                search.from_words(sites_of_image(), lines, tiles_.counts(memory_));
+                if (!tiles_.far(axis)) return search.finish_short(lines);
+                return search.finish_by_posts(lines, tiles_.posts(memory_), tiles_.lists(memory_, lines.length));
+            }
             if (tiles_.fits(axis)) {
                 tiles_.clear_marks(on_, memory_, axis);
-                return search.from_values(g, state_after(axis + 1));
+                return search.from_values(g, state_after(axis + 1), tiles_.lists(memory_, g.rows));
             }
         }
         const state* const from = state_after(axis + 1);

@@ -1,6 +1,6 @@
-// Windows of long lines that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, by hulls. For the groups of 32 lines
-// that have such windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and
-// merged in device memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
+// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have such
+// windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and merged in device
+// memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
 #include "exact/cuda_slabs.cuh"
@@ -124,27 +124,36 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
-/// A block one slab after another of the groups with hard windows.
-template <class Lines>
+/// The groups of lines that have hard windows.
+struct hard_groups {
+    const std::int32_t* number;
+    const std::int32_t* list;
+
+    __device__ std::int64_t count() const { return *number; }
+    __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
+};
+
+/// A block one slab after another of `groups`.
+template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
-    build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    build_far(const Lines lines, const Groups groups, const far_lists lists) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
-    const std::int64_t count = static_cast<std::int64_t>(*hard.group_count) * lists.slabs;
+    const std::int64_t count = groups.count() * lists.slabs;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, lists.slabs);
-        build_slab(memory, lines, lists, lines.group_of(hard.groups[above]), static_cast<int>(nth - above * lists.slabs));
+        build_slab(memory, lines, lists, lines.group_of(groups[above]), static_cast<int>(nth - above * lists.slabs));
         __syncthreads();
     }
 }
 
 /// A block one group after another: neighbours among runs of merged slabs become one, a thread a line and a pair.
-template <class Lines>
+template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
-    merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
-    const int count = *hard.group_count;
-    for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const auto group = lines.group_of(hard.groups[nth]);
+    merge_far(const Lines lines, const Groups groups, const far_lists lists) {
+    const std::int64_t count = groups.count();
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const auto group = lines.group_of(groups[nth]);
         far_hull<Lines> hull(lines, lists, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int step = 1; step < lists.slabs; step *= 2) {
             for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
