@@ -73,6 +73,32 @@ struct stretch_ends {
     __device__ std::uint32_t last() const { return bits >> 16; }
 };
 
+/// A site of a volume.
+struct listed_point {
+    std::uint32_t xy;  ///< x, and y << 16
+    std::int32_t z;
+
+    __device__ std::int32_t x() const { return static_cast<std::int32_t>(xy & 0xffff); }
+    __device__ std::int32_t y() const { return static_cast<std::int32_t>(xy >> 16); }
+};
+
+constexpr int list_planes = 32;     // of a volume that share a list
+constexpr int patch_sites = 6;      // of 32 x 32 cells of a plane: with more anywhere, sites are not few
+constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
+
+/// The sites of volumes, for search_points; all null where nobody wants them.
+struct point_lists {
+    std::int32_t* many = nullptr;    ///< not 0: sites are not few, the lists not complete
+    std::int32_t* counts = nullptr;  ///< of each list
+    listed_point* points = nullptr;
+    int capacity = 0;        ///< of a list
+    int lists_an_image = 0;  ///< an image being a volume
+    int planes = 0;          ///< of an image
+
+    /// Whether all passes are search_points's.
+    __device__ bool complete() const { return many != nullptr && *many == 0; }
+};
+
 /// The four bytes that are not zero, as the highest bits: 3 operations make 0x80 of each, a product moves them
 /// together.
 __device__ inline std::uint32_t nonzero_bytes(std::uint32_t four) {
@@ -128,11 +154,42 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
             (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
 }
 
+/// A warp's 32 x 32 cells of a plane, a row of cells a lane, on the list of its planes; to be called by all warps of a
+/// block.
+__device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
+                                  int first_x) {
+    const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
+    if (__syncthreads_or(all > patch_sites)) {
+        if (lane == 0 && threadIdx.y == 0) *lists.many = 1;
+        return;
+    }
+    if (all == 0) return;
+    const std::int64_t image = quotient(plane, lists.planes);
+    const auto z = static_cast<std::int32_t>(plane - image * lists.planes);
+    const std::int64_t list = image * lists.lists_an_image + z / list_planes;
+    int place = 0;
+    if (lane == 0) place = atomicAdd(lists.counts + list, all);
+    place = __shfl_sync(cuda::every_lane, place, 0);
+    if (place + all > lists.capacity) {
+        if (lane == 0) *lists.many = 1;
+        return;
+    }
+    for (int other = 0; other < cuda::warp; ++other) {
+        const int theirs = __shfl_sync(cuda::every_lane, mine, other);
+        if (other < lane) place += theirs;
+    }
+    for (; sites != 0; sites &= sites - 1, ++place)
+        lists.points[list * lists.capacity + place] = {
+            static_cast<std::uint32_t>(first_x + __ffs(static_cast<int>(sites)) - 1) |
+                static_cast<std::uint32_t>(first_row + lane) << 16,
+            z};
+}
+
 /// A warp a line, a block 32 lines of one stretch of an image, turned round in shared memory so that rows are neighbours
 /// in memory. Also clears `counts`, which the kernels after it count in.
 template <bool Sixteens>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, std::int32_t* counts) {
+    pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, std::int32_t* counts) {
     __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
@@ -162,6 +219,9 @@ __global__ void __launch_bounds__(pack_threads)
     } else if (nth == 0 && row < to.rows) {
         to.ends[above * to.rows + row] = ends[lane];
     }
+    if (lists.many != nullptr)
+        list_sites(lists, column < to.columns && row < to.rows ? turned[lane][nth].sites : 0, outer,
+                   static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
 }
 
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words

@@ -112,10 +112,11 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_words(const word_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());

@@ -352,9 +352,10 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     const tile<LaneRows> t{tile_words};
+    if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());

@@ -10,6 +10,7 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
+#include "exact/cuda_points.cuh"
 #include "exact/cuda_posts.cuh"
 
 namespace nearfield::exact {
@@ -59,7 +60,17 @@ public:
     /// What tiles leave does not go to the hulls in shared memory.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
 
+    /// Volumes with few sites are searched site by site.
+    [[nodiscard]] bool points() const {
+        return words() && p_.rank - p_.first_axis == 3 && fits(p_.first_axis) && p_.size[last_axis() - 1] <= most_packed;
+    }
+
     void reserve(cuda::workspace& memory) {
+        if (points()) {
+            const point_lists lists = this->lists_of_points(memory);
+            flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
+            points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
+        }
         std::int64_t tiles = 0, groups = 0, ranges = 0, listed = 0;
         if (words()) {
             const packed_lines lines = this->lines(memory);
@@ -118,6 +129,25 @@ public:
         posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
         return posts;
     }
+    [[nodiscard]] point_lists lists_of_points(const cuda::workspace& memory) const {
+        point_lists lists;
+        if (!points()) return lists;
+        const std::int64_t planes = p_.size[last_axis() - 2];
+        lists.many = memory.get<std::int32_t>(flags_);
+        lists.counts = lists.many + 1;
+        lists.points = memory.get<listed_point>(points_);
+        lists.capacity = static_cast<int>(blocks_for(p_.cells / volumes() / planes * list_planes, cells_a_point));
+        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
+        lists.planes = static_cast<int>(planes);
+        return lists;
+    }
+    [[nodiscard]] std::int64_t volumes() const {
+        return p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1] / p_.size[last_axis() - 2];
+    }
+    void clear_points(const device& on, const cuda::workspace& memory) const {
+        if (points())
+            clear(on, memory.get<std::int32_t>(flags_), 1 + volumes() * lists_of_points(memory).lists_an_image);
+    }
     /// Of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
         hard_tiles hard;
@@ -145,6 +175,7 @@ public:
     }
 
 private:
+    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
     }
@@ -157,7 +188,7 @@ private:
     const plan& p_;
     bool any_ = false;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, groups_ = 0,
-                 marks_ = 0, ranges_ = 0, lists_ = 0;
+                 marks_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
 /// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only: as
@@ -166,21 +197,21 @@ template <bool Last>
 class tile_search {
 public:
     tile_search(const device& on, const metric<std::int32_t>& m, std::int64_t rows, const hard_tiles& hard,
-                const sink<std::int32_t, std::int32_t, false, Last>& to)
-        : on_(on), m_(m), rows_(rows), cut_(cut_lines(rows)), hard_(hard), to_(to) {}
+                const point_lists& points, const sink<std::int32_t, std::int32_t, false, Last>& to)
+        : on_(on), m_(m), rows_(rows), cut_(cut_lines(rows)), hard_(hard), points_(points), to_(to) {}
 
     /// Clears the counts of hard tiles of all passes on the way.
     void from_words(const site_bytes& image, const packed_lines& lines, std::int32_t* counts) const {
         const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
         cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, counts);
+                     0, image, lines, points_, counts);
         if (lines.stretches > 1)
             cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
-                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), word_lines{lines}, cut_.into, m_, hard_, to_);
+                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), word_lines{lines}, cut_.into, m_, hard_, points_, to_);
         });
     }
     /// After from_words, for lines that fit the hulls in shared memory.
@@ -209,7 +240,7 @@ public:
         const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, to_);
+                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
         if (hard_.groups == nullptr) {
             const block_shape block = hull_block(rows_);
@@ -221,6 +252,14 @@ public:
         cuda::launch(on_, walk_far<Last, value_lines>,
                      std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
+    }
+
+    /// Volumes with few sites; the other passes then do nothing.
+    void from_points(std::int64_t volumes) const {
+        const std::int64_t bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
+                                    blocks_for(m_.size[m_.rank - 1], cuda::warp);
+        cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
+                     m_, volumes, to_);
     }
 
 private:
@@ -259,6 +298,7 @@ private:
     std::int64_t rows_;
     tile_cut cut_;
     hard_tiles hard_;
+    point_lists points_;
     sink<std::int32_t, std::int32_t, false, Last> to_;
 };
 
