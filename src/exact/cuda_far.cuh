@@ -124,6 +124,53 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
+/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
+/// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
+template <class Hull>
+__device__ place tangent_before(Hull& hull, place p, int from, const wide_point& right) {
+    for (place before; last_place(hull, from, p.band, before); p = before) {
+        if (!hidden<false, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}), right)) break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = hull.start(p.band), high = p.at;
+    for (int at = high; low < high; at = (low + high + 1) / 2) {
+        const bool stays =
+            !hidden<false, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        (stays ? low : high) = stays ? at : at - 1;
+    }
+    return {p.band, low};
+}
+/// The same of a right run [p.band, to), from p on, and `left`.
+template <class Hull>
+__device__ place tangent_after(Hull& hull, place p, int to, const wide_point& left) {
+    for (place after; first_place(hull, p.band + 1, to, after); p = after) {
+        if (!hidden<false, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}), hull.point(after))) break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = p.at, high = hull.end(p.band) - 1;
+    for (int at = low; low < high; at = (low + high) / 2) {
+        const bool stays =
+            !hidden<false, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        (stays ? high : low) = stays ? at : at + 1;
+    }
+    return {p.band, low};
+}
+
+/// Joins the hulls of slabs [from, seam) and [seam, to).
+template <class Hull>
+__device__ void join_slabs(Hull& hull, int from, int seam, int to) {
+    place l, r;
+    if (!last_place(hull, from, seam, l) || !first_place(hull, seam, to, r)) return;
+    for (bool moved = true; moved;) {
+        const place left = tangent_before(hull, l, from, hull.point(r));
+        const place right = tangent_after(hull, r, to, hull.point(left));
+        moved = right.band != r.band || right.at != r.at;
+        l = left, r = right;
+    }
+    hull.set(l.band, hull.start(l.band), l.at + 1);
+    hull.set(r.band, r.at, hull.end(r.band));
+}
+
 /// The groups of lines that have hard windows.
 struct hard_groups {
     const std::int32_t* number;
@@ -158,7 +205,7 @@ __global__ void __launch_bounds__(merge_threads)
         for (int step = 1; step < lists.slabs; step *= 2) {
             for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
                  from += merge_warps * 2 * step)
-                merge_bands<false>(hull, from, from + step, min(from + 2 * step, lists.slabs));
+                join_slabs(hull, from, from + step, min(from + 2 * step, lists.slabs));
             __syncthreads();
         }
     }

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const square s = square_at(top);
         const window w = s.look();
         if (lane == 0) windows[warp][i] = w;
-        const int here = s.offers(w);
+        const int here = w.bound <= largest_bound ? s.offers(w) : 0;
         offers += here, ++squares;
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));

@@ -43,37 +43,23 @@ struct brick_square {
 
     /// Offers those of the points that could win.
     template <class Values>
-    __device__ void offer(const listed_point* points, int count, std::int32_t& bound, std::int32_t& mine,
-                          Values& best) const {
+    __device__ void offer(const listed_point* points, int count, offers<Values>& to) const {
         const int lane = rows.lane;
-        for (int at = 0; at < count; at += cuda::warp)
-            if (at + lane < count) bound = min(bound, cells.most(points[at + lane]));
-        bound = __reduce_min_sync(cuda::every_lane, bound), mine = min(mine, bound + 1);
-        offered waiting{};
-        bool waits = false;
-        int since = 0;
+        std::int32_t most = to.bound;
+        for (int at = lane; at < count; at += cuda::warp) most = min(most, cells.most(points[at]));
+        to.bound = __reduce_min_sync(cuda::every_lane, most), to.mine = min(to.mine, to.bound + 1);
         for (int at = 0; at < count; at += cuda::warp) {
-            const std::int32_t least =
-                at + lane < count ? cells.least(points[at + lane]) : no_site<std::int32_t>();
-            std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= bound);
+            const std::int32_t least = at + lane < count ? cells.least(points[at + lane]) : no_site<std::int32_t>();
+            std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= to.bound);
             while (wanted != 0) {
                 const listed_point p = points[at + __ffs(static_cast<int>(wanted)) - 1];
                 wanted &= wanted - 1;
                 const std::int32_t dx = cells.x + lane - p.x(), dy = cells.y - p.y(), apart = dx * dx + dy * dy,
                                    gap = rows.rows_to(p.z);
-                if (!__any_sync(cuda::every_lane, apart + gap * gap < mine)) continue;
-                const offered here{apart, rows.top - p.z};
-                waits = !waits;
-                if (waits) waiting = here;
-                else best.offer(waiting, here);
-                if (waits || ++since < pairs_a_bound) continue;
-                since = 0;
-                mine = min(mine, best.largest());
-                bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
-                wanted &= __ballot_sync(cuda::every_lane, least <= bound);
+                if (!__any_sync(cuda::every_lane, apart + gap * gap < to.mine)) continue;
+                if (to.take({apart, rows.top - p.z})) wanted &= __ballot_sync(cuda::every_lane, least <= to.bound);
             }
         }
-        if (waits) best.offer(waiting, waiting);
     }
 };
 
@@ -84,67 +70,85 @@ struct brick_memory {
     std::int32_t bound;
 };
 
-/// The lists of one image, as a brick looks through them: the planes of its own z first, then those beside them.
-struct plane_lists {
-    const point_lists& lists;
-    std::int64_t first;  ///< list of the image
-    int count;           ///< lists of the image
+/// The lists of one image as the calling warp of a block takes turns at them: those of the brick's own planes first, then
+/// outward, until all that is farther is beyond `bound`, which may fall on the way.
+class lists_outward {
+public:
+    __device__ lists_outward(const point_lists& lists, std::int64_t first, const brick& b, int warp)
+        : lists_(lists), first_(first), b_(b), turn_(warp) {}
 
-    /// Rows between a brick and the planes of a list.
-    __device__ static std::int32_t gap(const brick& b, int nth) {
-        return max(max(b.z - (nth * list_planes + list_planes - 1), nth * list_planes - b.z1), 0);
+    __device__ bool next(std::int32_t bound) {
+        for (; turn_ < 2 * lists_.lists_an_image; turn_ += brick_warps) {
+            const int apart = (turn_ + 1) / 2, middle = b_.z / list_planes,
+                      nth = turn_ % 2 == 0 ? middle + apart : middle - apart;
+            const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+            if (rows * rows > bound) break;
+            if (nth < 0 || nth >= lists_.lists_an_image) continue;
+            points_ = lists_.points + (first_ + nth) * lists_.capacity, count_ = lists_.counts[first_ + nth];
+            turn_ += brick_warps;
+            return true;
+        }
+        turn_ = 2 * lists_.lists_an_image;
+        count_ = 0;
+        return false;
     }
-    /// visit(list) for all that are no farther than the root of bound(), which may fall on the way.
-    template <class Bound, class Visit>
-    __device__ void outward(const brick& b, const Bound& bound, const Visit& visit) const {
-        const int middle = b.z / list_planes;
-        for (int apart = 0; apart < count; ++apart)
-            for (int side = 0; side < (apart == 0 ? 1 : 2); ++side) {
-                const int nth = side == 0 ? middle + apart : middle - apart;
-                if (nth < 0 || nth >= count) continue;
-                const std::int32_t rows = gap(b, nth);
-                if (rows * rows <= bound()) visit(first + nth);
-            }
-    }
+    __device__ const listed_point* points() const { return points_; }
+    __device__ int count() const { return count_; }
+
+private:
+    const point_lists& lists_;
+    std::int64_t first_;
+    const brick& b_;
+    int turn_;
+    const listed_point* points_ = nullptr;
+    int count_ = 0;
 };
 
-/// All the block's points to its squares: lists them, and offers them each time that no more fit.
+/// For all threads alike, the least bound of a brick's values that a point sets.
+__device__ inline std::int32_t bound_of(brick_memory& memory, lists_outward lists, const brick& b, int lane) {
+    if (threadIdx.x == 0) memory.bound = no_site<std::int32_t>(), memory.count = 0;
+    __syncthreads();
+    const volatile std::int32_t* const bound = &memory.bound;
+    while (lists.next(__shfl_sync(cuda::every_lane, *bound, 0))) {
+        std::int32_t here = no_site<std::int32_t>();
+        for (int at = lane; at < lists.count(); at += cuda::warp) here = min(here, b.most(lists.points()[at]));
+        here = __reduce_min_sync(cuda::every_lane, here);
+        if (lane == 0 && here < no_site<std::int32_t>()) atomicMin(&memory.bound, here);
+    }
+    __syncthreads();
+    return *bound;
+}
+
+/// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the end.
 template <class Values, bool Last>
-__device__ void finish_brick(brick_memory& memory, const plane_lists& planes, const brick& b, std::int32_t bound,
+__device__ void finish_brick(brick_memory& memory, lists_outward lists, const brick& b, std::int32_t bound,
                              const brick_square& mine, const tile_target<Last>& target) {
-    Values best;
-    std::int32_t least_bound = bound, own = bound + 1;
+    offers<Values> to(bound);
     const bool within = mine.rows.top <= mine.rows.bottom;
-    const auto offer = [&] {
-        __syncthreads();
-        if (within) mine.offer(memory.points, memory.count, least_bound, own, best);
+    const int lane = mine.rows.lane;
+    const volatile int* const listed = &memory.count;
+    int at = 0;
+    for (bool more = lists.next(bound), any = true; any;) {
+        // After this look each warp adds 32 points at most.
+        while (more && __shfl_sync(cuda::every_lane, *listed, 0) <= listed_points - brick_threads) {
+            const listed_point p = at + lane < lists.count() ? lists.points()[at + lane] : listed_point{};
+            const bool wins = at + lane < lists.count() && b.least(p) <= bound;
+            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
+            int place = 0;
+            if (lane == 0 && winners != 0) place = atomicAdd(&memory.count, __popc(winners));
+            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
+            if (wins) memory.points[place] = p;
+            at += cuda::warp;
+            if (at >= lists.count()) at = 0, more = lists.next(bound);
+        }
+        any = __syncthreads_or(more);
+        if (within) mine.offer(memory.points, memory.count, to);
         __syncthreads();
         if (threadIdx.x == 0) memory.count = 0;
         __syncthreads();
-    };
-    planes.outward(
-        b, [&] { return bound; },
-        [&](std::int64_t list) {
-            const int count = planes.lists.counts[list];
-            const listed_point* const points = planes.lists.points + list * planes.lists.capacity;
-            for (int at = 0; at < count; at += brick_threads) {
-                const int nth = at + static_cast<int>(threadIdx.x);
-                const listed_point p = nth < count ? points[nth] : listed_point{};
-                const bool wins = nth < count && b.least(p) <= bound;
-                const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
-                int place = 0;
-                if (mine.rows.lane == 0 && winners != 0) place = atomicAdd(&memory.count, __popc(winners));
-                place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << mine.rows.lane) - 1));
-                if (wins) memory.points[place] = p;
-                __syncthreads();
-                const bool full = memory.count > listed_points - brick_threads;
-                __syncthreads();  // all have read the count
-                if (full) offer();
-            }
-        });
-    offer();
-    if (within)
-        write_square(mine.rows, bound, target, best, std::make_integer_sequence<int, square_rows>{});
+    }
+    to.finish();
+    if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
 /// A block one brick after another of `size` cells, when sites are few.
@@ -166,21 +170,8 @@ __global__ void __launch_bounds__(brick_threads, 2)
         b.z = static_cast<int>(plane - image * deep) * list_planes;
         b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
         b.z1 = min(b.z + list_planes, depth) - 1;
-        const plane_lists planes{lists, image * deep, deep};
-        if (threadIdx.x == 0) memory.bound = no_site<std::int32_t>(), memory.count = 0;
-        __syncthreads();
-        const auto bound = [&] { return *static_cast<volatile std::int32_t*>(&memory.bound); };
-        planes.outward(b, bound, [&](std::int64_t list) {
-            const int count = lists.counts[list];
-            std::int32_t here = no_site<std::int32_t>();
-            for (int at = static_cast<int>(threadIdx.x); at < count; at += brick_threads)
-                here = min(here, b.most(lists.points[list * lists.capacity + at]));
-            here = __reduce_min_sync(cuda::every_lane, here);
-            __syncthreads();  // all have read the bound
-            if (lane == 0 && here < no_site<std::int32_t>()) atomicMin(&memory.bound, here);
-            __syncthreads();
-        });
-        const std::int32_t most = bound();
+        const lists_outward outward(lists, image * deep, b, warp);
+        const std::int32_t most = bound_of(memory, outward, b, lane);
         const int y = b.y + warp;
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
@@ -190,8 +181,8 @@ __global__ void __launch_bounds__(brick_threads, 2)
                                        image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
                                        static_cast<std::int32_t>(plane_cells),
                                        min(length - b.x, 32)};
-        if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, planes, b, most, mine, target);
-        else finish_brick<wide_square>(memory, planes, b, most, mine, target);
+        if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
+        else finish_brick<wide_square>(memory, outward, b, most, mine, target);
         __syncthreads();
     }
 }

@@ -19,6 +19,7 @@ constexpr int column_threads = column_warps * cuda::warp;
 constexpr int chunk_rows = post_rows * cuda::warp;  // that a warp looks at in one go
 constexpr int most_chunks = static_cast<int>(most_packed / chunk_rows) + 1;
 constexpr int between_warps = 8;
+constexpr int most_own_rows = 96;  // left to a lane: with more, 32 rows at a time are looked at first
 constexpr int between_threads = between_warps * cuda::warp;
 
 /// 32 neighbouring posts of one image.
@@ -210,40 +211,50 @@ struct left_rows {
     std::int32_t bound;
 };
 
-/// Offers each lane the rows it has left: the outermost two, which bound the others, then those that can improve a row.
+/// Offers each lane the rows that its own line has left, one after another.
 template <class Values>
-__device__ std::int32_t offer_between(const square& s, const left_rows& mine, Values& best) {
-    // Rows too far away to win could exceed what the square holds.
-    const auto offer_of = [&](int row) {
-        const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart), rows = s.rows_to(row);
-        return rows * rows <= mine.bound ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0};
-    };
-    best.offer(offer_of(mine.from), offer_of(mine.end));
-    std::int32_t bound = best.largest();
-    offered waiting{};
-    bool waits = false;
-    int since = 0;
+__device__ void offer_own(const square& s, const left_rows& mine, offers<Values>& to) {
 #pragma unroll 2
     for (int row = mine.from + 1; __any_sync(cuda::every_lane, row < mine.end); ++row) {
-        offered here = offer_of(min(row, mine.end));
-        const int apart = s.rows_to(row);
-        if (!__any_sync(cuda::every_lane, row < mine.end && here.value + apart * apart < bound)) continue;
-        waits = !waits;
-        if (waits) waiting = here;
-        else best.offer(waiting, here);
-        if (waits || ++since < pairs_a_bound) continue;
-        since = 0;
-        bound = best.largest();
+        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart),
+                           rows = s.rows_to(row), least = apart * apart + rows * rows;
+        // Rows too far away to win could exceed what the square holds.
+        const bool wins = row < mine.end && least < to.mine;
+        if (__any_sync(cuda::every_lane, wins))
+            to.take(wins ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0});
     }
-    if (waits) best.offer(waiting, waiting);
-    return __reduce_max_sync(cuda::every_lane, bound);
+}
+
+/// Offers all lanes the rows that any of them has left.
+template <class Values>
+__device__ void offer_all(const square& s, const left_rows& mine, offers<Values>& to) {
+    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
+              last = __reduce_max_sync(cuda::every_lane, mine.end);
+    const auto load = [&](int row) { return row <= last ? s.words[row] : word_without_sites(); };
+    line_word next = load(first + s.lane);
+    for (int at = first; at <= last; at += cuda::warp) {
+        const line_word word = next;
+        next = load(at + cuda::warp + s.lane);
+        const int row = at + s.lane;
+        const std::int32_t rows = s.rows_to(row), near = near_word(word);
+        to.rows(s, word, row, word.any() ? near * near + rows * rows : no_site<std::int32_t>(), false);
+    }
 }
 
 template <class Values, bool Last>
 __device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<Last>& target) {
-    Values best;
-    const std::int32_t bound = offer_between(s, mine, best);
-    write_square(s, bound, target, best, std::make_integer_sequence<int, square_rows>{});
+    offers<Values> to(mine.bound);
+    const auto end_of = [&](int row) {
+        const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart), rows = s.rows_to(row);
+        return rows * rows <= mine.bound ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0};
+    };
+    to.best.offer(end_of(mine.from), end_of(mine.end));
+    to.mine = min(to.mine, to.best.largest());
+    to.bound = min(to.bound, __reduce_max_sync(cuda::every_lane, to.mine));
+    if (__reduce_max_sync(cuda::every_lane, mine.end - mine.from) <= most_own_rows) offer_own(s, mine, to);
+    else offer_all(s, mine, to);
+    to.finish();
+    write_square(s, to.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
 /// A warp one square after another of the hard tiles.

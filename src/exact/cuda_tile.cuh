@@ -188,7 +188,7 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const til
     if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
-        most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
+        if (r.end - r.from < 2 * half) most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) {
@@ -250,6 +250,11 @@ template <int LaneRows, class PutBoth, class Put>
 __device__ void write_rows(const tile<LaneRows>& t, const tile_rows& r, const PutBoth& put_both, const Put& put) {
     constexpr int warps = tile_warps<LaneRows>, half = t.half;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    if (r.end - r.from == 2 * half) {
+#pragma unroll 4
+        for (int pair = warp; pair < half; pair += warps) put_both(pair, t.word(pair, lane));
+        return;
+    }
     const int both_end = max(min(r.end - half, half), r.from);
 #pragma unroll 4
     for (int pair = r.from + warp; pair < both_end; pair += warps) put_both(pair, t.word(pair, lane));

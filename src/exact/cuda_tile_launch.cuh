@@ -26,6 +26,9 @@ inline block_shape hull_block(std::int64_t rows) {
             static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
 }
 
+// Cells of volumes that are looked at for being sparse. It takes two more launches, 5 us.
+constexpr std::int64_t least_listed = 1 << 22;
+
 /// How a pass's lines are cut into tiles.
 struct tile_cut {
     int lane_rows;  ///< of those compiled
@@ -62,7 +65,7 @@ public:
 
     /// Volumes with few sites are searched site by site.
     [[nodiscard]] bool points() const {
-        return words() && p_.rank - p_.first_axis == 3 && fits(p_.first_axis) && p_.size[last_axis() - 1] <= most_packed;
+        return words() && p_.rank - p_.first_axis == 3 && fits(p_.first_axis) && p_.cells >= least_listed;
     }
 
     void reserve(cuda::workspace& memory) {
@@ -196,73 +199,89 @@ private:
 template <bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<std::int32_t>& m, std::int64_t rows, const hard_tiles& hard,
-                const point_lists& points, const sink<std::int32_t, std::int32_t, false, Last>& to)
-        : on_(on), m_(m), rows_(rows), cut_(cut_lines(rows)), hard_(hard), points_(points), to_(to) {}
+    tile_search(const device& on, const metric<std::int32_t>& m, const tile_workspace& tiles,
+                const cuda::workspace& memory, int axis, const sink<std::int32_t, std::int32_t, false, Last>& to)
+        : on_(on),
+          m_(m),
+          tiles_(tiles),
+          memory_(memory),
+          axis_(axis),
+          rows_(m.size[axis]),
+          cut_(cut_lines(rows_)),
+          hard_(tiles.hard(memory, axis)),
+          points_(tiles.lists_of_points(memory)),
+          to_(to) {}
 
     /// Clears the counts of hard tiles of all passes on the way.
-    void from_words(const site_bytes& image, const packed_lines& lines, std::int32_t* counts) const {
+    void from_words(const site_bytes& image) const {
+        tiles_.clear_points(on_, memory_);
+        const packed_lines lines = tiles_.lines(memory_);
         const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
         cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, points_, counts);
+                     0, image, lines, points_, tiles_.counts(memory_));
         if (lines.stretches > 1)
             cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
+        const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
-                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), word_lines{lines}, cut_.into, m_, hard_, points_, to_);
+                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
-    }
-    /// After from_words, for lines that fit the hulls in shared memory.
-    void finish_short(const packed_lines& lines) const {
-        const block_shape block = hull_block(rows_);
-        cuda::launch(on_, search_hard_words<Last>, hull_blocks(lines.tiles), block.threads, block.shared,
-                     word_lines{lines}, m_, hard_, to_);
-    }
-    /// After from_words, for any.
-    void finish_by_posts(const packed_lines& lines, const post_lines& posts, const far_lists& lists) const {
-        const word_lines from{lines};
-        cuda::launch(on_, nearest_to_posts, std::min(lines.tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
-                     sizeof(column_memory), from, hard_.count, posts);
-        build_hulls(posts, every_post_group{hard_.count, posts.groups()}, posts.groups(), lists);
-        cuda::launch(on_, walk_posts,
-                     std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, posts, hard_.count, lists);
-        cuda::launch(on_, finish_between<Last>,
-                     std::min(blocks_for(lines.tiles * blocks_for(rows_, square_rows), between_warps),
-                              3 * multiprocessors),
-                     dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+        if (tiles_.far(axis_)) finish_by_posts(from);
+        else finish_short(search_hard_words<Last>, from, lines.tiles);
     }
 
-    void from_values(const pass& g, const std::int32_t* cells, const far_lists& lists) const {
+    void from_values(const pass& g, const std::int32_t* cells) const {
+        tiles_.clear_marks(on_, memory_, axis_);
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count, dim3(tile_threads<LaneRows>),
                          bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
-        if (hard_.groups == nullptr) {
-            const block_shape block = hull_block(rows_);
-            cuda::launch(on_, search_hard<Last>, hull_blocks(groups), block.threads, block.shared, from, m_, hard_,
-                         to_);
-            return;
-        }
+        if (tiles_.far(axis_)) finish_by_hulls(from, groups);
+        else finish_short(search_hard<Last>, from, groups);
+        if constexpr (Last)
+            if (tiles_.points()) search_by_points();
+    }
+
+private:
+    template <class Kernel, class Lines>
+    void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
+        const block_shape block = hull_block(rows_);
+        cuda::launch(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)), block.threads,
+                     block.shared, from, m_, hard_, to_);
+    }
+    void finish_by_posts(const word_lines& from) const {
+        const std::int64_t tiles = from.lines.tiles;
+        const post_lines posts = tiles_.posts(memory_);
+        const far_lists lists = tiles_.lists(memory_, posts.length);
+        cuda::launch(on_, nearest_to_posts, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
+                     sizeof(column_memory), from, hard_.count, posts);
+        build_hulls(posts, every_post_group{hard_.count, posts.groups()}, posts.groups(), lists);
+        cuda::launch(on_, walk_posts,
+                     std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+                     dim3(cuda::warp, walk_warps), 0, posts, hard_.count, lists);
+        cuda::launch(on_, finish_between<Last>,
+                     std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
+                     dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+    }
+    void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
+        const far_lists lists = tiles_.lists(memory_, rows_);
         build_hulls(from, hard_groups{hard_.group_count, hard_.groups}, groups, lists);
         cuda::launch(on_, walk_far<Last, value_lines>,
                      std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
     }
-
     /// Volumes with few sites; the other passes then do nothing.
-    void from_points(std::int64_t volumes) const {
-        const std::int64_t bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
+    void search_by_points() const {
+        const std::int64_t volumes = tiles_.volumes(),
+                           bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
                                     blocks_for(m_.size[m_.rank - 1], cuda::warp);
         cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
                      m_, volumes, to_);
     }
-
-private:
     /// Of up to `count` groups.
     template <class Lines, class Groups>
     void build_hulls(const Lines& lines, const Groups& groups, std::int64_t count, const far_lists& lists) const {
@@ -271,9 +290,6 @@ private:
         if (lists.slabs > 1)
             cuda::launch(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
                          dim3(cuda::warp, merge_warps), 0, lines, groups, lists);
-    }
-    std::int64_t hull_blocks(std::int64_t tiles) const {
-        return std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_));
     }
     template <class Body>
     void with_lane_rows(const Body& body) const {
@@ -295,6 +311,9 @@ private:
 
     const device& on_;
     const metric<std::int32_t>& m_;
+    const tile_workspace& tiles_;
+    const cuda::workspace& memory_;
+    int axis_;
     std::int64_t rows_;
     tile_cut cut_;
     hard_tiles hard_;
