@@ -216,10 +216,12 @@ public:
     void from_words(const site_bytes& image) const {
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
-        const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
+        const std::int64_t blocks =
+            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log);
         cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, points_, tiles_.counts(memory_));
+                     0, image, shape, lines, points_, tiles_.counts(memory_));
         if (lines.stretches > 1)
             cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
@@ -247,6 +249,16 @@ public:
     }
 
 private:
+    /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
+    static pack_shape shape_for(const packed_lines& lines) {
+        pack_shape shape;
+        for (int log = 0; log < 5; ++log)
+            if (lines.length == cuda::warp << log) shape.columns_log = log;
+        while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
+               lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
+            ++shape.lines_log;
+        return shape;
+    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const block_shape block = hull_block(rows_);
