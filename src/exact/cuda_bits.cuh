@@ -182,6 +182,12 @@ __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites,
             z};
 }
 
+/// What pack_lines clears for the kernels after it.
+struct tile_counts {
+    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;  ///< a number an image; null where nobody marks them
+};
+
 /// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
 /// columns_log is 5, one line or a stretch of one.
 struct pack_shape {
@@ -189,22 +195,24 @@ struct pack_shape {
 };
 
 /// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
-/// that rows are neighbours in memory. Also clears `counts`, which the kernels after it count in.
-template <bool Sixteens>
+/// that rows are neighbours in memory. Also clears `counts`.
+template <bool Sixteens, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const pack_shape shape, const packed_lines to, const point_lists lists,
-               std::int32_t* counts) {
-    __shared__ line_word turned[2 * pack_threads];
-    __shared__ std::uint32_t ends[pack_threads];
+    pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
+               const tile_counts counts) {
+    __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
+    __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
+    const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
     const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
-    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts[lane] = 0;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
     const bool several = to.stretches > 1;
     const int block_rows = pack_lines_a_block << shape.lines_log;
     const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
     const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
+    if (counts.marks != nullptr && block_row == 0 && stretch == 0 && nth == 0 && lane == 0) counts.marks[outer] = 0;
     const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
-    ends[nth * cuda::warp + lane] = no_ends;
+    if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
     __syncwarp();
     if (warp_row < to.rows) {
         const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
@@ -231,7 +239,7 @@ __global__ void __launch_bounds__(pack_threads)
     const line_word mine = within ? turned[local * pitch + local_column] : word_without_sites();
     if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
     if (local_column == 0 && !several) {
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[local] != no_ends);
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, local < block_rows && ends[local] != no_ends);
         if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
     } else if (local_column == 0 && within) {
         to.ends[above * to.rows + row] = ends[lane];

@@ -322,19 +322,20 @@ __device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& ta
     return true;
 }
 
-/// The tiles that the hulls must finish and, where lines are cut into windows, the groups of 32 lines that these belong to.
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
+/// state is read, its group of 32 lines.
 struct hard_tiles {
     std::int32_t* count = nullptr;  ///< of tiles
     std::int32_t* list = nullptr;
-    std::int32_t* group_count = nullptr;
-    std::int32_t* groups = nullptr;  ///< null where a tile is a whole group
-    std::uint32_t* marks = nullptr;  ///< a group each, 0 at first
+    std::int32_t* owner_count = nullptr;
+    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
+    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
 
-    __device__ void add(std::int64_t group) const {
+    __device__ void add(std::int64_t owner) const {
         if (threadIdx.x != 0) return;
         list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
-        if (groups != nullptr && atomicExch(marks + group, 1) == 0)
-            groups[atomicAdd(group_count, 1)] = static_cast<std::int32_t>(group);
+        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
+            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
     }
 };
 
