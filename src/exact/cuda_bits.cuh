@@ -16,6 +16,8 @@ namespace {
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
 constexpr int carry_warps = 8;
+constexpr int short_line_words = 8;  // of lines that pack_short_lines takes
+constexpr int short_line_cells = short_line_words * cuda::warp;
 constexpr std::uint32_t nowhere_beside = 0xffff;  // to one side of a word or a stretch there is no site
 
 /// 32 neighbouring cells of a line of up to 65536: no real distance from an end of a word is `nowhere_beside`.
@@ -246,6 +248,70 @@ __global__ void __launch_bounds__(pack_threads)
     }
     if (lists.many != nullptr)
         list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
+}
+
+/// Of a line's words, the word that begins `at` cells into the bits of a block; cells from `cells` on are none of its.
+__device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
+    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
+    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
+}
+
+/// Sixteen cells as bits; bytes outside the image are not read.
+__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
+    const std::uint8_t* const end = image.data + image.lines * image.length;
+    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    if (from >= image.data && from + 16 <= end)
+        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 16; ++i)
+        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
+    return bits ^ flip;
+}
+
+/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
+/// line cuts its words out of them. Also clears `counts`.
+__global__ void __launch_bounds__(pack_threads)
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+                     const tile_counts counts) {
+    __shared__ std::uint32_t bits[pack_threads + 1];
+    const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
+    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
+                       first_row = (blockIdx.x - outer * blocks) * block_lines;
+    if (blockIdx.x == 0 && thread < 2 * max_rank) counts.hard[thread] = 0;
+    if (counts.marks != nullptr && first_row == 0 && thread == 0) counts.marks[outer] = 0;
+    const auto length = static_cast<int>(image.length);
+    const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
+    const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;
+    const auto skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16);
+    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
+    for (int i = thread; 16 * i < skipped + lines * length; i += pack_threads)
+        halves[i] = static_cast<std::uint16_t>(sixteen_cells(image, first - skipped + 16 * i));
+    __syncthreads();
+    const bool within = thread < lines;
+    const int start = skipped + (within ? thread : 0) * length;
+    std::uint32_t word[short_line_words], after[short_line_words], next = nowhere_beside;
+    const auto columns = static_cast<int>(to.columns);
+#pragma unroll
+    for (int c = short_line_words - 1; c >= 0; --c) {
+        word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
+        after[c] = next;
+        if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
+        else if (next != nowhere_beside) next += cuda::warp;
+    }
+    const std::int64_t row = first_row + thread;
+    std::uint32_t before = nowhere_beside;
+#pragma unroll
+    for (int c = 0; c < short_line_words; ++c) {
+        if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
+        if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
+        else if (before != nowhere_beside) before += cuda::warp;
+    }
+    const std::uint32_t sited = __ballot_sync(cuda::every_lane, before != nowhere_beside);
+    if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    if (lists.many != nullptr)
+#pragma unroll
+        for (int c = 0; c < short_line_words; ++c)
+            if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
 }
 
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words

@@ -218,18 +218,11 @@ public:
     void from_words(const site_bytes& image) const {
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-        const std::int64_t blocks =
-            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log);
-        const auto pack = !sixteens              ? pack_lines<false, false>
-                          : shape.columns_log == 5 ? pack_lines<true, false>
-                                                   : pack_lines<true, true>;
-        cuda::launch(on_, pack, blocks, dim3(cuda::warp, pack_lines_a_block), 0, image, shape, lines, points_,
-                     tiles_.counts(memory_));
+        pack(image, lines);
         if (lines.stretches > 1)
-            cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
-                         lines);
+            cuda::launch(on_, carry_stretches,
+                         blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
+                         dim3(cuda::warp, carry_warps), 0, lines);
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
@@ -254,6 +247,28 @@ public:
     }
 
 private:
+    void pack(const site_bytes& image, const packed_lines& lines) const {
+        const dim3 threads(cuda::warp, pack_lines_a_block);
+        const tile_counts counts = tiles_.counts(memory_);
+        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
+        if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
+            // With the cells before the first line that share its sixteen, as many bits as there are loads for.
+            const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
+            const auto block_lines = static_cast<int>(
+                std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
+            cuda::launch(on_, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
+                         block_lines, lines, points_, counts);
+            return;
+        }
+        const auto kernel = !sixteens                ? pack_lines<false, false>
+                            : shape.columns_log == 5 ? pack_lines<true, false>
+                                                     : pack_lines<true, true>;
+        cuda::launch(
+            on_, kernel,
+            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log), threads, 0,
+            image, shape, lines, points_, counts);
+    }
     /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
     static pack_shape shape_for(const packed_lines& lines) {
         pack_shape shape;
