@@ -134,8 +134,7 @@ __device__ place tangent_before(Hull& hull, place p, int from, const wide_point&
     }
     int low = hull.start(p.band), high = p.at;
     for (int at = high; low < high; at = (low + high + 1) / 2) {
-        const bool stays =
-            !hidden<false, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        const bool stays = !hidden<false, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
         (stays ? low : high) = stays ? at : at - 1;
     }
     return {p.band, low};
@@ -149,8 +148,7 @@ __device__ place tangent_after(Hull& hull, place p, int to, const wide_point& le
     }
     int low = p.at, high = hull.end(p.band) - 1;
     for (int at = low; low < high; at = (low + high) / 2) {
-        const bool stays =
-            !hidden<false, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        const bool stays = !hidden<false, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
         (stays ? high : low) = stays ? at : at + 1;
     }
     return {p.band, low};
@@ -176,8 +174,7 @@ struct hard_groups {
     const std::int32_t* number;
     const std::int32_t* list;
 
-    __device__ hard_groups(const hard_tiles& hard, const value_lines&)
-        : number(hard.owner_count), list(hard.owners) {}
+    __device__ hard_groups(const hard_tiles& hard, const value_lines&) : number(hard.owner_count), list(hard.owners) {}
     __device__ std::int64_t count() const { return *number; }
     __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
 };
@@ -227,8 +224,8 @@ __global__ void __launch_bounds__(walk_threads)
         const std::int64_t above = quotient(nth, parts);
         const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
-        const int from = top + static_cast<int>(nth - above * parts) * block_rows +
-                         static_cast<int>(threadIdx.y) * band_rows;
+        const int from =
+            top + static_cast<int>(nth - above * parts) * block_rows + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= end) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(at.group) - 1);
         const far_hull<Lines> hull(lines, lists, at.group, lane);

@@ -63,7 +63,8 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
     add_up_bits<tile_threads<LaneRows>>(sited, groups, before, counts);
     row_list rows{list, before, before[groups], 0, line_rows};
     if (rows.count > listed_rows) {
-        rows.from = max(r.first + r.from - listed_beside, 0), rows.end = min(r.first + r.end + listed_beside, line_rows);
+        rows.from = max(r.first + r.from - listed_beside, 0),
+        rows.end = min(r.first + r.end + listed_beside, line_rows);
         rows.count = before[(rows.end + cuda::warp - 1) / cuda::warp] - before[rows.from / cuda::warp];
     }
     for (int group = rows.from / cuda::warp + warp; group * cuda::warp < rows.end; group += tile_warps<LaneRows>) {

@@ -17,8 +17,8 @@ static_assert(listed_points >= 2 * brick_threads);
 
 /// Finds, for the brick whose block calls it, what can win.
 struct brick {
-    int x, y, z;      ///< first cell
-    int x1, y1, z1;   ///< last cell
+    int x, y, z;     ///< first cell
+    int x1, y1, z1;  ///< last cell
 
     __device__ static std::int32_t outside(std::int32_t at, int first, int last) {
         return max(max(first - at, at - last), 0);
@@ -187,11 +187,9 @@ __global__ void __launch_bounds__(brick_threads, 2)
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
         const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
-        const tile_target<Last> target{m,
-                                       to,
+        const tile_target<Last> target{m, to,
                                        image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
-                                       static_cast<std::int32_t>(plane_cells),
-                                       min(length - b.x, 32)};
+                                       static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
         if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
         else finish_brick<wide_square>(memory, outward, b, most, mine, target);
         __syncthreads();

@@ -32,8 +32,8 @@ struct post_group {
 /// Lines along the posts of all images. A post after the last row closes each image.
 struct post_lines {
     using group = post_group;
-    std::int32_t* nearest = nullptr;  ///< row of the nearest site in a column, or -1: for each column, for each post
-    std::uint16_t* winners = nullptr; ///< row that wins: for each post, for each column
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each column, for each post
+    std::uint16_t* winners = nullptr;  ///< row that wins: for each post, for each column
     std::int64_t images = 1;
     std::int64_t length = 1;
     int posts = 1;
@@ -199,7 +199,8 @@ __global__ void __launch_bounds__(walk_threads)
     for (std::int64_t nth = blockIdx.x; nth < groups.count() * parts; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
         const post_group g = lines.group_of(groups[above]);
-        const int from = static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
+        const int from =
+            static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= lines.rows()) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(g) - 1);
         const far_hull<post_lines> hull(lines, lists, g, lane);
@@ -208,7 +209,9 @@ __global__ void __launch_bounds__(walk_threads)
         walk<false>(
             hull, lists.slabs, from / slab_rows, from, min(from + band_rows, lines.rows()), 1,
             [](const wide_point& p) { return p.row(); },
-            [&](int x, std::int32_t, std::int32_t site_x) { winners[x] = static_cast<std::uint16_t>(line.site(site_x)); });
+            [&](int x, std::int32_t, std::int32_t site_x) {
+                winners[x] = static_cast<std::uint16_t>(line.site(site_x));
+            });
     }
 }
 
@@ -223,8 +226,8 @@ template <class Values>
 __device__ void offer_own(const square& s, const left_rows& mine, offers<Values>& to) {
 #pragma unroll 2
     for (int row = mine.from + 1; __any_sync(cuda::every_lane, row < mine.end); ++row) {
-        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart),
-                           rows = s.rows_to(row), least = apart * apart + rows * rows;
+        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart), rows = s.rows_to(row),
+                           least = apart * apart + rows * rows;
         // Rows too far away to win could exceed what the square holds.
         const bool wins = row < mine.end && least < to.mine;
         if (__any_sync(cuda::every_lane, wins))
@@ -283,7 +286,8 @@ __global__ void __launch_bounds__(between_threads, 3)
         const std::uint16_t* const winners = posts.winners_of(at.group.outer, top / post_rows) + at.group.x + mine;
         left_rows left{winners[0], winners[posts.length], 0};
         const auto bound_by = [&](int row) {
-            const std::int32_t apart = min(s.words[row].distance(lane), far_apart), rows = max(abs(row - top), abs(s.bottom - row));
+            const std::int32_t apart = min(s.words[row].distance(lane), far_apart),
+                               rows = max(abs(row - top), abs(s.bottom - row));
             return apart * apart + rows * rows;
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));

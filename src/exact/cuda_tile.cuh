@@ -277,9 +277,7 @@ __device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inn
                             const CellOf& cell_of) {
     constexpr int half = t.half;
     if (r.end - r.from == 2 * half) return write_pairs<true>(t, out, inner, 0, half, cell_of);
-    const auto put = [&](int row, std::uint32_t bits) {
-        out[static_cast<std::int64_t>(row) * inner] = cell_of(bits);
-    };
+    const auto put = [&](int row, std::uint32_t bits) { out[static_cast<std::int64_t>(row) * inner] = cell_of(bits); };
     if (r.end - half <= r.from) return write_rows(t, r.from, r.end, put);
     write_pairs<false>(t, out, inner, r.from, r.end - half, cell_of);
     write_rows(t, r.end - half, half + r.from, put);

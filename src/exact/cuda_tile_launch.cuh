@@ -79,8 +79,7 @@ public:
             const packed_lines lines = this->lines(memory);
             words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
             sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
-            if (lines.stretches > 1)
-                ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+            if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
                 const post_lines posts = this->posts(memory);
@@ -220,13 +219,12 @@ public:
         const packed_lines lines = tiles_.lines(memory_);
         pack(image, lines);
         if (lines.stretches > 1)
-            cuda::launch(on_, carry_stretches,
-                         blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
+            cuda::launch(on_, carry_stretches, blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
                          dim3(cuda::warp, carry_warps), 0, lines);
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
-                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count, dim3(tile_threads<LaneRows>),
+                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_posts(from);
         else finish_short(search_hard_words<Last>, from, lines.tiles);
@@ -264,10 +262,9 @@ private:
         const auto kernel = !sixteens                ? pack_lines<false, false>
                             : shape.columns_log == 5 ? pack_lines<true, false>
                                                      : pack_lines<true, true>;
-        cuda::launch(
-            on_, kernel,
-            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log), threads, 0,
-            image, shape, lines, points_, counts);
+        cuda::launch(on_, kernel,
+                     lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
+                     threads, 0, image, shape, lines, points_, counts);
     }
     /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
     static pack_shape shape_for(const packed_lines& lines) {
@@ -309,9 +306,9 @@ private:
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
-        const std::int64_t volumes = tiles_.volumes(),
-                           bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
-                                    blocks_for(m_.size[m_.rank - 1], cuda::warp);
+        const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
+                                                                blocks_for(m_.size[m_.rank - 2], brick_warps) *
+                                                                blocks_for(m_.size[m_.rank - 1], cuda::warp);
         cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
                      m_, volumes, to_);
     }

@@ -62,18 +62,14 @@ struct word_lines {
     }
     __device__ int rows() const { return static_cast<int>(lines.rows); }
     __device__ std::int64_t inner() const { return lines.length; }
-    __device__ int width(const word_group& g) const {
-        return min(static_cast<int>(lines.length) - g.x, cuda::warp);
-    }
+    __device__ int width(const word_group& g) const { return min(static_cast<int>(lines.length) - g.x, cuda::warp); }
     /// Cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
         return g.outer * lines.rows * lines.length + g.x + lane;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
     /// Which rows of the group's image have sites.
-    __device__ const std::uint32_t* sited(const word_group& g) const {
-        return lines.sited + g.outer * lines.groups();
-    }
+    __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
 
     /// What a row of a line holds, and its value.
     class reader {
