@@ -256,8 +256,8 @@ __device__ void gather(const square& s, const window& w, offers<Values>& to) {
     to.finish();
 }
 
-template <bool Last, class Values, int... I>
-__device__ void write_square(const square& s, std::int32_t bound, const tile_target<Last>& target, const Values& best,
+template <class V, bool Last, class Values, int... I>
+__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target, const Values& best,
                              std::integer_sequence<int, I...>) {
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
@@ -274,15 +274,15 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-template <class Values, bool Last>
-__device__ void finish_square_in(const square& s, const window& w, const tile_target<Last>& target) {
+template <class Values, class V, bool Last>
+__device__ void finish_square_in(const square& s, const window& w, const tile_target<V, Last>& target) {
     offers<Values> to(w.bound);
     gather(s, w, to);
     write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-template <bool Last>
-__device__ void finish_square(const square& s, const window& w, const tile_target<Last>& target) {
+template <class V, bool Last>
+__device__ void finish_square(const square& s, const window& w, const tile_target<V, Last>& target) {
     if (s.count == 0) {
         if (s.lane < target.lines)
             for (int row = s.top; row <= s.bottom; ++row) target.put(row, no_site<std::int32_t>());

@@ -71,7 +71,7 @@ struct word_lines {
     /// Which rows of the group's image have sites.
     __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
 
-    /// What a row of a line holds, and its value.
+    /// Loads how far a line's nearest site is in a row.
     class reader {
     public:
         __device__ reader(const word_lines& of, const word_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
@@ -80,11 +80,6 @@ struct word_lines {
             return word.any() ? word.distance(bit_) : none;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return static_cast<V>(loaded) * loaded;
-        }
-
     private:
         static constexpr std::int32_t none = -1;
         const line_word* words_;
@@ -95,9 +90,12 @@ struct word_lines {
 /// Lines with the values that the passes before left.
 struct value_lines {
     using group = value_group;
+    using number = std::int32_t;
     pass g;
     const std::int32_t* cells;
 
+    __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
+    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
     __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
         if (cut.count == 1) return {{tile}, 0};
@@ -119,11 +117,6 @@ struct value_lines {
             : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
         __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return loaded;
-        }
-
     private:
         const std::int32_t* cells_;
         std::int64_t inner_;
