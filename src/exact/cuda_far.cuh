@@ -243,8 +243,7 @@ __global__ void __launch_bounds__(walk_threads)
         const far_hull<Lines> hull(lines, lists, at.group, lane);
         const std::int64_t first_cell = lines.first_cell(at.group, lane), inner = lines.inner();
         walk<false>(
-            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1,
-            [](const auto&) { return 0; },
+            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1, [](const auto&) { return 0; },
             [&](int q, std::int32_t value, std::int32_t) { to.put(m, first_cell + q * inner, value, 0); });
     }
 }

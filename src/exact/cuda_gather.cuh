@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
     const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
-                                   width};
+                                      width};
     // Within a limit below the cap steps always do.
     const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words + r.first, r.rows, width, counts);
     if (steps > 0) {

@@ -162,7 +162,8 @@ __device__ void finish_brick(brick_memory& memory, lists_outward lists, const br
     if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// A block one brick after another of `size` cells, when sites are few.
+/// A block one brick after another, when sites are few. One function, because it is little more than the names of a brick's
+/// parts.
 template <bool Last>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,
@@ -187,9 +188,9 @@ __global__ void __launch_bounds__(brick_threads, 2)
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
         const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
-        const tile_target<std::int32_t, Last> target{m, to,
-                                       image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
-                                       static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
+        const tile_target<std::int32_t, Last> target{
+            m, to, image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
+            static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
         if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
         else finish_brick<wide_square>(memory, outward, b, most, mine, target);
         __syncthreads();

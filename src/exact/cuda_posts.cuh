@@ -212,9 +212,7 @@ __global__ void __launch_bounds__(walk_threads)
         walk<false>(
             hull, lists.slabs, from / slab_rows, from, min(from + band_rows, lines.rows()), 1,
             [](const auto& p) { return p.row(); },
-            [&](int x, V, std::int32_t site_x) {
-                winners[x] = static_cast<std::uint16_t>(line.site(site_x));
-            });
+            [&](int x, V, std::int32_t site_x) { winners[x] = static_cast<std::uint16_t>(line.site(site_x)); });
     }
 }
 
@@ -313,7 +311,7 @@ __global__ void __launch_bounds__(between_threads, 3)
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
         const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane),
-                                       static_cast<std::int32_t>(lines.inner()), width};
+                                          static_cast<std::int32_t>(lines.inner()), width};
         if constexpr (sizeof(V) == sizeof(std::int64_t)) {
             if (left.bound > largest_bound) {
                 finish_between_wide(s, left, target);

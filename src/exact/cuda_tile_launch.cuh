@@ -61,7 +61,7 @@ public:
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
     /// What tiles leave does not go to the hulls in shared memory.
-    [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
+    [[nodiscard]] bool far(int axis) const { return p_.numbers != tier::int32 || !rows_fit_shared(p_, axis); }
 
     /// Volumes with few sites are searched site by site.
     [[nodiscard]] bool points() const {
@@ -201,8 +201,8 @@ private:
 template <class V, bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles,
-                const cuda::workspace& memory, int axis, const value_sink<V, Last>& to)
+    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles, const cuda::workspace& memory,
+                int axis, const value_sink<V, Last>& to)
         : on_(on),
           m_(m),
           tiles_(tiles),
@@ -224,8 +224,8 @@ public:
                          dim3(cuda::warp, carry_warps), 0, lines);
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
+                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
         if (tiles_.far(axis_)) return finish_by_posts(from);
         if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
