@@ -92,8 +92,9 @@ struct job {
 /// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
 /// or more than 2 axes are wanted; none where a contiguous output of that width can serve; plus one tile of lines a thread.
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
-/// output of that width can serve; distances alone, in unit spacing and with the last two sides up to 1024, need one less,
-/// and a quarter of a byte), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the
+/// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
+/// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
+/// those 4, and half a byte; 2 more where a side other than the last two is longer than 1024. Always 1 more where the
 /// image is not contiguous bytes, and the size of each output that is not contiguous. Options take more: labels and signs a
 /// copy of an image that is not contiguous (signs: a byte a cell), any option on a device a state of its own and, for labels
 /// and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
