@@ -1,0 +1,255 @@
+// Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted by 1, 2,
+// 3, ... cells to either side, until nothing farther can win. Where that takes long, blocks: the winners of a block's two ends
+// bound those of all cells between them (core.hpp), and of the cells between the winners only those are offered that could
+// win anywhere in the block.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host_rows.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exact/core.hpp"
+#include "exact/host_rows.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class N>
+constexpr N none = sizeof(N) == 2 ? static_cast<N>(no_site16) : static_cast<N>(no_site<std::int32_t>());
+
+/// Cells to either side before blocks are cheaper; as many after a vector that blocks were needed for.
+constexpr std::int64_t near_after_far = 4;
+constexpr std::int64_t near_cells = 24;
+static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
+
+HWY_INLINE hn::Vec<hn::CappedTag<std::uint16_t, 32>> plus(hn::Vec<hn::CappedTag<std::uint16_t, 32>> a,
+                                                          hn::Vec<hn::CappedTag<std::uint16_t, 32>> b) {
+    return hn::SaturatedAdd(a, b);
+}
+HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 16>> plus(hn::Vec<hn::CappedTag<std::int32_t, 16>> a,
+                                                         hn::Vec<hn::CappedTag<std::int32_t, 16>> b) {
+    return hn::Add(a, b);
+}
+
+void fold(const fold_of_rows& f) {
+    const hn::CappedTag<std::uint16_t, 32> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    const std::int64_t above = std::min(f.row, f.window), below = std::min(f.rows - 1 - f.row, f.window);
+    const std::int64_t both = std::min(above, below), most = std::max(above, below);
+    const std::int64_t one_way = above > below ? -f.pitch : f.pitch;
+    const std::uint16_t* const here = f.value + f.row * f.pitch;
+    for (std::int64_t x = 0;;) {
+        auto best = hn::LoadU(tag, here + x);
+        const std::uint16_t *up = here + x, *down = here + x;
+        std::int64_t r = 1;
+        const auto settled = [&](auto term) { return hn::AllTrue(tag, hn::Eq(hn::Min(best, term), best)); };
+        for (; r <= both; ++r) {
+            const auto term = hn::Set(tag, f.term[r]);
+            if (settled(term)) break;
+            up -= f.pitch, down += f.pitch;
+            best = hn::Min(best, hn::SaturatedAdd(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), term));
+        }
+        if (r > both) {
+            for (const std::uint16_t* at = here + x + both * one_way; r <= most; ++r) {
+                const auto term = hn::Set(tag, f.term[r]);
+                if (settled(term)) break;
+                at += one_way;
+                best = hn::Min(best, hn::SaturatedAdd(hn::LoadU(tag, at), term));
+            }
+        }
+        hn::StoreU(best, tag, f.best + x);
+        if (x + lanes >= f.count) return;
+        x = std::min(x + lanes, f.count - lanes);
+    }
+}
+
+template <class N>
+class line {
+    using tag_of = hn::CappedTag<N, 64 / sizeof(N)>;
+    using values = hn::Vec<tag_of>;
+    static constexpr tag_of tag{};
+
+    struct winner {
+        std::int64_t query = -1, at = 0;  ///< of which cell it is, and where it lies
+        N value{};
+    };
+
+public:
+    explicit line(const line_search<N>& s) : s_(s), lanes_(static_cast<std::int64_t>(hn::Lanes(tag))) {
+        while (most_near_ < near_cells && s.term[most_near_ + 1] <= s.limit) most_near_ += 2;
+        all_near_ = s.term[most_near_ + 1] > s.limit;
+        near_ = most_near_;
+    }
+
+    N solve() {
+        values most = hn::Zero(tag);
+        for (std::int64_t x = 0;;) {
+            values best = hn::LoadU(tag, s_.value + x);
+            if (near(x, best)) {
+                near_ = most_near_;
+            } else {
+                near_ = std::min(near_after_far, most_near_);
+                best = far(x, best);
+            }
+            if constexpr (sizeof(N) == 4) best = hn::Min(best, hn::Set(tag, no_site<N>()));
+            hn::StoreU(best, tag, s_.best + x);
+            most = hn::Max(most, best);
+            if (x + lanes_ >= s_.count) break;
+            x = std::min(x + lanes_, s_.count - lanes_);
+        }
+        return hn::GetLane(hn::MaxOfLanes(tag, most));
+    }
+
+private:
+    /// False when cells farther away may be nearer. Asks after every second step: asking costs as much as half a step.
+    HWY_INLINE bool near(std::int64_t x, values& best) const {
+        const N* const here = s_.value + x;
+        const auto settled = [&](std::int64_t r) {
+            const values term = hn::Set(tag, s_.term[r]);
+            return hn::AllTrue(tag, hn::Eq(hn::Max(best, term), term));
+        };
+        const auto look = [&](std::int64_t r) {
+            const values nearer = hn::Min(hn::LoadU(tag, here - r), hn::LoadU(tag, here + r));
+            best = hn::Min(best, plus(nearer, hn::Set(tag, s_.term[r])));
+        };
+        for (std::int64_t r = 1; r <= near_; r += 2) {
+            if (settled(r)) return true;
+            look(r);
+            look(r + 1);
+        }
+        return all_near_ || settled(near_ + 1);
+    }
+
+    HWY_NOINLINE values far(std::int64_t x, values best) {
+        if (blocks_ == 0) find_least();
+        const std::int64_t end = std::min(x + lanes_, s_.count - 1);
+        // The line's last vector overlaps the one before it, so that the last winner may be one of a later cell.
+        const winner first = last_.query == x ? last_ : winner_of(x, last_.query < x ? last_ : winner{});
+        last_ = winner_of(end, first);
+        best = hn::Min(best, offer(x, first.at));
+        if (last_.at == first.at) return best;
+        best = hn::Min(best, offer(x, last_.at));
+        return between(x, first.at + 1, last_.at - 1, best);
+    }
+
+    HWY_INLINE values offer(std::int64_t x, std::int64_t p) const {
+        return plus(hn::Set(tag, s_.value[p]), hn::LoadU(tag, s_.term + (x - p)));
+    }
+
+    /// The least value of each block of the line.
+    void find_least() {
+        blocks_ = (s_.count + lanes_ - 1) / lanes_;
+        for (std::int64_t j = 0; j < blocks_; ++j)
+            s_.least[j] = hn::GetLane(hn::MinOfLanes(tag, hn::LoadU(tag, s_.value + j * lanes_)));
+        std::fill_n(s_.least + blocks_, lanes_, none<N>);
+    }
+
+    /// The winner of cell q, which does not lie before that of an earlier cell, `before`. Only blocks are looked into whose
+    /// least value could win from where the block is nearest to q.
+    winner winner_of(std::int64_t q, const winner& before) const {
+        winner w{q, std::max(q, before.at), {}};
+        w.value = sum(w.at, q);
+        if (const N again = sum(before.at, q); again < w.value) w.value = again, w.at = before.at;
+        const std::int64_t own = q / lanes_;
+        for (std::int64_t j = before.at / lanes_; j < blocks_; j += lanes_) {
+            // The first ones of these are the nearest to q, or all are to its left.
+            if (j > own && s_.gap[j - own] >= w.value) break;
+            const values bounds = plus(hn::LoadU(tag, s_.least + j), hn::LoadU(tag, s_.gap + (j - own)));
+            for (std::uint64_t open = below(bounds, hn::Set(tag, w.value)); open != 0; open &= open - 1)
+                look_into(j + std::countr_zero(open), q, w);
+        }
+        return w;
+    }
+
+    N sum(std::int64_t p, std::int64_t q) const {
+        return hn::GetLane(plus(hn::Set(tag, s_.value[p]), hn::Set(tag, s_.term[p - q])));
+    }
+
+    HWY_INLINE void look_into(std::int64_t block, std::int64_t q, winner& w) const {
+        const std::int64_t p = block * lanes_;
+        const values sums = plus(hn::LoadU(tag, s_.value + p), hn::LoadU(tag, s_.term + (p - q)));
+        if (below(sums, hn::Set(tag, w.value)) == 0) return;
+        w.value = hn::GetLane(hn::MinOfLanes(tag, sums));
+        w.at = p + hn::FindFirstTrue(tag, hn::Eq(sums, hn::Set(tag, w.value)));
+    }
+
+    /// One bit for each lane of `a` that is less than `b`.
+    static HWY_INLINE std::uint64_t below(values a, values b) {
+        std::uint8_t bits[8] = {};
+        hn::StoreMaskBits(tag, hn::Not(hn::Eq(hn::Max(a, b), a)), bits);
+        std::uint64_t all;
+        std::memcpy(&all, bits, 8);
+        return all;
+    }
+
+    /// Offers cells [from, to] that could win in the block at x, whose values are at most `best`.
+    HWY_INLINE values between(std::int64_t x, std::int64_t from, std::int64_t to, values best) const {
+        const values most = hn::Set(tag, hn::GetLane(hn::MaxOfLanes(tag, best)));
+        const std::int64_t last = x + lanes_ - 1;
+        for (std::int64_t p = from; p <= to; p += lanes_) {
+            // The block's cell that is nearest to each candidate: an end, or their own.
+            values least = hn::LoadU(tag, s_.value + p);
+            if (p + lanes_ <= x) least = plus(least, hn::LoadU(tag, s_.term + (p - x)));
+            else if (p > last) least = plus(least, hn::LoadU(tag, s_.term + (p - last)));
+            std::uint64_t open = below(least, most);
+            const std::int64_t n = std::min(to - p + 1, lanes_);
+            if (n < lanes_) open &= (std::uint64_t{1} << n) - 1;
+            if (2 * std::popcount(open) > n) {
+                for (std::int64_t k = 0; k < n; ++k) best = hn::Min(best, offer(x, p + k));
+            } else {
+                for (; open != 0; open &= open - 1) best = hn::Min(best, offer(x, p + std::countr_zero(open)));
+            }
+        }
+        return best;
+    }
+
+    const line_search<N>& s_;
+    const std::int64_t lanes_;
+    std::int64_t blocks_ = 0;
+    std::int64_t most_near_ = 0;  ///< near_cells, or less where the limit allows
+    bool all_near_ = false;       ///< it does: nothing farther matters
+    std::int64_t near_ = 0;
+    winner last_;
+};
+
+std::uint16_t line16(const line_search<std::uint16_t>& s) { return line<std::uint16_t>(s).solve(); }
+std::int32_t line32(const line_search<std::int32_t>& s) { return line<std::int32_t>(s).solve(); }
+
+template <class N>
+void gaps(const N* term, std::int64_t count, N* gap) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::CappedTag<N, 64 / sizeof(N)>()));
+    const std::int64_t most = count + row_padding;
+    for (std::int64_t k = 0; k <= most; ++k)
+        gap[k] = gap[-k] = k == 0 ? N{0} : term[std::min((k - 1) * lanes + 1, most)];
+}
+void gaps16(const std::uint16_t* term, std::int64_t count, std::uint16_t* gap) { gaps(term, count, gap); }
+void gaps32(const std::int32_t* term, std::int64_t count, std::int32_t* gap) { gaps(term, count, gap); }
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(fold);
+HWY_EXPORT(line16);
+HWY_EXPORT(line32);
+HWY_EXPORT(gaps16);
+HWY_EXPORT(gaps32);
+
+void fold_rows(const fold_of_rows& f) { HWY_DYNAMIC_DISPATCH(fold)(f); }
+std::uint16_t search_line(const line_search<std::uint16_t>& s) { return HWY_DYNAMIC_DISPATCH(line16)(s); }
+std::int32_t search_line(const line_search<std::int32_t>& s) { return HWY_DYNAMIC_DISPATCH(line32)(s); }
+void block_gaps(const std::uint16_t* term, std::int64_t count, std::uint16_t* gap) {
+    HWY_DYNAMIC_DISPATCH(gaps16)(term, count, gap);
+}
+void block_gaps(const std::int32_t* term, std::int64_t count, std::int32_t* gap) {
+    HWY_DYNAMIC_DISPATCH(gaps32)(term, count, gap);
+}
+
+}  // namespace nearfield::exact
+#endif
