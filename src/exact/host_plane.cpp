@@ -1,10 +1,10 @@
 #include "exact/host_plane.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "exact/host_planes.hpp"
 #include "exact/host_simd.hpp"
 
 namespace nearfield::exact {
@@ -12,169 +12,232 @@ namespace {
 
 /// Outputs of more bytes do not stay in the caches anyway: writing past them spares reading every line first.
 constexpr std::int64_t past_caches_bytes = std::int64_t{1} << 23;
-/// Lines that go to 32 bits at once after one that needed them: what a vain try of 16 costs is then shared by so many.
+/// Lines that go to wide numbers at once after one that needed them: they share what a vain try of narrow ones costs.
 constexpr std::int64_t straight_lines = 15;
-/// Lines to either side from which a tile of columns in 32 bits, halved between known winners, costs less.
+/// Lines to either side from which a tile of columns in wide numbers, halved between known winners, costs less.
 constexpr std::int64_t most_window = 128;
 constexpr std::int64_t first_window = 8;
-/// Columns of such a tile: 256 bytes of a line.
+/// Columns of such a tile: 256 bytes of a line or more.
 constexpr std::int64_t tile_columns = 64;
+/// Cells converted at a time where other fields than one are wanted.
+constexpr std::int64_t batch = 512;
 
-plane_layout layout_of(const plan& p) {
-    const auto first = static_cast<std::size_t>(p.first_axis), last = static_cast<std::size_t>(p.rank - 1);
-    return {last - first == 2 ? p.size[first + 1] : 1, p.size[last]};
-}
+int bits_of(std::int64_t size) { return std::bit_width(static_cast<std::uint64_t>(size - 1)); }
 
-std::uint16_t narrow(double value) { return static_cast<std::uint16_t>(std::min(value, double{no_site16})); }
-
-/// Terms of distances up to `most`, in 32 bits, then no_site; what a wider distance than the grid's adds never matters.
-host_scratch<std::int32_t> wide_terms(const metric<std::int32_t>& m, int axis, std::int64_t most) {
-    host_scratch<std::int32_t> terms(most + 2);
-    for (std::int64_t d = 0; d <= most; ++d) terms.get()[d] = m.term(axis, static_cast<std::int32_t>(d));
-    terms.get()[most + 1] = no_site<std::int32_t>();
-    return terms;
+/// Values as numbers with low bits; too large ones end where numbers are not known any more.
+template <class N>
+N number_of(std::int64_t value, int bits) {
+    return static_cast<N>(std::min<std::int64_t>(value << bits, unknown<N>));
 }
 
 }  // namespace
 
-plane_terms::plane_terms(const plan& p) {
-    const auto m = p.as_metric<std::int32_t>();
-    const plane_layout at = layout_of(p);
-    const int last = p.rank - 1;
-    const std::int64_t rows = p.size[static_cast<std::size_t>(p.first_axis)];
-    first.weight = static_cast<std::uint16_t>(m.weight[p.first_axis]);
+plane_layout::plane_layout(const plan& p) {
+    const auto first = static_cast<std::size_t>(p.first_axis), last = static_cast<std::size_t>(p.rank - 1);
+    lines = last - first == 2 ? p.size[first + 1] : 1, length = p.size[last];
+}
+
+// ---- terms -----------------------------------------------------------------------------------------------------------
+
+template <bool Keyed>
+plane_terms<Keyed>::plane_terms(const plan& p) {
+    const auto m = p.as_metric<std::int64_t>();
+    const plane_layout at(p);
+    const int first_axis = p.first_axis, last_axis = p.rank - 1;
+    first.weight = static_cast<std::uint16_t>(m.weight[first_axis]);
     first.half_cell = p.half_cell;
     first.most = 0;
-    while (along(m.weight[p.first_axis], reach(first.most + 1, p.half_cell)) < no_site16) ++first.most;
-    first32_ = wide_terms(m, p.first_axis, rows - 1);
+    while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
+    if (Keyed) line_bits = at.lines > 1 ? bits_of(at.lines) : 0, cell_bits = bits_of(at.length);
+    packed = {1 << p.keys.shift[first_axis], at.lines > 1 ? 1 << p.keys.shift[first_axis + 1] : 0,
+              1 << p.keys.shift[last_axis]};
+    linear = {static_cast<std::int32_t>(at.cells()), static_cast<std::int32_t>(at.length), 1};
 
-    limit32 = plan::bound<std::int32_t>(p.limit);
-    limit16 = narrow(limit32);
+    const auto limit = plan::bound<std::int32_t>(p.limit);
+    // The largest number of a value that the limit allows.
+    const std::int64_t most = ((std::int64_t{limit} + 1) << cell_bits) - 1;
+    narrow_limit = static_cast<narrow>(std::min<std::int64_t>(most, unknown<narrow>));
+    wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));
+
     if (at.lines > 1) {
-        const int middle = p.first_axis + 1;
-        middle_weight_ = m.weight[middle];
-        window =
-            std::min<std::int64_t>(at.lines - 1, static_cast<std::int64_t>(std::sqrt(limit32 / middle_weight_)) + 1);
-        middle32_ = wide_terms(m, middle, at.lines - 1);
-        middle16_ = host_scratch<std::uint16_t>(at.lines + 1);
-        for (std::int64_t d = 0; d <= at.lines; ++d) middle16_.get()[d] = narrow(middle32_.get()[d]);
+        middle_weight_ = static_cast<double>(m.weight[first_axis + 1]);
+        window = std::min<std::int64_t>(at.lines - 1, static_cast<std::int64_t>(std::sqrt(limit / middle_weight_)) + 1);
+        narrow_middle_ = host_scratch<narrow>(at.lines + 1);
+        wide_middle_ = host_scratch<wide>(at.lines + 1);
+        for (std::int64_t d = 0; d <= at.lines; ++d) {
+            const std::int64_t term = m.term(first_axis + 1, d);
+            narrow_middle_.get()[d] = number_of<narrow>(term, line_bits);
+            wide_middle_.get()[d] = d < at.lines ? number_of<wide>(term, line_bits) : none<wide>;
+        }
     }
     reach_ = at.length + row_padding;
-    last32_ = host_scratch<std::int32_t>(2 * reach_ + 1);
-    last16_ = host_scratch<std::uint16_t>(2 * reach_ + 1);
+    narrow_last_ = host_scratch<narrow>(2 * reach_ + 1), narrow_gap_ = host_scratch<narrow>(2 * reach_ + 1);
+    wide_last_ = host_scratch<wide>(2 * reach_ + 1), wide_gap_ = host_scratch<wide>(2 * reach_ + 1);
     for (std::int64_t d = 0; d <= reach_; ++d) {
-        const std::int32_t term = m.term(last, static_cast<std::int32_t>(std::min(d, at.length - 1)));
-        last32_.get()[reach_ - d] = last32_.get()[reach_ + d] = term;
-        last16_.get()[reach_ - d] = last16_.get()[reach_ + d] = narrow(term);
+        const std::int64_t term = m.term(last_axis, std::min(d, at.length - 1));
+        narrow_last_.get()[reach_ - d] = narrow_last_.get()[reach_ + d] = number_of<narrow>(term, cell_bits);
+        wide_last_.get()[reach_ - d] = wide_last_.get()[reach_ + d] = number_of<wide>(term, cell_bits);
     }
-    gap32_ = host_scratch<std::int32_t>(2 * reach_ + 1);
-    gap16_ = host_scratch<std::uint16_t>(2 * reach_ + 1);
-    block_gaps(last32(), at.length, gap32_.get() + reach_);
-    block_gaps(last16(), at.length, gap16_.get() + reach_);
+    block_gaps(last<narrow>(), at.length, narrow_gap_.get() + reach_);
+    block_gaps(last<wide>(), at.length, wide_gap_.get() + reach_);
 }
 
-std::int64_t plane_terms::bytes(const plan& p) {
-    const plane_layout at = layout_of(p);
-    const std::int64_t rows = p.size[static_cast<std::size_t>(p.first_axis)];
-    return (rows + 1) * 4 + (at.lines > 1 ? (at.lines + 1) * 6 : 0) + (2 * (at.length + row_padding) + 1) * 12;
+template <bool Keyed>
+std::int64_t plane_terms<Keyed>::bytes(const plan& p) {
+    const plane_layout at(p);
+    const std::int64_t numbers = (at.lines > 1 ? at.lines + 1 : 0) + 2 * (2 * (at.length + row_padding) + 1);
+    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
 }
 
-std::int64_t plane_terms::lines_within(std::uint16_t value) const {
-    return std::min(window, static_cast<std::int64_t>(std::sqrt(value / middle_weight_)) + 1);
+template <bool Keyed>
+std::int64_t plane_terms<Keyed>::lines_within(narrow number) const {
+    return std::min(window, static_cast<std::int64_t>(std::sqrt((number >> cell_bits) / middle_weight_)) + 1);
 }
 
-plane_search::plane_search(const plan& p, const plane_terms& terms,
-                           const output_writer<std::int32_t, std::int32_t>& writer, float* distances_alone)
-    : p_(p),
-      terms_(terms),
-      writer_(writer),
-      distances_alone_(distances_alone),
-      past_caches_(p.cells * 4 >= past_caches_bytes),
-      at_(layout_of(p)),
-      window_(std::min(first_window, terms.window)),
-      line_(at_.pitch() + 2 * row_padding),
-      least_(at_.length + row_padding),
-      best_(at_.pitch()) {
-    if (at_.lines > 1) plane_ = host_scratch<std::uint16_t>(at_.lines * at_.pitch());
-    std::fill_n(line_.get(), at_.pitch() + 2 * row_padding, no_site16);
+template <bool Keyed>
+typename plane_terms<Keyed>::narrow plane_terms<Keyed>::known_within(std::int64_t lines) const {
+    const std::int64_t beyond = std::int64_t{wide_middle_.get()[lines + 1]} >> line_bits;
+    return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, unknown<narrow>) - 1);
 }
 
-std::int64_t plane_search::bytes(const plan& p) {
-    const plane_layout at = layout_of(p);
-    const std::int64_t pitch = at.pitch(), plane = at.lines > 1 ? at.lines * pitch : 0;
-    const std::int64_t tile = at.lines > 1 ? at.lines * tile_columns : 0;
-    return (plane + 3 * pitch + 3 * row_padding) * 6 + tile * 8;
+// ---- a plane ---------------------------------------------------------------------------------------------------------
+
+template <bool Keyed>
+plane_search<Keyed>::plane_search(const plan& p, const terms& t, const writer& to)
+    : terms_(t),
+      writer_(to),
+      at_(p),
+      past_caches_(p.cells * (Keyed ? 8 : 4) >= past_caches_bytes),
+      window_(std::min(first_window, t.window)) {
+    prepare(narrow_);
+    if (!Keyed) return;
+    site_ = host_scratch<std::int32_t>(at_.cells());
+    if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length);
 }
 
-void plane_search::solve(const std::uint16_t* steps, std::int64_t first) {
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::prepare(line_buffers<N>& b) const {
+    if (b.value.get() != nullptr) return;
+    if (at_.lines > 1) b.plane = host_scratch<N>(at_.lines * at_.pitch());
+    b.value = host_scratch<N>(at_.pitch() + 2 * row_padding);
+    b.least = host_scratch<N>(at_.length + row_padding);
+    b.best = host_scratch<N>(at_.pitch());
+    std::fill_n(b.value.get(), at_.pitch() + 2 * row_padding, none<N>);
+}
+
+template <bool Keyed>
+std::int64_t plane_search<Keyed>::bytes(const plan& p) {
+    const plane_layout at(p);
+    const std::int64_t numbers = (at.lines > 1 ? at.lines * at.pitch() : 0) + 3 * at.pitch() + 3 * row_padding;
+    const std::int64_t tile = at.lines > 1 ? 2 * at.lines * tile_columns : 0,
+                       sites = Keyed ? at.cells() + at.length : 0;
+    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
+           tile * static_cast<std::int64_t>(sizeof(wide)) + sites * 4;
+}
+
+template <bool Keyed>
+void plane_search<Keyed>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
+                                std::int64_t row) {
     wide_plane_ready_ = false;
+    if constexpr (Keyed) number_columns(toward, row);
     if (at_.lines > 1 && straight_ < at_.lines)
         for (std::int64_t y = 0; y < at_.lines; ++y)
-            terms_of(steps + y * at_.length, at_.length, terms_.first, plane_.get() + y * at_.pitch());
+            numbers_of(steps + y * at_.length, at_.length, terms_.first, terms_.low_of_line(y),
+                       narrow_.plane.get() + y * at_.pitch());
     for (std::int64_t y = 0; y < at_.lines; ++y) {
-        const std::int64_t cell = first + y * at_.length;
+        const std::int64_t cell = image + row * at_.cells() + y * at_.length;
+        narrow known = 0;
         if (straight_ > 0) {
             --straight_;
         } else {
-            if (at_.lines == 1) terms_of(steps, at_.length, terms_.first, line_.get() + row_padding);
-            if (solve_line(y)) {
-                write(cell);
+            known = at_.lines > 1 ? solve_line(y) : solve_row(steps);
+            if (known == unknown<narrow>) {
+                write(narrow_, cell);
                 continue;
             }
-            straight_ = straight_lines;
+            if (at_.lines > 1) straight_ = straight_lines;
         }
-        solve_line_wide(steps, y);
-        write_wide(cell);
+        solve_wide(steps, y, known);
+        write(wide_, cell);
     }
 }
 
-/// Looks at as many lines above and below as the line before needed. No value exceeds what that leaves, or it says how many
-/// lines would be enough; false when 16 bits do not hold the answer.
-bool plane_search::solve_line(std::int64_t line) {
-    line_search<std::uint16_t> s;
-    s.value = line_.get() + row_padding, s.term = terms_.last16(), s.limit = terms_.limit16, s.count = at_.length;
-    s.gap = terms_.gap16(), s.least = least_.get(), s.best = best_.get();
-    if (at_.lines == 1) return search_line(s) < no_site16 || terms_.limit16 < no_site16;
-    fold_of_rows f;
-    f.value = plane_.get(), f.rows = at_.lines, f.pitch = at_.pitch(), f.count = at_.length, f.row = line;
-    f.term = terms_.middle16(), f.best = line_.get() + row_padding;
+template <bool Keyed>
+void plane_search<Keyed>::number_columns(const std::int16_t* toward, std::int64_t row) {
+    const cell_number& number = writer_.index_alone() != nullptr ? terms_.linear : terms_.packed;
+    for (std::int64_t y = 0; y < at_.lines; ++y)
+        number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(row * number.row + y * number.line),
+                     number, site_.get() + y * at_.length);
+}
+
+template <bool Keyed>
+template <class N>
+line_search<N> plane_search<Keyed>::line_of(const line_buffers<N>& b) const {
+    line_search<N> s;
+    s.value = b.cells(), s.term = terms_.template last<N>(), s.gap = terms_.template gap<N>();
+    if constexpr (sizeof(N) == sizeof(narrow)) s.limit = terms_.narrow_limit;
+    else s.limit = terms_.wide_limit;
+    s.count = at_.length, s.least = b.least.get(), s.best = b.best.get();
+    return s;
+}
+
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::take_columns(line_buffers<N>& b) {
+    if constexpr (Keyed)
+        take_lines(b.cells(), at_.length, terms_.line_bits, terms_.cell_bits, site_.get(), at_.length, column_.get());
+}
+
+/// This and solve_line return up to which number the results are right: `unknown` if all of them are.
+template <bool Keyed>
+typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_row(const std::uint16_t* steps) {
+    numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), narrow_.cells());
+    const bool all = search_line(line_of(narrow_)) < unknown<narrow> || terms_.narrow_limit < unknown<narrow>;
+    return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
+}
+
+/// Looks at as many lines above and below as the line before needed. The largest result tells how many would be enough.
+template <bool Keyed>
+typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_t line) {
+    fold_of_rows<narrow> f;
+    f.value = narrow_.plane.get(), f.rows = at_.lines, f.pitch = at_.pitch(), f.count = at_.length, f.row = line;
+    f.term = terms_.template middle<narrow>(), f.best = narrow_.cells();
     for (;;) {
         f.window = window_;
         fold_rows(f);
-        const std::uint16_t top = search_line(s);
-        const std::int64_t needed = top == no_site16 ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top);
+        take_columns(narrow_);
+        const narrow top = search_line(line_of(narrow_));
+        const std::int64_t needed =
+            top >= unknown<narrow> ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top);
         if (needed <= window_) {
-            if (top == no_site16 && terms_.limit16 == no_site16) return false;
+            if (top >= unknown<narrow> && terms_.narrow_limit == unknown<narrow>) return unknown<narrow> - 1;
             window_ = std::max(needed, window_ - 1);
-            return true;
+            return unknown<narrow>;
         }
-        if (needed > most_window && window_ > most_window / 4) return false;
+        if (needed > most_window && window_ > most_window / 4) return terms_.known_within(window_);
         window_ = needed;
     }
 }
 
-void plane_search::make_wide_plane(const std::uint16_t* steps) {
-    const std::int64_t pitch = at_.pitch();
-    if (wide_plane_.get() == nullptr) {
-        wide_plane_ = host_scratch<std::int32_t>(at_.lines * pitch);
-        tile_value_ = host_scratch<std::int32_t>(at_.lines * tile_columns);
-        tile_winner_ = host_scratch<std::int32_t>(at_.lines * tile_columns);
+template <bool Keyed>
+void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
+    const std::int64_t pitch = at_.pitch(), width = std::min(tile_columns, pitch);
+    if (tile_value_.get() == nullptr) {
+        tile_value_ = host_scratch<wide>(at_.lines * width);
+        tile_winner_ = host_scratch<wide>(at_.lines * width);
     }
-    tile<std::int32_t, std::int32_t> t;
-    const std::int64_t width = std::min(tile_columns, pitch);
+    tile<wide, wide> t;
     t.rows = t.queries = at_.lines, t.pitch = width, t.best_pitch = pitch, t.window = terms_.window;
-    t.term = terms_.middle32(), t.value = tile_value_.get(), t.winner = tile_winner_.get();
+    t.term = terms_.template middle<wide>(), t.value = tile_value_.get(), t.winner = tile_winner_.get();
     for (std::int64_t x = 0;;) {
         const std::int64_t columns = std::min(width, at_.length);
         for (std::int64_t y = 0; y < at_.lines; ++y) {
-            std::int32_t* const row = tile_value_.get() + y * width;
-            for (std::int64_t c = 0; c < columns; ++c) {
-                const std::uint16_t n = steps[y * at_.length + x + c];
-                row[c] = n == no_site16 ? no_site<std::int32_t>() : terms_.first32()[n];
-            }
+            wide* const row = tile_value_.get() + y * width;
+            numbers_of(steps + y * at_.length + x, columns, terms_.first, terms_.low_of_line(y), row);
             std::fill(row + columns, row + width, row[columns - 1]);
         }
-        t.best = wide_plane_.get() + x;
+        t.best = wide_.plane.get() + x;
         search_tile(t);
         if (x + columns >= at_.length) break;
         x = std::min(x + columns, at_.length - columns);
@@ -182,40 +245,57 @@ void plane_search::make_wide_plane(const std::uint16_t* steps) {
     wide_plane_ready_ = true;
 }
 
-void plane_search::solve_line_wide(const std::uint16_t* steps, std::int64_t line) {
-    const std::int64_t padded = at_.pitch() + 2 * row_padding;
-    if (wide_line_.get() == nullptr) {
-        wide_line_ = host_scratch<std::int32_t>(padded);
-        wide_least_ = host_scratch<std::int32_t>(at_.length + row_padding);
-        wide_best_ = host_scratch<std::int32_t>(at_.pitch());
-        std::fill_n(wide_line_.get(), padded, no_site<std::int32_t>());
-    }
-    std::int32_t* const value = wide_line_.get() + row_padding;
+template <bool Keyed>
+void plane_search<Keyed>::solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known) {
+    prepare(wide_);
     if (at_.lines > 1) {
         if (!wide_plane_ready_) make_wide_plane(steps);
-        std::memcpy(value, wide_plane_.get() + line * at_.pitch(), static_cast<std::size_t>(at_.length) * 4);
+        std::copy_n(wide_.plane.get() + line * at_.pitch(), at_.length, wide_.cells());
+        take_columns(wide_);
     } else {
-        for (std::int64_t x = 0; x < at_.length; ++x)
-            value[x] = steps[x] == no_site16 ? no_site<std::int32_t>() : terms_.first32()[steps[x]];
+        numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), wide_.cells());
     }
-    line_search<std::int32_t> s;
-    s.value = value, s.term = terms_.last32(), s.limit = terms_.limit32, s.count = at_.length;
-    s.gap = terms_.gap32(), s.least = wide_least_.get(), s.best = wide_best_.get();
+    line_search<wide> s = line_of(wide_);
+    s.known = known > 0 ? narrow_.best.get() : nullptr, s.known_up_to = known;
     search_line(s);
 }
 
-void plane_search::write(std::int64_t first) {
-    if (distances_alone_ != nullptr) return roots16(best_.get(), at_.length, past_caches_, distances_alone_ + first);
-    constexpr std::int64_t batch = 512;
-    std::int32_t value[batch];
-    for (std::int64_t from = 0; from < at_.length; from += batch) {
-        const std::int64_t n = std::min(batch, at_.length - from);
-        for (std::int64_t i = 0; i < n; ++i)
-            value[i] = best_.get()[from + i] == no_site16 ? no_site<std::int32_t>() : best_.get()[from + i];
-        writer_.write(first + from, n, value, nullptr);
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
+    const N* const best = b.best.get();
+    if constexpr (!Keyed && sizeof(N) == 4) {
+        writer_.write(first, at_.length, best, nullptr);
+    } else {
+        const std::int32_t* const column = at_.lines > 1 ? column_.get() : site_.get();
+        if constexpr (Keyed) {
+            if (const target* to = writer_.index_alone()) {
+                if (to->type == dtype::int64)
+                    return take_cells(best, at_.length, terms_.cell_bits, column, past_caches_,
+                                      reinterpret_cast<std::int64_t*>(to->data) + first);
+                return take_cells(best, at_.length, terms_.cell_bits, column, past_caches_,
+                                  reinterpret_cast<std::int32_t*>(to->data) + first);
+            }
+        } else if (float* to = writer_.distances_alone()) {
+            return roots16(best, at_.length, past_caches_, to + first);
+        }
+        std::int32_t value[batch], key[batch];
+        for (std::int64_t from = 0; from < at_.length; from += batch) {
+            const std::int64_t n = std::min(batch, at_.length - from);
+            for (std::int64_t i = 0; i < n; ++i) {
+                const N number = best[from + i];
+                value[i] = number >= unknown<N> ? no_site<std::int32_t>()
+                                                : static_cast<std::int32_t>(number >> terms_.cell_bits);
+            }
+            if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, column, false, key);
+            writer_.write(first + from, n, value, Keyed ? key : nullptr);
+        }
     }
 }
 
-void plane_search::write_wide(std::int64_t first) { writer_.write(first, at_.length, wide_best_.get(), nullptr); }
+template class plane_terms<false>;
+template class plane_terms<true>;
+template class plane_search<false>;
+template class plane_search<true>;
 
 }  // namespace nearfield::exact

@@ -34,11 +34,14 @@ struct slab_ends {
 
 /// What a thread needs besides the search.
 struct buffers {
-    explicit buffers(const plane_shape& s) : steps(s.slab * s.plane()), after(s.plane()), site(s.length) {}
+    buffers(const plane_shape& s, bool keyed)
+        : steps(s.slab * s.plane()), after(s.plane()), toward(keyed ? s.plane() : 0), site(s.length) {}
     host_scratch<std::uint16_t> steps, after;
+    host_scratch<std::int16_t> toward;
     host_scratch<std::uint8_t> site;
 };
 
+template <bool Keyed>
 class plane_engine {
 public:
     plane_engine(const host& on, const plan& p, const arrays<host>& a)
@@ -49,7 +52,6 @@ public:
           classes_(p, a.image),
           writer_(p, a, classes_),
           crew_(on, 2 * p.cells),
-          distances_(writer_.distances_alone()),
           bytes_(size_of(a.image.type) == 1 && p.image_stride[static_cast<std::size_t>(p.rank - 1)] == 1),
           ends_(shape_.image_a_thread ? static_cast<std::size_t>(crew_.threads()) : 1),
           mine_(static_cast<std::size_t>(crew_.threads())),
@@ -103,7 +105,7 @@ private:
 
     buffers& buffers_of(int thread) {
         auto& mine = mine_[static_cast<std::size_t>(thread)];
-        if (!mine) mine = std::make_unique<buffers>(shape_);
+        if (!mine) mine = std::make_unique<buffers>(shape_, Keyed);
         return *mine;
     }
 
@@ -151,7 +153,7 @@ private:
     void search_slab(std::int64_t image, std::int64_t slab, const slab_ends& ends, int thread) {
         buffers& mine = buffers_of(thread);
         auto& search = search_[static_cast<std::size_t>(thread)];
-        if (!search) search = std::make_unique<plane_search>(p_, terms_, writer_, distances_);
+        if (!search) search = std::make_unique<plane_search<Keyed>>(p_, terms_, writer_);
         const std::int64_t plane = shape_.plane(), rows = shape_.rows_of(slab);
         const std::int64_t first = image * shape_.rows + slab * shape_.slab;
         const std::uint16_t* before = ends.above.get() + slab * plane;
@@ -165,8 +167,8 @@ private:
         std::copy_n(ends.below.get() + (slab + 1) * plane, plane, mine.after.get());
         for (std::int64_t row = rows - 1; row >= 0; --row) {
             std::uint16_t* const steps = mine.steps.get() + row * plane;
-            count_up(mine.after.get(), plane, steps);
-            search->solve(steps, (first + row) * plane);
+            count_up(mine.after.get(), plane, steps, mine.toward.get());
+            search->solve(steps, mine.toward.get(), image * shape_.rows * plane, slab * shape_.slab + row);
         }
         end_roots16();
     }
@@ -174,16 +176,15 @@ private:
     const plan& p_;
     const any_input<host>& image_;
     const plane_shape shape_;
-    const plane_terms terms_;
+    const plane_terms<Keyed> terms_;
     const class_field classes_;
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
-    float* const distances_;
     const bool bytes_;                     ///< the image's own bytes can be read
     std::int64_t pieces_ = 1, piece_ = 1;  ///< of a plane: how many, and their cells
     std::vector<slab_ends> ends_;
     std::vector<std::unique_ptr<buffers>> mine_;
-    std::vector<std::unique_ptr<plane_search>> search_;
+    std::vector<std::unique_ptr<plane_search<Keyed>>> search_;
 };
 
 }  // namespace
@@ -201,13 +202,16 @@ plane_shape::plane_shape(const plan& p, int threads) {
 }
 
 std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
-    const std::int64_t of_thread = (slab + 1) * plane() * 2 + length + plane_search::bytes(p);
-    return plane_terms::bytes(p) + end_elements() * 4 * (image_a_thread ? threads : 1) + of_thread * threads;
+    const bool keyed = p.sites_wanted;
+    const std::int64_t of_thread = (slab + (keyed ? 2 : 1)) * plane() * 2 + length +
+                                   (keyed ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
+    const std::int64_t terms = keyed ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
+    return terms + end_elements() * 4 * (image_a_thread ? threads : 1) + of_thread * threads;
 }
 
 bool suits_planes(const plan& p) {
     const int axes = p.rank - p.first_axis;
-    if (p.numbers != tier::int32 || p.sites_wanted || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
+    if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
         p.any(border::periodic) || p.size[static_cast<std::size_t>(p.rank - 1)] < least_line)
         return false;
     for (int axis = p.first_axis; axis < p.rank; ++axis)
@@ -215,6 +219,9 @@ bool suits_planes(const plan& p) {
     return true;
 }
 
-void solve_planes(const host& on, const plan& p, const arrays<host>& a) { plane_engine(on, p, a).solve(); }
+void solve_planes(const host& on, const plan& p, const arrays<host>& a) {
+    if (p.sites_wanted) plane_engine<true>(on, p, a).solve();
+    else plane_engine<false>(on, p, a).solve();
+}
 
 }  // namespace nearfield::exact

@@ -18,47 +18,45 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class N>
-constexpr N none = sizeof(N) == 2 ? static_cast<N>(no_site16) : static_cast<N>(no_site<std::int32_t>());
-
 /// Cells to either side before blocks are cheaper; as many after a vector that blocks were needed for.
 constexpr std::int64_t near_after_far = 4;
 constexpr std::int64_t near_cells = 24;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 
-HWY_INLINE hn::Vec<hn::CappedTag<std::uint16_t, 32>> plus(hn::Vec<hn::CappedTag<std::uint16_t, 32>> a,
-                                                          hn::Vec<hn::CappedTag<std::uint16_t, 32>> b) {
-    return hn::SaturatedAdd(a, b);
-}
-HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 16>> plus(hn::Vec<hn::CappedTag<std::int32_t, 16>> a,
-                                                         hn::Vec<hn::CappedTag<std::int32_t, 16>> b) {
-    return hn::Add(a, b);
+template <class N>
+using tag_of = hn::CappedTag<N, 64 / sizeof(N)>;
+
+template <class N>
+HWY_INLINE hn::Vec<tag_of<N>> plus(hn::Vec<tag_of<N>> a, hn::Vec<tag_of<N>> b) {
+    if constexpr (sizeof(N) == 2) return hn::SaturatedAdd(a, b);
+    else return hn::Add(a, b);
 }
 
-void fold(const fold_of_rows& f) {
-    const hn::CappedTag<std::uint16_t, 32> tag;
+template <class N>
+void fold(const fold_of_rows<N>& f) {
+    const tag_of<N> tag;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const std::int64_t above = std::min(f.row, f.window), below = std::min(f.rows - 1 - f.row, f.window);
     const std::int64_t both = std::min(above, below), most = std::max(above, below);
     const std::int64_t one_way = above > below ? -f.pitch : f.pitch;
-    const std::uint16_t* const here = f.value + f.row * f.pitch;
+    const N* const here = f.value + f.row * f.pitch;
     for (std::int64_t x = 0;;) {
         auto best = hn::LoadU(tag, here + x);
-        const std::uint16_t *up = here + x, *down = here + x;
+        const N *up = here + x, *down = here + x;
         std::int64_t r = 1;
-        const auto settled = [&](auto term) { return hn::AllTrue(tag, hn::Eq(hn::Min(best, term), best)); };
+        const auto settled = [&](auto term) { return hn::AllTrue(tag, hn::Eq(hn::Max(best, term), term)); };
         for (; r <= both; ++r) {
             const auto term = hn::Set(tag, f.term[r]);
             if (settled(term)) break;
             up -= f.pitch, down += f.pitch;
-            best = hn::Min(best, hn::SaturatedAdd(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), term));
+            best = hn::Min(best, plus<N>(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), term));
         }
         if (r > both) {
-            for (const std::uint16_t* at = here + x + both * one_way; r <= most; ++r) {
+            for (const N* at = here + x + both * one_way; r <= most; ++r) {
                 const auto term = hn::Set(tag, f.term[r]);
                 if (settled(term)) break;
                 at += one_way;
-                best = hn::Min(best, hn::SaturatedAdd(hn::LoadU(tag, at), term));
+                best = hn::Min(best, plus<N>(hn::LoadU(tag, at), term));
             }
         }
         hn::StoreU(best, tag, f.best + x);
@@ -66,12 +64,13 @@ void fold(const fold_of_rows& f) {
         x = std::min(x + lanes, f.count - lanes);
     }
 }
+void fold16(const fold_of_rows<std::uint16_t>& f) { fold(f); }
+void fold32(const fold_of_rows<std::int32_t>& f) { fold(f); }
 
 template <class N>
 class line {
-    using tag_of = hn::CappedTag<N, 64 / sizeof(N)>;
-    using values = hn::Vec<tag_of>;
-    static constexpr tag_of tag{};
+    using values = hn::Vec<tag_of<N>>;
+    static constexpr tag_of<N> tag{};
 
     struct winner {
         std::int64_t query = -1, at = 0;  ///< of which cell it is, and where it lies
@@ -89,13 +88,15 @@ public:
         values most = hn::Zero(tag);
         for (std::int64_t x = 0;;) {
             values best = hn::LoadU(tag, s_.value + x);
-            if (near(x, best)) {
-                near_ = most_near_;
-            } else {
-                near_ = std::min(near_after_far, most_near_);
-                best = far(x, best);
+            if (!known(x, best)) {
+                if (near(x, best)) {
+                    near_ = most_near_;
+                } else {
+                    near_ = std::min(near_after_far, most_near_);
+                    best = far(x, best);
+                }
+                if constexpr (sizeof(N) > 2) best = hn::Min(best, hn::Set(tag, none<N>));
             }
-            if constexpr (sizeof(N) == 4) best = hn::Min(best, hn::Set(tag, no_site<N>()));
             hn::StoreU(best, tag, s_.best + x);
             most = hn::Max(most, best);
             if (x + lanes_ >= s_.count) break;
@@ -105,6 +106,19 @@ public:
     }
 
 private:
+    /// All of these cells are known from a search in narrower numbers.
+    HWY_INLINE bool known(std::int64_t x, values& best) const {
+        if constexpr (sizeof(N) > 2) {
+            if (s_.known == nullptr) return false;
+            const auto found = hn::PromoteTo(tag, hn::LoadU(hn::Rebind<narrower<N>, tag_of<N>>(), s_.known + x));
+            const values most = hn::Set(tag, N{s_.known_up_to});
+            if (!hn::AllTrue(tag, hn::Eq(hn::Max(found, most), most))) return false;
+            best = found;
+            return true;
+        }
+        return false;
+    }
+
     /// False when cells farther away may be nearer. Asks after every second step: asking costs as much as half a step.
     HWY_INLINE bool near(std::int64_t x, values& best) const {
         const N* const here = s_.value + x;
@@ -114,7 +128,7 @@ private:
         };
         const auto look = [&](std::int64_t r) {
             const values nearer = hn::Min(hn::LoadU(tag, here - r), hn::LoadU(tag, here + r));
-            best = hn::Min(best, plus(nearer, hn::Set(tag, s_.term[r])));
+            best = hn::Min(best, plus<N>(nearer, hn::Set(tag, s_.term[r])));
         };
         for (std::int64_t r = 1; r <= near_; r += 2) {
             if (settled(r)) return true;
@@ -137,7 +151,7 @@ private:
     }
 
     HWY_INLINE values offer(std::int64_t x, std::int64_t p) const {
-        return plus(hn::Set(tag, s_.value[p]), hn::LoadU(tag, s_.term + (x - p)));
+        return plus<N>(hn::Set(tag, s_.value[p]), hn::LoadU(tag, s_.term + (x - p)));
     }
 
     /// The least value of each block of the line.
@@ -158,20 +172,22 @@ private:
         for (std::int64_t j = before.at / lanes_; j < blocks_; j += lanes_) {
             // The first ones of these are the nearest to q, or all are to its left.
             if (j > own && s_.gap[j - own] >= w.value) break;
-            const values bounds = plus(hn::LoadU(tag, s_.least + j), hn::LoadU(tag, s_.gap + (j - own)));
+            const values bounds = plus<N>(hn::LoadU(tag, s_.least + j), hn::LoadU(tag, s_.gap + (j - own)));
             for (std::uint64_t open = below(bounds, hn::Set(tag, w.value)); open != 0; open &= open - 1)
                 look_into(j + std::countr_zero(open), q, w);
         }
+        // Sums that are not known do not tell where the winner lies, but one that is known elsewhere is not behind here.
+        if (w.value >= unknown<N>) w.at = std::max(q, before.at);
         return w;
     }
 
     N sum(std::int64_t p, std::int64_t q) const {
-        return hn::GetLane(plus(hn::Set(tag, s_.value[p]), hn::Set(tag, s_.term[p - q])));
+        return hn::GetLane(plus<N>(hn::Set(tag, s_.value[p]), hn::Set(tag, s_.term[p - q])));
     }
 
     HWY_INLINE void look_into(std::int64_t block, std::int64_t q, winner& w) const {
         const std::int64_t p = block * lanes_;
-        const values sums = plus(hn::LoadU(tag, s_.value + p), hn::LoadU(tag, s_.term + (p - q)));
+        const values sums = plus<N>(hn::LoadU(tag, s_.value + p), hn::LoadU(tag, s_.term + (p - q)));
         if (below(sums, hn::Set(tag, w.value)) == 0) return;
         w.value = hn::GetLane(hn::MinOfLanes(tag, sums));
         w.at = p + hn::FindFirstTrue(tag, hn::Eq(sums, hn::Set(tag, w.value)));
@@ -193,8 +209,8 @@ private:
         for (std::int64_t p = from; p <= to; p += lanes_) {
             // The block's cell that is nearest to each candidate: an end, or their own.
             values least = hn::LoadU(tag, s_.value + p);
-            if (p + lanes_ <= x) least = plus(least, hn::LoadU(tag, s_.term + (p - x)));
-            else if (p > last) least = plus(least, hn::LoadU(tag, s_.term + (p - last)));
+            if (p + lanes_ <= x) least = plus<N>(least, hn::LoadU(tag, s_.term + (p - x)));
+            else if (p > last) least = plus<N>(least, hn::LoadU(tag, s_.term + (p - last)));
             std::uint64_t open = below(least, most);
             const std::int64_t n = std::min(to - p + 1, lanes_);
             if (n < lanes_) open &= (std::uint64_t{1} << n) - 1;
@@ -218,16 +234,18 @@ private:
 
 std::uint16_t line16(const line_search<std::uint16_t>& s) { return line<std::uint16_t>(s).solve(); }
 std::int32_t line32(const line_search<std::int32_t>& s) { return line<std::int32_t>(s).solve(); }
+std::int64_t line64(const line_search<std::int64_t>& s) { return line<std::int64_t>(s).solve(); }
 
 template <class N>
 void gaps(const N* term, std::int64_t count, N* gap) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::CappedTag<N, 64 / sizeof(N)>()));
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag_of<N>()));
     const std::int64_t most = count + row_padding;
     for (std::int64_t k = 0; k <= most; ++k)
         gap[k] = gap[-k] = k == 0 ? N{0} : term[std::min((k - 1) * lanes + 1, most)];
 }
 void gaps16(const std::uint16_t* term, std::int64_t count, std::uint16_t* gap) { gaps(term, count, gap); }
 void gaps32(const std::int32_t* term, std::int64_t count, std::int32_t* gap) { gaps(term, count, gap); }
+void gaps64(const std::int64_t* term, std::int64_t count, std::int64_t* gap) { gaps(term, count, gap); }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -235,20 +253,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace nearfield::exact {
 
-HWY_EXPORT(fold);
+HWY_EXPORT(fold16);
+HWY_EXPORT(fold32);
 HWY_EXPORT(line16);
 HWY_EXPORT(line32);
+HWY_EXPORT(line64);
 HWY_EXPORT(gaps16);
 HWY_EXPORT(gaps32);
+HWY_EXPORT(gaps64);
 
-void fold_rows(const fold_of_rows& f) { HWY_DYNAMIC_DISPATCH(fold)(f); }
+void fold_rows(const fold_of_rows<std::uint16_t>& f) { HWY_DYNAMIC_DISPATCH(fold16)(f); }
+void fold_rows(const fold_of_rows<std::int32_t>& f) { HWY_DYNAMIC_DISPATCH(fold32)(f); }
 std::uint16_t search_line(const line_search<std::uint16_t>& s) { return HWY_DYNAMIC_DISPATCH(line16)(s); }
 std::int32_t search_line(const line_search<std::int32_t>& s) { return HWY_DYNAMIC_DISPATCH(line32)(s); }
+std::int64_t search_line(const line_search<std::int64_t>& s) { return HWY_DYNAMIC_DISPATCH(line64)(s); }
 void block_gaps(const std::uint16_t* term, std::int64_t count, std::uint16_t* gap) {
     HWY_DYNAMIC_DISPATCH(gaps16)(term, count, gap);
 }
 void block_gaps(const std::int32_t* term, std::int64_t count, std::int32_t* gap) {
     HWY_DYNAMIC_DISPATCH(gaps32)(term, count, gap);
+}
+void block_gaps(const std::int64_t* term, std::int64_t count, std::int64_t* gap) {
+    HWY_DYNAMIC_DISPATCH(gaps64)(term, count, gap);
 }
 
 }  // namespace nearfield::exact

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exact/core.hpp"
 #include "exact/host_steps.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -71,7 +72,10 @@ void down(site_bytes line, const std::uint16_t* HWY_RESTRICT before, std::int64_
     for (; x < count; ++x) out[x] = is_site(line, x) ? std::uint16_t{0} : one_more(before[x]);
 }
 
-void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HWY_RESTRICT out) {
+template <bool Toward>
+void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HWY_RESTRICT out,
+        std::int16_t* HWY_RESTRICT toward) {
+    const hn::RebindToSigned<of_steps> of_signed;
     const steps one = hn::Set(tag, 1);
     std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
         const steps down = hn::LoadU(tag, out + at);
@@ -80,17 +84,27 @@ void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HW
         const steps least = hn::Min(down, up);
         hn::StoreU(hn::IfThenZeroElse(hn::Eq(down, hn::Zero(tag)), up), tag, after + at);
         hn::StoreU(least, tag, out + at);
+        if constexpr (Toward) {
+            const steps by = hn::IfThenElse(hn::Eq(least, down), hn::Sub(hn::Zero(tag), down), up);
+            hn::StoreU(hn::BitCast(of_signed, by), of_signed, toward + at);
+        }
     });
     for (; x < count; ++x) {
-        after[x] = out[x] == 0 ? std::uint16_t{0} : one_more(after[x]);
-        out[x] = std::min(out[x], after[x]);
+        const std::uint16_t down = out[x];
+        after[x] = down == 0 ? std::uint16_t{0} : one_more(after[x]);
+        out[x] = std::min(down, after[x]);
+        if constexpr (Toward) toward[x] = static_cast<std::int16_t>(out[x] == down ? -down : after[x]);
     }
 }
+void up_alone(std::uint16_t* after, std::int64_t count, std::uint16_t* out) { up<false>(after, count, out, nullptr); }
+void up_toward(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
+    up<true>(after, count, out, toward);
+}
 
-void terms(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, std::uint16_t* HWY_RESTRICT value) {
+void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t,
+               std::uint16_t* HWY_RESTRICT value) {
     const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16), one = hn::Set(tag, 1);
     const steps weight = hn::Set(tag, t.weight);
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
     const auto term_at = [&](steps s) {
         steps reach = s;
         if (t.half_cell) reach = hn::SaturatedSub(hn::Add(s, s), one);
@@ -103,7 +117,29 @@ void terms(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term
     HWY_ALIGN std::uint16_t rest[32] = {};
     std::copy(from + x, from + count, rest);
     hn::Store(term_at(hn::Load(tag, rest)), tag, rest);
-    std::copy_n(rest, std::min(count - x, lanes), value + x);
+    std::copy_n(rest, count - x, value + x);
+}
+
+// A plain loop: the compiler turns it into this instruction set's vectors.
+template <class N>
+void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits low,
+             N* HWY_RESTRICT number) {
+    using U = std::make_unsigned_t<N>;
+    const std::uint32_t twice = t.half_cell ? 2 : 1, less = t.half_cell ? 1 : 0, weight = t.weight;
+    const std::uint32_t end = sizeof(N) == 4 ? std::uint32_t{1} << (30 - low.bits) : std::uint32_t{1} << 30;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint32_t steps = from[x], reach = steps == 0 ? 0 : twice * steps - less;
+        const std::uint32_t value = weight * (reach * reach);
+        const U place = static_cast<U>(low.first + static_cast<std::int32_t>(x) * low.step);
+        const bool beyond = (steps == no_site16) | (value >= end);
+        number[x] = beyond ? no_site<N>() : static_cast<N>(static_cast<U>(value) << low.bits | place);
+    }
+}
+void numbers32(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int32_t* number) {
+    numbers(from, count, t, low, number);
+}
+void numbers64(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int64_t* number) {
+    numbers(from, count, t, low, number);
 }
 
 void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
@@ -135,8 +171,11 @@ namespace nearfield::exact {
 HWY_EXPORT(note);
 HWY_EXPORT(carry);
 HWY_EXPORT(down);
-HWY_EXPORT(up);
-HWY_EXPORT(terms);
+HWY_EXPORT(up_alone);
+HWY_EXPORT(up_toward);
+HWY_EXPORT(numbers16);
+HWY_EXPORT(numbers32);
+HWY_EXPORT(numbers64);
 HWY_EXPORT(roots);
 
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
@@ -149,11 +188,18 @@ void carry_ends(const std::uint16_t* steps, std::int64_t count, int rows, std::u
 void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count, std::uint16_t* steps) {
     HWY_DYNAMIC_DISPATCH(down)(line, before, count, steps);
 }
-void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps) {
-    HWY_DYNAMIC_DISPATCH(up)(after, count, steps);
+void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward) {
+    if (toward == nullptr) HWY_DYNAMIC_DISPATCH(up_alone)(after, count, steps);
+    else HWY_DYNAMIC_DISPATCH(up_toward)(after, count, steps, toward);
 }
-void terms_of(const std::uint16_t* steps, std::int64_t count, step_term term, std::uint16_t* value) {
-    HWY_DYNAMIC_DISPATCH(terms)(steps, count, term, value);
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits, std::uint16_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers16)(steps, count, term, number);
+}
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers32)(steps, count, term, low, number);
+}
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers64)(steps, count, term, low, number);
 }
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
     HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);

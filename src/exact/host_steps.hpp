@@ -28,7 +28,8 @@ void carry_ends(const std::uint16_t* steps, std::int64_t count, int rows, std::u
 void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count, std::uint16_t* steps);
 
 /// after = 0 at a site, else one more than in the row after, which it held; steps = the smaller one of both directions.
-void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps);
+/// `toward`, if wanted, is by how many rows the site lies further on, negative for one before; of two the one before.
+void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward);
 
 /// What steps along an axis add to a value: weight * reach(steps)^2.
 struct step_term {
@@ -36,7 +37,15 @@ struct step_term {
     bool half_cell = false;
     std::uint16_t most = 255;  ///< steps whose term is below no_site16
 };
-void terms_of(const std::uint16_t* steps, std::int64_t count, step_term term, std::uint16_t* value);
+/// Low bits of a number, which tell the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step` more in
+/// each further one.
+struct low_bits {
+    int bits = 0;
+    std::int32_t first = 0, step = 0;
+};
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::uint16_t* number);
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number);
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number);
 
 /// Distances; every value is below no_site16. `past_caches`: written without being read or kept.
 void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out);
