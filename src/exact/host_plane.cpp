@@ -22,7 +22,7 @@ constexpr std::int64_t tile_columns = 64;
 /// Cells converted at a time where other fields than one are wanted.
 constexpr std::int64_t batch = 512;
 
-int bits_of(std::int64_t size) { return std::bit_width(static_cast<std::uint64_t>(size - 1)); }
+int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
 
 /// Values as numbers with low bits; too large ones end where numbers are not known any more.
 template <class N>
@@ -60,8 +60,8 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
     wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));
 
     if (at.lines > 1) {
-        middle_weight_ = static_cast<double>(m.weight[first_axis + 1]);
-        window = std::min<std::int64_t>(at.lines - 1, static_cast<std::int64_t>(std::sqrt(limit / middle_weight_)) + 1);
+        const auto within = std::sqrt(limit / static_cast<double>(m.weight[first_axis + 1]));
+        window = std::min(at.lines - 1, static_cast<std::int64_t>(within) + 1);
         narrow_middle_ = host_scratch<narrow>(at.lines + 1);
         wide_middle_ = host_scratch<wide>(at.lines + 1);
         for (std::int64_t d = 0; d <= at.lines; ++d) {
@@ -90,8 +90,12 @@ std::int64_t plane_terms<Keyed>::bytes(const plan& p) {
 }
 
 template <bool Keyed>
-std::int64_t plane_terms<Keyed>::lines_within(narrow number) const {
-    return std::min(window, static_cast<std::int64_t>(std::sqrt((number >> cell_bits) / middle_weight_)) + 1);
+std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess) const {
+    const std::int64_t value = number >> cell_bits;
+    const auto farther = [&](std::int64_t lines) { return wide_middle_.get()[lines] >> line_bits > value; };
+    while (guess < window && !farther(guess + 1)) ++guess;
+    while (guess > 1 && farther(guess)) --guess;
+    return guess;
 }
 
 template <bool Keyed>
@@ -111,8 +115,9 @@ plane_search<Keyed>::plane_search(const plan& p, const terms& t, const writer& t
       window_(std::min(first_window, t.window)) {
     prepare(narrow_);
     if (!Keyed) return;
-    site_ = host_scratch<std::int32_t>(at_.cells());
-    if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length);
+    site_ = host_scratch<std::int32_t>(at_.cells() + 1);
+    if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length + 1);
+    (at_.lines > 1 ? column_ : site_).get()[at_.length] = -1;
 }
 
 template <bool Keyed>
@@ -131,7 +136,7 @@ std::int64_t plane_search<Keyed>::bytes(const plan& p) {
     const plane_layout at(p);
     const std::int64_t numbers = (at.lines > 1 ? at.lines * at.pitch() : 0) + 3 * at.pitch() + 3 * row_padding;
     const std::int64_t tile = at.lines > 1 ? 2 * at.lines * tile_columns : 0,
-                       sites = Keyed ? at.cells() + at.length : 0;
+                       sites = Keyed ? at.cells() + at.length + 2 : 0;
     return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
            tile * static_cast<std::int64_t>(sizeof(wide)) + sites * 4;
 }
@@ -209,7 +214,7 @@ typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_
         take_columns(narrow_);
         const narrow top = search_line(line_of(narrow_));
         const std::int64_t needed =
-            top >= unknown<narrow> ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top);
+            top >= unknown<narrow> ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top, window_);
         if (needed <= window_) {
             if (top >= unknown<narrow> && terms_.narrow_limit == unknown<narrow>) return unknown<narrow> - 1;
             window_ = std::max(needed, window_ - 1);
@@ -271,9 +276,9 @@ void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
         if constexpr (Keyed) {
             if (const target* to = writer_.index_alone()) {
                 if (to->type == dtype::int64)
-                    return take_cells(best, at_.length, terms_.cell_bits, column, past_caches_,
+                    return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
                                       reinterpret_cast<std::int64_t*>(to->data) + first);
-                return take_cells(best, at_.length, terms_.cell_bits, column, past_caches_,
+                return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
                                   reinterpret_cast<std::int32_t*>(to->data) + first);
             }
         } else if (float* to = writer_.distances_alone()) {
@@ -287,7 +292,7 @@ void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
                 value[i] = number >= unknown<N> ? no_site<std::int32_t>()
                                                 : static_cast<std::int32_t>(number >> terms_.cell_bits);
             }
-            if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, column, false, key);
+            if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, column, at_.length, false, key);
             writer_.write(first + from, n, value, Keyed ? key : nullptr);
         }
     }

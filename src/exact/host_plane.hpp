@@ -63,7 +63,7 @@ public:
     }
     [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Keyed ? 1 : 0}; }
     /// Lines to either side beyond which everything is farther than the value of `number`, a result along the last axis.
-    [[nodiscard]] std::int64_t lines_within(narrow number) const;
+    [[nodiscard]] std::int64_t lines_within(narrow number, std::int64_t guess) const;
     /// Results up to this number are right if so many lines were looked at.
     [[nodiscard]] narrow known_within(std::int64_t lines) const;
 
@@ -71,7 +71,6 @@ private:
     host_scratch<narrow> narrow_middle_, narrow_last_, narrow_gap_;
     host_scratch<wide> wide_middle_, wide_last_, wide_gap_;
     std::int64_t reach_ = 0;
-    double middle_weight_ = 1;
 };
 
 /// A thread's search of planes.
@@ -121,8 +120,9 @@ private:
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
     host_scratch<wide> tile_value_, tile_winner_;
-    host_scratch<std::int32_t> site_;    ///< of the plane's cells: the site along the first axis
-    host_scratch<std::int32_t> column_;  ///< of a line's cells: the site along the axes before the last
+    host_scratch<std::int32_t> site_;  ///< of the plane's cells: the site along the first axis
+    host_scratch<std::int32_t>
+        column_;  ///< of a line's cells: the site along the axes before the last; then -1, for none
 };
 
 }  // namespace nearfield::exact

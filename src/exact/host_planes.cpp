@@ -19,7 +19,7 @@ namespace {
 /// Steps of a slab stay within a core's second-level cache where planes are that small.
 constexpr std::int64_t slab_bytes = 512 * 1024;
 /// Fewer planes make the steps at the slabs' ends, four bytes a cell of a plane, a large part of the work.
-constexpr std::int64_t least_slab = 4, most_slab = 64;
+constexpr std::int64_t least_slab = 16, most_slab = 64;
 /// Slabs for each thread, so that threads end together.
 constexpr std::int64_t slabs_a_thread = 4;
 /// Weights up to this leave 16 bits for distances of 48 cells and more.

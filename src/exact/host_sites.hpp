@@ -22,14 +22,15 @@ void take_lines(std::int32_t* number, std::int64_t count, int from, int to, cons
 void take_lines(std::int64_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 
-/// out[x] = column[low `bits` bits of number[x]], -1 without a site. `past_caches`: written without being read or kept.
-void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column, bool past_caches,
-                std::int32_t* out);
-void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column, bool past_caches,
-                std::int64_t* out);
-void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column, bool past_caches,
-                std::int32_t* out);
-void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column, bool past_caches,
-                std::int64_t* out);
+/// out[x] = column[low `bits` bits of number[x]], and column[absent] without one. `past_caches`: written without being read
+/// or kept.
+void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,
+                std::int64_t absent, bool past_caches, std::int32_t* out);
+void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,
+                std::int64_t absent, bool past_caches, std::int64_t* out);
+void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column,
+                std::int64_t absent, bool past_caches, std::int32_t* out);
+void take_cells(const std::int64_t* number, std::int64_t count, int bits, const std::int32_t* column,
+                std::int64_t absent, bool past_caches, std::int64_t* out);
 
 }  // namespace nearfield::exact

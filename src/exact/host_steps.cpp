@@ -128,10 +128,10 @@ void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_te
     const std::uint32_t twice = t.half_cell ? 2 : 1, less = t.half_cell ? 1 : 0, weight = t.weight;
     const std::uint32_t end = sizeof(N) == 4 ? std::uint32_t{1} << (30 - low.bits) : std::uint32_t{1} << 30;
     for (std::int64_t x = 0; x < count; ++x) {
-        const std::uint32_t steps = from[x], reach = steps == 0 ? 0 : twice * steps - less;
+        const std::uint32_t away = from[x], reach = away == 0 ? 0 : twice * away - less;
         const std::uint32_t value = weight * (reach * reach);
         const U place = static_cast<U>(low.first + static_cast<std::int32_t>(x) * low.step);
-        const bool beyond = (steps == no_site16) | (value >= end);
+        const bool beyond = (away == no_site16) | (value >= end);
         number[x] = beyond ? no_site<N>() : static_cast<N>(static_cast<U>(value) << low.bits | place);
     }
 }
