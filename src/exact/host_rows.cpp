@@ -20,7 +20,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// Cells to either side before blocks are cheaper; as many after a vector that blocks were needed for.
 constexpr std::int64_t near_after_far = 4;
-constexpr std::int64_t near_cells = 24;
+constexpr std::int64_t near_cells = 32;
+/// Lines in which no more cells have a value are searched by offering each to all.
+constexpr int few_cells = 12;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 
 template <class N>
@@ -42,22 +44,24 @@ void fold(const fold_of_rows<N>& f) {
     const N* const here = f.value + f.row * f.pitch;
     for (std::int64_t x = 0;;) {
         auto best = hn::LoadU(tag, here + x);
-        const N *up = here + x, *down = here + x;
-        std::int64_t r = 1;
-        const auto settled = [&](auto term) { return hn::AllTrue(tag, hn::Eq(hn::Max(best, term), term)); };
-        for (; r <= both; ++r) {
+        const auto settled = [&](std::int64_t r) {
             const auto term = hn::Set(tag, f.term[r]);
-            if (settled(term)) break;
-            up -= f.pitch, down += f.pitch;
-            best = hn::Min(best, plus<N>(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), term));
+            return hn::AllTrue(tag, hn::Eq(hn::Max(best, term), term));
+        };
+        const auto look = [&](std::int64_t r, const N* up, const N* down) {
+            best = hn::Min(best, plus<N>(hn::Min(hn::LoadU(tag, up), hn::LoadU(tag, down)), hn::Set(tag, f.term[r])));
+        };
+        // Asks after every second row: asking costs as much as half a look.
+        const N *up = here + x - f.pitch, *down = here + x + f.pitch;
+        std::int64_t r = 1;
+        for (; r < both; r += 2, up -= 2 * f.pitch, down += 2 * f.pitch) {
+            if (settled(r)) break;
+            look(r, up, down);
+            look(r + 1, up - f.pitch, down + f.pitch);
         }
+        if (r == both && !settled(r)) look(r, up, down), ++r;
         if (r > both) {
-            for (const N* at = here + x + both * one_way; r <= most; ++r) {
-                const auto term = hn::Set(tag, f.term[r]);
-                if (settled(term)) break;
-                at += one_way;
-                best = hn::Min(best, plus<N>(hn::LoadU(tag, at), term));
-            }
+            for (const N* at = here + x + r * one_way; r <= most && !settled(r); ++r, at += one_way) look(r, at, at);
         }
         hn::StoreU(best, tag, f.best + x);
         if (x + lanes >= f.count) return;
@@ -85,16 +89,12 @@ public:
     }
 
     N solve() {
+        const bool by_cells = find_cells();
         values most = hn::Zero(tag);
         for (std::int64_t x = 0;;) {
             values best = hn::LoadU(tag, s_.value + x);
             if (!known(x, best)) {
-                if (near(x, best)) {
-                    near_ = most_near_;
-                } else {
-                    near_ = std::min(near_after_far, most_near_);
-                    best = far(x, best);
-                }
+                best = by_cells ? from_cells(x, best) : from_line(x, best);
                 if constexpr (sizeof(N) > 2) best = hn::Min(best, hn::Set(tag, none<N>));
             }
             hn::StoreU(best, tag, s_.best + x);
@@ -106,6 +106,29 @@ public:
     }
 
 private:
+    /// Lists the cells that have a value; false where they are many.
+    bool find_cells() {
+        for (std::int64_t x = 0; x < s_.count; x += lanes_) {
+            std::uint64_t some = below(hn::LoadU(tag, s_.value + x), hn::Set(tag, none<N>));
+            if (cells_ + std::popcount(some) > few_cells) return false;
+            for (; some != 0; some &= some - 1) cell_[cells_++] = x + std::countr_zero(some);
+        }
+        return true;
+    }
+    HWY_INLINE values from_cells(std::int64_t x, values best) const {
+        for (int k = 0; k < cells_; ++k) best = hn::Min(best, offer(x, cell_[k]));
+        return best;
+    }
+
+    HWY_INLINE values from_line(std::int64_t x, values best) {
+        if (near(x, best)) {
+            near_ = most_near_;
+            return best;
+        }
+        near_ = std::min(near_after_far, most_near_);
+        return far(x, best);
+    }
+
     /// All of these cells are known from a search in narrower numbers.
     HWY_INLINE bool known(std::int64_t x, values& best) const {
         if constexpr (sizeof(N) > 2) {
@@ -225,6 +248,8 @@ private:
 
     const line_search<N>& s_;
     const std::int64_t lanes_;
+    std::int64_t cell_[few_cells];
+    int cells_ = 0;
     std::int64_t blocks_ = 0;
     std::int64_t most_near_ = 0;  ///< near_cells, or less where the limit allows
     bool all_near_ = false;       ///< it does: nothing farther matters
