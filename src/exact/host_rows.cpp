@@ -216,12 +216,17 @@ private:
         w.at = p + hn::FindFirstTrue(tag, hn::Eq(sums, hn::Set(tag, w.value)));
     }
 
-    /// One bit for each lane of `a` that is less than `b`.
+    /// One bit for each lane of `a` that is less than `b`. Read back as wide as it is written: a wider load would have to wait
+    /// until the store has left the core.
     static HWY_INLINE std::uint64_t below(values a, values b) {
-        std::uint8_t bits[8] = {};
+        constexpr std::size_t lanes = hn::MaxLanes(tag);
+        using word = std::conditional_t<lanes == 32, std::uint32_t,
+                                        std::conditional_t<lanes == 16, std::uint16_t, std::uint8_t>>;
+        static_assert(lanes <= 8 || lanes == 16 || lanes == 32);
+        std::uint8_t bits[8];
         hn::StoreMaskBits(tag, hn::Not(hn::Eq(hn::Max(a, b), a)), bits);
-        std::uint64_t all;
-        std::memcpy(&all, bits, 8);
+        word all;
+        std::memcpy(&all, bits, sizeof(all));
         return all;
     }
 
