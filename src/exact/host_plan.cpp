@@ -55,7 +55,7 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     what.threads = thread_count(on);
     what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return what;
-    if (suits_planes(p)) {
+    if (suits_planes(p, what.threads)) {
         describe_planes(p, what);
         return what;
     }

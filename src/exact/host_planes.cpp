@@ -22,6 +22,10 @@ constexpr std::int64_t slab_bytes = 512 * 1024;
 constexpr std::int64_t least_slab = 16, most_slab = 64;
 /// Slabs for each thread, so that threads end together.
 constexpr std::int64_t slabs_a_thread = 4;
+/// With slabs for fewer than one thread in so many the general engine, which is that much slower, ends sooner.
+constexpr std::int64_t idle_threads = 3;
+/// Bytes of workspace a cell, and besides: a thread has planes of its own, and planes may be large and few.
+constexpr std::int64_t most_workspace = 8, spare_workspace = std::int64_t{1} << 26;
 /// Weights up to this leave 16 bits for distances of 48 cells and more.
 constexpr double most_weight = 28;
 /// Cells whose ends are noted for all planes of a slab before the next ones: their steps stay in the first-level cache.
@@ -206,17 +210,20 @@ std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
     const std::int64_t of_thread = (slab + (keyed ? 2 : 1)) * plane() * 2 + length +
                                    (keyed ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
     const std::int64_t terms = keyed ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
-    return terms + end_elements() * 4 * (image_a_thread ? threads : 1) + of_thread * threads;
+    const std::int64_t busy = std::min<std::int64_t>(threads, images * slabs());
+    return terms + end_elements() * 4 * (image_a_thread ? busy : 1) + of_thread * busy;
 }
 
-bool suits_planes(const plan& p) {
+bool suits_planes(const plan& p, int threads) {
     const int axes = p.rank - p.first_axis;
     if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
         p.any(border::periodic) || p.size[static_cast<std::size_t>(p.rank - 1)] < least_line)
         return false;
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         if (p.weight[static_cast<std::size_t>(axis)] * (p.half_cell ? 4 : 1) > most_weight) return false;
-    return true;
+    const plane_shape s(p, threads);
+    return s.images * s.slabs() * idle_threads >= threads &&
+           s.workspace_bytes(p, threads) <= most_workspace * p.cells + spare_workspace;
 }
 
 void solve_planes(const host& on, const plan& p, const arrays<host>& a) {

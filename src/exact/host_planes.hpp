@@ -15,7 +15,7 @@
 namespace nearfield::exact {
 
 /// Whether solve_planes() takes the call.
-bool suits_planes(const plan& p);
+bool suits_planes(const plan& p, int threads);
 void solve_planes(const host& on, const plan& p, const arrays<host>& a);
 
 /// Sizes of its parts, which describe() tells.

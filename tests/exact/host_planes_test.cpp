@@ -2,12 +2,22 @@
 // at, slabs, images side by side, limits. Each shape says which.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <new>
+
+#include "base/scratch.hpp"
 
 #include "exact/call.hpp"
+#include "nearfield/plan.hpp"
 
 namespace nearfield::test {
+
+/// Bytes of scratch memory, now and at the most; the operators at the end count them.
+std::atomic<std::int64_t> taken{0}, most_taken{0};
+
 namespace {
 
 const std::vector<shape_case>& plane_shapes() {
@@ -126,5 +136,78 @@ TEST(PlanesBatch, ImagesAreALoop) {
     }
 }
 
+/// What the library takes, counted by the allocation function that its scratch memory alone uses here.
+TEST(PlanesWorkspace, IsWhatThePlanSays) {
+    const struct {
+        shape_t shape;
+        double bytes_a_cell;  ///< at most, with one thread
+    } cases[] = {{{2048, 2048}, 0.6}, {{128, 128, 128}, 3}, {{300, 200, 300}, 3}, {{3, 500, 500}, 40}, {{40, 700}, 8}};
+    for (const auto& c : cases) {
+        const auto cells = cells_of(c.shape);
+        for (fill kind : {fill::one, fill::percent}) {
+            flags_t image = make_fill(kind, c.shape, 3);
+            for (std::uint8_t& cell : image) cell = cell == 0 ? 1 : 0;
+            std::vector<std::int64_t> out(image.size());
+            const auto in = any_input<host>::contiguous(image.data(), dtype::uint8, c.shape);
+            for (bool sites : {false, true}) {
+                fields<host> wanted;
+                (sites ? wanted.index : wanted.distance) =
+                    any_output<host>::contiguous(out.data(), sites ? dtype::int64 : dtype::float32, c.shape);
+                for (int threads : {1, 4}) {
+                    const std::int64_t said = plan(host{threads, {}}, in, wanted).workspace_bytes;
+                    taken = most_taken = 0;
+                    distance_transform(host{threads, {}}, in, wanted);
+                    EXPECT_EQ(taken, 0);
+                    EXPECT_LE(most_taken, said) << text_of(c.shape) << ", " << threads << " threads";
+                    EXPECT_LE(said, 8 * cells + (1 << 26));
+                    if (threads == 1 && !sites) {
+                        EXPECT_LE(static_cast<double>(said), c.bytes_a_cell * static_cast<double>(cells));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// More threads than planes, and planes so large that theirs would not fit: the general engine's workspace.
+TEST(PlanesWorkspace, StaysWithinBounds) {
+    for (const shape_t& shape : {shape_t{2, 20000, 20000}, shape_t{16, 4096, 4096}, shape_t{1000, 1000, 1000}}) {
+        fields<host> out;
+        out.distance = any_output<host>::contiguous(nullptr, dtype::float32, shape);
+        const auto image = any_input<host>::contiguous(nullptr, dtype::uint8, shape);
+        for (int threads : {1, 2, 16, 128})
+            EXPECT_LE(plan(host{threads, {}}, image, out).workspace_bytes, 8 * cells_of(shape) + (1 << 26))
+                << text_of(shape) << ", " << threads << " threads";
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::test
+
+namespace {
+
+struct header {
+    std::size_t bytes;
+};
+constexpr std::size_t header_room = 128;
+static_assert(header_room >= nearfield::scratch_alignment);
+
+}  // namespace
+
+void* operator new(std::size_t bytes, std::align_val_t, const std::nothrow_t&) noexcept {
+    const std::size_t whole = (bytes + 2 * header_room - 1) / header_room * header_room;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(header_room, whole));
+    if (memory == nullptr) return nullptr;
+    new (memory) header{bytes};
+    using nearfield::test::most_taken;
+    const std::int64_t now = nearfield::test::taken += static_cast<std::int64_t>(bytes);
+    for (std::int64_t most = most_taken; most < now && !most_taken.compare_exchange_weak(most, now);) {
+    }
+    return memory + header_room;
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    if (memory == nullptr) return;
+    std::byte* const whole = static_cast<std::byte*>(memory) - header_room;
+    nearfield::test::taken -= static_cast<std::int64_t>(reinterpret_cast<header*>(whole)->bytes);
+    std::free(whole);
+}
