@@ -134,7 +134,12 @@ struct request {
     std::string atlas;  ///< a file, or empty
 };
 
-/// The GPU's part; throws nearfield::error where there is none.
+/// The benchmarks, each a verb of the program; they return its exit status, 77 where the GPU is missing that was asked for.
+int exact_main(int argc, char** argv);
+int options_main(int argc, char** argv);
+int targets_main(int argc, char** argv);
+
+/// The GPU's part of `exact`; throws nearfield::error where there is none.
 session measure_device(const request& wanted);
 
 }  // namespace nearfield::bench

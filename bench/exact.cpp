@@ -108,7 +108,7 @@ session measure_host(const request& wanted, const options& o) {
 int run(const options& o) {
     request wanted{{}, o.densities, o.pictures, o.fields, o.atlas};
     if (!painter(o.atlas).knows("atlas") && std::erase(wanted.pictures, "atlas") > 0)
-        fmt::print("bench_exact: no --atlas, its picture is left out\n");
+        fmt::print("bench_all exact: no --atlas, its picture is left out\n");
     for (std::int64_t n : o.sides2) wanted.shapes.push_back({n, n});
     for (std::int64_t n : o.sides3) wanted.shapes.push_back({n, n, n});
     const session s = o.place == "host" ? measure_host(wanted, o) : measure_device(wanted);
@@ -117,11 +117,9 @@ int run(const options& o) {
 }
 
 }  // namespace
-}  // namespace nearfield::bench
 
-int main(int argc, char** argv) {
-    using namespace nearfield;
-    bench::options o;
+int exact_main(int argc, char** argv) {
+    options o;
     CLI::App app{
         "Times nearfield's exact distance and nearest-site fields. Images are random sites (bench.hpp says which), "
         "pictures (pictures.cpp) and files; milliseconds are medians after a warm-up; 'copy %' compares reading the "
@@ -138,7 +136,7 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     std::vector<std::string> names;
-    for (const bench::picture_kind& kind : bench::picture_kinds()) names.emplace_back(kind.name);
+    for (const picture_kind& kind : picture_kinds()) names.emplace_back(kind.name);
     app.add_option("--pictures", o.pictures, "images besides the random ones, by name, of every size")
         ->delimiter(',')
         ->check(CLI::IsMember(names));
@@ -160,9 +158,11 @@ int main(int argc, char** argv) {
     if (o.place == "device" && three->count() == 0) o.sides3 = {64, 128, 256, 512, 768, 1024};
     for (auto* sides : {&o.sides2, &o.sides3}) std::erase_if(*sides, [](std::int64_t n) { return n <= 0; });
     try {
-        return bench::run(o);
+        return run(o);
     } catch (const error& e) {
-        fmt::print(stderr, "bench_exact: {}\n", e.what());
+        fmt::print(stderr, "bench_all exact: {}\n", e.what());
         return e.code() == error_code::unsupported ? 77 : 1;
     }
 }
+
+}  // namespace nearfield::bench

@@ -1,4 +1,4 @@
-// The GPU's part of bench_exact. Times are those of CUDA events on the stream, with runs queued one behind the other.
+// The GPU's part of `bench_all exact`. Times are those of CUDA events on the stream, with runs queued one behind the other.
 #include "device.hpp"
 #include "nearfield/system.hpp"
 

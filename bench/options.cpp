@@ -70,10 +70,8 @@ void write(const option_session& s, const std::string& path) {
 }
 
 }  // namespace
-}  // namespace nearfield::bench
 
-int main(int argc, char** argv) {
-    using namespace nearfield;
+int options_main(int argc, char** argv) {
     std::string place = "host", json;
     int threads = 1;
     std::vector<std::int64_t> sides2, sides3;
@@ -89,15 +87,17 @@ int main(int argc, char** argv) {
     const bool device = place == "device";
     if (sides2.empty()) sides2 = {device ? 8192 : 2048};
     if (sides3.empty()) sides3 = {device ? 512 : 256};
-    std::vector<bench::shape_t> shapes;
+    std::vector<shape_t> shapes;
     for (std::int64_t n : sides2) shapes.push_back({n, n});
     for (std::int64_t n : sides3) shapes.push_back({n, n, n});
     try {
-        const auto s = device ? bench::measure_options_on_device(shapes) : bench::measure_on_host(shapes, threads);
-        if (!json.empty()) bench::write(s, json);
+        const auto s = device ? measure_options_on_device(shapes) : measure_on_host(shapes, threads);
+        if (!json.empty()) write(s, json);
         return 0;
     } catch (const error& e) {
-        fmt::print(stderr, "bench_options: {}\n", e.what());
+        fmt::print(stderr, "bench_all options: {}\n", e.what());
         return e.code() == error_code::unsupported ? 77 : 1;
     }
 }
+
+}  // namespace nearfield::bench

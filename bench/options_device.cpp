@@ -1,4 +1,4 @@
-// The GPU's part of bench_options: options, batches and lists of images.
+// The GPU's part of `bench_all options`: options, batches and lists of images.
 #include "bench.hpp"
 #include "device.hpp"
 #include "nearfield/system.hpp"

@@ -1,4 +1,4 @@
-"""What measurements of other libraries share with bench_exact: data, way of timing, JSON."""
+"""What measurements of other libraries share with `bench_all exact`: data, way of timing, JSON."""
 
 import argparse
 import datetime

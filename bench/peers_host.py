@@ -1,4 +1,4 @@
-"""Times edt, SciPy and OpenCV on the data of bench_exact. What is not installed is named and left out."""
+"""Times edt, SciPy and OpenCV on the data of `bench_all exact`. What is not installed is named and left out."""
 
 import functools
 import importlib

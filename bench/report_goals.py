@@ -76,6 +76,13 @@ def over_floor(goals, rows):
         goals.most(f"times the floor, {SITE_TEXT[field]}, {size_name(shape)}, {text}", limit, found)
 
 
+SMALL = (
+    ("call", 20, "one call"),
+    ("graph", 12, "a CUDA graph of one call"),
+    ("in graph", 12, "a call within a CUDA graph of 64"),
+)
+
+
 def beside_the_usual(goals, targets):
     """Bad inputs, odd shapes, sizes, small images, workspace."""
     for fields in (("distance",), SITES):
@@ -91,7 +98,7 @@ def beside_the_usual(goals, targets):
                 spread = max(line.values()) / min(line.values())
                 flat.append((spread, f"{' to '.join(sizes)}, {percent(density)}"))
         goals.most(f"time a cell by size, {text}: most over least", 1.6, flat)
-        for how, limit, name in (("call", 20, "one call"), ("graph", 12, "in a CUDA graph")):
+        for how, limit, name in SMALL:
             rows = targets.part("small", how=how) if targets else []
             found = [
                 (1e3 * r["ms"], f"{size_name(r['shape'])}, {percent(r['density'])}")

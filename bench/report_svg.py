@@ -61,6 +61,14 @@ class Svg:
     def dot(self, x, y, kind, radius=3.0):
         self._parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{kind}"/>')
 
+    def note(self, x, y, text, kind, size):
+        """Centred text that can be read across lines: the panel's colour lies round its letters."""
+        self._parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" class="panel-line" text-anchor="middle" stroke-width="4" '
+            f'style="font-size:{size}px">{html.escape(text)}</text>'
+        )
+        self.text(x, y, text, kind, "middle", size)
+
     def text(self, x, y, text, kind="ink", anchor="start", size=12, turn=0):
         extra = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
         self._parts.append(

@@ -1,4 +1,4 @@
-"""Tables of bench_targets: bad inputs, odd shapes, time by size, small images, workspace."""
+"""Tables of `bench_all targets`: bad inputs, odd shapes, time by size, small images, workspace."""
 
 import math
 
@@ -8,7 +8,7 @@ USUAL_DENSITY = 0.1
 
 
 class Targets:
-    """Rows of bench_targets by part."""
+    """Rows of `bench_all targets` by part."""
 
     def __init__(self, sheet):
         self.sheet = sheet

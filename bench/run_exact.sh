@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Times the exact engine and, in the same run on the same data, its peers; prints tables, leaves JSON in a folder.
 #
-#   bench/run_exact.sh BENCH_EXACT OUT [host|device|all] [--quick] [OPTION...]
+#   bench/run_exact.sh BENCH_ALL OUT [host|device|all] [--quick] [OPTION...]
 #
-# BENCH_EXACT is the program, OUT the folder; options such as `--2d 4096 --densities 0.01` go to all programs. `all` leaves
-# out the device where there is none. On the host all takes a quarter of an hour, most of it the peers'; `--quick` times
+# BENCH_ALL is the program, OUT the folder; options such as `--2d 4096 --densities 0.01` go to all programs. `all` leaves
+# out the device where there is none. On the host all takes 20 minutes on 2 cores, most of it the peers'; `--quick` times
 # 4096^2 and 256^3 on three densities and one picture. PYTHON names the interpreter for the peers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,13 +27,13 @@ fi
 
 if [ "$where" != device ]; then
     images=("${atlas[@]}" "${file[@]}" "${quick[@]}" "$@")
-    "$program" --place host --simd "${images[@]}" --json "$out/exact_host.json"
+    "$program" exact --place host --simd "${images[@]}" --json "$out/exact_host.json"
     "$python" "$here/peers_host.py" "${images[@]}" --json "$out/exact_host_peers.json" ||
         echo "run_exact: the host's peers could not be timed"
 fi
 if [ "$where" != host ]; then
     status=0
-    "$program" --place device "${quick[@]}" "$@" --json "$out/exact_device.json" || status=$?
+    "$program" exact --place device "${quick[@]}" "$@" --json "$out/exact_device.json" || status=$?
     if [ "$status" = 0 ]; then
         "$python" "$here/peers_device.py" "${quick[@]}" "$@" --json "$out/exact_device_peers.json" ||
             echo "run_exact: the device's peers could not be timed"

@@ -68,11 +68,9 @@ void write(const target_session& s, const std::string& path) {
 }
 
 }  // namespace
-}  // namespace nearfield::bench
 
-int main(int argc, char** argv) {
-    using namespace nearfield;
-    bench::target_request wanted{{"small", "bad", "odd", "flat", "workspace"}, {}, std::int64_t{1} << 33};
+int targets_main(int argc, char** argv) {
+    target_request wanted{{"small", "bad", "odd", "flat", "workspace"}, {}, std::int64_t{1} << 33};
     std::string json;
     CLI::App app{
         "Times distances and nearest sites on a GPU where random squares and cubes do not show them: bad inputs "
@@ -87,16 +85,18 @@ int main(int argc, char** argv) {
     app.add_option("--json", json, "file for the results");
     CLI11_PARSE(app, argc, argv);
     try {
-        bench::target_session s;
+        target_session s;
         s.head.place = "device";
         if (std::any_of(wanted.parts.begin(), wanted.parts.end(), [](auto& part) { return part != "workspace"; }))
-            bench::measure_targets(s, wanted);
+            measure_targets(s, wanted);
         if (std::find(wanted.parts.begin(), wanted.parts.end(), "workspace") != wanted.parts.end())
-            bench::ask_for_workspace(s);
-        if (!json.empty()) bench::write(s, json);
+            ask_for_workspace(s);
+        if (!json.empty()) write(s, json);
         return 0;
     } catch (const error& e) {
-        fmt::print(stderr, "bench_targets: {}\n", e.what());
+        fmt::print(stderr, "bench_all targets: {}\n", e.what());
         return e.code() == error_code::unsupported ? 77 : 1;
     }
 }
+
+}  // namespace nearfield::bench

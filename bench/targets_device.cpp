@@ -1,4 +1,4 @@
-// The GPU's part of bench_targets.
+// The GPU's part of `bench_all targets`.
 #include "targets.hpp"
 
 #include <cmath>
@@ -19,7 +19,7 @@ public:
             measure("bad", "random", shape, usual_density, {"distance", "index32"});
             for (const picture_kind& kind : picture_kinds()) {
                 if (pictures_.knows(kind.name)) measure("bad", kind.name, shape, 0, {"distance", "index32"});
-                else fmt::print("bench_targets: no --atlas, its picture is left out\n");
+                else fmt::print("bench_all targets: no --atlas, its picture is left out\n");
             }
         }
     }
@@ -77,7 +77,7 @@ const shape_t& measurer::nearest_usual(const shape_t& shape) {
 void measurer::measure(const std::string& part, const std::string& data, const shape_t& shape, double density,
                        const std::vector<std::string>& fields_wanted) {
     const auto leave_out = [&](const std::string& why) {
-        fmt::print("bench_targets: {} is left out: {}\n", image_name(data, shape), why);
+        fmt::print("bench_all targets: {} is left out: {}\n", image_name(data, shape), why);
     };
     if (cells_of(shape) > wanted_.most_cells) return leave_out("more cells than --most-cells");
     try {
