@@ -3,8 +3,8 @@
 
 report.py                  writes the tables of bench/results into docs/performance.md and README.md, between their
                            markers, and the pictures docs/images/roofline.svg and docs/images/against.svg
-report.py FOLDER           the same from another folder's JSON
-report.py --print FOLDER   prints the tables
+report.py --keep FOLDER    takes the JSON of a run of ./dev bench into bench/results first
+report.py --print FOLDER   prints the tables of a run
 """
 
 import argparse
@@ -21,6 +21,27 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 README = ROOT / "README.md"
 IMAGES = ROOT / "docs" / "images"
+
+
+# What the scripts of the benchmarks leave, and its name in bench/results.
+KEPT = {
+    "exact_device.json": "h200_exact_device.json",
+    "exact_device_peers.json": "h200_exact_device_peers.json",
+    "targets_device.json": "h200_targets_device.json",
+    "options_device.json": "h200_options_device.json",
+    "exact_host.json": "host_exact.json",
+    "exact_host_peers.json": "host_exact_peers.json",
+    "options_host.json": "host_options.json",
+}
+
+
+def keep(folder):
+    found = [(folder / name, RESULTS / kept) for name, kept in KEPT.items() if (folder / name).is_file()]
+    for name, kept in found:
+        kept.write_bytes(name.read_bytes())
+        print(f"report.py: {name} is now {kept.relative_to(ROOT)}")
+    if not found:
+        raise SystemExit(f"report.py: {folder} has none of {', '.join(KEPT)}")
 
 
 def sections(folder):
@@ -55,12 +76,15 @@ def write_pages(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=RESULTS)
-    parser.add_argument("--print", action="store_true", dest="to_terminal")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--keep", metavar="FOLDER", type=pathlib.Path)
+    group.add_argument("--print", metavar="FOLDER", type=pathlib.Path, dest="to_terminal")
     options = parser.parse_args()
-    folder = Folder(options.folder)
+    if options.keep:
+        keep(options.keep)
+    folder = Folder(options.to_terminal or RESULTS)
     if folder.empty():
-        raise SystemExit(f"report.py: no results in {options.folder}; run ./dev bench exact")
+        raise SystemExit(f"report.py: no results in {options.to_terminal or RESULTS}; run ./dev bench")
     for place in folder.only_peers:
         print(f"report.py: no nearfield rows for the {place}, its peers are left out", file=sys.stderr)
     for rows in folder.exact.values():
