@@ -116,21 +116,12 @@ int run(const options& o) {
     return 0;
 }
 
-}  // namespace
-
-int exact_main(int argc, char** argv) {
-    options o;
-    CLI::App app{
-        "Times nearfield's exact distance and nearest-site fields. Images are random sites (bench.hpp says which), "
-        "pictures (pictures.cpp) and files; milliseconds are medians after a warm-up; 'copy %' compares reading the "
-        "image and writing the field once at the measured bandwidth of a copy."};
+void declare(CLI::App& app, options& o) {
     app.add_option("--place", o.place, "host or device")
         ->check(CLI::IsMember({"host", "device"}))
         ->capture_default_str();
-    auto* two =
-        app.add_option("--2d", o.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
-    auto* three =
-        app.add_option("--3d", o.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
+    app.add_option("--2d", o.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
+    app.add_option("--3d", o.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
     app.add_option("--densities", o.densities, "shares of cells that are sites")
         ->delimiter(',')
         ->check(CLI::Range(0.0, 1.0))
@@ -153,9 +144,20 @@ int exact_main(int argc, char** argv) {
         ->check(CLI::PositiveNumber);
     app.add_option("--file", o.files, "images and volumes whose zeros are the sites (host)")->check(CLI::ExistingFile);
     app.add_option("--json", o.json, "file for the results");
+}
+
+}  // namespace
+
+int exact_main(int argc, char** argv) {
+    options o;
+    CLI::App app{
+        "Times nearfield's exact distance and nearest-site fields. Images are random sites (bench.hpp says which), "
+        "pictures (pictures.cpp) and files; milliseconds are medians after a warm-up; 'copy %' compares reading the "
+        "image and writing the field once at the measured bandwidth of a copy."};
+    declare(app, o);
     CLI11_PARSE(app, argc, argv);
-    if (o.place == "device" && two->count() == 0) o.sides2 = {512, 1024, 2048, 4096, 8192, 16384};
-    if (o.place == "device" && three->count() == 0) o.sides3 = {64, 128, 256, 512, 768, 1024};
+    if (o.place == "device" && app.count("--2d") == 0) o.sides2 = {512, 1024, 2048, 4096, 8192, 16384};
+    if (o.place == "device" && app.count("--3d") == 0) o.sides3 = {64, 128, 256, 512, 768, 1024};
     for (auto* sides : {&o.sides2, &o.sides3}) std::erase_if(*sides, [](std::int64_t n) { return n <= 0; });
     try {
         return run(o);

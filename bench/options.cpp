@@ -88,6 +88,7 @@ int options_main(int argc, char** argv) {
     if (sides2.empty()) sides2 = {device ? 8192 : 2048};
     if (sides3.empty()) sides3 = {device ? 512 : 256};
     std::vector<shape_t> shapes;
+    shapes.reserve(sides2.size() + sides3.size());
     for (std::int64_t n : sides2) shapes.push_back({n, n});
     for (std::int64_t n : sides3) shapes.push_back({n, n, n});
     try {
