@@ -3,11 +3,12 @@
 # the benchmark with its peers. Needs the bundle (./dev bundle), an NVIDIA driver and, for the parts that use them,
 # compute-sanitizer and a python3 with CuPy and SciPy.
 #
-#   tests/device_run.sh OUT [tests|sanitize|big|bench|options|targets]...     default: tests sanitize bench; JSON and logs go to OUT
+#   tests/device_run.sh OUT [tests|sanitize|big|bench|options|targets]...   default: tests sanitize bench
 #
-# NEARFIELD_BUNDLE is the bundle's folder (build/bundle). BENCH_OPTIONS are for `bench_all exact` and its peers.
+# JSON and logs go to OUT. NEARFIELD_BUNDLE is the bundle's folder (build/bundle), NEARFIELD_ATLAS a copy of mricron-data's
+# aal.nii.gz for `targets`. BENCH_OPTIONS are for `bench_all exact` and its peers.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundle=${NEARFIELD_BUNDLE:-$root/build/bundle}
 mkdir -p "$1" && out=$(cd "$1" && pwd)
