@@ -150,7 +150,7 @@ private:
         std::fill_n(below + slabs * plane, count, no_site16);
         for (std::int64_t k = 0; k < slabs; ++k)
             carry_ends(above + k * plane, count, static_cast<int>(shape_.rows_of(k)), above + (k + 1) * plane);
-        for (std::int64_t k = slabs - 1; k >= 0; --k)
+        for (std::int64_t k = slabs - 1; k > 0; --k)
             carry_ends(below + (k + 1) * plane, count, static_cast<int>(shape_.rows_of(k)), below + k * plane);
     }
 

@@ -82,6 +82,21 @@ TEST(PlanesLimits, EveryDistanceRoundTheEndOf16Bits) {
     }
 }
 
+/// Packed numbers of lines of 4099 cells end at distances of 362, here somewhere inside a block, for all sites at once.
+TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
+    const shape_t shape{110, 4099};
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        // A column that is all sites, whose packed number is zero, and a site somewhere in each of the block's others.
+        for (std::int64_t row = 0; row < shape[0]; ++row) sites[static_cast<std::size_t>(row * shape[1])] = 1;
+        for (std::int64_t x = 1; x < 16; ++x) {
+            const auto row = static_cast<std::int64_t>(mix(seed * 64 + static_cast<std::uint64_t>(x)) % 110);
+            sites[static_cast<std::size_t>(row * shape[1] + x)] = 1;
+        }
+        ASSERT_EQ(check(host_engine(1), solve(shape, sites, unit), outputs{.index = true}, dress{}), "") << seed;
+    }
+}
+
 /// A limit changes nothing but what lies beyond it.
 TEST(PlanesLimits, MaxDistance) {
     for (const shape_t& shape : {shape_t{300, 45}, shape_t{45, 300}, shape_t{4, 290, 40}}) {
