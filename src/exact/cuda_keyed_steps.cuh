@@ -1,0 +1,160 @@
+// The searches in words by steps (cuda_keyed.cuh), in registers: a lane a line, a warp a strip of rows of 32 lines. A strip
+// carries a few rows of its neighbours on either side, as many as steps are done before they are fetched again: at first
+// from memory, by each warp for itself, then from the warps beside it. Images with many sites finish before that.
+//
+// Lines longer than a block's strips are searched in windows. Blocks overlap by a margin, which is searched but not
+// written, and which bounds the steps that are exact.
+#pragma once
+
+#include "exact/cuda_keyed_target.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int strip_rows = 64, strip_halo = 4;
+constexpr int strip_words = strip_rows + 2 * strip_halo;
+constexpr int strip_warps = 16, strip_threads = strip_warps * cuda::warp;  // at most
+using strip = std::uint32_t[strip_words];
+// Steps after which a warp with at least this many lanes of capped values gives up.
+constexpr int patient_rows = 8, patient_columns = 12;
+
+/// How lines are cut: window w writes rows [w * own, (w + 1) * own).
+struct row_windows {
+    int rows = 1, own = 1, count = 1, margin = 0;
+};
+
+/// A block's rows of its lines.
+struct block_rows {
+    int rows;              ///< of a line
+    int start;             ///< first row of the first strip
+    int own_from, own_to;  ///< written
+    int steps;             ///< that are exact
+
+    __device__ block_rows(const row_windows& w, int nth)
+        : rows(w.rows),
+          start(max(nth * w.own - w.margin, 0)),
+          own_from(nth * w.own),
+          own_to(min(own_from + w.own, w.rows)) {
+        const int end = start + static_cast<int>(blockDim.y) * strip_rows;
+        steps = most_steps;
+        if (start > 0) steps = min(steps, own_from - start + strip_halo);
+        if (end < rows) steps = min(steps, end - own_to + strip_halo);
+    }
+    /// First row of the calling warp's strip.
+    __device__ int strip_start() const { return start + static_cast<int>(threadIdx.y) * strip_rows; }
+};
+
+template <bool First>
+__device__ void step(strip& v, std::uint32_t weight) {
+    std::uint32_t above = near_cap, here = v[0] + weight;
+#pragma unroll
+    for (int i = 0; i < strip_words; ++i) {
+        const std::uint32_t next = i + 1 < strip_words ? v[(i + 1) % strip_words] + weight : near_cap;
+        v[i] = __vimin3_u32(v[i], above, First ? next + moved_back : next);
+        above = here, here = next;
+    }
+}
+
+/// The same number, which the compiler must not work out sums with before the loop around it and keep them in memory.
+__device__ inline int here_and_now(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
+/// Largest word of rows [from, to) of a strip.
+__device__ inline std::uint32_t largest_word(const strip& v, int from, int to) {
+    std::uint32_t most = 0;
+    if (from <= 0 && to >= strip_rows) {
+#pragma unroll
+        for (int i = 0; i < strip_rows; ++i) most = max(most, v[strip_halo + i]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < strip_rows; ++i)
+            if (i >= from && i < to) most = max(most, v[strip_halo + i]);
+    }
+    return most;
+}
+
+/// Fetches the rows beside the strip from the warps that have them. `edges`: 2 * strip_halo rows for each warp.
+__device__ inline void exchange_edges(strip& v, std::uint32_t* edges, int pitch) {
+    std::uint32_t* const mine = edges + static_cast<int>(threadIdx.y) * pitch + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < strip_halo; ++i) {
+        mine[i * cuda::warp] = v[strip_halo + i];
+        mine[(strip_halo + i) * cuda::warp] = v[strip_rows + i];
+    }
+    __syncthreads();
+    const bool first = threadIdx.y == 0, last = threadIdx.y == blockDim.y - 1;
+#pragma unroll
+    for (int i = 0; i < strip_halo; ++i) {
+        if (!first) v[i] = mine[(strip_halo + i) * cuda::warp - pitch];
+        if (!last) v[strip_halo + strip_rows + i] = mine[i * cuda::warp + pitch];
+    }
+}
+
+template <class Target>
+__device__ void put_words(const strip& v, const Target& target, int first_row, int from, int to) {
+    if constexpr (Target::ends != ending::fields)
+        if (from == 0 && to == strip_rows)
+            return target.template put_words<strip_rows>(first_row, v + strip_halo);
+    // In memory of the thread's own, so that what puts any cell stands here once and not 64 times.
+    std::uint32_t words[strip_rows];
+#pragma unroll
+    for (int i = 0; i < strip_rows; ++i) words[i] = v[strip_halo + i];
+#pragma unroll 1
+    for (int i = from; i < to; ++i) target.put_word(first_row + i, words[i]);
+}
+
+/// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps do not suffice. Values
+/// above `limit` do not matter. One function, because the strip stays in registers.
+///
+/// A strip whose words are all final takes no further steps, and the ones beside it may take its rows for those of any
+/// later step. A strip of which only rows of the margin are open goes on as long as others do.
+template <class Target>
+__device__ bool finish_strips(strip& v, const block_rows& b, const Target& target, bool writes, std::uint32_t* edges,
+                              int pitch) {
+    const int first_row = b.strip_start();
+    const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, strip_rows);
+    bool settled = false, written = from >= to;
+    std::uint32_t weight = one_value + (Target::done == 1 ? one_y : 0);
+    for (int k = 1, round = 0;; ++round) {
+        // A strip that is not settled has done k - 1 steps: what is farther costs k^2 or more.
+        int steps = 1;
+        if (!settled) {
+            const std::uint32_t final = static_cast<std::uint32_t>(k * k) * one_value;
+            const std::uint32_t mine = writes ? largest_word(v, 0, here_and_now(b.rows - first_row)) : 0;
+            const std::uint32_t most = __reduce_max_sync(cuda::every_lane, mine);
+            settled = most < final || k * k > target.to.limit;
+            bool open = !settled && !written;
+            if (open && (from > 0 || to < strip_rows))
+                open = __any_sync(cuda::every_lane, writes && largest_word(v, here_and_now(from), here_and_now(to)) >= final);
+            if (!written && !open) {
+                if (writes) put_words(v, target, here_and_now(first_row), from, to);
+                written = true;
+            }
+#pragma unroll
+            for (int i = 1; i < strip_halo; ++i)
+                steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
+            if (round * strip_halo == patient_rows && target.to.limit >= near_reach * near_reach) {
+                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= near_cap);
+                steps = __popc(capped) >= patient_columns ? 0 : steps;
+            }
+        }
+        if (round > 0) {
+            if (!__syncthreads_or(!written)) return true;
+            if (round * strip_halo == patient_rows && __syncthreads_or(steps == 0)) return false;
+            if (round * strip_halo >= b.steps) return false;
+            exchange_edges(v, edges, pitch);
+        }
+        if (settled) continue;
+        if (k == 1) {
+            step<true>(v, weight);
+            ++k, --steps, weight += 2 * one_value;
+        }
+#pragma unroll 1
+        for (; steps > 0; --steps, ++k, weight += 2 * one_value) step<false>(v, weight);
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact
