@@ -1,9 +1,10 @@
-// The first pass where the pass after it can do without its result: lines of up to 1024 cells become words of 32 sites,
-// with the nearest site to either side of each word, a quarter of a byte a cell. The pass along the next axis works out
-// the first pass's values from them as it loads its tiles (cuda_tile.cuh, cuda_gather.cuh); a state of four bytes a
-// cell is neither written nor read.
+// The first pass where the pass after it can do without its result: lines become words of 32 sites, with how far the
+// nearest site to either side of each word is, a quarter of a byte a cell. The pass along the next axis works out the
+// first pass's values from them as it loads its tiles (cuda_tile.cuh, cuda_gather.cuh); a state of four bytes a cell is
+// neither written nor read.
 //
-// Words lie where the tiles want them: those of one word column of one image after another, row by row.
+// Words lie where the tiles want them: those of one word column of one image after another, row by row. Lines of more
+// than 1024 cells are packed in stretches of as many; a second, small kernel carries sites from stretch to stretch.
 #pragma once
 
 #include "exact/cuda_choice.hpp"
@@ -14,39 +15,60 @@ namespace {
 
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
-// Where there is no site to one side it is taken to be here: farther than any, its square still below 2^30.
-constexpr std::int32_t no_site_before = -30000, no_site_after = 30000;
-constexpr std::int32_t too_far = 20000;  // distances from here on are to no site
+constexpr int carry_warps = 8;
+constexpr std::uint32_t nowhere_beside = 0xffff;  // to one side of a word or a stretch there is no site
 
-/// 32 neighbouring cells of a line.
+/// 32 neighbouring cells of a line of up to 65536: no real distance from an end of a word is `nowhere_beside`.
 struct line_word {
     std::uint32_t sites;   ///< bit i: cell i is one
-    std::uint32_t beside;  ///< nearest site before the word, as int16, and after it << 16
+    std::uint32_t beside;  ///< distances, as uint16: first cell to the nearest site before the word; << 16: last, after
 
-    __device__ std::int32_t before() const { return static_cast<std::int16_t>(beside & 0xffff); }
+    /// Cells from the word's first one back to the nearest site before the word.
+    __device__ std::int32_t before() const { return static_cast<std::int32_t>(beside & 0xffff); }
+    /// Cells from the word's last one, be it within the line or not, on to the nearest site after the word.
     __device__ std::int32_t after() const { return static_cast<std::int32_t>(beside >> 16); }
+    /// The line has a site.
+    __device__ bool any() const { return sites != 0 || beside != 0xffffffffu; }
 
-    /// Cells between cell `bit`, at x, and the line's nearest site.
-    __device__ std::int32_t distance(int bit, std::int32_t x) const {
-        const std::uint32_t upto = sites << (31 - bit), from = sites >> bit;
-        const std::int32_t left = upto ? __clz(static_cast<int>(upto)) : x - before();
-        const std::int32_t right = from ? __ffs(static_cast<int>(from)) - 1 : after() - x;
-        return min(left, right);
+    /// Cells between cell `bit` and the nearest site up to it, or from it on; 65535 or more where there is none.
+    __device__ std::int32_t to_left(int bit) const {
+        const std::uint32_t upto = sites << (31 - bit);
+        return upto ? __clz(static_cast<int>(upto)) : before() + bit;
     }
+    __device__ std::int32_t to_right(int bit) const {
+        const std::uint32_t from = sites >> bit;
+        return from ? __ffs(static_cast<int>(from)) - 1 : after() + (31 - bit);
+    }
+    /// Cells between cell `bit` and the line's nearest site; holds when there is any.
+    __device__ std::int32_t distance(int bit) const { return min(to_left(bit), to_right(bit)); }
 };
 static_assert(sizeof(line_word) == 8);
 
-__device__ inline line_word word_without_sites() {
-    return {0, (static_cast<std::uint32_t>(no_site_before) & 0xffff) | static_cast<std::uint32_t>(no_site_after) << 16};
-}
+__device__ inline line_word word_without_sites() { return {0, nowhere_beside | nowhere_beside << 16}; }
 
 /// Lines as words: `tiles` tiles, one for each word column of each image, of `rows` words each.
 struct packed_lines {
     line_word* words = nullptr;
+    std::uint32_t* sited = nullptr;  ///< bit i of word w of an image: line 32 * w + i has a site
+    std::uint32_t* ends = nullptr;   ///< of stretches, where lines have several: see stretch_ends
     std::int64_t rows = 1;
-    std::int64_t length = 1;   ///< cells of a line
-    std::int64_t columns = 1;  ///< words of a line
+    std::int64_t length = 1;     ///< cells of a line
+    std::int64_t columns = 1;    ///< words of a line
+    std::int64_t stretches = 1;  ///< of 1024 cells, in a line
+    std::int64_t images = 1;
     std::int64_t tiles = 1;
+
+    /// Groups of 32 lines of an image.
+    NF_HD std::int64_t groups() const { return (rows + pack_lines_a_block - 1) / pack_lines_a_block; }
+};
+
+/// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it within
+/// the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
+struct stretch_ends {
+    std::uint32_t bits;
+
+    __device__ std::uint32_t first() const { return bits & 0xffff; }
+    __device__ std::uint32_t last() const { return bits >> 16; }
 };
 
 /// The four bytes that are not zero, as the highest bits: 3 operations make 0x80 of each, a product moves them
@@ -61,11 +83,13 @@ __device__ inline std::uint32_t nonzero_bytes(uint4 sixteen) {
     return __funnelshift_l(nonzero_bytes(sixteen.x), bits, 4);
 }
 
-/// Bit i of lane l: cell 32 * l + i of a line of up to 1024 cells is a site; 16 cells with each of two loads a lane.
-/// Lines begin and end at multiples of 16 bytes.
-__device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::int64_t line) {
-    const auto* from = reinterpret_cast<const uint4*>(image.data + line * image.length);
-    const int lane = threadIdx.x, sixteens = static_cast<int>(image.length) / 16;
+/// Bit i of lane l: cell 32 * l + i of the stretch is a site; 16 cells with each of two loads a lane. Lines begin and
+/// end at multiples of 16 bytes.
+__device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::int64_t line, std::int64_t stretch) {
+    const std::int64_t start = stretch * scan_cells;
+    const auto* from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
+    const int lane = threadIdx.x,
+              sixteens = static_cast<int>(min(image.length - start, static_cast<std::int64_t>(scan_cells))) / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
     uint4 low{}, high{};
     if (has_low) low = __ldcs(from + lane);
@@ -78,34 +102,114 @@ __device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::in
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
 }
 
-/// A warp a line, a block 32 lines of one image, turned round in shared memory so that rows are neighbours in memory.
-/// Also clears `counts`, which the kernels after it count in.
+/// The lane's word of a stretch, with the nearest sites within the stretch to either side.
+__device__ inline line_word word_in_stretch(std::uint32_t word, std::uint32_t filled) {
+    const int lane = threadIdx.x;
+    const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
+    const int left = 31 - __clz(static_cast<int>(lower)), right = __ffs(static_cast<int>(upper)) - 1;
+    const std::uint32_t their_last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), left),
+                        their_first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, right);
+    const std::uint32_t before = lower ? static_cast<std::uint32_t>((lane - left - 1) * cuda::warp) + their_last + 1
+                                       : nowhere_beside,
+                        after = upper ? static_cast<std::uint32_t>((right - lane - 1) * cuda::warp) + their_first + 1
+                                      : nowhere_beside;
+    return {word, before | after << 16};
+}
+
+/// Of a stretch whose words the lanes hold, for all lanes alike.
+__device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
+    if (filled == 0) return {nowhere_beside | nowhere_beside << 16};
+    const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
+    const std::uint32_t first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, left),
+                        last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), 31 - behind);
+    return {static_cast<std::uint32_t>(left * cuda::warp) + first |
+            (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
+}
+
+/// What the kernels after pack_lines count in; cleared by it on the way.
+struct tile_counts {
+    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;  ///< a number for each of the lines' tiles; null where nobody marks them
+};
+
+/// A warp a line, a block 32 lines of one stretch of an image, turned round in shared memory so that rows are neighbours
+/// in memory.
 template <bool Sixteens>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, std::int32_t* counts) {
+    pack_lines(const site_bytes image, const packed_lines to, const tile_counts counts) {
     __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
-    if (blockIdx.x == 0 && threadIdx.y == 0 && threadIdx.x < max_rank) counts[threadIdx.x] = 0;
-    const std::int64_t groups = (to.rows + pack_lines_a_block - 1) / pack_lines_a_block;
-    const std::int64_t outer = quotient(blockIdx.x, groups);
-    const std::int64_t first_row = (blockIdx.x - outer * groups) * pack_lines_a_block;
+    __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    const std::int64_t groups = to.groups(), above = quotient(blockIdx.x, groups),
+                       outer = quotient(above, to.stretches);
+    const std::int64_t group = blockIdx.x - above * groups, stretch = above - outer * to.stretches;
+    const std::int64_t first_row = group * pack_lines_a_block, first_column = stretch * cuda::warp;
+    if (lane == 0) ends[nth] = nowhere_beside | nowhere_beside << 16;
     if (first_row + nth < to.rows) {
         const std::int64_t line = outer * to.rows + first_row + nth;
-        const std::uint32_t word = Sixteens ? word_by_sixteen(image, line) : image.word(line, 0);
+        const std::uint32_t word =
+            Sixteens ? word_by_sixteen(image, line, stretch) : image.word(line, stretch);
         const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
-        const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
-        const std::int32_t last = last_in(word, lane * cuda::warp);
-        const auto first = static_cast<std::int32_t>(first_in(word, lane * cuda::warp));
-        std::int32_t before = __shfl_sync(cuda::every_lane, last, 31 - __clz(static_cast<int>(lower)));
-        std::int32_t after = __shfl_sync(cuda::every_lane, first, __ffs(static_cast<int>(upper)) - 1);
-        if (lower == 0) before = no_site_before;
-        if (upper == 0) after = no_site_after;
-        turned[nth][lane] = {word, (static_cast<std::uint32_t>(before) & 0xffff) | static_cast<std::uint32_t>(after)
-                                                                                       << 16};
+        turned[nth][lane] = word_in_stretch(word, filled);
+        const stretch_ends mine = ends_of(word, filled);
+        if (lane == 0) ends[nth] = mine.bits;
     }
     __syncthreads();
-    const std::int64_t row = first_row + lane;
-    if (nth < to.columns && row < to.rows) to.words[(outer * to.columns + nth) * to.rows + row] = turned[lane][nth];
+    const std::int64_t row = first_row + lane, column = first_column + nth;
+    if (column < to.columns && row < to.rows)
+        to.words[(outer * to.columns + column) * to.rows + row] = turned[lane][nth];
+    if (nth == 0 && to.stretches == 1) {
+        const std::uint32_t sited =
+            __ballot_sync(cuda::every_lane, ends[lane] != (nowhere_beside | nowhere_beside << 16));
+        if (lane == 0) to.sited[outer * groups + group] = sited;
+    } else if (nth == 0 && row < to.rows) {
+        to.ends[above * to.rows + row] = ends[lane];
+    }
+    if (nth == 1 && group == 0 && counts.marks != nullptr && first_column + lane < to.columns)
+        counts.marks[outer * to.columns + first_column + lane] = 0;
+}
+
+/// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words
+/// that have none between. In a dense image that is one word at either end.
+__global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const packed_lines lines) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * carry_warps + threadIdx.y, groups = lines.groups(),
+                       above = quotient(nth, groups), outer = quotient(above, lines.stretches);
+    if (outer >= lines.images) return;
+    const auto stretch = static_cast<int>(above - outer * lines.stretches);
+    const std::int64_t group = nth - above * groups, row = group * pack_lines_a_block + threadIdx.x;
+    const bool within = row < lines.rows;
+    const std::uint32_t* const ends = lines.ends + outer * lines.stretches * lines.rows + (within ? row : 0);
+    const stretch_ends own{ends[stretch * lines.rows]};
+    std::uint32_t before = nowhere_beside, after = nowhere_beside;
+    for (int s = stretch - 1; s >= 0 && before == nowhere_beside; --s) {
+        const std::uint32_t last = stretch_ends{ends[s * lines.rows]}.last();
+        if (last != nowhere_beside) before = (stretch - s - 1) * scan_cells + last + 1;
+    }
+    for (int s = stretch + 1; s < lines.stretches && after == nowhere_beside; ++s) {
+        const std::uint32_t first = stretch_ends{ends[s * lines.rows]}.first();
+        if (first != nowhere_beside) after = (s - stretch - 1) * scan_cells + first + 1;
+    }
+    if (stretch == 0) {
+        const bool any = own.first() != nowhere_beside || after != nowhere_beside;
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, within && any);
+        if (threadIdx.x == 0) lines.sited[outer * groups + group] = sited;
+    }
+    if (!within) return;
+    const std::int64_t first_column = static_cast<std::int64_t>(stretch) * cuda::warp;
+    const int columns = min(cuda::warp, static_cast<int>(lines.columns - first_column));
+    auto* const beside = reinterpret_cast<std::uint16_t*>(
+        &lines.words[(outer * lines.columns + first_column) * lines.rows + row].beside);
+    const std::int64_t step = lines.rows * static_cast<std::int64_t>(sizeof(line_word) / sizeof(std::uint16_t));
+    if (before != nowhere_beside) {
+        const int end = own.first() == nowhere_beside ? columns : static_cast<int>(own.first()) / cuda::warp + 1;
+        for (int c = 0; c < end; ++c) beside[c * step] = static_cast<std::uint16_t>(before + c * cuda::warp);
+    }
+    if (after != nowhere_beside) {
+        const int from = own.last() == nowhere_beside ? 0 : 31 - static_cast<int>(own.last()) / cuda::warp;
+        for (int c = from; c < columns; ++c)
+            beside[c * step + 1] = static_cast<std::uint16_t>(after + (31 - c) * cuda::warp);
+    }
 }
 
 }  // namespace

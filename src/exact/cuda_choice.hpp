@@ -17,7 +17,8 @@ inline constexpr int short_rows = 1 << row_bits;
 inline constexpr std::int32_t packed_none = 3 << 20;        // value of a row without a site, above all real ones
 inline constexpr std::int32_t short_largest = packed_none;  // squared distances must stay below
 inline constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this
-inline constexpr int bit_rows = 1024;                       // of a tile of words, and cells of a line
+inline constexpr int bit_rows = 1024;                       // of a tile, at most
+inline constexpr std::int64_t most_packed = 65536;          // cells of a packed line, and rows of lines that tiles share
 // Values of tiles in 16 bits end here.
 inline constexpr std::int32_t cap_distance = 31;
 inline constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
@@ -29,16 +30,17 @@ inline bool rows_fit_shared(const plan& p, int axis) {
     return p.size[i] <= short_rows && p.largest < short_largest && p.weight[i] * reach * reach < short_reach2;
 }
 
-/// Whether a pass may search tiles of small values by steps of one cell.
+/// Whether a pass may search tiles of small values by steps of one cell; in int32 numbers.
 inline bool tiles_fit(const plan& p, int axis) {
-    return rows_fit_shared(p, axis) && p.weight[static_cast<std::size_t>(axis)] == 1 &&
+    const auto i = static_cast<std::size_t>(axis);
+    return p.weight[i] == 1 && p.size[i] <= most_packed &&
            cells_between(p.size.data(), axis + 1, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
 /// Whether the first two passes are one, from packed words of sites.
 inline bool words_fit(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    return p.numbers == tier::int32 && !p.sites_wanted && p.rank - p.first_axis > 1 && p.size[last] <= bit_rows &&
+    return p.numbers == tier::int32 && !p.sites_wanted && p.rank - p.first_axis > 1 && p.size[last] <= most_packed &&
            p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 

@@ -69,7 +69,7 @@ private:
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
-        if (stretches_ > 1) {
+        if (stretches_ > 1 && !words_) {
             before_ = memory_.reserve<std::int32_t>(p_.cells / length * stretches_);
             after_ = memory_.reserve<std::uint32_t>(p_.cells / length * stretches_);
         }
@@ -84,7 +84,7 @@ private:
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
         std::int64_t groups = 0, ranges = 0;
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
-            if (fits_shared(axis)) continue;
+            if (fits_shared(axis) || (tiled_numbers && tiles_.fits(axis))) continue;
             const pass g = pass_of(axis);
             groups = std::max(groups, blocks_for(g.columns, cuda::warp));
             ranges = std::max(ranges, 2 * blocks_for(g.rows, slab_rows) * g.columns);
@@ -276,10 +276,18 @@ private:
     void search_done(int axis) {
         const pass g = pass_of(axis);
         if constexpr (tiled_numbers && Done == 1) {
-            tile_search<Last> search{on_, m_, g.rows, tiles_.hard(memory_, axis), sink_for<Last>(axis)};
+            const tile_search<Last> search{on_,
+                                           m_,
+                                           g.rows,
+                                           tiles_.hard(memory_, axis),
+                                           tiles_.lists(memory_, axis),
+                                           sink_for<Last>(axis)};
             if (words_ && axis == p_.rank - 2)
                 return search.from_words(sites_of_image(), tiles_.lines(memory_), tiles_.counts(memory_));
-            if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
+            if (tiles_.fits(axis)) {
+                tiles_.clear_marks(on_, memory_, axis);
+                return search.from_values(g, state_after(axis + 1));
+            }
         }
         const state* const from = state_after(axis + 1);
         if constexpr (std::is_same_v<V, std::int32_t>) {
