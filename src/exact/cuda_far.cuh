@@ -109,10 +109,10 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
 
     far_slab<Lines> hull(memory, first_row);
-    build_band<false, std::int64_t>(hull, band, max(end - from, 0));
+    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
     __syncthreads();
     for (int step = 1; step < slab_bands; step *= 2) {
-        if (band % (2 * step) == 0) merge_bands<false>(hull, band, band + step, min(band + 2 * step, slab_bands));
+        if (band % (2 * step) == 0) merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
         __syncthreads();
     }
     int before = 0;
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(merge_threads)
         for (int step = 1; step < lists.slabs; step *= 2) {
             for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
                  from += merge_warps * 2 * step)
-                merge_bands<false>(hull, from, from + step, min(from + 2 * step, lists.slabs));
+                merge_bands<Lines::keeps_ties>(hull, from, from + step, min(from + 2 * step, lists.slabs));
             __syncthreads();
         }
     }

@@ -14,17 +14,17 @@
 // wherever the layout has room, and after k steps every value below (k + 1)^2 is final, its ties included.
 #pragma once
 
-#include "exact/cuda_bits.cuh"
+#include "exact/cuda_windows.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-constexpr int near_reach = 127;  // largest offset in 8 bits; values from its square on are not told apart
+constexpr int offset_reach = 127;  // largest offset in 8 bits; values from its square on are not told apart
 constexpr std::uint32_t one_value = 1u << 17, one_x = 1u << 9, one_y = 1u << 1, moved_back = 1;
 constexpr std::uint32_t no_offset = 128;  // what 8 bits hold for an offset of 0
-constexpr std::uint32_t near_cap = near_reach * near_reach * one_value;
+constexpr std::uint32_t near_cap = offset_reach * offset_reach * one_value;
 constexpr int most_steps = 64;  // hulls are cheaper than more
-static_assert((near_reach * near_reach + 2 * near_reach) * (one_value >> 16) < 1u << 16, "no sum wraps");
+static_assert((offset_reach * offset_reach + 2 * offset_reach) * (one_value >> 16) < 1u << 16, "no sum wraps");
 
 /// Offsets of a site that is nearest in its plane, with what no one needs to know of farther ones.
 struct offset {
@@ -34,10 +34,10 @@ struct offset {
 /// The state between the second and the third pass: a word of the third as long as all fits, which leaves its highest bit
 /// clear; else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
 constexpr std::uint32_t far_state = 1u << 31, empty_state = 0xffffffffu;
-constexpr std::int32_t far_reach = 1 << 14;  // offsets must stay below
+static_assert(far_offsets == 1 << 14, "dx has a sign");
 
 __device__ inline std::uint32_t state_word(offset to, std::int32_t value) {
-    if (value < near_reach * near_reach)
+    if (value < offset_reach * offset_reach)
         return static_cast<std::uint32_t>(value) * one_value +
                (static_cast<std::uint32_t>(to.dx) + no_offset) * one_x +
                (static_cast<std::uint32_t>(to.dy) + no_offset) * one_y;
@@ -51,20 +51,11 @@ __device__ inline offset offset_of_state(std::uint32_t state) {
 }
 
 /// A word of 32 cells made ready for the lanes of a warp: the sites, the same in opposite order, and the cells from the
-/// word to the sites beside it, where 128 stands for any number from there on.
-struct lane_word {
-    std::uint32_t sites, reversed, before, after;
-};
-static_assert(sizeof(lane_word) == sizeof(uint4));
-
-/// Cells from the word's first cell, at x, to the site before it, and from its last one to the site after it.
-__device__ inline std::int32_t gap_before(const line_word& word, std::int32_t x) { return x - word.before(); }
-__device__ inline std::int32_t gap_after(const line_word& word, std::int32_t x) { return word.after() - (x + 31); }
-
-__device__ inline uint4 ready_for_lanes(const line_word& word, std::int32_t x) {
-    constexpr std::int32_t clipped = near_reach + 1;
-    return {word.sites, __brev(word.sites), static_cast<std::uint32_t>(min(gap_before(word, x), clipped)),
-            static_cast<std::uint32_t>(min(gap_after(word, x), clipped))};
+/// word to the sites before and after it, where 128 stands for any number from there on.
+__device__ inline uint4 ready_for_lanes(const line_word& word) {
+    constexpr std::int32_t clipped = offset_reach + 1;
+    return {word.sites, __brev(word.sites), static_cast<std::uint32_t>(min(word.before(), clipped)),
+            static_cast<std::uint32_t>(min(word.after(), clipped))};
 }
 
 /// Zeros above the highest one; of none, the largest number.
@@ -82,14 +73,7 @@ __device__ inline std::uint32_t nearest_in_row(const uint4& row, std::uint32_t l
     return min(left * (left * one_value - one_x) + no_offset * one_x,
                right * (right * one_value + one_x) + no_offset * one_x);
 }
-static_assert((159 * 159 + 2 * near_reach + 1) < 1 << 15, "the farthest that a word says: 128 and 31 more");
-
-/// What a finished word of the second pass says.
-__device__ inline std::int32_t value_of(std::uint32_t word) { return static_cast<std::int32_t>(word / one_value); }
-__device__ inline offset offset_after_rows(std::uint32_t word) {
-    const auto moved = static_cast<std::int32_t>((word / one_y) & 255);
-    return {static_cast<std::int32_t>((word / one_x) & 255) - 128, word & moved_back ? moved : -moved};
-}
+static_assert((159 * 159 + 2 * offset_reach + 1) < 1 << 15, "the farthest that a word says: 128 and 31 more");
 
 }  // namespace
 }  // namespace nearfield::exact

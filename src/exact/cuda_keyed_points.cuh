@@ -11,95 +11,114 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int number_bits = 7, most_points = 1 << number_bits;
+constexpr int most_points = 128;
 constexpr int square_side = 32;
-// Bounds end here, so that squared distances from it on, by at most a square's diagonal, fit above the number.
-constexpr std::int32_t largest_bound = 1 << 24;
-static_assert((4096 + 46) * (4096 + 46) + square_side * square_side < 1 << (32 - number_bits));
+constexpr std::int32_t unbounded = 0x7fffffff;
 
 /// x from the square's first column + 2^15, and row: in the order of the tie rule as one number.
 struct site_point {
     std::uint32_t bits;
 
-    site_point() = default;
-    __device__ site_point(std::int32_t x, int row)
-        : bits((static_cast<std::uint32_t>(x) + 32768) << 16 | static_cast<std::uint32_t>(row)) {}
     __device__ std::int32_t x() const { return static_cast<std::int32_t>(bits >> 16) - 32768; }
     __device__ std::int32_t row() const { return static_cast<std::int32_t>(bits & 0xffff); }
 };
+__device__ inline site_point point_at(std::int32_t x, int row) {
+    return {(static_cast<std::uint32_t>(x) + 32768) << 16 | static_cast<std::uint32_t>(row)};
+}
 
 /// Shared memory of a warp.
 struct point_lists {
-    std::uint32_t found[most_points], ordered[most_points];
+    site_point found[most_points], ordered[most_points];
 };
 
-struct rows_between {
+/// Groups of 32 rows, [from, to).
+struct row_groups {
     int from, to;
 };
 
-/// A warp's square: 32 columns from x on, rows [top, bottom].
+/// A warp's square of a tile: rows [top, bottom], from a multiple of 32 on.
 struct point_square {
-    const line_word* words;  ///< of the square's columns
-    int rows;                ///< of them
-    std::int32_t x;
+    const line_word* words;      ///< of the square's columns
+    const std::uint32_t* sited;  ///< bit i of word g: row 32 * g + i has sites
+    int rows;                    ///< of the image
     int top, bottom;
     int lane;
 
+    __device__ int groups() const { return (rows + square_side - 1) / square_side; }
     __device__ std::int32_t rows_to(int row) const { return max(max(top - row, row - bottom), 0); }
-    /// No cell of the square is farther from the row's nearest site of the square's columns, or beside them.
-    __device__ std::int32_t farthest(const line_word& word, int row) const {
-        std::int32_t across = min(gap_before(word, x), gap_after(word, x)) + square_side - 1;
+    /// Squared, from the square to the nearest row of a group.
+    __device__ std::int32_t apart2(int group) const {
+        const std::int32_t apart = max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
+        return apart * apart;
+    }
+    /// First group from `group` on whose rows have sites, at most 31 further on; else the one after those.
+    __device__ int next_sited(int group) const {
+        const bool has = group + lane < groups() && sited[group + lane] != 0;
+        const unsigned all = __ballot_sync(cuda::every_lane, has);
+        return min(all != 0 ? group + __ffs(static_cast<int>(all)) - 1 : group + cuda::warp, groups());
+    }
+    /// The same backwards, from the one before `group`; -1 before the first.
+    __device__ int last_sited(int group) const {
+        const bool has = group - 1 - lane >= 0 && sited[group - 1 - lane] != 0;
+        const unsigned all = __ballot_sync(cuda::every_lane, has);
+        return max(all != 0 ? group - __ffs(static_cast<int>(all)) : group - 1 - cuda::warp, -1);
+    }
+    /// No cell of the square is farther from a row's sites in or beside its columns, those of the lane's row of the group.
+    __device__ std::int32_t farthest(int group) const {
+        const int row = group * square_side + lane;
+        const line_word word = row < rows ? words[row] : word_without_sites();
+        if (!word.any()) return unbounded;
+        std::int32_t across = min(word.before(), word.after()) + square_side - 1;
         if (word.sites != 0) {
             const int first = __ffs(static_cast<int>(word.sites)) - 1, last = 31 - __clz(static_cast<int>(word.sites));
             across = min(max(first, square_side - 1 - first), max(last, square_side - 1 - last));
         }
         const std::int32_t apart = max(abs(row - top), abs(row - bottom));
-        return across >= too_far ? no_site<std::int32_t>() : across * across + apart * apart;
+        return across * across + apart * apart;
     }
-    /// Looks outward, 32 rows at a time, until what is farther cannot win.
-    __device__ std::int32_t look(rows_between& seen) const {
-        std::int32_t bound = no_site<std::int32_t>();
-        seen = {top, top};
+    /// Looks outward until what is farther cannot win; the bound of all values, the largest number without sites.
+    __device__ std::int32_t look(row_groups& seen) const {
+        std::int32_t bound = unbounded;
+        const int first = top / square_side;
+        seen = {first, first};
         for (bool more = true; more;) {
             more = false;
-            std::int32_t here = no_site<std::int32_t>();
-            const auto look_at = [&](int row) {
-                if (row >= 0 && row < rows) here = min(here, farthest(words[row], row));
-                more = true;
-            };
-            if (seen.to < rows && rows_to(seen.to) * rows_to(seen.to) <= bound) {
-                look_at(seen.to + lane);
-                seen.to = min(seen.to + square_side, rows);
+            std::int32_t here = unbounded;
+            if (seen.to < groups() && apart2(seen.to) <= bound) {
+                const int at = next_sited(seen.to);
+                if (at < groups() && at < seen.to + cuda::warp) here = farthest(at);
+                seen.to = min(at + 1, groups()), more = true;
             }
-            if (seen.from > 0 && rows_to(seen.from - 1) * rows_to(seen.from - 1) <= bound) {
-                look_at(seen.from - 1 - lane);
-                seen.from = max(seen.from - square_side, 0);
+            if (seen.from > 0 && apart2(seen.from - 1) <= bound) {
+                const int at = last_sited(seen.from);
+                if (at >= 0 && at >= seen.from - cuda::warp) here = min(here, farthest(at));
+                seen.from = max(at, 0), more = true;
             }
             if (more) bound = min(bound, __reduce_min_sync(cuda::every_lane, here));
         }
         return bound;
     }
     /// Lists what could win; false when that is too much.
-    __device__ bool collect(const rows_between& seen, std::int32_t bound, std::uint32_t* found, int& count) const {
+    __device__ bool collect(const row_groups& seen, std::int32_t bound, site_point* found, int& count) const {
         count = 0;
         const auto add = [&](bool wanted, std::int32_t at, int row) {
             const unsigned all = __ballot_sync(cuda::every_lane, wanted);
-            const int before = count;
+            const int place = count + __popc(all & ((1u << lane) - 1));
             count += __popc(all);
-            if (count <= most_points && wanted)
-                found[before + __popc(all & ((1u << lane) - 1))] = site_point(at, row).bits;
+            if (wanted && place < most_points) found[place] = point_at(at, row);
         };
-        for (int first = seen.from; first < seen.to && count <= most_points; first += square_side) {
-            const int row = first + lane;
-            const line_word word = row < seen.to ? words[row] : word_without_sites();
-            const std::int32_t apart = rows_to(row) * rows_to(row), before = gap_before(word, x),
-                               after = gap_after(word, x);
-            add(before < too_far && before * before + apart <= bound, -before, row);
-            add(after < too_far && after * after + apart <= bound, square_side - 1 + after, row);
-            std::uint32_t left = apart <= bound ? word.sites : 0;
-            while (__any_sync(cuda::every_lane, left != 0)) {
-                add(left != 0, __ffs(static_cast<int>(left)) - 1, row);
-                left &= left - 1;
+        for (int group = next_sited(seen.from); group < seen.to && count <= most_points; group = next_sited(group + 1)) {
+            if (apart2(group) > bound) continue;
+            const int row = group * square_side + lane;
+            const line_word word = row < rows ? words[row] : word_without_sites();
+            const std::int32_t apart = rows_to(row), before = word.before(), after = word.after(),
+                               left = bound - apart * apart;
+            add(before != nowhere_beside && before * before <= left, -before, row);
+            add(after != nowhere_beside && after * after <= left, square_side - 1 + after, row);
+            std::uint32_t sites = left >= 0 ? word.sites : 0;
+            while (__any_sync(cuda::every_lane, sites != 0)) {
+                add(sites != 0, __ffs(static_cast<int>(sites)) - 1, row);
+                sites &= sites - 1;
             }
         }
         return count <= most_points;
@@ -107,82 +126,96 @@ struct point_square {
 };
 
 /// In the order of the tie rule: a site's place is the number of smaller ones.
-__device__ inline void order_points(const point_lists& lists, int count, int lane, std::uint32_t* ordered) {
+__device__ inline void order_points(point_lists& lists, int count, int lane) {
     for (int first = 0; first < count; first += cuda::warp) {
         const bool is_one = first + lane < count;
-        const std::uint32_t mine = is_one ? lists.found[first + lane] : 0;
+        const site_point mine = lists.found[is_one ? first + lane : 0];
         int place = 0;
 #pragma unroll 4
-        for (int i = 0; i < count; ++i) place += lists.found[i] < mine ? 1 : 0;
-        if (is_one) ordered[place] = mine;
+        for (int i = 0; i < count; ++i) place += lists.found[i].bits < mine.bits ? 1 : 0;
+        if (is_one) lists.ordered[place] = mine;
     }
 }
 
-/// Value - i^2 + bias of the square's rows i, above the number of the site: linear in i for each site.
-using offers = std::uint32_t[square_side];
-constexpr std::int32_t offer_bias = square_side * square_side;
+/// Of the square's rows i: value - i^2 + bias, which is linear in i for each site, above the number of the site.
+struct offers {
+    static constexpr std::int32_t bias = square_side * square_side;
+    int number_bits;
+    std::uint32_t best[square_side];
 
-__device__ inline void offer_points(const point_square& s, const point_lists& lists, int count, offers& best) {
-#pragma unroll
-    for (auto& one : best) one = 0xffffffffu;
-    const auto start = [&](site_point site, int number, std::uint32_t& step) {
-        const std::int32_t across = site.x() - s.lane, e = s.top - site.row();
-        step = static_cast<std::uint32_t>(e) << (number_bits + 1);
-        return static_cast<std::uint32_t>(across * across + e * e + offer_bias) << number_bits |
-               static_cast<std::uint32_t>(number);
-    };
-    for (int i = 0; i < count; i += 2) {
-        const int other = min(i + 1, count - 1);
-        site_point a, b;
-        a.bits = lists.ordered[i], b.bits = lists.ordered[other];
-        std::uint32_t step_a, step_b;
-        const std::uint32_t start_a = start(a, i, step_a), start_b = start(b, other, step_b);
-#pragma unroll
-        for (std::uint32_t row = 0; row < square_side; ++row)
-            best[row] = __vimin3_u32(best[row], start_a + row * step_a, start_b + row * step_b);
+    /// The bits that numbers of so many sites take; what they leave must hold every value, of at most twice the bound
+    /// and a little.
+    __device__ void number(int count) { number_bits = 32 - __clz(count - 1); }
+    __device__ bool fit(std::int32_t bound) const {
+        return static_cast<std::uint32_t>(bound) + 16384 < 1u << min(31 - number_bits, 30);
     }
+    __device__ int number_in(std::uint32_t word) const { return static_cast<int>(word & ((1u << number_bits) - 1)); }
+    __device__ std::int32_t value(std::uint32_t word, int i) const {
+        return static_cast<std::int32_t>(word >> number_bits) - bias + i * i;
+    }
+
+    __device__ void take(const point_square& s, const point_lists& lists, int count) {
+#pragma unroll
+        for (auto& one : best) one = 0xffffffffu;
+        const auto start = [&](int number, std::uint32_t& step) {
+            const site_point site = lists.ordered[number];
+            const std::int32_t across = site.x() - s.lane, e = s.top - site.row();
+            step = static_cast<std::uint32_t>(e) << (number_bits + 1);
+            return static_cast<std::uint32_t>(across * across + e * e + bias) << number_bits |
+                   static_cast<std::uint32_t>(number);
+        };
+        for (int i = 0; i < count; i += 2) {
+            std::uint32_t step_a, step_b;
+            const std::uint32_t a = start(i, step_a), b = start(min(i + 1, count - 1), step_b);
+#pragma unroll
+            for (std::uint32_t row = 0; row < square_side; ++row)
+                best[row] = __vimin3_u32(best[row], a + row * step_a, b + row * step_b);
+        }
+    }
+};
+
+template <class Target>
+__device__ void put_offer(const point_square& s, const point_lists& lists, const offers& o, const Target& target, int i,
+                          std::uint32_t word) {
+    const site_point site = lists.ordered[o.number_in(word)];
+    target.put(s.top + i, o.value(word, i), {site.x() - s.lane, 0}, site.row() - (s.top + i));
 }
 
 template <class Target>
-__device__ void put_offer(const point_square& s, const point_lists& lists, const Target& target, int i,
-                          std::uint32_t word) {
-    site_point site;
-    site.bits = lists.ordered[word % most_points];
-    const int row = s.top + i;
-    target.put(row, static_cast<std::int32_t>(word >> number_bits) - offer_bias + i * i, {site.x() - s.lane, 0},
-               site.row() - row);
+__device__ void put_offers(const point_square& s, const point_lists& lists, const offers& o, const Target& target) {
+    const int rows = s.bottom - s.top + 1;
+    if (Target::ends != ending::fields && rows == square_side) {
+#pragma unroll
+        for (int i = 0; i < square_side; ++i) put_offer(s, lists, o, target, i, o.best[i]);
+        return;
+    }
+    // In memory of the thread's own, so that what puts a site stands here once.
+    std::uint32_t words[square_side];
+#pragma unroll
+    for (int i = 0; i < square_side; ++i) words[i] = o.best[i];
+#pragma unroll 1
+    for (int i = 0; i < rows; ++i) put_offer(s, lists, o, target, i, words[i]);
 }
 
 /// False, and nothing is written, when the square has too many sites to choose from.
 template <class Target>
 __device__ bool finish_points(const point_square& s, point_lists& lists, const Target& target, bool writes) {
-    rows_between seen;
+    row_groups seen;
     const std::int32_t bound = s.look(seen);
-    if (bound == no_site<std::int32_t>()) {
+    if (bound == unbounded) {
         for (int row = s.top; row <= s.bottom && writes; ++row) target.put_none(row);
         return true;
     }
     int count;
-    if (bound > largest_bound || !s.collect(seen, bound, lists.found, count)) return false;
+    if (!s.collect(seen, bound, lists.found, count)) return false;
+    offers o;
+    o.number(count);
+    if (!o.fit(bound)) return false;
     __syncwarp();
-    order_points(lists, count, s.lane, lists.ordered);
+    order_points(lists, count, s.lane);
     __syncwarp();
-    offers best;
-    offer_points(s, lists, count, best);
-    if (writes) {
-        // In memory of the thread's own, so that what puts a site stands here once.
-        std::uint32_t words[square_side];
-#pragma unroll
-        for (int i = 0; i < square_side; ++i) words[i] = best[i];
-        const int rows = s.bottom - s.top + 1;
-        if (Target::ends == ending::fields || rows < square_side) {
-#pragma unroll 1
-            for (int i = 0; i < rows; ++i) put_offer(s, lists, target, i, words[i]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < square_side; ++i) put_offer(s, lists, target, i, best[i]);
-        }
-    }
+    o.take(s, lists, count);
+    if (writes) put_offers(s, lists, o, target);
     __syncwarp();
     return true;
 }

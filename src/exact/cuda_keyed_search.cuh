@@ -1,110 +1,163 @@
 // The kernels that search nearest sites in words: the second axis from packed lines (cuda_bits.cuh), by steps
 // (cuda_keyed_steps.cuh) where sites are many, from lists of them (cuda_keyed_points.cuh) where they are few; the third
-// from the state that the second leaves, by steps. What neither can do goes to the hulls.
+// from the state that the second leaves, by steps. What neither can do goes to the hulls (cuda_keyed_hard.cuh).
 #pragma once
 
 #include "exact/cuda_keyed_points.cuh"
+#include "exact/cuda_tile.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-/// The groups of 32 lines that the hulls must finish.
-struct hard_lines {
-    std::int32_t* count = nullptr;
-    std::int32_t* list = nullptr;
-
-    __device__ void add(std::int64_t group) const {
-        if (threadIdx.x == 0 && threadIdx.y == 0) list[atomicAdd(count, 1)] = static_cast<std::int32_t>(group);
-    }
-};
-
 constexpr int sites_per_10000 = 60;      // from which steps cost less than lists
 constexpr std::int32_t widest_gap = 32;  // of the middle of 32 rows from a site of theirs; with a wider one steps are in vain
 
-/// The calling lane's line of word column `column`; lanes beyond the last line have that one.
-template <ending End>
-__device__ site_target<End, 1> target_of_words(const packed_lines& lines, const metric<std::int32_t>& m,
-                                               std::uint32_t* next, const site_sink& to, std::int64_t outer,
-                                               std::int32_t column) {
-    const auto length = static_cast<std::int32_t>(lines.length);
-    const std::int32_t x = min(column * cuda::warp + static_cast<std::int32_t>(threadIdx.x), length - 1);
-    return {m, to, next, outer * lines.rows * length + x, x, length, x, 0, length, words_beyond(to.limit)};
-}
+/// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
+struct site_words : word_lines {
+    static constexpr bool keeps_ties = true;
 
-template <ending End>
-__device__ site_target<End, 2> target_of_state(const pass& g, const metric<std::int32_t>& m, const site_sink& to,
-                                               std::int64_t column) {
-    const std::int64_t first = g.first_cell(column);
-    const auto here = static_cast<std::int32_t>(column - quotient(column, g.inner) * g.inner);
-    const auto inner = static_cast<std::int32_t>(g.inner), width = static_cast<std::int32_t>(m.size[m.rank - 1]);
-    return {m, to, nullptr, first, here, inner, here % width, here / width, width, words_beyond(to.limit)};
-}
+    class reader {
+    public:
+        __device__ reader(const site_words& of, std::int64_t group, int lane) : words_(of.words(group)), bit_(lane) {}
+        __device__ std::int32_t load(std::int64_t row) const {
+            const line_word word = words_[row];
+            const std::int32_t left = word.to_left(bit_), right = word.to_right(bit_);
+            return !word.any() ? none : left <= right ? -left : right;
+        }
+        __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
+        template <class V>
+        __device__ static V value(std::int32_t loaded) {
+            return static_cast<V>(loaded) * loaded;
+        }
+        __device__ static offset site(std::int32_t loaded) { return {loaded, 0}; }
+
+    private:
+        static constexpr std::int32_t none = 1 << 20;
+        const line_word* words_;
+        int bit_;
+    };
+
+    template <ending End>
+    __device__ site_target<End, 1> target(const metric<std::int32_t>& m, std::uint32_t* next, const site_sink& to,
+                                          std::int64_t group, int lane) const {
+        const auto length = static_cast<std::int32_t>(lines.length);
+        const std::int32_t x = x_of(group) + lane;
+        return {m, to, next, first_cell(group, lane), x, length, x, 0, length, words_beyond(to.limit)};
+    }
+};
+
+/// Lines with the states that the second axis left.
+struct site_states {
+    static constexpr bool keeps_ties = true;
+    pass g;
+    const std::uint32_t* cells;
+
+    __device__ std::int64_t groups() const { return (g.columns + cuda::warp - 1) / cuda::warp; }
+    __device__ tile_place place(const windows&, std::int64_t tile) const {
+        const std::int64_t window = quotient(tile, groups());
+        return {tile - window * groups(), static_cast<int>(window)};
+    }
+    __device__ int rows() const { return static_cast<int>(g.rows); }
+    __device__ std::int64_t inner() const { return g.inner; }
+    __device__ int width(std::int64_t group) const {
+        return static_cast<int>(min(g.columns - group * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+    }
+    __device__ std::int64_t first_cell(std::int64_t group, int lane) const {
+        return g.first_cell(group * cuda::warp + lane);
+    }
+
+    class reader {
+    public:
+        __device__ reader(const site_states& of, std::int64_t group, int lane)
+            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
+        __device__ std::int32_t load(std::int64_t row) const { return static_cast<std::int32_t>(cells_[row * inner_]); }
+        __device__ static bool is_site(std::int32_t loaded) {
+            return static_cast<std::uint32_t>(loaded) != empty_state;
+        }
+        template <class V>
+        __device__ static V value(std::int32_t loaded) {
+            const offset to = site(loaded);
+            return static_cast<V>(to.dx) * to.dx + static_cast<V>(to.dy) * to.dy;
+        }
+        __device__ static offset site(std::int32_t loaded) {
+            return offset_of_state(static_cast<std::uint32_t>(loaded));
+        }
+
+    private:
+        const std::uint32_t* cells_;
+        std::int64_t inner_;
+    };
+
+    template <ending End>
+    __device__ site_target<End, 2> target(const metric<std::int32_t>& m, std::uint32_t*, const site_sink& to,
+                                          std::int64_t group, int lane) const {
+        const std::int64_t column = group * cuda::warp + lane;
+        const auto here = static_cast<std::int32_t>(column - quotient(column, g.inner) * g.inner);
+        const auto width = static_cast<std::int32_t>(m.size[m.rank - 1]);
+        return {m, to, nullptr, g.first_cell(column), here, static_cast<std::int32_t>(g.inner), here % width,
+                here / width, width, words_beyond(to.limit)};
+    }
+};
 
 /// Shared memory of a warp: what its strip is filled from, then its edges, then lists of sites.
 union warp_memory {
     uint4 words[strip_words];
-    std::uint32_t edges[2 * strip_halo * cuda::warp];
+    strip_edges edges;
     point_lists points;
 };
-constexpr int warp_pitch = sizeof(warp_memory) / sizeof(std::uint32_t);
 static_assert(sizeof(warp_memory) % sizeof(uint4) == 0);
+constexpr int warp_pitch = sizeof(warp_memory) / sizeof(std::uint32_t);
 
 /// Readies the strip's rows of words for all lanes, and counts the sites of its rows; a wide gap counts as less than none.
-__device__ inline int ready_words(const line_word* words, const block_rows& b, std::int32_t x, warp_memory& memory) {
-    const int lane = static_cast<int>(threadIdx.x), first = b.strip_start();
+__device__ inline int ready_words(const line_word* words, const block_rows& b, uint4* ready) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first = b.strip_start();
+    const auto load = [&](int row) { return row >= 0 && row < b.rows ? words[row] : word_without_sites(); };
     int sites = 0;
     bool gap = false;
 #pragma unroll
-    for (int i = 0; i < strip_words; i += cuda::warp) {
-        // The strip's own rows first, 32 at a time, then those beside it.
-        const int at = i < strip_rows ? strip_halo + i + lane
-                       : lane < strip_halo ? lane
-                                           : strip_rows + lane;
-        if (i >= strip_rows && lane >= 2 * strip_halo) break;
-        const int row = first + at - strip_halo;
-        const line_word word = row >= 0 && row < b.rows ? words[row] : word_without_sites();
-        memory.words[at] = ready_for_lanes(word, x);
-        if (i >= strip_rows || first + i >= b.rows) continue;
+    for (int i = 0; i < strip_rows; i += cuda::warp) {
+        const line_word word = load(first + i + lane);
+        ready[strip_halo + i + lane] = ready_for_lanes(word);
         sites += __popc(word.sites);
-        const std::int32_t near = word.sites != 0 ? 0 : min(min(gap_before(word, x), gap_after(word, x)), widest_gap);
+        const std::int32_t near = word.sites != 0 ? 0 : min(min(word.before(), word.after()), widest_gap);
         const std::int32_t apart = lane - min(b.rows - first - i, cuda::warp) / 2;
-        gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < widest_gap * widest_gap);
+        gap |= first + i < b.rows && !__any_sync(cuda::every_lane, near * near + apart * apart < widest_gap * widest_gap);
+    }
+    if (lane < 2 * strip_halo) {
+        const int beside = lane < strip_halo ? lane : strip_rows + lane;
+        ready[beside] = ready_for_lanes(load(first + beside - strip_halo));
     }
     sites = __reduce_add_sync(cuda::every_lane, sites);
     return gap ? -1'000'000 : sites;
 }
 
-/// For all threads alike: whether steps are worth trying.
-__device__ inline bool many_sites(int sites_of_strip, const block_rows& b, int width, int* counts) {
-    if (threadIdx.x == 0) counts[threadIdx.y] = sites_of_strip;
+/// For all threads alike: whether steps are worth trying. `counts` holds one number a warp.
+__device__ inline bool many_sites(int of_strip, const block_rows& b, int width, int* counts) {
+    const int warps = static_cast<int>(blockDim.x) / cuda::warp;
+    if (threadIdx.x % cuda::warp == 0) counts[threadIdx.x / cuda::warp] = of_strip;
     __syncthreads();
     int sites = 0;
-    for (unsigned w = 0; w < blockDim.y; ++w) sites += counts[w];
-    const int rows = min(b.rows - b.start, static_cast<int>(blockDim.y) * strip_rows);
-    return static_cast<std::int64_t>(sites) * 10000 >= static_cast<std::int64_t>(sites_per_10000) * rows * width;
+    for (int w = 0; w < warps; ++w) sites += counts[w];
+    return sites * 10000LL >= static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * strip_rows) * width;
 }
 
 /// A block a window of 32 lines of the second axis. One function, because each way takes over the warps' shared memory
 /// from the one before.
 template <ending End>
 __global__ void __launch_bounds__(strip_threads, 1)
-    search_sites_of_words(const packed_lines lines, const metric<std::int32_t> m, const row_windows windows,
-                          const hard_lines hard, std::uint32_t* next, const site_sink to) {
+    search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                          std::uint32_t* next, const site_sink to) {
     extern __shared__ warp_memory memory[];
     __shared__ int counts[strip_warps];
-    const auto columns = static_cast<std::uint32_t>(lines.columns);
-    const std::uint32_t band = blockIdx.x / columns, column = blockIdx.x - band * columns;
-    const auto outer = static_cast<std::int64_t>(band / static_cast<unsigned>(windows.count));
-    const block_rows b(windows, static_cast<int>(band % static_cast<unsigned>(windows.count)));
-    const auto x = static_cast<std::int32_t>(column) * cuda::warp;
-    const int lane = static_cast<int>(threadIdx.x), width = min(static_cast<int>(lines.length) - x, cuda::warp);
-    const std::int64_t tile = outer * lines.columns + column;
-    const line_word* const words = lines.words + tile * lines.rows;
-    const site_target<End, 1> target =
-        target_of_words<End>(lines, m, next, to, outer, static_cast<std::int32_t>(column));
-    warp_memory& mine = memory[threadIdx.y];
-    const int sites = ready_words(words, b, x, mine);
-    if (many_sites(sites, b, width, counts) || to.limit < near_reach) {
+    const tile_place at = lines.place(cut, blockIdx.x);
+    const block_rows b(cut, at.window, lines.rows());
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int width = lines.width(at.group);
+    const line_word* const words = lines.words(at.group);
+    const site_target<End, 1> target = lines.template target<End>(m, next, to, at.group, lane);
+    warp_memory& mine = memory[nth];
+    const int sites = ready_words(words, b, mine.words);
+    if (many_sites(sites, b, width, counts) || to.limit < offset_reach) {
         strip v;
 #pragma unroll
         for (int i = 0; i < strip_words; ++i) v[i] = nearest_in_row(mine.words[i], static_cast<std::uint32_t>(lane));
@@ -114,42 +167,39 @@ __global__ void __launch_bounds__(strip_threads, 1)
         __syncwarp();
     }
     bool fits = true;
-    for (int top = b.own_from + static_cast<int>(threadIdx.y) * square_side; top < b.own_to && fits;
-         top += static_cast<int>(blockDim.y) * square_side) {
-        const point_square s{words, b.rows, x, top, min(top + square_side, b.own_to) - 1, lane};
+    for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
+         top += static_cast<int>(blockDim.x) / cuda::warp * square_side) {
+        const point_square s{words, lines.sited(at.group), b.rows, top, min(top + square_side, b.own_to) - 1, lane};
         fits = finish_points(s, mine.points, target, lane < width);
     }
-    if (__syncthreads_or(!fits)) hard.add(tile);
+    if (__syncthreads_or(!fits)) hard.add(at.group);
 }
 
 /// A block a window of 32 lines of the third axis.
 template <ending End>
 __global__ void __launch_bounds__(strip_threads, 1)
-    search_sites_of_state(const pass g, const metric<std::int32_t> m, const row_windows windows,
-                          const std::uint32_t* cells, const hard_lines hard, const site_sink to) {
+    search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
+                           const hard_tiles hard, const site_sink to) {
     extern __shared__ std::uint32_t edges[];
-    const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t nth = blockIdx.x / groups, group = blockIdx.x - nth * groups;
-    const block_rows b(windows, static_cast<int>(nth));
-    const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    const bool is_one = column < g.columns;
-    // Lanes beyond the last column read it too, but do not write.
-    const site_target<End, 2> target = target_of_state<End>(g, m, to, is_one ? column : g.columns - 1);
-    const std::int32_t inner = target.inner;
+    const tile_place at = lines.place(cut, blockIdx.x);
+    const block_rows b(cut, at.window, lines.rows());
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);
+    // Lanes beyond the last line read it too, but do not write.
+    const site_target<End, 2> target = lines.template target<End>(m, nullptr, to, at.group, min(lane, width - 1));
     const int start = b.strip_start() - strip_halo;
-    const std::uint32_t* const from = cells + target.first + static_cast<std::int64_t>(start) * inner;
+    const std::uint32_t* const from = lines.cells + target.first + target.row_at(start);
     strip v;
     if (start >= 0 && start + strip_words <= b.rows) {
 #pragma unroll
-        for (int i = 0; i < strip_words; ++i) v[i] = from[static_cast<std::int64_t>(i) * inner];
+        for (int i = 0; i < strip_words; ++i) v[i] = from[target.row_at(i)];
     } else {
 #pragma unroll
         for (int i = 0; i < strip_words; ++i)
-            v[i] = start + i >= 0 && start + i < b.rows ? from[static_cast<std::int64_t>(i) * inner] : near_cap;
+            v[i] = start + i >= 0 && start + i < b.rows ? from[target.row_at(i)] : near_cap;
     }
 #pragma unroll
     for (int i = 0; i < strip_words; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips(v, b, target, is_one, edges, 2 * strip_halo * cuda::warp)) hard.add(group);
+    if (!finish_strips(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t))) hard.add(at.group);
 }
 
 }  // namespace

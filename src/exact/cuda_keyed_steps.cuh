@@ -13,35 +13,30 @@ namespace {
 
 constexpr int strip_rows = 64, strip_halo = 4;
 constexpr int strip_words = strip_rows + 2 * strip_halo;
+constexpr int least_margin = 28;  // rows beside a window, at least: with the strip's own, 32 steps
 constexpr int strip_warps = 16, strip_threads = strip_warps * cuda::warp;  // at most
 using strip = std::uint32_t[strip_words];
+using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< of one warp, in shared memory
 // Steps after which a warp with at least this many lanes of capped values gives up.
 constexpr int patient_rows = 8, patient_columns = 12;
 
-/// How lines are cut: window w writes rows [w * own, (w + 1) * own).
-struct row_windows {
-    int rows = 1, own = 1, count = 1, margin = 0;
-};
-
-/// A block's rows of its lines.
+/// A block's rows of its lines: as many strips as it has warps, of which a window is written.
 struct block_rows {
     int rows;              ///< of a line
     int start;             ///< first row of the first strip
     int own_from, own_to;  ///< written
     int steps;             ///< that are exact
 
-    __device__ block_rows(const row_windows& w, int nth)
-        : rows(w.rows),
-          start(max(nth * w.own - w.margin, 0)),
-          own_from(nth * w.own),
-          own_to(min(own_from + w.own, w.rows)) {
-        const int end = start + static_cast<int>(blockDim.y) * strip_rows;
+    __device__ block_rows(const windows& cut, int nth, int line_rows)
+        : rows(line_rows), own_from(nth * cut.rows), own_to(min(own_from + cut.rows, line_rows)) {
+        const int span = static_cast<int>(blockDim.x) / cuda::warp * strip_rows;
+        start = max(own_from - (span - cut.rows) / 2, 0);
         steps = most_steps;
         if (start > 0) steps = min(steps, own_from - start + strip_halo);
-        if (end < rows) steps = min(steps, end - own_to + strip_halo);
+        if (start + span < rows) steps = min(steps, start + span - own_to + strip_halo);
     }
     /// First row of the calling warp's strip.
-    __device__ int strip_start() const { return start + static_cast<int>(threadIdx.y) * strip_rows; }
+    __device__ int strip_start() const { return start + static_cast<int>(threadIdx.x) / cuda::warp * strip_rows; }
 };
 
 template <bool First>
@@ -77,14 +72,15 @@ __device__ inline std::uint32_t largest_word(const strip& v, int from, int to) {
 
 /// Fetches the rows beside the strip from the warps that have them. `edges`: 2 * strip_halo rows for each warp.
 __device__ inline void exchange_edges(strip& v, std::uint32_t* edges, int pitch) {
-    std::uint32_t* const mine = edges + static_cast<int>(threadIdx.y) * pitch + threadIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
+    std::uint32_t* const mine = edges + nth * pitch + lane;
 #pragma unroll
     for (int i = 0; i < strip_halo; ++i) {
         mine[i * cuda::warp] = v[strip_halo + i];
         mine[(strip_halo + i) * cuda::warp] = v[strip_rows + i];
     }
     __syncthreads();
-    const bool first = threadIdx.y == 0, last = threadIdx.y == blockDim.y - 1;
+    const bool first = nth == 0, last = nth == static_cast<int>(blockDim.x) / cuda::warp - 1;
 #pragma unroll
     for (int i = 0; i < strip_halo; ++i) {
         if (!first) v[i] = mine[(strip_halo + i) * cuda::warp - pitch];
@@ -135,7 +131,7 @@ __device__ bool finish_strips(strip& v, const block_rows& b, const Target& targe
 #pragma unroll
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
-            if (round * strip_halo == patient_rows && target.to.limit >= near_reach * near_reach) {
+            if (round * strip_halo == patient_rows && target.to.limit >= offset_reach * offset_reach) {
                 const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= near_cap);
                 steps = __popc(capped) >= patient_columns ? 0 : steps;
             }

@@ -42,9 +42,7 @@ struct site_target {
         if constexpr (End == ending::state) {
             next[first + at] = state_word({site.dx, along}, value);
         } else if constexpr (End == ending::fields) {
-            std::int32_t key = m.keys.field<std::int32_t>(m.rank - 1, x + site.dx);
-            if constexpr (Done == 2) key = m.keys.with(key, m.rank - 2, y + site.dy);
-            to.put(m, first + at, value, m.keys.with(key, m.rank - 1 - Done, row + along));
+            to.put(m, first + at, value, key(site, row + along));
         } else if (value > to.limit) {
             put_none(row);
         } else {
@@ -54,6 +52,12 @@ struct site_target {
     __device__ void put_index(int row, std::int32_t index) const {
         if constexpr (End == ending::index32) to.out.index32[first + row_at(row)] = index;
         else to.out.index[first + row_at(row)] = index;
+    }
+    /// The packed site of what a row of the line holds.
+    __device__ std::int32_t key(offset site, std::int32_t row) const {
+        std::int32_t key = m.keys.field<std::int32_t>(m.rank - 1, x + site.dx);
+        if constexpr (Done == 2) key = m.keys.with(key, m.rank - 2, y + site.dy);
+        return m.keys.with(key, m.rank - 1 - Done, row);
     }
     /// What a search by hulls found.
     __device__ void put_key(int row, std::int32_t value, std::int32_t key) const {
@@ -119,7 +123,7 @@ private:
 
 /// Words of the search from which on no site lies within the limit.
 __device__ inline std::uint32_t words_beyond(std::int32_t limit) {
-    return limit + 1 < near_reach * near_reach ? static_cast<std::uint32_t>(limit + 1) * one_value : near_cap;
+    return limit + 1 < offset_reach * offset_reach ? static_cast<std::uint32_t>(limit + 1) * one_value : near_cap;
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct tile_place {
 
 /// Lines that packed words stand for, 32 in a group: one word column of one image.
 struct word_lines {
+    static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     packed_lines lines;
 
     __device__ std::int64_t outer_of(std::int64_t group) const { return quotient(group, lines.columns); }
@@ -82,6 +83,7 @@ struct word_lines {
 
 /// Lines with the values that the passes before left.
 struct value_lines {
+    static constexpr bool keeps_ties = false;
     pass g;
     const std::int32_t* cells;
 
