@@ -48,8 +48,8 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
             to.passes.push_back(
                 {source(axis), "tiles in 16 bits, hulls where values are large", groups, g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
-            to.passes.push_back(
-                {source(axis), "strips of sites in registers, hulls where values are large", groups, g.rows, cuda::warp});
+            to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
+                                 g.rows, cuda::warp});
         } else {
             search.describe(g, source(axis), to);
         }

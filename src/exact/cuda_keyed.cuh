@@ -38,8 +38,7 @@ static_assert(far_offsets == 1 << 14, "dx has a sign");
 
 __device__ inline std::uint32_t state_word(offset to, std::int32_t value) {
     if (value < offset_reach * offset_reach)
-        return static_cast<std::uint32_t>(value) * one_value +
-               (static_cast<std::uint32_t>(to.dx) + no_offset) * one_x +
+        return static_cast<std::uint32_t>(value) * one_value + (static_cast<std::uint32_t>(to.dx) + no_offset) * one_x +
                (static_cast<std::uint32_t>(to.dy) + no_offset) * one_y;
     return far_state | (static_cast<std::uint32_t>(to.dx) & 0x7fff) << 16 |
            (static_cast<std::uint32_t>(to.dy) & 0xffff);
@@ -47,7 +46,8 @@ __device__ inline std::uint32_t state_word(offset to, std::int32_t value) {
 __device__ inline offset offset_of_state(std::uint32_t state) {
     if (state & far_state)
         return {static_cast<std::int32_t>(state << 1) >> 17, static_cast<std::int16_t>(state & 0xffff)};
-    return {static_cast<std::int32_t>((state / one_x) & 255) - 128, static_cast<std::int32_t>((state / one_y) & 255) - 128};
+    return {static_cast<std::int32_t>((state / one_x) & 255) - 128,
+            static_cast<std::int32_t>((state / one_y) & 255) - 128};
 }
 
 /// A word of 32 cells made ready for the lanes of a warp: the sites, the same in opposite order, and the cells from the
@@ -67,12 +67,18 @@ __device__ inline std::uint32_t zeros_above(std::uint32_t bits) {
 
 /// The word of the search for the site of its row that is nearest to the calling lane's cell, the left one of two. The
 /// offsets of more than 127 spill into the value beside them, which is then beyond the cap anyway.
-__device__ inline std::uint32_t nearest_in_row(const uint4& row, std::uint32_t lane) {
-    const std::uint32_t left = __viaddmin_u32(lane, row.z, zeros_above(row.x << (31 - lane)));
-    const std::uint32_t right = __viaddmin_u32(31 - lane, row.w, zeros_above(row.y << lane));
-    return min(left * (left * one_value - one_x) + no_offset * one_x,
-               right * (right * one_value + one_x) + no_offset * one_x);
-}
+struct nearest_in_rows {
+    // The lane's shifts as products, which another unit works out.
+    std::uint32_t lane, up, down;
+
+    __device__ explicit nearest_in_rows(std::uint32_t lane) : lane(lane), up(1u << lane), down(1u << (31 - lane)) {}
+    __device__ std::uint32_t operator()(const uint4& row) const {
+        const std::uint32_t left = __viaddmin_u32(lane, row.z, zeros_above(row.x * down));
+        const std::uint32_t right = __viaddmin_u32(31 - lane, row.w, zeros_above(row.y * up));
+        return min(left * (left * one_value - one_x) + no_offset * one_x,
+                   right * (right * one_value + one_x) + no_offset * one_x);
+    }
+};
 static_assert((159 * 159 + 2 * offset_reach + 1) < 1 << 15, "the farthest that a word says: 128 and 31 more");
 
 }  // namespace

@@ -40,9 +40,8 @@ __global__ void __launch_bounds__(short_threads)
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
-        search_lines<true>(
-            points, lines.rows(), 1, hull_line(line, target),
-            [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
+        search_lines<true>(points, lines.rows(), 1, hull_line(line, target),
+                           [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
         __syncthreads();
     }
 }
@@ -59,8 +58,8 @@ __global__ void __launch_bounds__(walk_threads)
         const std::int64_t above = quotient(nth, parts);
         const tile_place at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
-        const int from = top + static_cast<int>(nth - above * parts) * rows_of_block +
-                         static_cast<int>(threadIdx.y) * band_rows;
+        const int from =
+            top + static_cast<int>(nth - above * parts) * rows_of_block + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= end) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(at.group) - 1);
         const far_hull<Lines> hull(lines, lists, at.group, lane);

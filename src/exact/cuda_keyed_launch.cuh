@@ -21,7 +21,8 @@ inline strip_cut cut_strips(std::int64_t rows, int long_warps = 16) {
     if (warps <= strip_warps) return {warps, {1, static_cast<int>(rows)}};
     const std::int64_t most = (long_warps * strip_rows - 2 * least_margin) / square_side * square_side;
     const std::int64_t count = blocks_for(rows, most);
-    return {long_warps, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * square_side) * square_side)}};
+    return {long_warps,
+            {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * square_side) * square_side)}};
 }
 
 /// The search for nearest sites of an image or a volume, or of many.
@@ -81,7 +82,8 @@ private:
     /// Groups of 32 lines: along the second axis, of one word column.
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
-        return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp) : blocks_for(columns, cuda::warp);
+        return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
+                                   : blocks_for(columns, cuda::warp);
     }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
@@ -177,8 +179,8 @@ private:
         cuda::launch(c.on, build_far<Lines>, std::min(groups * lists.slabs, 2 * multiprocessors),
                      dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
         if (lists.slabs > 1)
-            cuda::launch(c.on, merge_far<Lines>, std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps), 0,
-                         from, hard, lists);
+            cuda::launch(c.on, merge_far<Lines>, std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps),
+                         0, from, hard, lists);
         cuda::launch(c.on, walk_far_sites<End, Lines>,
                      std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);

@@ -48,20 +48,21 @@ struct point_square {
     __device__ std::int32_t rows_to(int row) const { return max(max(top - row, row - bottom), 0); }
     /// Squared, from the square to the nearest row of a group.
     __device__ std::int32_t apart2(int group) const {
-        const std::int32_t apart = max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
+        const std::int32_t apart =
+            max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
         return apart * apart;
     }
-    /// First group from `group` on whose rows have sites, at most 31 further on; else the one after those.
+    /// First group from `group` on whose rows have sites; of 32 without any, the one after them.
     __device__ int next_sited(int group) const {
         const bool has = group + lane < groups() && sited[group + lane] != 0;
         const unsigned all = __ballot_sync(cuda::every_lane, has);
-        return min(all != 0 ? group + __ffs(static_cast<int>(all)) - 1 : group + cuda::warp, groups());
+        return min(group + (all != 0 ? __ffs(static_cast<int>(all)) - 1 : cuda::warp), groups());
     }
-    /// The same backwards, from the one before `group`; -1 before the first.
+    /// The same backwards: the end of the last group before `group` whose rows have sites.
     __device__ int last_sited(int group) const {
         const bool has = group - 1 - lane >= 0 && sited[group - 1 - lane] != 0;
         const unsigned all = __ballot_sync(cuda::every_lane, has);
-        return max(all != 0 ? group - __ffs(static_cast<int>(all)) : group - 1 - cuda::warp, -1);
+        return max(group - (all != 0 ? __ffs(static_cast<int>(all)) - 1 : cuda::warp), 0);
     }
     /// No cell of the square is farther from a row's sites in or beside its columns, those of the lane's row of the group.
     __device__ std::int32_t farthest(int group) const {
@@ -76,25 +77,24 @@ struct point_square {
         const std::int32_t apart = max(abs(row - top), abs(row - bottom));
         return across * across + apart * apart;
     }
-    /// Looks outward until what is farther cannot win; the bound of all values, the largest number without sites.
+    /// Looks outward until what is farther cannot win; the bound of all values, the largest number without sites. After
+    /// a group without sites all further ones without are left out at once.
     __device__ std::int32_t look(row_groups& seen) const {
-        std::int32_t bound = unbounded;
         const int first = top / square_side;
-        seen = {first, first};
+        std::int32_t bound = __reduce_min_sync(cuda::every_lane, farthest(first));
+        seen = {first, first + 1};
+        bool none_below = bound == unbounded, none_above = none_below;
         for (bool more = true; more;) {
             more = false;
-            std::int32_t here = unbounded;
-            if (seen.to < groups() && apart2(seen.to) <= bound) {
-                const int at = next_sited(seen.to);
-                if (at < groups() && at < seen.to + cuda::warp) here = farthest(at);
-                seen.to = min(at + 1, groups()), more = true;
-            }
-            if (seen.from > 0 && apart2(seen.from - 1) <= bound) {
-                const int at = last_sited(seen.from);
-                if (at >= 0 && at >= seen.from - cuda::warp) here = min(here, farthest(at));
-                seen.from = max(at, 0), more = true;
-            }
-            if (more) bound = min(bound, __reduce_min_sync(cuda::every_lane, here));
+            if (none_below) seen.to = next_sited(seen.to);
+            if (none_above) seen.from = last_sited(seen.from);
+            std::int32_t below = unbounded, above = unbounded;
+            if (seen.to < groups() && apart2(seen.to) <= bound) below = farthest(seen.to++), more = true;
+            if (seen.from > 0 && apart2(seen.from - 1) <= bound) above = farthest(--seen.from), more = true;
+            if (!more) break;
+            none_below = !__any_sync(cuda::every_lane, below != unbounded);
+            none_above = !__any_sync(cuda::every_lane, above != unbounded);
+            bound = min(bound, __reduce_min_sync(cuda::every_lane, min(below, above)));
         }
         return bound;
     }
@@ -107,10 +107,12 @@ struct point_square {
             count += __popc(all);
             if (wanted && place < most_points) found[place] = point_at(at, row);
         };
-        for (int group = next_sited(seen.from); group < seen.to && count <= most_points; group = next_sited(group + 1)) {
-            if (apart2(group) > bound) continue;
+        for (int group = seen.from; group < seen.to && count <= most_points;) {
             const int row = group * square_side + lane;
             const line_word word = row < rows ? words[row] : word_without_sites();
+            const bool none = !__any_sync(cuda::every_lane, word.any());
+            group = none ? next_sited(group + 1) : group + 1;
+            if (none) continue;
             const std::int32_t apart = rows_to(row), before = word.before(), after = word.after(),
                                left = bound - apart * apart;
             add(before != nowhere_beside && before * before <= left, -before, row);

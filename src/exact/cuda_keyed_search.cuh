@@ -9,8 +9,9 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int sites_per_10000 = 60;      // from which steps cost less than lists
-constexpr std::int32_t widest_gap = 32;  // of the middle of 32 rows from a site of theirs; with a wider one steps are in vain
+constexpr int sites_per_10000 = 60;  // from which steps cost less than lists
+constexpr std::int32_t widest_gap =
+    32;  // of the middle of 32 rows from a site of theirs; with a wider one steps are in vain
 
 /// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
@@ -94,8 +95,16 @@ struct site_states {
         const std::int64_t column = group * cuda::warp + lane;
         const auto here = static_cast<std::int32_t>(column - quotient(column, g.inner) * g.inner);
         const auto width = static_cast<std::int32_t>(m.size[m.rank - 1]);
-        return {m, to, nullptr, g.first_cell(column), here, static_cast<std::int32_t>(g.inner), here % width,
-                here / width, width, words_beyond(to.limit)};
+        return {m,
+                to,
+                nullptr,
+                g.first_cell(column),
+                here,
+                static_cast<std::int32_t>(g.inner),
+                here % width,
+                here / width,
+                width,
+                words_beyond(to.limit)};
     }
 };
 
@@ -121,7 +130,8 @@ __device__ inline int ready_words(const line_word* words, const block_rows& b, u
         sites += __popc(word.sites);
         const std::int32_t near = word.sites != 0 ? 0 : min(min(word.before(), word.after()), widest_gap);
         const std::int32_t apart = lane - min(b.rows - first - i, cuda::warp) / 2;
-        gap |= first + i < b.rows && !__any_sync(cuda::every_lane, near * near + apart * apart < widest_gap * widest_gap);
+        gap |=
+            first + i < b.rows && !__any_sync(cuda::every_lane, near * near + apart * apart < widest_gap * widest_gap);
     }
     if (lane < 2 * strip_halo) {
         const int beside = lane < strip_halo ? lane : strip_rows + lane;
@@ -138,15 +148,16 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
     __syncthreads();
     int sites = 0;
     for (int w = 0; w < warps; ++w) sites += counts[w];
-    return sites * 10000LL >= static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * strip_rows) * width;
+    return sites * 10000LL >=
+           static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * strip_rows) * width;
 }
 
 /// A block a window of 32 lines of the second axis. One function, because each way takes over the warps' shared memory
 /// from the one before.
 template <ending End>
 __global__ void __launch_bounds__(strip_threads, 1)
-    search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                          std::uint32_t* next, const site_sink to) {
+    search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
+                          const hard_tiles hard, std::uint32_t* next, const site_sink to) {
     extern __shared__ warp_memory memory[];
     __shared__ int counts[strip_warps];
     const tile_place at = lines.place(cut, blockIdx.x);
@@ -159,8 +170,9 @@ __global__ void __launch_bounds__(strip_threads, 1)
     const int sites = ready_words(words, b, mine.words);
     if (many_sites(sites, b, width, counts) || to.limit < offset_reach) {
         strip v;
+        const nearest_in_rows nearest(static_cast<std::uint32_t>(lane));
 #pragma unroll
-        for (int i = 0; i < strip_words; ++i) v[i] = nearest_in_row(mine.words[i], static_cast<std::uint32_t>(lane));
+        for (int i = 0; i < strip_words; ++i) v[i] = nearest(mine.words[i]);
         if (finish_strips(v, b, target, lane < width, memory[0].edges, warp_pitch)) return;
         __syncthreads();
     } else {
@@ -199,7 +211,8 @@ __global__ void __launch_bounds__(strip_threads, 1)
     }
 #pragma unroll
     for (int i = 0; i < strip_words; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t))) hard.add(at.group);
+    if (!finish_strips(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t)))
+        hard.add(at.group);
 }
 
 }  // namespace

@@ -90,15 +90,16 @@ __device__ inline void exchange_edges(strip& v, std::uint32_t* edges, int pitch)
 
 template <class Target>
 __device__ void put_words(const strip& v, const Target& target, int first_row, int from, int to) {
-    if constexpr (Target::ends != ending::fields)
-        if (from == 0 && to == strip_rows)
-            return target.template put_words<strip_rows>(first_row, v + strip_halo);
-    // In memory of the thread's own, so that what puts any cell stands here once and not 64 times.
-    std::uint32_t words[strip_rows];
+    if constexpr (Target::ends != ending::fields) {
+        target.template put_words<strip_rows>(first_row, v + strip_halo, from, to);
+    } else {
+        // In memory of the thread's own, so that what puts any fields stands here once and not 64 times.
+        std::uint32_t words[strip_rows];
 #pragma unroll
-    for (int i = 0; i < strip_rows; ++i) words[i] = v[strip_halo + i];
+        for (int i = 0; i < strip_rows; ++i) words[i] = v[strip_halo + i];
 #pragma unroll 1
-    for (int i = from; i < to; ++i) target.put_word(first_row + i, words[i]);
+        for (int i = from; i < to; ++i) target.put_word(first_row + i, words[i]);
+    }
 }
 
 /// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps do not suffice. Values
@@ -123,9 +124,10 @@ __device__ bool finish_strips(strip& v, const block_rows& b, const Target& targe
             settled = most < final || k * k > target.to.limit;
             bool open = !settled && !written;
             if (open && (from > 0 || to < strip_rows))
-                open = __any_sync(cuda::every_lane, writes && largest_word(v, here_and_now(from), here_and_now(to)) >= final);
+                open = __any_sync(cuda::every_lane,
+                                  writes && largest_word(v, here_and_now(from), here_and_now(to)) >= final);
             if (!written && !open) {
-                if (writes) put_words(v, target, here_and_now(first_row), from, to);
+                if (writes) put_words(v, target, here_and_now(first_row), here_and_now(from), to);
                 written = true;
             }
 #pragma unroll

@@ -19,13 +19,13 @@ struct site_target {
 
     const metric<std::int32_t>& m;
     const site_sink& to;
-    std::uint32_t* next;       ///< state of the third pass
-    std::int64_t first;        ///< cell of the line's first row
-    std::int32_t here;         ///< its index in its image
-    std::int32_t inner;        ///< cells from row to row
-    std::int32_t x, y;         ///< of the line
-    std::int32_t width;        ///< cells of a row
-    std::uint32_t too_large;   ///< words from here on are of no site within the limit
+    std::uint32_t* next;      ///< state of the third pass
+    std::int64_t first;       ///< cell of the line's first row
+    std::int32_t here;        ///< its index in its image
+    std::int32_t inner;       ///< cells from row to row
+    std::int32_t x, y;        ///< of the line
+    std::int32_t width;       ///< cells of a row
+    std::uint32_t too_large;  ///< words from here on are of no site within the limit
 
     __device__ std::int64_t row_at(int row) const { return static_cast<std::int64_t>(row) * inner; }
 
@@ -66,16 +66,18 @@ struct site_target {
         if constexpr (Done == 2) site.dy = m.keys.coordinate(key, m.rank - 2) - y;
         put(row, value, site, m.keys.coordinate(key, m.rank - 1 - Done) - row);
     }
-    /// A finished word of the search, of a cell whose index in its image is `index`.
+    /// A finished word of the search, of a cell whose index in its image is `index`; `Limited` where some are too large.
+    template <bool Limited>
     __device__ std::int32_t cell_of(std::uint32_t word, std::int32_t index) const {
-        const found_site site = site_of(word);
         if constexpr (End == ending::state) {
-            const std::uint32_t fits =
-                (word & ~(one_x - 1)) + (no_offset + static_cast<std::uint32_t>(site.along)) * one_y;
-            return static_cast<std::int32_t>(word >= near_cap ? empty_state : fits);
+            // dy + 128 from the rows moved and the last bit, in few instructions.
+            const std::uint32_t fits = ((word & ~(one_x - 1)) | no_offset * one_y) +
+                                       static_cast<std::uint32_t>(sign_of(word)) * (word & (one_x - 2));
+            return static_cast<std::int32_t>(Limited && word >= near_cap ? empty_state : fits);
         } else {
+            const found_site site = site_of(word);
             const std::int32_t there = index + site.near.dx + site.along * inner;
-            return word >= too_large ? -1 : there + (Done == 2 ? site.near.dy * width : 0);
+            return Limited && word >= too_large ? -1 : there + (Done == 2 ? site.near.dy * width : 0);
         }
     }
     __device__ void put_word(int row, std::uint32_t word) const {
@@ -83,18 +85,25 @@ struct site_target {
         if (word >= too_large) put_none(row);
         else put(row, static_cast<std::int32_t>(word / one_value), site.near, site.along);
     }
-    /// Rows [row, row + Count) of a warp's lines.
+    /// Of `Count` rows from row `row` on the ones in [from, to).
     template <int Count>
-    __device__ void put_words(int row, const std::uint32_t* words) const {
-        const auto put_all = [&](auto* cell) {
+    __device__ void put_words(int row, const std::uint32_t* words, int from, int to) const {
+        const auto put_all = [&]<bool Plain>(auto* cell) {
             std::int32_t index = here + row * inner;
 #pragma unroll
-            for (int i = 0; i < Count; ++i, cell += inner, index += inner) *cell = cell_of(words[i], index);
+            for (int i = 0; i < Count; ++i, cell += inner, index += inner) {
+                const std::int32_t mine = cell_of<!Plain>(words[i], index);
+                if (Plain || (i >= from && i < to)) *cell = mine;
+            }
         };
         const std::int64_t at = first + row_at(row);
-        if constexpr (End == ending::state) put_all(next + at);
-        else if constexpr (End == ending::index32) put_all(to.out.index32 + at);
-        else put_all(to.out.index + at);
+        const auto put_in = [&](auto* cells) {
+            if (from == 0 && to == Count && !this->to.limited) put_all.template operator()<true>(cells + at);
+            else put_all.template operator()<false>(cells + at);
+        };
+        if constexpr (End == ending::state) put_in(next);
+        else if constexpr (End == ending::index32) put_in(this->to.out.index32);
+        else put_in(this->to.out.index);
     }
 
 private:
@@ -102,6 +111,10 @@ private:
         offset near;
         std::int32_t along;
     };
+    /// 1 of a site after the cell, -1 of one before it: a product is cheaper than a choice.
+    static __device__ std::int32_t sign_of(std::uint32_t word) {
+        return 2 * static_cast<std::int32_t>(word & moved_back) - 1;
+    }
     static __device__ found_site site_of(std::uint32_t word) {
         const auto at_x = static_cast<std::int32_t>((word / one_x) & 255) - 128,
                    low = static_cast<std::int32_t>((word / one_y) & 255);
@@ -117,7 +130,7 @@ private:
             asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(__uint_as_float(rest | 0x4b000000u) - 8388608.0f));
             moved = __float_as_int(root + 12582912.0f) - 0x4b400000;
         }
-        return {near, word & moved_back ? moved : -moved};
+        return {near, moved * sign_of(word)};
     }
 };
 
