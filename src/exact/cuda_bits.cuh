@@ -28,7 +28,7 @@ struct line_word {
     /// Cells from the word's last one, be it within the line or not, on to the nearest site after the word.
     __device__ std::int32_t after() const { return static_cast<std::int32_t>(beside >> 16); }
     /// The line has a site.
-    __device__ bool any() const { return sites != 0 || beside != 0xffffffffu; }
+    __device__ bool any() const { return sites != 0 || beside != (nowhere_beside | nowhere_beside << 16); }
 
     /// Cells between cell `bit` and the nearest site up to it, or from it on; 65535 or more where there is none.
     __device__ std::int32_t to_left(int bit) const {
@@ -62,6 +62,8 @@ struct packed_lines {
     NF_HD std::int64_t groups() const { return (rows + pack_lines_a_block - 1) / pack_lines_a_block; }
 };
 
+constexpr std::uint32_t no_ends = nowhere_beside | nowhere_beside << 16;
+
 /// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it within
 /// the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
 struct stretch_ends {
@@ -69,6 +71,32 @@ struct stretch_ends {
 
     __device__ std::uint32_t first() const { return bits & 0xffff; }
     __device__ std::uint32_t last() const { return bits >> 16; }
+};
+
+/// A site of a volume.
+struct listed_point {
+    std::uint32_t xy;  ///< x, and y << 16
+    std::int32_t z;
+
+    __device__ std::int32_t x() const { return static_cast<std::int32_t>(xy & 0xffff); }
+    __device__ std::int32_t y() const { return static_cast<std::int32_t>(xy >> 16); }
+};
+
+constexpr int list_planes = 32;     // of a volume that share a list
+constexpr int patch_sites = 6;      // of 32 x 32 cells of a plane: with more anywhere, sites are not few
+constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
+
+/// The sites of volumes, for search_points; all null where nobody wants them.
+struct point_lists {
+    std::int32_t* many = nullptr;    ///< not 0: sites are not few, the lists not complete
+    std::int32_t* counts = nullptr;  ///< of each list
+    listed_point* points = nullptr;
+    int capacity = 0;        ///< of a list
+    int lists_an_image = 0;  ///< an image being a volume
+    int planes = 0;          ///< of an image
+
+    /// Whether all passes are search_points's.
+    __device__ bool complete() const { return many != nullptr && *many == 0; }
 };
 
 /// The four bytes that are not zero, as the highest bits: 3 operations make 0x80 of each, a product moves them
@@ -118,7 +146,7 @@ __device__ inline line_word word_in_stretch(std::uint32_t word, std::uint32_t fi
 
 /// Of a stretch whose words the lanes hold, for all lanes alike.
 __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
-    if (filled == 0) return {nowhere_beside | nowhere_beside << 16};
+    if (filled == 0) return {no_ends};
     const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
     const std::uint32_t first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, left),
                         last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), 31 - behind);
@@ -126,48 +154,74 @@ __device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled)
             (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
 }
 
-/// What the kernels after pack_lines count in; cleared by it on the way.
-struct tile_counts {
-    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
-    std::uint32_t* marks = nullptr;  ///< a number for each of the lines' tiles; null where nobody marks them
-};
+/// A warp's 32 x 32 cells of a plane, a row of cells a lane, on the list of its planes; to be called by all warps of a
+/// block.
+__device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
+                                  int first_x) {
+    const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
+    if (__syncthreads_or(all > patch_sites)) {
+        if (lane == 0 && threadIdx.y == 0) *lists.many = 1;
+        return;
+    }
+    if (all == 0) return;
+    const std::int64_t image = quotient(plane, lists.planes);
+    const auto z = static_cast<std::int32_t>(plane - image * lists.planes);
+    const std::int64_t list = image * lists.lists_an_image + z / list_planes;
+    int place = 0;
+    if (lane == 0) place = atomicAdd(lists.counts + list, all);
+    place = __shfl_sync(cuda::every_lane, place, 0);
+    if (place + all > lists.capacity) {
+        if (lane == 0) *lists.many = 1;
+        return;
+    }
+    for (int other = 0; other < cuda::warp; ++other) {
+        const int theirs = __shfl_sync(cuda::every_lane, mine, other);
+        if (other < lane) place += theirs;
+    }
+    for (; sites != 0; sites &= sites - 1, ++place)
+        lists.points[list * lists.capacity + place] = {
+            static_cast<std::uint32_t>(first_x + __ffs(static_cast<int>(sites)) - 1) |
+                static_cast<std::uint32_t>(first_row + lane) << 16,
+            z};
+}
 
 /// A warp a line, a block 32 lines of one stretch of an image, turned round in shared memory so that rows are neighbours
-/// in memory.
+/// in memory. Also clears `counts`, which the kernels after it count in.
 template <bool Sixteens>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, const tile_counts counts) {
+    pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, std::int32_t* counts) {
     __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
     __shared__ std::uint32_t ends[pack_lines_a_block];
     const int lane = threadIdx.x, nth = threadIdx.y;
-    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts[lane] = 0;
+    const bool several = to.stretches > 1;
     const std::int64_t groups = to.groups(), above = quotient(blockIdx.x, groups),
-                       outer = quotient(above, to.stretches);
+                       outer = several ? quotient(above, to.stretches) : above;
     const std::int64_t group = blockIdx.x - above * groups, stretch = above - outer * to.stretches;
     const std::int64_t first_row = group * pack_lines_a_block, first_column = stretch * cuda::warp;
-    if (lane == 0) ends[nth] = nowhere_beside | nowhere_beside << 16;
+    if (lane == 0) ends[nth] = no_ends;
     if (first_row + nth < to.rows) {
         const std::int64_t line = outer * to.rows + first_row + nth;
         const std::uint32_t word =
             Sixteens ? word_by_sixteen(image, line, stretch) : image.word(line, stretch);
         const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
         turned[nth][lane] = word_in_stretch(word, filled);
-        const stretch_ends mine = ends_of(word, filled);
-        if (lane == 0) ends[nth] = mine.bits;
+        const std::uint32_t mine = several ? ends_of(word, filled).bits : ~filled;
+        if (lane == 0) ends[nth] = mine;
     }
     __syncthreads();
     const std::int64_t row = first_row + lane, column = first_column + nth;
     if (column < to.columns && row < to.rows)
         to.words[(outer * to.columns + column) * to.rows + row] = turned[lane][nth];
-    if (nth == 0 && to.stretches == 1) {
-        const std::uint32_t sited =
-            __ballot_sync(cuda::every_lane, ends[lane] != (nowhere_beside | nowhere_beside << 16));
+    if (nth == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[lane] != no_ends);
         if (lane == 0) to.sited[outer * groups + group] = sited;
     } else if (nth == 0 && row < to.rows) {
         to.ends[above * to.rows + row] = ends[lane];
     }
-    if (nth == 1 && group == 0 && counts.marks != nullptr && first_column + lane < to.columns)
-        counts.marks[outer * to.columns + first_column + lane] = 0;
+    if (lists.many != nullptr)
+        list_sites(lists, column < to.columns && row < to.rows ? turned[lane][nth].sites : 0, outer,
+                   static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
 }
 
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words

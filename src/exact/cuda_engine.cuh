@@ -273,14 +273,9 @@ private:
     void search_done(int axis) {
         const pass g = pass_of(axis);
         if constexpr (tiled_numbers && Done == 1) {
-            const tile_search<Last> search{
-                on_, m_, g.rows, tiles_.hard(memory_, axis), tiles_.lists(memory_, axis), sink_for<Last>(axis)};
-            if (words_ && axis == p_.rank - 2)
-                return search.from_words(sites_of_image(), tiles_.lines(memory_), tiles_.counts(memory_));
-            if (tiles_.fits(axis)) {
-                tiles_.clear_marks(on_, memory_, axis);
-                return search.from_values(g, state_after(axis + 1));
-            }
+            const tile_search<Last> search{on_, m_, tiles_, memory_, axis, sink_for<Last>(axis)};
+            if (words_ && axis == p_.rank - 2) return search.from_words(sites_of_image());
+            if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
         }
         const state* const from = state_after(axis + 1);
         if constexpr (std::is_same_v<V, std::int32_t>) {

@@ -1,6 +1,6 @@
-// Windows of long lines that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, by hulls. For the groups of 32 lines
-// that have such windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and
-// merged in device memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
+// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have such
+// windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and merged in device
+// memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
 #include "exact/cuda_slabs.cuh"
@@ -70,12 +70,13 @@ private:
 template <class Lines>
 class far_hull {
 public:
+    static constexpr bool keeps_ties = Lines::keeps_ties;
     using point_type = wide_point;
 
-    __device__ far_hull(const Lines& lines, const far_lists& lists, std::int64_t group, int lane)
+    __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
         : line_(lines, group, lane),
           rows_(lists.rows + lines.first_cell(group, lane)),
-          ranges_(lists.range(group, 0)),
+          ranges_(lists.range(group.number, 0)),
           inner_(lines.inner()) {}
 
     __device__ wide_point point(place p) const {
@@ -97,8 +98,8 @@ private:
 
 /// One slab of 32 lines by a block, a warp a band of it.
 template <class Lines>
-__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists, std::int64_t group,
-                           int slab) {
+__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
+                           const typename Lines::group& group, int slab) {
     const int band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
     // Lanes beyond the last line repeat it; they write the same rows to the same list.
     const int mine = min(lane, lines.width(group) - 1);
@@ -121,35 +122,91 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
     const int count = hull.end(band) - hull.start(band);
     for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
-    if (band == slab_bands - 1) *lists.range(group, slab) = {0, static_cast<std::uint16_t>(before + count)};
+    if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
-/// A block one slab after another of the groups with hard windows.
-template <class Lines>
+/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
+/// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
+template <class Hull>
+__device__ place tangent_before(Hull& hull, place p, int from, const wide_point& right) {
+    for (place before; last_place(hull, from, p.band, before); p = before) {
+        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}), right)) break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = hull.start(p.band), high = p.at;
+    for (int at = high; low < high; at = (low + high + 1) / 2) {
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        (stays ? low : high) = stays ? at : at - 1;
+    }
+    return {p.band, low};
+}
+/// The same of a right run [p.band, to), from p on, and `left`.
+template <class Hull>
+__device__ place tangent_after(Hull& hull, place p, int to, const wide_point& left) {
+    for (place after; first_place(hull, p.band + 1, to, after); p = after) {
+        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}), hull.point(after))) break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = p.at, high = hull.end(p.band) - 1;
+    for (int at = low; low < high; at = (low + high) / 2) {
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        (stays ? high : low) = stays ? at : at + 1;
+    }
+    return {p.band, low};
+}
+
+/// Joins the hulls of slabs [from, seam) and [seam, to).
+template <class Hull>
+__device__ void join_slabs(Hull& hull, int from, int seam, int to) {
+    place l, r;
+    if (!last_place(hull, from, seam, l) || !first_place(hull, seam, to, r)) return;
+    for (bool moved = true; moved;) {
+        const place left = tangent_before(hull, l, from, hull.point(r));
+        const place right = tangent_after(hull, r, to, hull.point(left));
+        moved = right.band != r.band || right.at != r.at;
+        l = left, r = right;
+    }
+    hull.set(l.band, hull.start(l.band), l.at + 1);
+    hull.set(r.band, r.at, hull.end(r.band));
+}
+
+/// The groups of lines that have hard windows.
+struct hard_groups {
+    const std::int32_t* number;
+    const std::int32_t* list;
+
+    __device__ std::int64_t count() const { return *number; }
+    __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
+};
+
+/// A block one slab after another of `groups`.
+template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
-    build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    build_far(const Lines lines, const Groups groups, const far_lists lists) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
-    const std::int64_t count = static_cast<std::int64_t>(*hard.group_count) * lists.slabs;
+    const std::int64_t count = groups.count() * lists.slabs;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, lists.slabs);
-        build_slab(memory, lines, lists, hard.groups[above], static_cast<int>(nth - above * lists.slabs));
+        build_slab(memory, lines, lists, lines.group_of(groups[above]), static_cast<int>(nth - above * lists.slabs));
         __syncthreads();
     }
 }
 
 /// A block one group after another: neighbours among runs of merged slabs become one, a thread a line and a pair.
-template <class Lines>
+template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
-    merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
-    const int count = *hard.group_count;
-    for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const std::int64_t group = hard.groups[nth];
+    merge_far(const Lines lines, const Groups groups, const far_lists lists) {
+    const std::int64_t count = groups.count();
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const auto group = lines.group_of(groups[nth]);
         far_hull<Lines> hull(lines, lists, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
         for (int step = 1; step < lists.slabs; step *= 2) {
             for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
                  from += merge_warps * 2 * step)
-                merge_bands<Lines::keeps_ties>(hull, from, from + step, min(from + 2 * step, lists.slabs));
+                join_slabs(hull, from, from + step, min(from + 2 * step, lists.slabs));
             __syncthreads();
         }
     }
@@ -165,7 +222,7 @@ __global__ void __launch_bounds__(walk_threads)
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
-        const tile_place at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
         const int from = top + static_cast<int>(nth - above * parts) * block_rows +
                          static_cast<int>(threadIdx.y) * band_rows;

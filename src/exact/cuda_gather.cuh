@@ -112,11 +112,12 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_words(const word_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const tile_place at = lines.place(cut, blockIdx.x);
+    if (points.complete()) return;
+    const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
@@ -148,12 +149,12 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const square s = square_at(top);
         const window w = s.look();
         if (lane == 0) windows[warp][i] = w;
-        const int here = s.offers(w);
+        const int here = w.bound <= largest_bound ? s.offers(w) : 0;
         offers += here, ++squares;
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group);
+    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group.number);
     static_assert(most_squares <= 2);
 #pragma unroll 1
     for (int i = 0; i < squares; ++i)

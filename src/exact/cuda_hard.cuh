@@ -11,7 +11,7 @@ namespace {
 /// The first pass's values along one line of the second, for the hulls.
 class word_values {
 public:
-    __device__ word_values(const word_lines& of, std::int64_t group, int lane) : line_(of, group, lane) {}
+    __device__ word_values(const word_lines& of, const word_group& group, int lane) : line_(of, group, lane) {}
     __device__ std::int32_t load(std::int64_t row) const {
         const std::int32_t apart = line_.load(row);
         return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(short_threads)
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const std::int64_t group = hard.list[nth];
+        const word_group group = lines.group_of(hard.list[nth]);
         // Lanes beyond the last column repeat it; they write the same values to the same cells.
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const word_values line(lines, group, lane);

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(short_threads)
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const std::int64_t group = hard.list[nth];
+        const auto group = lines.group_of(hard.list[nth]);
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(walk_threads)
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
-        const tile_place at = lines.place(cut, hard.list[above]);
+        const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
         const int from =
             top + static_cast<int>(nth - above * parts) * rows_of_block + static_cast<int>(threadIdx.y) * band_rows;

@@ -99,14 +99,18 @@ private:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
+    /// Of the pass along `axis`; the count is cleared as lines are packed.
+    [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
         hard_tiles hard;
-        hard.count = memory.get<std::int32_t>(counts_) + axis;
-        hard.list = memory.get<std::int32_t>(list_);
+        hard.count = c.memory.get<std::int32_t>(counts_) + axis;
+        hard.list = c.memory.get<std::int32_t>(list_);
         if (!far(axis)) return hard;
         hard.group_count = hard.count + max_rank;
-        hard.groups = memory.get<std::int32_t>(groups_);
-        hard.marks = memory.get<std::uint32_t>(marks_);
+        hard.groups = c.memory.get<std::int32_t>(groups_);
+        hard.marks = c.memory.get<std::uint32_t>(marks_);
+        cuda::check(cudaMemsetAsync(hard.marks, 0, static_cast<std::size_t>(groups_of(axis)) * sizeof(*hard.marks),
+                                    cuda::stream_of(c.on)),
+                    "clearing marks");
         return hard;
     }
 
@@ -126,8 +130,8 @@ private:
         const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
         cuda::launch(c.on, sixteens ? pack_lines<true> : pack_lines<false>, blocks,
-                     dim3(cuda::warp, pack_lines_a_block), 0, image, lines,
-                     tile_counts{c.memory.get<std::int32_t>(counts_), hard(c.memory, p_.rank - 2).marks});
+                     dim3(cuda::warp, pack_lines_a_block), 0, image, lines, point_lists{},
+                     c.memory.get<std::int32_t>(counts_));
         if (lines.stretches > 1)
             cuda::launch(c.on, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
@@ -136,7 +140,7 @@ private:
     template <ending End>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis));
-        const hard_tiles hard = this->hard(c.memory, axis);
+        const hard_tiles hard = nothing_hard(c, axis);
         cuda::launch(c.on, search_sites_of_words<End>, groups_of(axis) * cut.into.count, dim3(cut.warps * cuda::warp),
                      cut.warps * sizeof(warp_memory), from, cut.into, c.m, hard, state, c.to);
         finish<End>(c, from, axis, cut.into, hard, state);
@@ -145,11 +149,7 @@ private:
     template <ending End>
     void third(const call& c, int axis, const std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis));
-        const hard_tiles hard = this->hard(c.memory, axis);
-        if (far(axis))
-            cuda::check(cudaMemsetAsync(hard.marks, 0, static_cast<std::size_t>(groups_of(axis)) * sizeof(*hard.marks),
-                                        cuda::stream_of(c.on)),
-                        "clearing marks");
+        const hard_tiles hard = nothing_hard(c, axis);
         pass g;
         g.axis = axis;
         g.rows = rows_of(axis);
@@ -174,13 +174,14 @@ private:
                          dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, c.m, hard, state, c.to);
             return;
         }
+        const hard_groups hit{hard.group_count, hard.groups};
         const far_lists lists{c.memory.template get<std::uint16_t>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
-        cuda::launch(c.on, build_far<Lines>, std::min(groups * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
+        cuda::launch(c.on, build_far<Lines, hard_groups>, std::min(groups * lists.slabs, 2 * multiprocessors),
+                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hit, lists);
         if (lists.slabs > 1)
-            cuda::launch(c.on, merge_far<Lines>, std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps),
-                         0, from, hard, lists);
+            cuda::launch(c.on, merge_far<Lines, hard_groups>, std::min(groups, 4 * multiprocessors),
+                         dim3(cuda::warp, merge_warps), 0, from, hit, lists);
         cuda::launch(c.on, walk_far_sites<End, Lines>,
                      std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);

@@ -27,7 +27,7 @@ __device__ inline site_point point_at(std::int32_t x, int row) {
 }
 
 /// Shared memory of a warp.
-struct point_lists {
+struct site_lists {
     site_point found[most_points], ordered[most_points];
 };
 
@@ -128,7 +128,7 @@ struct point_square {
 };
 
 /// In the order of the tie rule: a site's place is the number of smaller ones.
-__device__ inline void order_points(point_lists& lists, int count, int lane) {
+__device__ inline void order_points(site_lists& lists, int count, int lane) {
     for (int first = 0; first < count; first += cuda::warp) {
         const bool is_one = first + lane < count;
         const site_point mine = lists.found[is_one ? first + lane : 0];
@@ -140,7 +140,7 @@ __device__ inline void order_points(point_lists& lists, int count, int lane) {
 }
 
 /// Of the square's rows i: value - i^2 + bias, which is linear in i for each site, above the number of the site.
-struct offers {
+struct site_offers {
     static constexpr std::int32_t bias = square_side * square_side;
     int number_bits;
     std::uint32_t best[square_side];
@@ -156,7 +156,7 @@ struct offers {
         return static_cast<std::int32_t>(word >> number_bits) - bias + i * i;
     }
 
-    __device__ void take(const point_square& s, const point_lists& lists, int count) {
+    __device__ void take(const point_square& s, const site_lists& lists, int count) {
 #pragma unroll
         for (auto& one : best) one = 0xffffffffu;
         const auto start = [&](int number, std::uint32_t& step) {
@@ -177,14 +177,14 @@ struct offers {
 };
 
 template <class Target>
-__device__ void put_offer(const point_square& s, const point_lists& lists, const offers& o, const Target& target, int i,
-                          std::uint32_t word) {
+__device__ void put_offer(const point_square& s, const site_lists& lists, const site_offers& o, const Target& target,
+                          int i, std::uint32_t word) {
     const site_point site = lists.ordered[o.number_in(word)];
     target.put(s.top + i, o.value(word, i), {site.x() - s.lane, 0}, site.row() - (s.top + i));
 }
 
 template <class Target>
-__device__ void put_offers(const point_square& s, const point_lists& lists, const offers& o, const Target& target) {
+__device__ void put_offers(const point_square& s, const site_lists& lists, const site_offers& o, const Target& target) {
     const int rows = s.bottom - s.top + 1;
     if (Target::ends != ending::fields && rows == square_side) {
 #pragma unroll
@@ -201,7 +201,7 @@ __device__ void put_offers(const point_square& s, const point_lists& lists, cons
 
 /// False, and nothing is written, when the square has too many sites to choose from.
 template <class Target>
-__device__ bool finish_points(const point_square& s, point_lists& lists, const Target& target, bool writes) {
+__device__ bool finish_points(const point_square& s, site_lists& lists, const Target& target, bool writes) {
     row_groups seen;
     const std::int32_t bound = s.look(seen);
     if (bound == unbounded) {
@@ -210,7 +210,7 @@ __device__ bool finish_points(const point_square& s, point_lists& lists, const T
     }
     int count;
     if (!s.collect(seen, bound, lists.found, count)) return false;
-    offers o;
+    site_offers o;
     o.number(count);
     if (!o.fit(bound)) return false;
     __syncwarp();

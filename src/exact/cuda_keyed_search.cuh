@@ -19,7 +19,8 @@ struct site_words : word_lines {
 
     class reader {
     public:
-        __device__ reader(const site_words& of, std::int64_t group, int lane) : words_(of.words(group)), bit_(lane) {}
+        __device__ reader(const site_words& of, const word_group& group, int lane)
+            : words_(of.words(group)), bit_(lane) {}
         __device__ std::int32_t load(std::int64_t row) const {
             const line_word word = words_[row];
             const std::int32_t left = word.to_left(bit_), right = word.to_right(bit_);
@@ -40,9 +41,9 @@ struct site_words : word_lines {
 
     template <ending End>
     __device__ site_target<End, 1> target(const metric<std::int32_t>& m, std::uint32_t* next, const site_sink& to,
-                                          std::int64_t group, int lane) const {
+                                          const word_group& group, int lane) const {
         const auto length = static_cast<std::int32_t>(lines.length);
-        const std::int32_t x = x_of(group) + lane;
+        const std::int32_t x = group.x + lane;
         return {m, to, next, first_cell(group, lane), x, length, x, 0, length, words_beyond(to.limit)};
     }
 };
@@ -50,26 +51,28 @@ struct site_words : word_lines {
 /// Lines with the states that the second axis left.
 struct site_states {
     static constexpr bool keeps_ties = true;
+    using group = value_group;
     pass g;
     const std::uint32_t* cells;
 
-    __device__ std::int64_t groups() const { return (g.columns + cuda::warp - 1) / cuda::warp; }
-    __device__ tile_place place(const windows&, std::int64_t tile) const {
-        const std::int64_t window = quotient(tile, groups());
-        return {tile - window * groups(), static_cast<int>(window)};
+    __device__ value_group group_of(std::int64_t number) const { return {number}; }
+    __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
+        if (cut.count == 1) return {{tile}, 0};
+        const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp, window = quotient(tile, groups);
+        return {{tile - window * groups}, static_cast<int>(window)};
     }
     __device__ int rows() const { return static_cast<int>(g.rows); }
     __device__ std::int64_t inner() const { return g.inner; }
-    __device__ int width(std::int64_t group) const {
-        return static_cast<int>(min(g.columns - group * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+    __device__ int width(const value_group& of) const {
+        return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
     }
-    __device__ std::int64_t first_cell(std::int64_t group, int lane) const {
-        return g.first_cell(group * cuda::warp + lane);
+    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
+        return g.first_cell(of.number * cuda::warp + lane);
     }
 
     class reader {
     public:
-        __device__ reader(const site_states& of, std::int64_t group, int lane)
+        __device__ reader(const site_states& of, const value_group& group, int lane)
             : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return static_cast<std::int32_t>(cells_[row * inner_]); }
         __device__ static bool is_site(std::int32_t loaded) {
@@ -91,8 +94,8 @@ struct site_states {
 
     template <ending End>
     __device__ site_target<End, 2> target(const metric<std::int32_t>& m, std::uint32_t*, const site_sink& to,
-                                          std::int64_t group, int lane) const {
-        const std::int64_t column = group * cuda::warp + lane;
+                                          const value_group& group, int lane) const {
+        const std::int64_t column = group.number * cuda::warp + lane;
         const auto here = static_cast<std::int32_t>(column - quotient(column, g.inner) * g.inner);
         const auto width = static_cast<std::int32_t>(m.size[m.rank - 1]);
         return {m,
@@ -112,7 +115,7 @@ struct site_states {
 union warp_memory {
     uint4 words[strip_words];
     strip_edges edges;
-    point_lists points;
+    site_lists points;
 };
 static_assert(sizeof(warp_memory) % sizeof(uint4) == 0);
 constexpr int warp_pitch = sizeof(warp_memory) / sizeof(std::uint32_t);
@@ -160,7 +163,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
                           const hard_tiles hard, std::uint32_t* next, const site_sink to) {
     extern __shared__ warp_memory memory[];
     __shared__ int counts[strip_warps];
-    const tile_place at = lines.place(cut, blockIdx.x);
+    const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows());
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
     const int width = lines.width(at.group);
@@ -184,7 +187,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
         const point_square s{words, lines.sited(at.group), b.rows, top, min(top + square_side, b.own_to) - 1, lane};
         fits = finish_points(s, mine.points, target, lane < width);
     }
-    if (__syncthreads_or(!fits)) hard.add(at.group);
+    if (__syncthreads_or(!fits)) hard.add(at.group.number);
 }
 
 /// A block a window of 32 lines of the third axis.
@@ -193,7 +196,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
                            const hard_tiles hard, const site_sink to) {
     extern __shared__ std::uint32_t edges[];
-    const tile_place at = lines.place(cut, blockIdx.x);
+    const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows());
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);
     // Lanes beyond the last line read it too, but do not write.
@@ -212,7 +215,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
 #pragma unroll
     for (int i = 0; i < strip_words; ++i) v[i] = min(v[i], near_cap);
     if (!finish_strips(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t)))
-        hard.add(at.group);
+        hard.add(at.group.number);
 }
 
 }  // namespace

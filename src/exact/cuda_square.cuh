@@ -14,6 +14,7 @@ namespace {
 constexpr int square_rows = 32;
 // Rows that could win in a square, at most and on average over those of a warp: with more the hulls are cheaper.
 constexpr int most_offers = 96, many_offers = 64;
+constexpr int most_looked = 512;  // rows with sites beside a square: with more it would be offered too many
 constexpr int pairs_a_bound = 3;     // after so many offers, a look at what the largest value has become
 
 // Distances from here on are taken to be this, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
@@ -161,7 +162,7 @@ struct square {
         const std::int32_t apart = min(max(abs(s.row - top), abs(s.row - bottom)), far_apart);
         return s.reach() * s.reach() + apart * apart;
     }
-    /// Looks outward, 32 rows at a time, until what is farther cannot win.
+    /// Looks outward, 32 rows at a time, until what is farther cannot win. Without a bound when that takes too many.
     __device__ window look() const {
         window w{no_site<std::int32_t>(), middle, middle};
         for (bool more = true; more;) {
@@ -180,6 +181,7 @@ struct square {
                 w.left = max(w.left - cuda::warp, 0), more = true;
             }
             if (more) w.bound = min(w.bound, __reduce_min_sync(cuda::every_lane, here));
+            if (w.right - w.left > most_looked) return {no_site<std::int32_t>(), w.left, w.right};
         }
         return w;
     }
@@ -192,13 +194,51 @@ struct square {
     }
 };
 
+/// What a square has been offered. Offers come in pairs, so that one minimum of three serves both.
+template <class Values>
+struct offers {
+    Values best;
+    std::int32_t bound;  ///< of all values of the square
+    std::int32_t mine;   ///< the lane has no use for values from here on
+    offered waiting{};
+    bool waits = false;
+    int since = 0;
+
+    __device__ explicit offers(std::int32_t bound) : bound(bound), mine(bound + 1) {}
+
+    /// True when the bounds have fallen.
+    __device__ bool take(const offered& here) {
+        waits = !waits;
+        if (waits) waiting = here;
+        else best.offer(waiting, here);
+        if (waits || ++since < pairs_a_bound) return false;
+        since = 0;
+        mine = min(mine, best.largest());
+        bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
+        return true;
+    }
+    __device__ void finish() {
+        if (waits) best.offer(waiting, waiting);
+    }
+    /// 32 rows with sites, a lane each, that are worth `least` at least; from the last on if `backwards`.
+    __device__ void rows(const square& s, const line_word& word, int row, std::int32_t least, bool backwards) {
+        std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= bound);
+        while (wanted != 0) {
+            const int nth = backwards ? 31 - __clz(static_cast<int>(wanted)) : __ffs(static_cast<int>(wanted)) - 1;
+            const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
+                                   __shfl_sync(cuda::every_lane, word.beside, nth)};
+            const std::int32_t apart = min(theirs.distance(s.lane), far_apart);
+            const int from = __shfl_sync(cuda::every_lane, row, nth), between = s.rows_to(from);
+            wanted &= ~(1u << nth);
+            if (!__any_sync(cuda::every_lane, apart * apart + between * between < mine)) continue;
+            if (take({apart * apart, s.top - from})) wanted &= __ballot_sync(cuda::every_lane, least <= bound);
+        }
+    }
+};
+
 /// Offers what could win, nearest groups of rows first.
 template <class Values>
-__device__ void gather(const square& s, const window& w, Values& best) {
-    std::int32_t bound = w.bound, mine = w.bound + 1;  // the lane has no use for values from `mine` on
-    offered waiting{};
-    int since = 0;
-    bool waits = false;
+__device__ void gather(const square& s, const window& w, offers<Values>& to) {
     for (int up = s.middle - cuda::warp, down = s.middle; down < w.right || up + cuda::warp > w.left;
          up -= cuda::warp, down += cuda::warp) {
 #pragma unroll 1
@@ -208,30 +248,12 @@ __device__ void gather(const square& s, const window& w, Values& best) {
             line_word word{};
             if (at >= w.left && at < w.right) {
                 row = s.list[at].row, least = s.least(s.list[at]);
-                if (least <= bound) word = s.words[row];
+                if (least <= to.bound) word = s.words[row];
             }
-            std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= bound);
-            while (wanted != 0) {
-                const int nth = before ? 31 - __clz(static_cast<int>(wanted)) : __ffs(static_cast<int>(wanted)) - 1;
-                const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
-                                       __shfl_sync(cuda::every_lane, word.beside, nth)};
-                const std::int32_t apart = min(theirs.distance(s.lane), far_apart);
-                const int from = __shfl_sync(cuda::every_lane, row, nth), rows = s.rows_to(from);
-                wanted &= ~(1u << nth);
-                if (!__any_sync(cuda::every_lane, apart * apart + rows * rows < mine)) continue;
-                const offered here{apart * apart, s.top - from};
-                waits = !waits;
-                if (waits) waiting = here;
-                else best.offer(waiting, here);
-                if (waits || ++since < pairs_a_bound) continue;
-                since = 0;
-                mine = min(mine, best.largest());
-                bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
-                wanted &= __ballot_sync(cuda::every_lane, least <= bound);
-            }
+            to.rows(s, word, row, least, before);
         }
     }
-    if (waits) best.offer(waiting, waiting);
+    to.finish();
 }
 
 template <bool Last, class Values, int... I>
@@ -254,9 +276,9 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
 
 template <class Values, bool Last>
 __device__ void finish_square_in(const square& s, const window& w, const tile_target<Last>& target) {
-    Values best;
-    gather(s, w, best);
-    write_square(s, w.bound, target, best, std::make_integer_sequence<int, square_rows>{});
+    offers<Values> to(w.bound);
+    gather(s, w, to);
+    write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
 template <bool Last>

@@ -188,7 +188,7 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const til
     if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
-        most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
+        if (r.end - r.from < 2 * half) most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) {
@@ -250,6 +250,11 @@ template <int LaneRows, class PutBoth, class Put>
 __device__ void write_rows(const tile<LaneRows>& t, const tile_rows& r, const PutBoth& put_both, const Put& put) {
     constexpr int warps = tile_warps<LaneRows>, half = t.half;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    if (r.end - r.from == 2 * half) {
+#pragma unroll 4
+        for (int pair = warp; pair < half; pair += warps) put_both(pair, t.word(pair, lane));
+        return;
+    }
     const int both_end = max(min(r.end - half, half), r.from);
 #pragma unroll 4
     for (int pair = r.from + warp; pair < both_end; pair += warps) put_both(pair, t.word(pair, lane));
@@ -352,10 +357,11 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     const tile<LaneRows> t{tile_words};
-    const tile_place at = lines.place(cut, blockIdx.x);
+    if (points.complete()) return;
+    const auto at = lines.place(cut, blockIdx.x);
     const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
@@ -363,14 +369,14 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const auto inner = static_cast<std::int32_t>(lines.inner());
     const tile_target<Last> target{m, to, first, inner, width};
     const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
-    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group);
+    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group.number);
     if constexpr (Last) fill_roots(t);
     const bool fours = width == cuda::warp && inner % cuda::warp == 0;
     const std::int32_t* const corner = from - lane;
     if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
         fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(r.rows));
     else fill_from_values(t, from, inner, r.rows);
-    if (!finish_tile(t, target, r, first_check)) hard.add(at.group);
+    if (!finish_tile(t, target, r, first_check)) hard.add(at.group.number);
 }
 
 }  // namespace

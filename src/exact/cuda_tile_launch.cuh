@@ -8,9 +8,10 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_choice.hpp"
-#include "exact/cuda_far.cuh"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
+#include "exact/cuda_points.cuh"
+#include "exact/cuda_posts.cuh"
 
 namespace nearfield::exact {
 
@@ -24,6 +25,9 @@ inline block_shape hull_block(std::int64_t rows) {
     return {dim3(cuda::warp, static_cast<unsigned>(bands)),
             static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
 }
+
+// Cells of volumes that are looked at for being sparse. It takes two more launches, 5 us.
+constexpr std::int64_t least_listed = 1 << 22;
 
 /// How a pass's lines are cut into tiles.
 struct tile_cut {
@@ -56,36 +60,53 @@ public:
     [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
-    /// What tiles leave goes to the hulls of long lines.
+    /// What tiles leave does not go to the hulls in shared memory.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
 
+    /// Volumes with few sites are searched site by site.
+    [[nodiscard]] bool points() const {
+        return words() && p_.rank - p_.first_axis == 3 && fits(p_.first_axis) && p_.cells >= least_listed;
+    }
+
     void reserve(cuda::workspace& memory) {
-        std::int64_t tiles = 0;
+        if (points()) {
+            const point_lists lists = this->lists_of_points(memory);
+            flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
+            points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
+        }
+        std::int64_t tiles = 0, groups = 0, ranges = 0, listed = 0;
         if (words()) {
             const packed_lines lines = this->lines(memory);
             words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
             sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
             if (lines.stretches > 1)
                 ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+            tiles = lines.tiles * cut_lines(lines.rows).into.count;
+            if (far(p_.rank - 2)) {
+                const post_lines posts = this->posts(memory);
+                listed = posts.images * posts.posts * posts.length;
+                ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
+                nearest_ = memory.reserve<std::int32_t>(listed);
+                winners_ = memory.reserve<std::uint16_t>(listed);
+            }
         }
-        std::int64_t groups = 0, ranges = 0;
-        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
+        for (int axis = p_.first_axis; axis < p_.rank - (words() ? 2 : 1); ++axis) {
             if (!fits(axis)) continue;
             const std::int64_t here = groups_of(axis), rows = p_.size[static_cast<std::size_t>(axis)];
             tiles = std::max(tiles, here * cut_lines(rows).into.count);
             if (!far(axis)) continue;
             groups = std::max(groups, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows, slab_rows));
+            listed = p_.cells;
         }
         if (tiles == 0) return;
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
         any_ = true;
-        if (groups == 0) return;
+        ranges_ = memory.reserve<list_range>(ranges);
+        lists_ = memory.reserve<std::uint16_t>(listed);
         groups_ = memory.reserve<std::int32_t>(groups);
         marks_ = memory.reserve<std::uint32_t>(groups);
-        ranges_ = memory.reserve<list_range>(ranges);
-        lists_ = memory.reserve<std::uint16_t>(p_.cells);
     }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
@@ -101,39 +122,65 @@ public:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
+    [[nodiscard]] post_lines posts(const cuda::workspace& memory) const {
+        const packed_lines lines = this->lines(memory);
+        post_lines posts;
+        posts.nearest = memory.get<std::int32_t>(nearest_);
+        posts.winners = memory.get<std::uint16_t>(winners_);
+        posts.images = lines.images;
+        posts.length = lines.length;
+        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
+        return posts;
+    }
+    [[nodiscard]] point_lists lists_of_points(const cuda::workspace& memory) const {
+        point_lists lists;
+        if (!points()) return lists;
+        const std::int64_t planes = p_.size[last_axis() - 2];
+        lists.many = memory.get<std::int32_t>(flags_);
+        lists.counts = lists.many + 1;
+        lists.points = memory.get<listed_point>(points_);
+        lists.capacity = static_cast<int>(blocks_for(p_.cells / volumes() / planes * list_planes, cells_a_point));
+        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
+        lists.planes = static_cast<int>(planes);
+        return lists;
+    }
+    [[nodiscard]] std::int64_t volumes() const {
+        return p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1] / p_.size[last_axis() - 2];
+    }
+    void clear_points(const device& on, const cuda::workspace& memory) const {
+        if (points())
+            clear(on, memory.get<std::int32_t>(flags_), 1 + volumes() * lists_of_points(memory).lists_an_image);
+    }
     /// Of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
         hard_tiles hard;
         hard.count = memory.get<std::int32_t>(counts_) + axis;
         hard.list = memory.get<std::int32_t>(list_);
-        if (!far(axis)) return hard;
+        if (!far(axis) || (words() && axis == p_.rank - 2)) return hard;
         hard.group_count = hard.count + max_rank;
         hard.groups = memory.get<std::int32_t>(groups_);
         hard.marks = memory.get<std::uint32_t>(marks_);
         return hard;
     }
-    [[nodiscard]] far_lists lists(const cuda::workspace& memory, int axis) const {
+    /// Lists of hulls along lines of so many cells.
+    [[nodiscard]] far_lists lists(const cuda::workspace& memory, std::int64_t length) const {
         return {memory.get<std::uint16_t>(lists_), memory.get<list_range>(ranges_),
-                static_cast<int>(blocks_for(p_.size[static_cast<std::size_t>(axis)], slab_rows))};
+                static_cast<int>(blocks_for(length, slab_rows))};
     }
-    /// What pack_lines clears.
-    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
-        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks};
+    [[nodiscard]] std::int32_t* counts(const cuda::workspace& memory) const {
+        return memory.get<std::int32_t>(counts_);
     }
     void clear_counts(const device& on, const cuda::workspace& memory) const {
-        if (any_) clear(on, memory.get<std::int32_t>(counts_), 2 * max_rank);
+        if (any_) clear(on, counts(memory), 2 * max_rank);
     }
     void clear_marks(const device& on, const cuda::workspace& memory, int axis) const {
         if (far(axis)) clear(on, memory.get<std::uint32_t>(marks_), groups_of(axis));
     }
 
 private:
-    /// Groups of 32 lines: of words, of one word column.
+    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
     [[nodiscard]] std::int64_t groups_of(int axis) const {
-        const std::int64_t columns = p_.cells / p_.size[static_cast<std::size_t>(axis)];
-        if (!words() || axis != p_.rank - 2) return blocks_for(columns, cuda::warp);
-        const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
-        return columns / length * blocks_for(length, cuda::warp);
+        return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
     }
     template <class T>
     static void clear(const device& on, T* numbers, std::int64_t count) {
@@ -143,66 +190,107 @@ private:
 
     const plan& p_;
     bool any_ = false;
-    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0, ranges_ = 0,
-                 lists_ = 0;
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, groups_ = 0,
+                 marks_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
-/// One pass in tiles: the tiles, then the hulls for what they leave.
+/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only: as
+/// many blocks as a large GPU holds share them.
 template <bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<std::int32_t>& m, std::int64_t rows, const hard_tiles& hard,
-                const far_lists& lists, const sink<std::int32_t, std::int32_t, false, Last>& to)
-        : on_(on), m_(m), rows_(rows), cut_(cut_lines(rows)), hard_(hard), lists_(lists), to_(to) {}
+    tile_search(const device& on, const metric<std::int32_t>& m, const tile_workspace& tiles,
+                const cuda::workspace& memory, int axis, const sink<std::int32_t, std::int32_t, false, Last>& to)
+        : on_(on),
+          m_(m),
+          tiles_(tiles),
+          memory_(memory),
+          axis_(axis),
+          rows_(m.size[axis]),
+          cut_(cut_lines(rows_)),
+          hard_(tiles.hard(memory, axis)),
+          points_(tiles.lists_of_points(memory)),
+          to_(to) {}
 
     /// Clears the counts of hard tiles of all passes on the way.
-    void from_words(const site_bytes& image, const packed_lines& lines, const tile_counts& counts) const {
+    void from_words(const site_bytes& image) const {
+        tiles_.clear_points(on_, memory_);
+        const packed_lines lines = tiles_.lines(memory_);
         const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
         cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, counts);
+                     0, image, lines, points_, tiles_.counts(memory_));
         if (lines.stretches > 1)
             cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
-        const std::int64_t tiles = lines.tiles * cut_.into.count;
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, Last>, tiles, dim3(tile_threads<LaneRows>), bytes<LaneRows>(),
-                         from, cut_.into, m_, hard_, to_);
+            cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
+                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
-        finish(search_hard_words<Last>, from, lines.tiles);
+        if (tiles_.far(axis_)) finish_by_posts(from);
+        else finish_short(search_hard_words<Last>, from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
+        tiles_.clear_marks(on_, memory_, axis_);
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, to_);
+                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
-        finish(search_hard<Last>, from, groups);
+        if (tiles_.far(axis_)) finish_by_hulls(from, groups);
+        else finish_short(search_hard<Last>, from, groups);
+        if constexpr (Last)
+            if (tiles_.points()) search_by_points();
     }
 
 private:
-    /// The lists' lengths are known on the device only: as many blocks as a large GPU holds, and none without work.
-    template <class Short, class Lines>
-    void finish(const Short& short_hulls, const Lines& from, std::int64_t groups) const {
-        if (hard_.groups == nullptr) {
-            const block_shape block = hull_block(rows_);
-            cuda::launch(on_, short_hulls, std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows_)),
-                         block.threads, block.shared, from, m_, hard_, to_);
-            return;
-        }
-        cuda::launch(on_, build_far<Lines>, std::min(groups * lists_.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard_, lists_);
-        if (lists_.slabs > 1)
-            cuda::launch(on_, merge_far<Lines>, std::min(groups, 4 * multiprocessors), dim3(cuda::warp, merge_warps), 0,
-                         from, hard_, lists_);
-        cuda::launch(on_, walk_far<Last, Lines>,
-                     std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists_, to_);
+    template <class Kernel, class Lines>
+    void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
+        const block_shape block = hull_block(rows_);
+        cuda::launch(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)), block.threads,
+                     block.shared, from, m_, hard_, to_);
     }
-
+    void finish_by_posts(const word_lines& from) const {
+        const std::int64_t tiles = from.lines.tiles;
+        const post_lines posts = tiles_.posts(memory_);
+        const far_lists lists = tiles_.lists(memory_, posts.length);
+        cuda::launch(on_, nearest_to_posts, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
+                     sizeof(column_memory), from, hard_.count, posts);
+        build_hulls(posts, every_post_group{hard_.count, posts.groups()}, posts.groups(), lists);
+        cuda::launch(on_, walk_posts,
+                     std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+                     dim3(cuda::warp, walk_warps), 0, posts, hard_.count, lists);
+        cuda::launch(on_, finish_between<Last>,
+                     std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
+                     dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+    }
+    void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
+        const far_lists lists = tiles_.lists(memory_, rows_);
+        build_hulls(from, hard_groups{hard_.group_count, hard_.groups}, groups, lists);
+        cuda::launch(on_, walk_far<Last, value_lines>,
+                     std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
+                     dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
+    }
+    /// Volumes with few sites; the other passes then do nothing.
+    void search_by_points() const {
+        const std::int64_t volumes = tiles_.volumes(),
+                           bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
+                                    blocks_for(m_.size[m_.rank - 1], cuda::warp);
+        cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
+                     m_, volumes, to_);
+    }
+    /// Of up to `count` groups.
+    template <class Lines, class Groups>
+    void build_hulls(const Lines& lines, const Groups& groups, std::int64_t count, const far_lists& lists) const {
+        cuda::launch(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
+                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, groups, lists);
+        if (lists.slabs > 1)
+            cuda::launch(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
+                         dim3(cuda::warp, merge_warps), 0, lines, groups, lists);
+    }
     template <class Body>
     void with_lane_rows(const Body& body) const {
         switch (cut_.lane_rows) {
@@ -223,10 +311,13 @@ private:
 
     const device& on_;
     const metric<std::int32_t>& m_;
+    const tile_workspace& tiles_;
+    const cuda::workspace& memory_;
+    int axis_;
     std::int64_t rows_;
     tile_cut cut_;
     hard_tiles hard_;
-    far_lists lists_;
+    point_lists points_;
     sink<std::int32_t, std::int32_t, false, Last> to_;
 };
 

@@ -25,45 +25,61 @@ __device__ tile_rows rows_of(const windows& w, int nth, int line_rows) {
     return {first, min(end + halo<LaneRows>, line_rows) - first, top - first, end - first};
 }
 
+/// 32 lines: one word column of one image, its first cell at x.
+struct word_group {
+    std::int64_t number;
+    std::int64_t outer;
+    std::int32_t x;
+};
+/// 32 neighbouring columns of a pass.
+struct value_group {
+    std::int64_t number;
+};
+
 /// A tile's group of 32 lines, and which window of them. Groups beside each other are numbered first, so that their tiles
 /// run at the same time.
+template <class Group>
 struct tile_place {
-    std::int64_t group;
+    Group group;
     int window;
 };
 
-/// Lines that packed words stand for, 32 in a group: one word column of one image.
+/// Lines that packed words stand for.
 struct word_lines {
     static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
+    using group = word_group;
     packed_lines lines;
 
-    __device__ std::int64_t outer_of(std::int64_t group) const { return quotient(group, lines.columns); }
-    __device__ std::int32_t x_of(std::int64_t group) const {
-        return static_cast<std::int32_t>(group - outer_of(group) * lines.columns) * cuda::warp;
+    __device__ word_group group_of(std::int64_t number) const {
+        const std::int64_t outer = quotient(number, lines.columns);
+        return {number, outer, static_cast<std::int32_t>(number - outer * lines.columns) * cuda::warp};
     }
-    __device__ tile_place place(const windows& cut, std::int64_t tile) const {
-        const std::int64_t above = quotient(tile, lines.columns), outer = quotient(above, cut.count);
-        return {outer * lines.columns + tile - above * lines.columns, static_cast<int>(above - outer * cut.count)};
+    __device__ tile_place<word_group> place(const windows& cut, std::int64_t tile) const {
+        if (cut.count == 1) return {group_of(tile), 0};
+        const std::int64_t above = quotient(tile, lines.columns), outer = quotient(above, cut.count),
+                           column = tile - above * lines.columns;
+        return {{outer * lines.columns + column, outer, static_cast<std::int32_t>(column) * cuda::warp},
+                static_cast<int>(above - outer * cut.count)};
     }
     __device__ int rows() const { return static_cast<int>(lines.rows); }
     __device__ std::int64_t inner() const { return lines.length; }
-    __device__ int width(std::int64_t group) const {
-        return min(static_cast<int>(lines.length) - x_of(group), cuda::warp);
+    __device__ int width(const word_group& g) const {
+        return min(static_cast<int>(lines.length) - g.x, cuda::warp);
     }
-    /// Cell of row 0 of a group's line.
-    __device__ std::int64_t first_cell(std::int64_t group, int lane) const {
-        return outer_of(group) * lines.rows * lines.length + x_of(group) + lane;
+    /// Cell of row 0 of a line.
+    __device__ std::int64_t first_cell(const word_group& g, int lane) const {
+        return g.outer * lines.rows * lines.length + g.x + lane;
     }
-    __device__ const line_word* words(std::int64_t group) const { return lines.words + group * lines.rows; }
+    __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
     /// Which rows of the group's image have sites.
-    __device__ const std::uint32_t* sited(std::int64_t group) const {
-        return lines.sited + outer_of(group) * lines.groups();
+    __device__ const std::uint32_t* sited(const word_group& g) const {
+        return lines.sited + g.outer * lines.groups();
     }
 
     /// What a row of a line holds, and its value.
     class reader {
     public:
-        __device__ reader(const word_lines& of, std::int64_t group, int lane) : words_(of.words(group)), bit_(lane) {}
+        __device__ reader(const word_lines& of, const word_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
         __device__ std::int32_t load(std::int64_t row) const {
             const line_word word = words_[row];
             return word.any() ? word.distance(bit_) : none;
@@ -84,26 +100,28 @@ struct word_lines {
 /// Lines with the values that the passes before left.
 struct value_lines {
     static constexpr bool keeps_ties = false;
+    using group = value_group;
     pass g;
     const std::int32_t* cells;
 
-    __device__ std::int64_t groups() const { return (g.columns + cuda::warp - 1) / cuda::warp; }
-    __device__ tile_place place(const windows&, std::int64_t tile) const {
-        const std::int64_t window = quotient(tile, groups());
-        return {tile - window * groups(), static_cast<int>(window)};
+    __device__ value_group group_of(std::int64_t number) const { return {number}; }
+    __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
+        if (cut.count == 1) return {{tile}, 0};
+        const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp, window = quotient(tile, groups);
+        return {{tile - window * groups}, static_cast<int>(window)};
     }
     __device__ int rows() const { return static_cast<int>(g.rows); }
     __device__ std::int64_t inner() const { return g.inner; }
-    __device__ int width(std::int64_t group) const {
-        return static_cast<int>(min(g.columns - group * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+    __device__ int width(const value_group& of) const {
+        return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
     }
-    __device__ std::int64_t first_cell(std::int64_t group, int lane) const {
-        return g.first_cell(group * cuda::warp + lane);
+    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
+        return g.first_cell(of.number * cuda::warp + lane);
     }
 
     class reader {
     public:
-        __device__ reader(const value_lines& of, std::int64_t group, int lane)
+        __device__ reader(const value_lines& of, const value_group& group, int lane)
             : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
         __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
