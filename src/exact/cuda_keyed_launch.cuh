@@ -6,6 +6,7 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_choice.hpp"
+#include "exact/cuda_keyed_few.cuh"
 #include "exact/cuda_keyed_hard.cuh"
 
 namespace nearfield::exact {
@@ -25,6 +26,9 @@ inline strip_cut cut_strips(std::int64_t rows, int long_warps = 16) {
             {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * square_side) * square_side)}};
 }
 
+// Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
+constexpr std::int64_t least_looked_at = 1 << 22;
+
 /// The search for nearest sites of an image or a volume, or of many.
 class site_search {
 public:
@@ -36,6 +40,11 @@ public:
         sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
         if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
         if (volumes()) state_ = memory.reserve<std::uint32_t>(p_.cells);
+        if (const point_lists few = few_lists(memory); few.planes > 0) {
+            const std::int64_t lists = lines.images / few.planes * few.lists_an_image;
+            flags_ = memory.reserve<std::int32_t>(1 + lists);
+            points_ = memory.reserve<listed_point>(lists * few.capacity);
+        }
         std::int64_t tiles = 0, groups = 0, ranges = 0;
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             const std::int64_t here = groups_of(axis);
@@ -108,10 +117,27 @@ private:
         hard.group_count = hard.count + max_rank;
         hard.groups = c.memory.get<std::int32_t>(groups_);
         hard.marks = c.memory.get<std::uint32_t>(marks_);
-        cuda::check(cudaMemsetAsync(hard.marks, 0, static_cast<std::size_t>(groups_of(axis)) * sizeof(*hard.marks),
-                                    cuda::stream_of(c.on)),
-                    "clearing marks");
+        clear(c, hard.marks, groups_of(axis));
         return hard;
+    }
+    template <class T>
+    static void clear(const call& c, T* numbers, std::int64_t count) {
+        cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(c.on)),
+                    "clearing counts");
+    }
+    /// Of volumes that are worth a look at whether their sites are few.
+    [[nodiscard]] point_lists few_lists(const cuda::workspace& memory) const {
+        point_lists lists;
+        if (!volumes() || p_.cells < least_looked_at) return lists;
+        const std::int64_t planes = rows_of(p_.first_axis);
+        lists.many = memory.get<std::int32_t>(flags_);
+        lists.counts = lists.many + 1;
+        lists.points = memory.get<listed_point>(points_);
+        lists.capacity =
+            static_cast<int>(blocks_for(rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * list_planes, cells_a_point));
+        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
+        lists.planes = static_cast<int>(planes);
+        return lists;
     }
 
     template <ending End>
@@ -121,20 +147,32 @@ private:
         pack(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
         if (!volumes()) return second<End>(c, from, axis, nullptr);
+        search_few<End>(c, from.lines);
         second<ending::state>(c, from, axis, state);
         third<End>(c, axis - 1, state);
     }
 
     /// Clears the counts of hard tiles of all passes on the way.
     void pack(const call& c, const site_bytes& image, const packed_lines& lines) const {
+        const point_lists few = few_lists(c.memory);
+        if (few.planes > 0) clear(c, few.many, 1 + lines.images / few.planes * few.lists_an_image);
         const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
         const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
         cuda::launch(c.on, sixteens ? pack_lines<true> : pack_lines<false>, blocks,
-                     dim3(cuda::warp, pack_lines_a_block), 0, image, lines, point_lists{},
-                     c.memory.get<std::int32_t>(counts_));
+                     dim3(cuda::warp, pack_lines_a_block), 0, image, lines, few, c.memory.get<std::int32_t>(counts_));
         if (lines.stretches > 1)
             cuda::launch(c.on, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
                          lines);
+    }
+
+    template <ending End>
+    void search_few(const call& c, const packed_lines& lines) const {
+        const point_lists few = few_lists(c.memory);
+        if (few.planes == 0) return;
+        const std::int64_t volumes = lines.images / few.planes,
+                           bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
+        cuda::launch(c.on, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, few,
+                     c.m, volumes, c.to);
     }
 
     template <ending End>
@@ -142,7 +180,7 @@ private:
         const strip_cut cut = cut_strips(rows_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
         cuda::launch(c.on, search_sites_of_words<End>, groups_of(axis) * cut.into.count, dim3(cut.warps * cuda::warp),
-                     cut.warps * sizeof(warp_memory), from, cut.into, c.m, hard, state, c.to);
+                     cut.warps * sizeof(warp_memory), from, cut.into, c.m, hard, few_lists(c.memory), state, c.to);
         finish<End>(c, from, axis, cut.into, hard, state);
     }
 
@@ -157,7 +195,7 @@ private:
         g.columns = p_.cells / g.rows;
         const site_states from{g, state};
         cuda::launch(c.on, search_sites_of_states<End>, groups_of(axis) * cut.into.count, dim3(cut.warps * cuda::warp),
-                     cut.warps * sizeof(strip_edges), from, cut.into, c.m, hard, c.to);
+                     cut.warps * sizeof(strip_edges), from, cut.into, c.m, hard, few_lists(c.memory), c.to);
         finish<End>(c, from, axis, cut.into, hard, nullptr);
     }
 
@@ -191,7 +229,7 @@ private:
 
     const plan& p_;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, state_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0,
-                 ranges_ = 0, lists_ = 0;
+                 ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
 }  // namespace nearfield::exact

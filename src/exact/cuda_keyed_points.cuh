@@ -139,15 +139,19 @@ __device__ inline void order_points(site_lists& lists, int count, int lane) {
     }
 }
 
-/// Of the square's rows i: value - i^2 + bias, which is linear in i for each site, above the number of the site.
+/// Of 32 rows i of a lane's line: value - i^2 + bias, which is linear in i for each site, above the number of the site.
 struct site_offers {
     static constexpr std::int32_t bias = square_side * square_side;
     int number_bits;
     std::uint32_t best[square_side];
 
-    /// The bits that numbers of so many sites take; what they leave must hold every value, of at most twice the bound
-    /// and a little.
-    __device__ void number(int count) { number_bits = 32 - __clz(count - 1); }
+    /// For so many sites. What their numbers leave of a word must hold every value, of at most twice the bound and a
+    /// little.
+    __device__ void begin(int count) {
+        number_bits = 32 - __clz(count - 1);
+#pragma unroll
+        for (auto& one : best) one = 0xffffffffu;
+    }
     __device__ bool fit(std::int32_t bound) const {
         return static_cast<std::uint32_t>(bound) + 16384 < 1u << min(31 - number_bits, 30);
     }
@@ -156,23 +160,19 @@ struct site_offers {
         return static_cast<std::int32_t>(word >> number_bits) - bias + i * i;
     }
 
-    __device__ void take(const point_square& s, const site_lists& lists, int count) {
+    /// A site `e` rows before the first one, and the square of how far it is otherwise.
+    struct line {
+        std::uint32_t start, step;
+    };
+    __device__ line line_of(int number, std::int32_t apart2, std::int32_t e) const {
+        return {static_cast<std::uint32_t>(apart2 + e * e + bias) << number_bits | static_cast<std::uint32_t>(number),
+                static_cast<std::uint32_t>(e) << (number_bits + 1)};
+    }
+    /// Two at a time, so that one minimum of three serves both.
+    __device__ void take(const line& a, const line& b) {
 #pragma unroll
-        for (auto& one : best) one = 0xffffffffu;
-        const auto start = [&](int number, std::uint32_t& step) {
-            const site_point site = lists.ordered[number];
-            const std::int32_t across = site.x() - s.lane, e = s.top - site.row();
-            step = static_cast<std::uint32_t>(e) << (number_bits + 1);
-            return static_cast<std::uint32_t>(across * across + e * e + bias) << number_bits |
-                   static_cast<std::uint32_t>(number);
-        };
-        for (int i = 0; i < count; i += 2) {
-            std::uint32_t step_a, step_b;
-            const std::uint32_t a = start(i, step_a), b = start(min(i + 1, count - 1), step_b);
-#pragma unroll
-            for (std::uint32_t row = 0; row < square_side; ++row)
-                best[row] = __vimin3_u32(best[row], a + row * step_a, b + row * step_b);
-        }
+        for (std::uint32_t i = 0; i < square_side; ++i)
+            best[i] = __vimin3_u32(best[i], a.start + i * a.step, b.start + i * b.step);
     }
 };
 
@@ -211,12 +211,17 @@ __device__ bool finish_points(const point_square& s, site_lists& lists, const Ta
     int count;
     if (!s.collect(seen, bound, lists.found, count)) return false;
     site_offers o;
-    o.number(count);
+    o.begin(count);
     if (!o.fit(bound)) return false;
     __syncwarp();
     order_points(lists, count, s.lane);
     __syncwarp();
-    o.take(s, lists, count);
+    const auto line_of = [&](int number) {
+        const site_point site = lists.ordered[number];
+        const std::int32_t across = site.x() - s.lane;
+        return o.line_of(number, across * across, s.top - site.row());
+    };
+    for (int i = 0; i < count; i += 2) o.take(line_of(i), line_of(min(i + 1, count - 1)));
     if (writes) put_offers(s, lists, o, target);
     __syncwarp();
     return true;

@@ -160,7 +160,7 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
 template <ending End>
 __global__ void __launch_bounds__(strip_threads, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const hard_tiles hard, std::uint32_t* next, const site_sink to) {
+                          const hard_tiles hard, const point_lists few, std::uint32_t* next, const site_sink to) {
     extern __shared__ warp_memory memory[];
     __shared__ int counts[strip_warps];
     const auto at = lines.place(cut, blockIdx.x);
@@ -171,6 +171,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
     const site_target<End, 1> target = lines.template target<End>(m, next, to, at.group, lane);
     warp_memory& mine = memory[nth];
     const int sites = ready_words(words, b, mine.words);
+    if (few.complete()) return;
     if (many_sites(sites, b, width, counts) || to.limit < offset_reach) {
         strip v;
         const nearest_in_rows nearest(static_cast<std::uint32_t>(lane));
@@ -194,8 +195,9 @@ __global__ void __launch_bounds__(strip_threads, 1)
 template <ending End>
 __global__ void __launch_bounds__(strip_threads, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const hard_tiles hard, const site_sink to) {
+                           const hard_tiles hard, const point_lists few, const site_sink to) {
     extern __shared__ std::uint32_t edges[];
+    if (few.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows());
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);
