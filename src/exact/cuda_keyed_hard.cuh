@@ -28,15 +28,23 @@ private:
     const Target& target_;
 };
 
-/// A block one hard group after another. Lanes beyond the last line repeat it; they write the same to the same cells.
+/// A block one group of lines with a hard window after another. Lanes beyond the last line repeat it; they write the same
+/// to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(short_threads)
-    search_hard_sites(const Lines lines, const metric<std::int32_t> m, const hard_tiles hard, std::uint32_t* next,
-                      const site_sink to) {
+    search_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                      std::uint32_t* next, const site_sink to) {
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
-        const auto group = lines.group_of(hard.list[nth]);
+        const auto group = lines.place(cut, hard.list[nth]).group;
+        // Another window's group is a block's already.
+        bool taken = false;
+        if (cut.count > 1)
+            for (int i = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x); i < nth;
+                 i += blockDim.y * cuda::warp)
+                taken |= lines.place(cut, hard.list[i]).group.number == group.number;
+        if (__syncthreads_or(taken)) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);

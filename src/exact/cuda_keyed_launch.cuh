@@ -11,19 +11,28 @@
 
 namespace nearfield::exact {
 
-/// How a pass's lines are cut into windows, and the warps of a block that searches one.
+constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
+
+/// How a pass's lines are cut: into strips of so many rows, a warp each, and into windows that a block searches.
 struct strip_cut {
+    int rows;
     int warps;
     windows into;
 };
-/// Long lines: windows of as equal a size as whole squares allow, with a margin of 28 rows or more on either side.
-inline strip_cut cut_strips(std::int64_t rows, int long_warps = 16) {
-    const auto warps = static_cast<int>(blocks_for(rows, strip_rows));
-    if (warps <= strip_warps) return {warps, {1, static_cast<int>(rows)}};
-    const std::int64_t most = (long_warps * strip_rows - 2 * least_margin) / square_side * square_side;
-    const std::int64_t count = blocks_for(rows, most);
-    return {long_warps,
-            {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * square_side) * square_side)}};
+/// Long lines: windows of as equal a size as whole squares allow, with a margin of 28 rows or more on either side. Small
+/// problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a scheduler of a
+/// large GPU would have none.
+inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups) {
+    const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
+    const int strip = small ? small_strip : long_strip,
+              span = small ? small_strip * strip_warps<small_strip> : long_strip * strip_warps<long_strip>;
+    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * least_margin) / square_side * square_side);
+    if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_side)));
+    if (count == 1) return {strip, static_cast<int>(blocks_for(rows, strip)), {1, static_cast<int>(rows)}};
+    const std::int64_t each = blocks_for(rows, count * square_side) * square_side;
+    return {strip,
+            static_cast<int>(blocks_for(each + 2 * least_margin, strip)),
+            {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
 }
 
 // Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
@@ -48,7 +57,7 @@ public:
         std::int64_t tiles = 0, groups = 0, ranges = 0;
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             const std::int64_t here = groups_of(axis);
-            tiles = std::max(tiles, here * cut_strips(rows_of(axis)).into.count);
+            tiles = std::max(tiles, here * cut_strips(rows_of(axis), here).into.count);
             if (!far(axis)) continue;
             groups = std::max(groups, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows_of(axis), slab_rows));
@@ -177,16 +186,19 @@ private:
 
     template <ending End>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
-        const strip_cut cut = cut_strips(rows_of(axis));
+        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
-        cuda::launch(c.on, search_sites_of_words<End>, groups_of(axis) * cut.into.count, dim3(cut.warps * cuda::warp),
-                     cut.warps * sizeof(warp_memory), from, cut.into, c.m, hard, few_lists(c.memory), state, c.to);
+        with_strips(cut, [&]<int Rows>() {
+            cuda::launch(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
+                         dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into, c.m, hard,
+                         few_lists(c.memory), state, c.to);
+        });
         finish<End>(c, from, axis, cut.into, hard, state);
     }
 
     template <ending End>
     void third(const call& c, int axis, const std::uint32_t* state) const {
-        const strip_cut cut = cut_strips(rows_of(axis));
+        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
         pass g;
         g.axis = axis;
@@ -194,9 +206,18 @@ private:
         g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
         g.columns = p_.cells / g.rows;
         const site_states from{g, state};
-        cuda::launch(c.on, search_sites_of_states<End>, groups_of(axis) * cut.into.count, dim3(cut.warps * cuda::warp),
-                     cut.warps * sizeof(strip_edges), from, cut.into, c.m, hard, few_lists(c.memory), c.to);
+        with_strips(cut, [&]<int Rows>() {
+            cuda::launch(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
+                         dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m, hard,
+                         few_lists(c.memory), c.to);
+        });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
+    }
+
+    template <class Body>
+    static void with_strips(const strip_cut& cut, const Body& body) {
+        if (cut.rows == small_strip) body.template operator()<small_strip>();
+        else body.template operator()<long_strip>();
     }
 
     /// The lists' lengths are known on the device only: as many blocks as a large GPU holds, and none without work.
@@ -209,7 +230,7 @@ private:
             const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
             cuda::launch(c.on, search_hard_sites<End, Lines>,
                          std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                         dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, c.m, hard, state, c.to);
+                         dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state, c.to);
             return;
         }
         const hard_groups hit{hard.group_count, hard.groups};
@@ -224,8 +245,6 @@ private:
                      std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
     }
-
-    static constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
 
     const plan& p_;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, state_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0,

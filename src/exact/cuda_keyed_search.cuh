@@ -112,33 +112,33 @@ struct site_states {
 };
 
 /// Shared memory of a warp: what its strip is filled from, then its edges, then lists of sites.
+template <int Rows>
 union warp_memory {
-    uint4 words[strip_words];
+    uint4 words[Rows + 2 * strip_halo];
     strip_edges edges;
     site_lists points;
 };
-static_assert(sizeof(warp_memory) % sizeof(uint4) == 0);
-constexpr int warp_pitch = sizeof(warp_memory) / sizeof(std::uint32_t);
+template <int Rows>
+inline constexpr int warp_pitch = sizeof(warp_memory<Rows>) / sizeof(std::uint32_t);
 
-/// Readies the strip's rows of words for all lanes, and counts the sites of its rows; a wide gap counts as less than none.
-__device__ inline int ready_words(const line_word* words, const block_rows& b, uint4* ready) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first = b.strip_start();
-    const auto load = [&](int row) { return row >= 0 && row < b.rows ? words[row] : word_without_sites(); };
+/// Readies the strip's rows of words for all lanes, and counts the sites of its own; a wide gap counts as less than none.
+template <int Rows>
+__device__ int ready_words(const line_word* words, const block_rows& b, uint4* ready) {
+    constexpr int all = Rows + 2 * strip_halo;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first = b.strip_start() - strip_halo;
     int sites = 0;
     bool gap = false;
 #pragma unroll
-    for (int i = 0; i < strip_rows; i += cuda::warp) {
-        const line_word word = load(first + i + lane);
-        ready[strip_halo + i + lane] = ready_for_lanes(word);
-        sites += __popc(word.sites);
+    for (int i = 0; i < all; i += cuda::warp) {
+        const int row = first + i + lane, end = min(b.rows, first + all);
+        const line_word word = row >= 0 && row < end ? words[row] : word_without_sites();
+        if (i + lane < all) ready[i + lane] = ready_for_lanes(word);
+        if (i + lane >= strip_halo && i + lane < strip_halo + Rows) sites += __popc(word.sites);
+        if (Rows >= cuda::warp && i + cuda::warp > all) continue;  // too few rows to tell
         const std::int32_t near = word.sites != 0 ? 0 : min(min(word.before(), word.after()), widest_gap);
-        const std::int32_t apart = lane - min(b.rows - first - i, cuda::warp) / 2;
+        const std::int32_t apart = lane - min(end - first - i, cuda::warp) / 2;
         gap |=
             first + i < b.rows && !__any_sync(cuda::every_lane, near * near + apart * apart < widest_gap * widest_gap);
-    }
-    if (lane < 2 * strip_halo) {
-        const int beside = lane < strip_halo ? lane : strip_rows + lane;
-        ready[beside] = ready_for_lanes(load(first + beside - strip_halo));
     }
     sites = __reduce_add_sync(cuda::every_lane, sites);
     return gap ? -1'000'000 : sites;
@@ -152,32 +152,33 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
     int sites = 0;
     for (int w = 0; w < warps; ++w) sites += counts[w];
     return sites * 10000LL >=
-           static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * strip_rows) * width;
+           static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * b.strip_rows) * width;
 }
 
 /// A block a window of 32 lines of the second axis. One function, because each way takes over the warps' shared memory
 /// from the one before.
-template <ending End>
-__global__ void __launch_bounds__(strip_threads, 1)
+template <int Rows, ending End>
+__global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
                           const hard_tiles hard, const point_lists few, std::uint32_t* next, const site_sink to) {
-    extern __shared__ warp_memory memory[];
-    __shared__ int counts[strip_warps];
+    extern __shared__ uint4 shared_words[];
+    __shared__ int counts[strip_warps<Rows>];
+    auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
     const auto at = lines.place(cut, blockIdx.x);
-    const block_rows b(cut, at.window, lines.rows());
+    const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
     const int width = lines.width(at.group);
     const line_word* const words = lines.words(at.group);
     const site_target<End, 1> target = lines.template target<End>(m, next, to, at.group, lane);
-    warp_memory& mine = memory[nth];
-    const int sites = ready_words(words, b, mine.words);
+    warp_memory<Rows>& mine = memory[nth];
+    const int sites = ready_words<Rows>(words, b, mine.words);
     if (few.complete()) return;
     if (many_sites(sites, b, width, counts) || to.limit < offset_reach) {
-        strip v;
+        strip<Rows> v;
         const nearest_in_rows nearest(static_cast<std::uint32_t>(lane));
 #pragma unroll
-        for (int i = 0; i < strip_words; ++i) v[i] = nearest(mine.words[i]);
-        if (finish_strips(v, b, target, lane < width, memory[0].edges, warp_pitch)) return;
+        for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = nearest(mine.words[i]);
+        if (finish_strips<Rows>(v, b, target, lane < width, memory[0].edges, warp_pitch<Rows>)) return;
         __syncthreads();
     } else {
         __syncwarp();
@@ -192,31 +193,31 @@ __global__ void __launch_bounds__(strip_threads, 1)
 }
 
 /// A block a window of 32 lines of the third axis.
-template <ending End>
-__global__ void __launch_bounds__(strip_threads, 1)
+template <int Rows, ending End>
+__global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
                            const hard_tiles hard, const point_lists few, const site_sink to) {
     extern __shared__ std::uint32_t edges[];
     if (few.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
-    const block_rows b(cut, at.window, lines.rows());
+    const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);
     // Lanes beyond the last line read it too, but do not write.
     const site_target<End, 2> target = lines.template target<End>(m, nullptr, to, at.group, min(lane, width - 1));
     const int start = b.strip_start() - strip_halo;
     const std::uint32_t* const from = lines.cells + target.first + target.row_at(start);
-    strip v;
-    if (start >= 0 && start + strip_words <= b.rows) {
+    strip<Rows> v;
+    if (start >= 0 && start + Rows + 2 * strip_halo <= b.rows) {
 #pragma unroll
-        for (int i = 0; i < strip_words; ++i) v[i] = from[target.row_at(i)];
+        for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = from[target.row_at(i)];
     } else {
 #pragma unroll
-        for (int i = 0; i < strip_words; ++i)
+        for (int i = 0; i < Rows + 2 * strip_halo; ++i)
             v[i] = start + i >= 0 && start + i < b.rows ? from[target.row_at(i)] : near_cap;
     }
 #pragma unroll
-    for (int i = 0; i < strip_words; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t)))
+    for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);
+    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t)))
         hard.add(at.group.number);
 }
 
