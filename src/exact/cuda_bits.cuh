@@ -16,6 +16,8 @@ namespace {
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
 constexpr int carry_warps = 8;
+constexpr int short_line_words = 8;  // of lines that pack_short_lines takes
+constexpr int short_line_cells = short_line_words * cuda::warp;
 constexpr std::uint32_t nowhere_beside = 0xffff;  // to one side of a word or a stretch there is no site
 
 /// 32 neighbouring cells of a line of up to 65536: no real distance from an end of a word is `nowhere_beside`.
@@ -111,18 +113,15 @@ __device__ inline std::uint32_t nonzero_bytes(uint4 sixteen) {
     return __funnelshift_l(nonzero_bytes(sixteen.x), bits, 4);
 }
 
-/// Bit i of lane l: cell 32 * l + i of the stretch is a site; 16 cells with each of two loads a lane. Lines begin and
-/// end at multiples of 16 bytes.
-__device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::int64_t line, std::int64_t stretch) {
-    const std::int64_t start = stretch * scan_cells;
-    const auto* from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
-    const int lane = threadIdx.x,
-              sixteens = static_cast<int>(min(image.length - start, static_cast<std::int64_t>(scan_cells))) / 16;
+/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells; 16 of them with each of two loads a lane. They begin
+/// and end at multiples of 16 bytes.
+__device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
+    const int lane = threadIdx.x, sixteens = cells / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
     uint4 low{}, high{};
     if (has_low) low = __ldcs(from + lane);
     if (has_high) high = __ldcs(from + cuda::warp + lane);
-    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    const std::uint32_t flip = zero_is_site ? 0xffff : 0;
     std::uint32_t mine = has_low ? nonzero_bytes(low) ^ flip : 0;
     if (has_high) mine |= (nonzero_bytes(high) ^ flip) << 16;
     const std::uint32_t even = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp);
@@ -130,8 +129,8 @@ __device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::in
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
 }
 
-/// The lane's word of a stretch, with the nearest sites within the stretch to either side.
-__device__ inline line_word word_in_stretch(std::uint32_t word, std::uint32_t filled) {
+/// The lane's word, with the nearest sites to either side among the words of the lanes `filled`.
+__device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled) {
     const int lane = threadIdx.x;
     const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
     const int left = 31 - __clz(static_cast<int>(lower)), right = __ffs(static_cast<int>(upper)) - 1;
@@ -185,43 +184,134 @@ __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites,
             z};
 }
 
-/// A warp a line, a block 32 lines of one stretch of an image, turned round in shared memory so that rows are neighbours
-/// in memory. Also clears `counts`, which the kernels after it count in.
-template <bool Sixteens>
+/// What pack_lines clears for the kernels after it.
+struct tile_counts {
+    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;  ///< a number an image; null where nobody marks them
+};
+
+/// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
+/// columns_log is 5, one line or a stretch of one.
+struct pack_shape {
+    int lines_log = 0, columns_log = 5;
+};
+
+/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
+/// that rows are neighbours in memory. Also clears `counts`.
+template <bool Sixteens, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, const point_lists lists, std::int32_t* counts) {
-    __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
-    __shared__ std::uint32_t ends[pack_lines_a_block];
-    const int lane = threadIdx.x, nth = threadIdx.y;
-    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts[lane] = 0;
+    pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
+               const tile_counts counts) {
+    __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
+    __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
+    const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
+    const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
     const bool several = to.stretches > 1;
-    const std::int64_t groups = to.groups(), above = quotient(blockIdx.x, groups),
+    const int block_rows = pack_lines_a_block << shape.lines_log;
+    const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
-    const std::int64_t group = blockIdx.x - above * groups, stretch = above - outer * to.stretches;
-    const std::int64_t first_row = group * pack_lines_a_block, first_column = stretch * cuda::warp;
-    if (lane == 0) ends[nth] = no_ends;
-    if (first_row + nth < to.rows) {
-        const std::int64_t line = outer * to.rows + first_row + nth;
+    const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
+    if (counts.marks != nullptr && block_row == 0 && stretch == 0 && nth == 0 && lane == 0) counts.marks[outer] = 0;
+    const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
+    if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
+    __syncwarp();
+    if (warp_row < to.rows) {
+        const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
+        const auto cells = static_cast<int>(min((image.length << shape.lines_log) - start,
+                                                static_cast<std::int64_t>(scan_cells)));
+        const auto* const from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
         const std::uint32_t word =
-            Sixteens ? word_by_sixteen(image, line, stretch) : image.word(line, stretch);
-        const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
-        turned[nth][lane] = word_in_stretch(word, filled);
-        const std::uint32_t mine = several ? ends_of(word, filled).bits : ~filled;
-        if (lane == 0) ends[nth] = mine;
+            Sixteens ? word_by_sixteen(from, cells, image.zero_is_site) : image.word(line, stretch);
+        const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
+        const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
+                            filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;
+        const line_word full = word_among(word, filled);
+        const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
+        if (lane >> shape.columns_log < 1 << shape.lines_log) {
+            turned[local * pitch + lane - line_lane] = full;
+            if (lane == line_lane) ends[local] = mine;
+        }
     }
     __syncthreads();
-    const std::int64_t row = first_row + lane, column = first_column + nth;
-    if (column < to.columns && row < to.rows)
-        to.words[(outer * to.columns + column) * to.rows + row] = turned[lane][nth];
-    if (nth == 0 && !several) {
-        const std::uint32_t sited = __ballot_sync(cuda::every_lane, ends[lane] != no_ends);
-        if (lane == 0) to.sited[outer * groups + group] = sited;
-    } else if (nth == 0 && row < to.rows) {
+    // From here on a warp has 32 rows of one column of words.
+    const int local = (nth >> shape.columns_log) * cuda::warp + lane, local_column = nth & (columns - 1);
+    const std::int64_t row = block_row + local, column = first_column + local_column;
+    const bool within = column < to.columns && local < block_rows && row < to.rows;
+    const line_word mine = within ? turned[local * pitch + local_column] : word_without_sites();
+    if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
+    if (local_column == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, local < block_rows && ends[local] != no_ends);
+        if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    } else if (local_column == 0 && within) {
         to.ends[above * to.rows + row] = ends[lane];
     }
     if (lists.many != nullptr)
-        list_sites(lists, column < to.columns && row < to.rows ? turned[lane][nth].sites : 0, outer,
-                   static_cast<int>(first_row), static_cast<int>(column) * cuda::warp);
+        list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
+}
+
+/// Of a line's words, the word that begins `at` cells into the bits of a block; cells from `cells` on are none of its.
+__device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
+    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
+    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
+}
+
+/// Sixteen cells as bits; bytes outside the image are not read.
+__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
+    const std::uint8_t* const end = image.data + image.lines * image.length;
+    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    if (from >= image.data && from + 16 <= end)
+        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 16; ++i)
+        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
+    return bits ^ flip;
+}
+
+/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
+/// line cuts its words out of them. Also clears `counts`.
+__global__ void __launch_bounds__(pack_threads)
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+                     const tile_counts counts) {
+    __shared__ std::uint32_t bits[pack_threads + 1];
+    const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
+    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
+                       first_row = (blockIdx.x - outer * blocks) * block_lines;
+    if (blockIdx.x == 0 && thread < 2 * max_rank) counts.hard[thread] = 0;
+    if (counts.marks != nullptr && first_row == 0 && thread == 0) counts.marks[outer] = 0;
+    const auto length = static_cast<int>(image.length);
+    const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
+    const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;
+    const auto skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16);
+    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
+    for (int i = thread; 16 * i < skipped + lines * length; i += pack_threads)
+        halves[i] = static_cast<std::uint16_t>(sixteen_cells(image, first - skipped + 16 * i));
+    __syncthreads();
+    const bool within = thread < lines;
+    const int start = skipped + (within ? thread : 0) * length;
+    std::uint32_t word[short_line_words], after[short_line_words], next = nowhere_beside;
+    const auto columns = static_cast<int>(to.columns);
+#pragma unroll
+    for (int c = short_line_words - 1; c >= 0; --c) {
+        word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
+        after[c] = next;
+        if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
+        else if (next != nowhere_beside) next += cuda::warp;
+    }
+    const std::int64_t row = first_row + thread;
+    std::uint32_t before = nowhere_beside;
+#pragma unroll
+    for (int c = 0; c < short_line_words; ++c) {
+        if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
+        if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
+        else if (before != nowhere_beside) before += cuda::warp;
+    }
+    const std::uint32_t sited = __ballot_sync(cuda::every_lane, before != nowhere_beside);
+    if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    if (lists.many != nullptr)
+#pragma unroll
+        for (int c = 0; c < short_line_words; ++c)
+            if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
 }
 
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words

@@ -177,6 +177,8 @@ struct hard_groups {
     const std::int32_t* number;
     const std::int32_t* list;
 
+    __device__ hard_groups(const hard_tiles& hard, const value_lines&)
+        : number(hard.owner_count), list(hard.owners) {}
     __device__ std::int64_t count() const { return *number; }
     __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
 };
@@ -184,7 +186,8 @@ struct hard_groups {
 /// A block one slab after another of `groups`.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
-    build_far(const Lines lines, const Groups groups, const far_lists lists) {
+    build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    const Groups groups(hard, lines);
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
     const std::int64_t count = groups.count() * lists.slabs;
@@ -198,7 +201,8 @@ __global__ void __launch_bounds__(slab_threads)
 /// A block one group after another: neighbours among runs of merged slabs become one, a thread a line and a pair.
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
-    merge_far(const Lines lines, const Groups groups, const far_lists lists) {
+    merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    const Groups groups(hard, lines);
     const std::int64_t count = groups.count();
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const auto group = lines.group_of(groups[nth]);

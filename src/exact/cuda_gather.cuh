@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group.number);
+    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group.outer);
     static_assert(most_squares <= 2);
 #pragma unroll 1
     for (int i = 0; i < squares; ++i)

@@ -48,17 +48,28 @@ struct brick_square {
         std::int32_t most = to.bound;
         for (int at = lane; at < count; at += cuda::warp) most = min(most, cells.most(points[at]));
         to.bound = __reduce_min_sync(cuda::every_lane, most), to.mine = min(to.mine, to.bound + 1);
-        for (int at = 0; at < count; at += cuda::warp) {
-            const std::int32_t least = at + lane < count ? cells.least(points[at + lane]) : no_site<std::int32_t>();
-            std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= to.bound);
-            while (wanted != 0) {
-                const listed_point p = points[at + __ffs(static_cast<int>(wanted)) - 1];
-                wanted &= wanted - 1;
-                const std::int32_t dx = cells.x + lane - p.x(), dy = cells.y - p.y(), apart = dx * dx + dy * dy,
-                                   gap = rows.rows_to(p.z);
-                if (!__any_sync(cuda::every_lane, apart + gap * gap < to.mine)) continue;
-                if (to.take({apart, rows.top - p.z})) wanted &= __ballot_sync(cuda::every_lane, least <= to.bound);
+        // Those within half the bound's distance first: they lower it before it decides about the others.
+        const std::int32_t near = to.bound / 4;
+        for (const bool far : {false, true})
+            for (int at = 0; at < count; at += cuda::warp) {
+                std::int32_t least = at + lane < count ? cells.least(points[at + lane]) : no_site<std::int32_t>();
+                if ((least > near) != far) least = no_site<std::int32_t>();
+                offer_group(points + at, least, to);
             }
+    }
+
+private:
+    /// Of 32 points, a lane each, those that could win.
+    template <class Values>
+    __device__ void offer_group(const listed_point* points, std::int32_t least, offers<Values>& to) const {
+        std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= to.bound);
+        while (wanted != 0) {
+            const listed_point p = points[__ffs(static_cast<int>(wanted)) - 1];
+            wanted &= wanted - 1;
+            const std::int32_t dx = cells.x + rows.lane - p.x(), dy = cells.y - p.y(), apart = dx * dx + dy * dy,
+                               gap = rows.rows_to(p.z);
+            if (!__any_sync(cuda::every_lane, apart + gap * gap < to.mine)) continue;
+            if (to.take({apart, rows.top - p.z})) wanted &= __ballot_sync(cuda::every_lane, least <= to.bound);
         }
     }
 };

@@ -79,13 +79,19 @@ struct post_lines {
     };
 };
 
-/// All groups of posts when there is a hard tile.
-struct every_post_group {
-    const std::int32_t* hard_count;
-    std::int64_t groups;
+/// All groups of posts of the images that have hard tiles.
+struct hard_posts {
+    const std::int32_t* images;
+    const std::int32_t* list;
+    std::int64_t groups_an_image;
 
-    __device__ std::int64_t count() const { return *hard_count > 0 ? groups : 0; }
-    __device__ std::int64_t operator[](std::int64_t nth) const { return nth; }
+    __device__ hard_posts(const hard_tiles& hard, const post_lines& lines)
+        : images(hard.owner_count), list(hard.owners), groups_an_image(lines.groups_an_image()) {}
+    __device__ std::int64_t count() const { return *images * groups_an_image; }
+    __device__ std::int64_t operator[](std::int64_t nth) const {
+        const std::int64_t image = quotient(nth, groups_an_image);
+        return list[image] * groups_an_image + nth - image * groups_an_image;
+    }
 };
 
 /// A matrix of 32 x 32 bits, a row a lane, turned round: bit i of lane l becomes bit l of lane i.
@@ -144,15 +150,16 @@ __device__ inline void nearest_in_chunk(const column_bits& bits, std::int32_t (&
 /// A block 32 columns of an image, a warp one chunk of rows after another, read twice: for its first and last sites, then
 /// for the rows nearest to its posts.
 __global__ void __launch_bounds__(column_threads)
-    nearest_to_posts(const word_lines lines, const std::int32_t* hard_count, const post_lines to) {
+    nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines to) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<column_memory*>(shared);
-    if (*hard_count == 0) return;
+    const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
     const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y), rows = lines.rows();
     const int chunks = (to.posts + cuda::warp - 1) / cuda::warp;
     column_bits& bits = memory.bits[warp];
-    for (std::int64_t number = blockIdx.x; number < lines.lines.tiles; number += gridDim.x) {
-        const word_group g = lines.group_of(number);
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t image = quotient(nth, columns);
+        const word_group g = lines.group_of(hard.owners[image] * columns + nth - image * columns);
         const line_word* const words = lines.words(g);
         for (int chunk = warp; chunk < chunks; chunk += column_warps) {
             bits.load(words, chunk * chunk_rows, rows);
@@ -186,13 +193,13 @@ __global__ void __launch_bounds__(column_threads)
 
 /// A warp 32 columns of 32 posts: the nearest sites' rows, along finished hulls.
 __global__ void __launch_bounds__(walk_threads)
-    walk_posts(const post_lines lines, const std::int32_t* hard_count, const far_lists lists) {
-    if (*hard_count == 0) return;
+    walk_posts(const post_lines lines, const hard_tiles hard, const far_lists lists) {
+    const hard_posts groups(hard, lines);
     constexpr int block_cells = walk_warps * band_rows;
     const int parts = (lines.rows() + block_cells - 1) / block_cells;
-    for (std::int64_t nth = blockIdx.x; nth < lines.groups() * parts; nth += gridDim.x) {
+    for (std::int64_t nth = blockIdx.x; nth < groups.count() * parts; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
-        const post_group g = lines.group_of(above);
+        const post_group g = lines.group_of(groups[above]);
         const int from = static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= lines.rows()) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(g) - 1);

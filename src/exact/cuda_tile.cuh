@@ -185,10 +185,13 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const til
     const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
     const auto counts = [&](int row) { return row >= r.from && row < r.end; };
     std::uint32_t most = 0;
-    if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
+    if (r.end - r.from == 2 * half) {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
-        if (r.end - r.from < 2 * half) most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
+    } else if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
+#pragma unroll
+        for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
+        most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) {
@@ -243,37 +246,43 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, const tile_rows& 
     return true;
 }
 
-/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. Of most words both halves are
-/// wanted; they come first, without a question for each. (Stores of 16 bytes a lane, four rows of 128 bytes at once, take
-/// three times as long as of 128 neighbouring bytes.)
-template <int LaneRows, class PutBoth, class Put>
-__device__ void write_rows(const tile<LaneRows>& t, const tile_rows& r, const PutBoth& put_both, const Put& put) {
+/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a lane,
+/// four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+template <int LaneRows, class Put>
+__device__ void write_rows(const tile<LaneRows>& t, int from, int end, const Put& put) {
     constexpr int warps = tile_warps<LaneRows>, half = t.half;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    if (r.end - r.from == 2 * half) {
+    for (int row = from + warp; row < min(half, end); row += warps) put(row, t.word(row, lane) & 0xffff);
+    for (int row = max(from, half) + warp; row < end; row += warps) put(row, t.word(row - half, lane) >> 16);
+}
+/// Where both halves of a word are wanted, without a question for each; `All` is compiled in for tiles that are full.
+template <bool All, int LaneRows, class Cell, class CellOf>
+__device__ void write_pairs(const tile<LaneRows>& t, Cell* out, std::int32_t inner, int from, int end,
+                            const CellOf& cell_of) {
+    const unsigned lane = threadIdx.x % cuda::warp, first = threadIdx.x / cuda::warp + (All ? 0 : from);
+    const unsigned last = All ? t.half : end;
+    Cell* low = out + static_cast<std::int64_t>(first) * inner;
+    Cell* high = low + static_cast<std::int64_t>(t.half) * inner;
+    const std::int64_t step = static_cast<std::int64_t>(tile_warps<LaneRows>) * inner;
 #pragma unroll 4
-        for (int pair = warp; pair < half; pair += warps) put_both(pair, t.word(pair, lane));
-        return;
+    for (unsigned pair = first; pair < last; pair += tile_warps<LaneRows>, low += step, high += step) {
+        const std::uint32_t two = t.word(pair, lane);
+        const Cell a = cell_of(two & 0xffff), b = cell_of(two >> 16);
+        *low = a;
+        *high = b;
     }
-    const int both_end = max(min(r.end - half, half), r.from);
-#pragma unroll 4
-    for (int pair = r.from + warp; pair < both_end; pair += warps) put_both(pair, t.word(pair, lane));
-    for (int row = both_end + warp; row < min(half, r.end); row += warps) put(row, t.word(row, lane) & 0xffff);
-    for (int row = half + warp; row < min(half + r.from, r.end); row += warps) put(row, t.word(row - half, lane) >> 16);
 }
 template <int LaneRows, class Cell, class CellOf>
 __device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, const tile_rows& r,
                             const CellOf& cell_of) {
-    const auto at = [&](int row) { return out + static_cast<std::int64_t>(row) * inner; };
-    const std::int64_t to_high = static_cast<std::int64_t>(t.half) * inner;
-    write_rows(
-        t, r,
-        [&](int pair, std::uint32_t two) {
-            Cell* const low = at(pair);
-            *low = cell_of(two & 0xffff);
-            low[to_high] = cell_of(two >> 16);
-        },
-        [&](int row, std::uint32_t bits) { *at(row) = cell_of(bits); });
+    constexpr int half = t.half;
+    if (r.end - r.from == 2 * half) return write_pairs<true>(t, out, inner, 0, half, cell_of);
+    const auto put = [&](int row, std::uint32_t bits) {
+        out[static_cast<std::int64_t>(row) * inner] = cell_of(bits);
+    };
+    if (r.end - half <= r.from) return write_rows(t, r.from, r.end, put);
+    write_pairs<false>(t, out, inner, r.from, r.end - half, cell_of);
+    write_rows(t, r.end - half, half + r.from, put);
 }
 
 template <int LaneRows, bool Last>
@@ -294,16 +303,9 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& tar
                 if constexpr (t.has_roots) return t.roots()[bits - half_1024];
                 return root_of_whole(whole_half<false, bias>(bits));
             });
-        const auto put = [&](int row, std::uint32_t bits) {
+        write_rows(t, r.from, r.end, [&](int row, std::uint32_t bits) {
             target.put(r.first + row, static_cast<std::int32_t>(bits) - bias);
-        };
-        write_rows(
-            t, r,
-            [&](int pair, std::uint32_t two) {
-                put(pair, two & 0xffff);
-                put(pair + static_cast<int>(t.half), two >> 16);
-            },
-            put);
+        });
     }
 }
 
@@ -322,19 +324,20 @@ __device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& ta
     return true;
 }
 
-/// The tiles that the hulls must finish and, where lines are cut into windows, the groups of 32 lines that these belong to.
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
+/// state is read, its group of 32 lines.
 struct hard_tiles {
     std::int32_t* count = nullptr;  ///< of tiles
     std::int32_t* list = nullptr;
-    std::int32_t* group_count = nullptr;
-    std::int32_t* groups = nullptr;  ///< null where a tile is a whole group
-    std::uint32_t* marks = nullptr;  ///< a group each, 0 at first
+    std::int32_t* owner_count = nullptr;
+    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
+    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
 
-    __device__ void add(std::int64_t group) const {
+    __device__ void add(std::int64_t owner) const {
         if (threadIdx.x != 0) return;
         list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
-        if (groups != nullptr && atomicExch(marks + group, 1) == 0)
-            groups[atomicAdd(group_count, 1)] = static_cast<std::int32_t>(group);
+        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
+            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
     }
 };
 

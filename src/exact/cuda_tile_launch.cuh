@@ -74,7 +74,7 @@ public:
             flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
             points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
         }
-        std::int64_t tiles = 0, groups = 0, ranges = 0, listed = 0;
+        std::int64_t tiles = 0, owners = 0, ranges = 0, listed = 0;
         if (words()) {
             const packed_lines lines = this->lines(memory);
             words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
@@ -88,6 +88,7 @@ public:
                 ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
                 nearest_ = memory.reserve<std::int32_t>(listed);
                 winners_ = memory.reserve<std::uint16_t>(listed);
+                owners = lines.images;
             }
         }
         for (int axis = p_.first_axis; axis < p_.rank - (words() ? 2 : 1); ++axis) {
@@ -95,7 +96,7 @@ public:
             const std::int64_t here = groups_of(axis), rows = p_.size[static_cast<std::size_t>(axis)];
             tiles = std::max(tiles, here * cut_lines(rows).into.count);
             if (!far(axis)) continue;
-            groups = std::max(groups, here);
+            owners = std::max(owners, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows, slab_rows));
             listed = p_.cells;
         }
@@ -105,8 +106,8 @@ public:
         any_ = true;
         ranges_ = memory.reserve<list_range>(ranges);
         lists_ = memory.reserve<std::uint16_t>(listed);
-        groups_ = memory.reserve<std::int32_t>(groups);
-        marks_ = memory.reserve<std::uint32_t>(groups);
+        owners_ = memory.reserve<std::int32_t>(owners);
+        marks_ = memory.reserve<std::uint32_t>(owners);
     }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
@@ -156,9 +157,9 @@ public:
         hard_tiles hard;
         hard.count = memory.get<std::int32_t>(counts_) + axis;
         hard.list = memory.get<std::int32_t>(list_);
-        if (!far(axis) || (words() && axis == p_.rank - 2)) return hard;
-        hard.group_count = hard.count + max_rank;
-        hard.groups = memory.get<std::int32_t>(groups_);
+        if (!far(axis)) return hard;
+        hard.owner_count = hard.count + max_rank;
+        hard.owners = memory.get<std::int32_t>(owners_);
         hard.marks = memory.get<std::uint32_t>(marks_);
         return hard;
     }
@@ -167,11 +168,12 @@ public:
         return {memory.get<std::uint16_t>(lists_), memory.get<list_range>(ranges_),
                 static_cast<int>(blocks_for(length, slab_rows))};
     }
-    [[nodiscard]] std::int32_t* counts(const cuda::workspace& memory) const {
-        return memory.get<std::int32_t>(counts_);
+    /// What pack_lines clears.
+    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
+        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks};
     }
     void clear_counts(const device& on, const cuda::workspace& memory) const {
-        if (any_) clear(on, counts(memory), 2 * max_rank);
+        if (any_) clear(on, memory.get<std::int32_t>(counts_), 2 * max_rank);
     }
     void clear_marks(const device& on, const cuda::workspace& memory, int axis) const {
         if (far(axis)) clear(on, memory.get<std::uint32_t>(marks_), groups_of(axis));
@@ -190,7 +192,7 @@ private:
 
     const plan& p_;
     bool any_ = false;
-    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, groups_ = 0,
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
                  marks_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
@@ -216,13 +218,11 @@ public:
     void from_words(const site_bytes& image) const {
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
-        const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, points_, tiles_.counts(memory_));
+        pack(image, lines);
         if (lines.stretches > 1)
-            cuda::launch(on_, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
-                         lines);
+            cuda::launch(on_, carry_stretches,
+                         blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
+                         dim3(cuda::warp, carry_warps), 0, lines);
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
@@ -247,6 +247,39 @@ public:
     }
 
 private:
+    void pack(const site_bytes& image, const packed_lines& lines) const {
+        const dim3 threads(cuda::warp, pack_lines_a_block);
+        const tile_counts counts = tiles_.counts(memory_);
+        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
+        if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
+            // With the cells before the first line that share its sixteen, as many bits as there are loads for.
+            const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
+            const auto block_lines = static_cast<int>(
+                std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
+            cuda::launch(on_, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
+                         block_lines, lines, points_, counts);
+            return;
+        }
+        const auto kernel = !sixteens                ? pack_lines<false, false>
+                            : shape.columns_log == 5 ? pack_lines<true, false>
+                                                     : pack_lines<true, true>;
+        cuda::launch(
+            on_, kernel,
+            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log), threads, 0,
+            image, shape, lines, points_, counts);
+    }
+    /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
+    static pack_shape shape_for(const packed_lines& lines) {
+        pack_shape shape;
+        for (int log = 0; log < 5; ++log)
+            if (lines.length == cuda::warp << log) shape.columns_log = log;
+        while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
+               lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
+            ++shape.lines_log;
+        if (shape.lines_log == 0) shape.columns_log = 5;
+        return shape;
+    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const block_shape block = hull_block(rows_);
@@ -258,18 +291,18 @@ private:
         const post_lines posts = tiles_.posts(memory_);
         const far_lists lists = tiles_.lists(memory_, posts.length);
         cuda::launch(on_, nearest_to_posts, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
-                     sizeof(column_memory), from, hard_.count, posts);
-        build_hulls(posts, every_post_group{hard_.count, posts.groups()}, posts.groups(), lists);
+                     sizeof(column_memory), from, hard_, posts);
+        build_hulls<hard_posts>(posts, posts.groups(), lists);
         cuda::launch(on_, walk_posts,
                      std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, posts, hard_.count, lists);
+                     dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
         cuda::launch(on_, finish_between<Last>,
                      std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
                      dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
     }
     void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
         const far_lists lists = tiles_.lists(memory_, rows_);
-        build_hulls(from, hard_groups{hard_.group_count, hard_.groups}, groups, lists);
+        build_hulls<hard_groups>(from, groups, lists);
         cuda::launch(on_, walk_far<Last, value_lines>,
                      std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
@@ -283,13 +316,13 @@ private:
                      m_, volumes, to_);
     }
     /// Of up to `count` groups.
-    template <class Lines, class Groups>
-    void build_hulls(const Lines& lines, const Groups& groups, std::int64_t count, const far_lists& lists) const {
+    template <class Groups, class Lines>
+    void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
         cuda::launch(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, groups, lists);
+                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
         if (lists.slabs > 1)
             cuda::launch(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
-                         dim3(cuda::warp, merge_warps), 0, lines, groups, lists);
+                         dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
     }
     template <class Body>
     void with_lane_rows(const Body& body) const {
