@@ -54,6 +54,17 @@ __global__ void __launch_bounds__(short_threads)
     }
 }
 
+/// The groups of long lines that have hard windows.
+struct hard_site_groups {
+    const std::int32_t* number;
+    const std::int32_t* list;
+
+    template <class Lines>
+    __device__ hard_site_groups(const hard_tiles& hard, const Lines&) : number(hard.owner_count), list(hard.owners) {}
+    __device__ std::int64_t count() const { return *number; }
+    __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
+};
+
 /// A warp 32 rows after another of hard windows of long lines; a block's rows follow each other.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(walk_threads)

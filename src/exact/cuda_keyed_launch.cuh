@@ -8,10 +8,9 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_keyed_few.cuh"
 #include "exact/cuda_keyed_hard.cuh"
+#include "exact/cuda_pack.cuh"
 
 namespace nearfield::exact {
-
-constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
 
 /// How a pass's lines are cut: into strips of so many rows, a warp each, and into windows that a block searches.
 struct strip_cut {
@@ -123,8 +122,8 @@ private:
         hard.count = c.memory.get<std::int32_t>(counts_) + axis;
         hard.list = c.memory.get<std::int32_t>(list_);
         if (!far(axis)) return hard;
-        hard.group_count = hard.count + max_rank;
-        hard.groups = c.memory.get<std::int32_t>(groups_);
+        hard.owner_count = hard.count + max_rank;
+        hard.owners = c.memory.get<std::int32_t>(groups_);
         hard.marks = c.memory.get<std::uint32_t>(marks_);
         clear(c, hard.marks, groups_of(axis));
         return hard;
@@ -153,7 +152,7 @@ private:
     void passes(const call& c, const site_bytes& image) const {
         const int axis = p_.rank - 2;
         const site_words from{{lines(c.memory)}};
-        pack(c, image, from.lines);
+        pack_sites(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
         if (!volumes()) return second<End>(c, from, axis, nullptr);
         search_few<End>(c, from.lines);
@@ -162,16 +161,10 @@ private:
     }
 
     /// Clears the counts of hard tiles of all passes on the way.
-    void pack(const call& c, const site_bytes& image, const packed_lines& lines) const {
+    void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
         const point_lists few = few_lists(c.memory);
         if (few.planes > 0) clear(c, few.many, 1 + lines.images / few.planes * few.lists_an_image);
-        const std::int64_t blocks = lines.images * lines.stretches * lines.groups();
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        cuda::launch(c.on, sixteens ? pack_lines<true> : pack_lines<false>, blocks,
-                     dim3(cuda::warp, pack_lines_a_block), 0, image, lines, few, c.memory.get<std::int32_t>(counts_));
-        if (lines.stretches > 1)
-            cuda::launch(c.on, carry_stretches, blocks_for(blocks, carry_warps), dim3(cuda::warp, carry_warps), 0,
-                         lines);
+        pack(c.on, image, lines, few, {c.memory.get<std::int32_t>(counts_), nullptr});
     }
 
     template <ending End>
@@ -233,14 +226,13 @@ private:
                          dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state, c.to);
             return;
         }
-        const hard_groups hit{hard.group_count, hard.groups};
         const far_lists lists{c.memory.template get<std::uint16_t>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
-        cuda::launch(c.on, build_far<Lines, hard_groups>, std::min(groups * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hit, lists);
+        cuda::launch(c.on, build_far<Lines, hard_site_groups>, std::min(groups * lists.slabs, 2 * multiprocessors),
+                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
         if (lists.slabs > 1)
-            cuda::launch(c.on, merge_far<Lines, hard_groups>, std::min(groups, 4 * multiprocessors),
-                         dim3(cuda::warp, merge_warps), 0, from, hit, lists);
+            cuda::launch(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
+                         dim3(cuda::warp, merge_warps), 0, from, hard, lists);
         cuda::launch(c.on, walk_far_sites<End, Lines>,
                      std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);

@@ -10,6 +10,7 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
+#include "exact/cuda_pack.cuh"
 #include "exact/cuda_points.cuh"
 #include "exact/cuda_posts.cuh"
 
@@ -218,11 +219,7 @@ public:
     void from_words(const site_bytes& image) const {
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
-        pack(image, lines);
-        if (lines.stretches > 1)
-            cuda::launch(on_, carry_stretches,
-                         blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
-                         dim3(cuda::warp, carry_warps), 0, lines);
+        pack(on_, image, lines, points_, tiles_.counts(memory_));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
@@ -247,39 +244,6 @@ public:
     }
 
 private:
-    void pack(const site_bytes& image, const packed_lines& lines) const {
-        const dim3 threads(cuda::warp, pack_lines_a_block);
-        const tile_counts counts = tiles_.counts(memory_);
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-        if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
-            // With the cells before the first line that share its sixteen, as many bits as there are loads for.
-            const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
-            const auto block_lines = static_cast<int>(
-                std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
-            cuda::launch(on_, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
-                         block_lines, lines, points_, counts);
-            return;
-        }
-        const auto kernel = !sixteens                ? pack_lines<false, false>
-                            : shape.columns_log == 5 ? pack_lines<true, false>
-                                                     : pack_lines<true, true>;
-        cuda::launch(
-            on_, kernel,
-            lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log), threads, 0,
-            image, shape, lines, points_, counts);
-    }
-    /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
-    static pack_shape shape_for(const packed_lines& lines) {
-        pack_shape shape;
-        for (int log = 0; log < 5; ++log)
-            if (lines.length == cuda::warp << log) shape.columns_log = log;
-        while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
-               lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
-            ++shape.lines_log;
-        if (shape.lines_log == 0) shape.columns_log = 5;
-        return shape;
-    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const block_shape block = hull_block(rows_);
@@ -339,8 +303,6 @@ private:
     static constexpr std::size_t bytes() {
         return sizeof(std::uint32_t) * tile<LaneRows>::words;
     }
-
-    static constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
 
     const device& on_;
     const metric<std::int32_t>& m_;
