@@ -15,8 +15,9 @@ static_assert(most_brick_sites <= brick_threads, "a thread finds the place of on
 
 /// Shared memory of a block.
 struct few_memory {
-    brick_memory found;
-    listed_point ordered[most_brick_sites];
+    listed_point found[most_brick_sites], ordered[most_brick_sites];
+    int count;
+    std::int32_t bound;
 };
 
 __device__ inline std::uint64_t tie_order(const listed_point& p) {
@@ -24,31 +25,78 @@ __device__ inline std::uint64_t tie_order(const listed_point& p) {
            static_cast<std::uint64_t>(p.z);
 }
 
-/// For all threads alike: how many sites can win in the brick, listed in order; -1 when they are too many.
-__device__ inline int list_winners(few_memory& memory, lists_outward lists, const brick& b, std::int32_t bound,
-                                   int lane) {
-    brick_memory& found = memory.found;
-    const volatile int* const listed = &found.count;
-    while (lists.next(bound) && __shfl_sync(cuda::every_lane, *listed, 0) <= most_brick_sites)
-        for (int at = 0; at < lists.count(); at += cuda::warp) {
-            const listed_point p = at + lane < lists.count() ? lists.points()[at + lane] : listed_point{};
-            const bool wins = at + lane < lists.count() && b.least(p) <= bound;
-            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
-            if (winners == 0) continue;
-            int place = 0;
-            if (lane == 0) place = atomicAdd(&found.count, __popc(winners));
-            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
-            if (wins && place < most_brick_sites) found.points[place] = p;
+/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together: with
+/// a warp a list, one of hundreds of sites is waited for.
+class lists_around {
+public:
+    __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
+        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes) {}
+
+    /// Lists so many further up and down can have a site within `bound`.
+    __device__ bool matter(int apart, std::int32_t bound) const {
+        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+        return apart < lists_.lists_an_image && rows * rows <= bound;
+    }
+    /// Calls use(whether there is one, site), all lanes of a warp together.
+    template <class Use>
+    __device__ void visit(int apart, const Use& use) const {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        for (const int nth : {middle_ - apart, middle_ + apart}) {
+            if (nth < 0 || nth >= lists_.lists_an_image || (apart == 0 && nth != middle_)) continue;
+            const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
+            const int count = lists_.counts[first_ + nth];
+#pragma unroll 4
+            for (int at = static_cast<int>(threadIdx.x) - lane; at < count; at += brick_threads)
+                use(at + lane < count, at + lane < count ? points[at + lane] : listed_point{});
+            if (apart == 0) return;
         }
+    }
+
+private:
+    const point_lists& lists_;
+    std::int64_t first_;
+    int middle_;
+};
+
+/// For all threads alike, the least bound of a brick's values that a site sets.
+__device__ inline std::int32_t bound_of(few_memory& memory, const lists_around& lists, const brick& b) {
+    if (threadIdx.x == 0) memory.bound = unbounded, memory.count = 0;
     __syncthreads();
-    const int count = *listed, mine = static_cast<int>(threadIdx.x);
+    std::int32_t bound = unbounded;
+    for (int apart = 0; lists.matter(apart, bound); ++apart) {
+        std::int32_t here = unbounded;
+        lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
+        here = __reduce_min_sync(cuda::every_lane, here);
+        if (threadIdx.x % cuda::warp == 0 && here < unbounded) atomicMin(&memory.bound, here);
+        __syncthreads();
+        bound = memory.bound;
+        __syncthreads();
+    }
+    return bound;
+}
+
+/// For all threads alike: how many sites can win in the brick, listed in order; -1 when they are too many.
+__device__ inline int list_winners(few_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = static_cast<int>(threadIdx.x);
+    for (int apart = 0; lists.matter(apart, bound); ++apart)
+        lists.visit(apart, [&](bool is_one, const listed_point& p) {
+            const bool wins = is_one && b.least(p) <= bound;
+            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
+            if (winners == 0) return;
+            int place = 0;
+            if (lane == 0) place = atomicAdd(&memory.count, __popc(winners));
+            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
+            if (wins && place < most_brick_sites) memory.found[place] = p;
+        });
+    __syncthreads();
+    const int count = memory.count;
     if (count > most_brick_sites) return -1;
     if (mine < count) {
-        const std::uint64_t order = tie_order(found.points[mine]);
+        const std::uint64_t order = tie_order(memory.found[mine]);
         int place = 0;
 #pragma unroll 4
-        for (int i = 0; i < count; ++i) place += tie_order(found.points[i]) < order ? 1 : 0;
-        memory.ordered[place] = found.points[mine];
+        for (int i = 0; i < count; ++i) place += tie_order(memory.found[i]) < order ? 1 : 0;
+        memory.ordered[place] = memory.found[mine];
     }
     __syncthreads();
     return count;
@@ -116,12 +164,12 @@ __global__ void __launch_bounds__(brick_threads, 2)
         b.z = static_cast<int>(plane - image * deep) * list_planes;
         b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
         b.z1 = min(b.z + list_planes, depth) - 1;
-        const lists_outward outward(lists, image * deep, b, warp);
-        const std::int32_t bound = bound_of(memory.found, outward, b, lane);
-        const int count = list_winners(memory, outward, b, bound, lane);
+        const lists_around around(lists, image, b);
+        const std::int32_t bound = bound_of(memory, around, b);
+        const int count = list_winners(memory, around, b, bound);
         site_offers most;
         most.number_bits = 32 - __clz(max(count, 1) - 1);
-        if (count < 0 || !most.fit(bound)) {
+        if (count < 0 || (count > 0 && !most.fit(bound))) {
             if (threadIdx.x == 0) *lists.many = 1;
             return;
         }

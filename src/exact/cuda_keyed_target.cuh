@@ -66,7 +66,8 @@ struct site_target {
         if constexpr (Done == 2) site.dy = m.keys.coordinate(key, m.rank - 2) - y;
         put(row, value, site, m.keys.coordinate(key, m.rank - 1 - Done) - row);
     }
-    /// A finished word of the search, of a cell whose index in its image is `index`; `Limited` where some are too large.
+    /// A finished word of the search, of a cell whose index in its image is `index` and what offsets are biased by;
+    /// `Limited` where some are too large.
     template <bool Limited>
     __device__ std::int32_t cell_of(std::uint32_t word, std::int32_t index) const {
         if constexpr (End == ending::state) {
@@ -76,20 +77,22 @@ struct site_target {
             return static_cast<std::int32_t>(Limited && word >= near_cap ? empty_state : fits);
         } else {
             const found_site site = site_of(word);
-            const std::int32_t there = index + site.near.dx + site.along * inner;
-            return Limited && word >= too_large ? -1 : there + (Done == 2 ? site.near.dy * width : 0);
+            const std::int32_t there = index + site.biased.dx + site.along * inner;
+            return Limited && word >= too_large ? -1 : there + (Done == 2 ? site.biased.dy * width : 0);
         }
     }
     __device__ void put_word(int row, std::uint32_t word) const {
         const found_site site = site_of(word);
         if (word >= too_large) put_none(row);
-        else put(row, static_cast<std::int32_t>(word / one_value), site.near, site.along);
+        else
+            put(row, static_cast<std::int32_t>(word / one_value),
+                {site.biased.dx - 128, Done == 2 ? site.biased.dy - 128 : 0}, site.along);
     }
     /// Of `Count` rows from row `row` on the ones in [from, to).
     template <int Count>
     __device__ void put_words(int row, const std::uint32_t* words, int from, int to) const {
         const auto put_all = [&]<bool Plain>(auto* cell) {
-            std::int32_t index = here + row * inner;
+            std::int32_t index = here + row * inner - 128 - (Done == 2 ? 128 * width : 0);
 #pragma unroll
             for (int i = 0; i < Count; ++i, cell += inner, index += inner) {
                 const std::int32_t mine = cell_of<!Plain>(words[i], index);
@@ -108,29 +111,30 @@ struct site_target {
 
 private:
     struct found_site {
-        offset near;
+        offset biased;  ///< by 128
         std::int32_t along;
     };
-    /// 1 of a site after the cell, -1 of one before it: a product is cheaper than a choice.
-    static __device__ std::int32_t sign_of(std::uint32_t word) {
-        return 2 * static_cast<std::int32_t>(word & moved_back) - 1;
-    }
     static __device__ found_site site_of(std::uint32_t word) {
-        const auto at_x = static_cast<std::int32_t>((word / one_x) & 255) - 128,
+        const auto at_x = static_cast<std::int32_t>((word / one_x) & 255),
                    low = static_cast<std::int32_t>((word / one_y) & 255);
-        std::int32_t moved = low;
-        offset near{at_x, 0};
-        if constexpr (Done == 2) {
-            near.dy = low - 128;
+        if constexpr (Done == 1) {
+            return {{at_x, 0}, low * sign_of(word)};
+        } else {
             // Both offsets as signed bytes; their product with themselves squares and adds them.
             const auto bytes = static_cast<std::int32_t>(((word / one_y) & 0xffff) ^ 0x8080);
             const std::uint32_t rest = word / one_value - static_cast<std::uint32_t>(__dp4a(bytes, bytes, 0));
             // The root of a square is near enough to a whole number; sums with 2^23 and 2^23 * 1.5 convert.
-            float root;
-            asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(__uint_as_float(rest | 0x4b000000u) - 8388608.0f));
-            moved = __float_as_int(root + 12582912.0f) - 0x4b400000;
+            std::uint32_t root;
+            asm("sqrt.approx.ftz.f32 %0, %1;"
+                : "=r"(root)
+                : "r"(__float_as_uint(__uint_as_float(rest | 0x4b000000u) - 8388608.0f)));
+            const float signed_root = __uint_as_float(root ^ (word << 31) ^ 0x80000000u);  // of a site before: negative
+            return {{at_x, low}, __float_as_int(signed_root + 12582912.0f) - 0x4b400000};
         }
-        return {near, moved * sign_of(word)};
+    }
+    /// 1 of a site after the cell, -1 of one before it: a product is cheaper than a choice.
+    static __device__ std::int32_t sign_of(std::uint32_t word) {
+        return 2 * static_cast<std::int32_t>(word & moved_back) - 1;
     }
 };
 

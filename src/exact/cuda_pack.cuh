@@ -30,8 +30,8 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
     if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
         // With the cells before the first line that share its sixteen, as many bits as there are loads for.
         const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
-        const auto block_lines = static_cast<int>(
-            std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
+        const auto block_lines =
+            static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
         cuda::launch(on, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
                      block_lines, lines, few, counts);
         return;
@@ -39,10 +39,9 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
     const auto kernel = !sixteens                ? pack_lines<false, false>
                         : shape.columns_log == 5 ? pack_lines<true, false>
                                                  : pack_lines<true, true>;
-    cuda::launch(
-        on, kernel,
-        lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log), threads, 0,
-        image, shape, lines, few, counts);
+    cuda::launch(on, kernel,
+                 lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
+                 threads, 0, image, shape, lines, few, counts);
     if (lines.stretches > 1)
         cuda::launch(on, carry_stretches, blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
                      dim3(cuda::warp, carry_warps), 0, lines);
