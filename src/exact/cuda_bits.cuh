@@ -84,8 +84,8 @@ struct listed_point {
     __device__ std::int32_t y() const { return static_cast<std::int32_t>(xy >> 16); }
 };
 
-constexpr int list_planes = 32;     // of a volume that share a list
-constexpr int patch_sites = 6;      // of 32 x 32 cells of a plane: with more anywhere, sites are not few
+constexpr int list_planes = 32;      // of a volume that share a list
+constexpr int patch_sites = 6;       // of 32 x 32 cells of a plane: with more anywhere, sites are not few
 constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
 
 /// The sites of volumes, for search_points; all null where nobody wants them.
@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(pack_threads)
     __syncwarp();
     if (warp_row < to.rows) {
         const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
-        const auto cells = static_cast<int>(min((image.length << shape.lines_log) - start,
-                                                static_cast<std::int64_t>(scan_cells)));
+        const auto cells =
+            static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
         const auto* const from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
         const std::uint32_t word =
             Sixteens ? word_by_sixteen(from, cells, image.zero_is_site) : image.word(line, stretch);

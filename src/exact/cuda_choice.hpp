@@ -37,11 +37,12 @@ inline bool tiles_fit(const plan& p, int axis) {
            cells_between(p.size.data(), axis + 1, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
-/// Whether the first two passes are one, from packed words of sites.
+/// Whether the first two passes are one, from packed words of sites. In 64 bits, when there is no third.
 inline bool words_fit(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    return p.numbers == tier::int32 && !p.sites_wanted && p.rank - p.first_axis > 1 && p.size[last] <= most_packed &&
-           p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
+    const int searched = p.rank - p.first_axis;
+    return (p.numbers == tier::int32 || (p.numbers == tier::int64 && searched == 2)) && !p.sites_wanted &&
+           searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 
 inline constexpr std::int64_t far_offsets = 1 << 14;  // of a site along the last axis, in the state of cuda_keyed.cuh

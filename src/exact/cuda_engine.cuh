@@ -28,7 +28,8 @@ struct staged_copy {
 template <class V, class K, bool Keyed>
 class device_engine {
     using state = state_of<V, K, Keyed>;
-    // Tiles in 16 bits hold values, of whole numbers.
+    // Tiles hold values, of whole numbers; those that a state leaves in 32 bits.
+    static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
     // Words of nearest sites, whose packed form has 32 bits too.
     static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
@@ -43,7 +44,7 @@ public:
           rule_(call.rule),
           memory_(call.on),
           tiles_(call.p),
-          words_(tiled_numbers && tiles_.words()),
+          words_(packed_numbers && tiles_.words()),
           sites_(call.p),
           site_words_(site_numbers && site_words_fit(call.p)) {
         reserve();
@@ -90,14 +91,14 @@ private:
         reserve_output(out_.index);
         reserve_coordinates();
         if (site_words_) return sites_.reserve(memory_);
-        if constexpr (tiled_numbers) tiles_.reserve(memory_);
+        if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
         const int states = searched() - (words_ ? 2 : 1);
         if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
         std::int64_t groups = 0, ranges = 0;
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
-            if (fits_shared(axis) || (tiled_numbers && tiles_.fits(axis))) continue;
+            if (fits_shared(axis) || (tiled_numbers && tiles_.fits(axis)) || (words_ && axis == p_.rank - 2)) continue;
             const pass g = pass_of(axis);
             groups = std::max(groups, blocks_for(g.columns, cuda::warp));
             ranges = std::max(ranges, 2 * blocks_for(g.rows, slab_rows) * g.columns);
@@ -272,10 +273,11 @@ private:
     template <int Done, bool Last>
     void search_done(int axis) {
         const pass g = pass_of(axis);
-        if constexpr (tiled_numbers && Done == 1) {
-            const tile_search<Last> search{on_, m_, tiles_, memory_, axis, sink_for<Last>(axis)};
+        if constexpr (packed_numbers && Done == 1) {
+            const tile_search<V, Last> search{on_, m_, tiles_, memory_, axis, sink_for<Last>(axis)};
             if (words_ && axis == p_.rank - 2) return search.from_words(sites_of_image());
-            if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
+            if constexpr (tiled_numbers)
+                if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
         }
         const state* const from = state_after(axis + 1);
         if constexpr (std::is_same_v<V, std::int32_t>) {

@@ -14,6 +14,18 @@ constexpr int merge_threads = merge_warps * cuda::warp;
 constexpr int walk_warps = 8;
 constexpr int walk_threads = walk_warps * cuda::warp;
 
+/// A row and its height, in numbers that hold every sum.
+template <class V>
+struct far_point {
+    std::int32_t at;
+    V high;
+
+    __device__ std::int32_t row() const { return at; }
+    __device__ V height() const { return high; }
+};
+template <class Lines>
+using point_of = far_point<typename Lines::number>;
+
 /// Places of a list, [start, end).
 struct list_range {
     std::uint16_t start, end;
@@ -34,21 +46,21 @@ struct far_lists {
 template <class Lines>
 class far_slab {
 public:
-    using point_type = wide_point;
+    using point_type = point_of<Lines>;
 
     __device__ far_slab(slab_memory& memory, std::int32_t first_row) : memory_(memory), first_row_(first_row) {}
 
-    __device__ wide_point at_row(int r) const {
+    __device__ point_type at_row(int r) const {
         const std::int32_t row = first_row_ + r;
-        return {row, Lines::reader::template value<std::int32_t>(memory_.value[r][threadIdx.x]) + row * row};
+        return {row, Lines::value(memory_.value[r][threadIdx.x]) + Lines::square(row)};
     }
-    __device__ wide_point point(place p) const {
+    __device__ point_type point(place p) const {
         return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]);
     }
-    __device__ void put(place p, wide_point c) {
+    __device__ void put(place p, point_type c) {
         memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<std::uint16_t>(c.at - first_row_);
     }
-    __device__ bool candidate(int band, int i, wide_point& c) const {
+    __device__ bool candidate(int band, int i, point_type& c) const {
         const int r = band * band_rows + i;
         c = at_row(r);
         return Lines::reader::is_site(memory_.value[r][threadIdx.x]);
@@ -71,7 +83,7 @@ template <class Lines>
 class far_hull {
 public:
     static constexpr bool keeps_ties = Lines::keeps_ties;
-    using point_type = wide_point;
+    using point_type = point_of<Lines>;
 
     __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
         : line_(lines, group, lane),
@@ -79,9 +91,9 @@ public:
           ranges_(lists.range(group.number, 0)),
           inner_(lines.inner()) {}
 
-    __device__ wide_point point(place p) const {
+    __device__ point_type point(place p) const {
         const std::int32_t first = p.band * slab_rows, row = first + rows_[(first + p.at) * inner_];
-        return {row, Lines::reader::template value<std::int32_t>(line_.load(row)) + row * row};
+        return {row, Lines::value(line_.load(row)) + Lines::square(row)};
     }
     __device__ int start(int slab) const { return ranges_[slab * cuda::warp].start; }
     __device__ int end(int slab) const { return ranges_[slab * cuda::warp].end; }
@@ -113,7 +125,8 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
     __syncthreads();
     for (int step = 1; step < slab_bands; step *= 2) {
-        if (band % (2 * step) == 0) merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
+        if (band % (2 * step) == 0)
+            merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
         __syncthreads();
     }
     int before = 0;
@@ -128,9 +141,11 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
 /// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
 /// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
 template <class Hull>
-__device__ place tangent_before(Hull& hull, place p, int from, const wide_point& right) {
+__device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
     for (place before; last_place(hull, from, p.band, before); p = before) {
-        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}), right)) break;
+        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}),
+                                                    right))
+            break;
         hull.set(p.band, 0, 0);
     }
     int low = hull.start(p.band), high = p.at;
@@ -143,9 +158,11 @@ __device__ place tangent_before(Hull& hull, place p, int from, const wide_point&
 }
 /// The same of a right run [p.band, to), from p on, and `left`.
 template <class Hull>
-__device__ place tangent_after(Hull& hull, place p, int to, const wide_point& left) {
+__device__ place tangent_after(Hull& hull, place p, int to, const typename Hull::point_type& left) {
     for (place after; first_place(hull, p.band + 1, to, after); p = after) {
-        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}), hull.point(after))) break;
+        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}),
+                                                    hull.point(after)))
+            break;
         hull.set(p.band, 0, 0);
     }
     int low = p.at, high = hull.end(p.band) - 1;
@@ -177,8 +194,7 @@ struct hard_groups {
     const std::int32_t* number;
     const std::int32_t* list;
 
-    __device__ hard_groups(const hard_tiles& hard, const value_lines&)
-        : number(hard.owner_count), list(hard.owners) {}
+    __device__ hard_groups(const hard_tiles& hard, const value_lines&) : number(hard.owner_count), list(hard.owners) {}
     __device__ std::int64_t count() const { return *number; }
     __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
 };
@@ -228,15 +244,14 @@ __global__ void __launch_bounds__(walk_threads)
         const std::int64_t above = quotient(nth, parts);
         const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
-        const int from = top + static_cast<int>(nth - above * parts) * block_rows +
-                         static_cast<int>(threadIdx.y) * band_rows;
+        const int from =
+            top + static_cast<int>(nth - above * parts) * block_rows + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= end) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(at.group) - 1);
         const far_hull<Lines> hull(lines, lists, at.group, lane);
         const std::int64_t first_cell = lines.first_cell(at.group, lane), inner = lines.inner();
         walk<false>(
-            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1,
-            [](const wide_point&) { return 0; },
+            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1, [](const auto&) { return 0; },
             [&](int q, std::int32_t value, std::int32_t) { to.put(m, first_cell + q * inner, value, 0); });
     }
 }

@@ -63,7 +63,8 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
     add_up_bits<tile_threads<LaneRows>>(sited, groups, before, counts);
     row_list rows{list, before, before[groups], 0, line_rows};
     if (rows.count > listed_rows) {
-        rows.from = max(r.first + r.from - listed_beside, 0), rows.end = min(r.first + r.end + listed_beside, line_rows);
+        rows.from = max(r.first + r.from - listed_beside, 0),
+        rows.end = min(r.first + r.end + listed_beside, line_rows);
         rows.count = before[(rows.end + cuda::warp - 1) / cuda::warp] - before[rows.from / cuda::warp];
     }
     for (int group = rows.from / cuda::warp + warp; group * cuda::warp < rows.end; group += tile_warps<LaneRows>) {
@@ -109,10 +110,10 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
 
 /// A block a tile: by steps, else by offers, else onto the list. One function, because each way takes over the tile's
 /// shared memory and barriers from the one before.
-template <int LaneRows, bool Last>
+template <int LaneRows, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
-    search_words(const word_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+                 const point_lists points, const value_sink<V, Last> to) {
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
-    const tile_target<Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
+    const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
                                    width};
     // Within a limit below the cap steps always do.
     const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words + r.first, r.rows, width, counts);

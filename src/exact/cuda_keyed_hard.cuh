@@ -11,20 +11,20 @@ namespace nearfield::exact {
 namespace {
 
 /// A line for search_lines.
-template <class Reader, class Target>
+template <class Lines, class Target>
 class hull_line {
 public:
-    __device__ hull_line(const Reader& line, const Target& target) : line_(line), target_(target) {}
+    __device__ hull_line(const typename Lines::reader& line, const Target& target) : line_(line), target_(target) {}
     __device__ std::int32_t load(std::int64_t row) const { return line_.load(row); }
     __device__ std::int32_t value(std::int32_t loaded) const {
-        return Reader::is_site(loaded) ? Reader::template value<std::int32_t>(loaded) : no_site<std::int32_t>();
+        return Lines::reader::is_site(loaded) ? Lines::value(loaded) : no_site<std::int32_t>();
     }
     __device__ std::int32_t key(std::int32_t loaded, std::int64_t row) const {
-        return target_.key(Reader::site(loaded), static_cast<std::int32_t>(row));
+        return target_.key(Lines::reader::site(loaded), static_cast<std::int32_t>(row));
     }
 
 private:
-    const Reader& line_;
+    const typename Lines::reader& line_;
     const Target& target_;
 };
 
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(short_threads)
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
-        search_lines<true>(points, lines.rows(), 1, hull_line(line, target),
+        search_lines<true>(points, lines.rows(), 1, hull_line<Lines, decltype(target)>(line, target),
                            [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
         __syncthreads();
     }
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(walk_threads)
         const auto target = lines.template target<End>(m, next, to, at.group, lane);
         walk<true>(
             hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1,
-            [&](const wide_point& p) { return target.key(Lines::reader::site(line.load(p.row())), p.row()); },
+            [&](const auto& p) { return target.key(Lines::reader::site(line.load(p.row())), p.row()); },
             [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
     }
 }

@@ -16,6 +16,10 @@ constexpr std::int32_t widest_gap =
 /// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     static constexpr bool keeps_ties = true;
+    using number = std::int32_t;
+
+    __device__ static std::int32_t value(std::int32_t loaded) { return loaded * loaded; }
+    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
 
     class reader {
     public:
@@ -27,10 +31,6 @@ struct site_words : word_lines {
             return !word.any() ? none : left <= right ? -left : right;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return static_cast<V>(loaded) * loaded;
-        }
         __device__ static offset site(std::int32_t loaded) { return {loaded, 0}; }
 
     private:
@@ -52,8 +52,15 @@ struct site_words : word_lines {
 struct site_states {
     static constexpr bool keeps_ties = true;
     using group = value_group;
+    using number = std::int32_t;
     pass g;
     const std::uint32_t* cells;
+
+    __device__ static std::int32_t value(std::int32_t loaded) {
+        const offset to = reader::site(loaded);
+        return to.dx * to.dx + to.dy * to.dy;
+    }
+    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
 
     __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
@@ -77,11 +84,6 @@ struct site_states {
         __device__ std::int32_t load(std::int64_t row) const { return static_cast<std::int32_t>(cells_[row * inner_]); }
         __device__ static bool is_site(std::int32_t loaded) {
             return static_cast<std::uint32_t>(loaded) != empty_state;
-        }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            const offset to = site(loaded);
-            return static_cast<V>(to.dx) * to.dx + static_cast<V>(to.dy) * to.dy;
         }
         __device__ static offset site(std::int32_t loaded) {
             return offset_of_state(static_cast<std::uint32_t>(loaded));

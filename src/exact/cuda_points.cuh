@@ -17,8 +17,8 @@ static_assert(listed_points >= 2 * brick_threads);
 
 /// Finds, for the brick whose block calls it, what can win.
 struct brick {
-    int x, y, z;      ///< first cell
-    int x1, y1, z1;   ///< last cell
+    int x, y, z;     ///< first cell
+    int x1, y1, z1;  ///< last cell
 
     __device__ static std::int32_t outside(std::int32_t at, int first, int last) {
         return max(max(first - at, at - last), 0);
@@ -133,7 +133,7 @@ __device__ inline std::int32_t bound_of(brick_memory& memory, lists_outward list
 /// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the end.
 template <class Values, bool Last>
 __device__ void finish_brick(brick_memory& memory, lists_outward lists, const brick& b, std::int32_t bound,
-                             const brick_square& mine, const tile_target<Last>& target) {
+                             const brick_square& mine, const tile_target<std::int32_t, Last>& target) {
     offers<Values> to(bound);
     const bool within = mine.rows.top <= mine.rows.bottom;
     const int lane = mine.rows.lane;
@@ -187,11 +187,9 @@ __global__ void __launch_bounds__(brick_threads, 2)
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
         const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
-        const tile_target<Last> target{m,
-                                       to,
+        const tile_target<std::int32_t, Last> target{m, to,
                                        image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
-                                       static_cast<std::int32_t>(plane_cells),
-                                       min(length - b.x, 32)};
+                                       static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
         if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
         else finish_brick<wide_square>(memory, outward, b, most, mine, target);
         __syncthreads();

@@ -29,16 +29,20 @@ struct post_group {
     int first;
 };
 
-/// Lines along the posts of all images. A post after the last row closes each image.
+/// Lines along the posts of all images, with values in the numbers V. A post after the last row closes each image.
+template <class V>
 struct post_lines {
     static constexpr bool keeps_ties = false;
     using group = post_group;
-    std::int32_t* nearest = nullptr;  ///< row of the nearest site in a column, or -1: for each column, for each post
-    std::uint16_t* winners = nullptr; ///< row that wins: for each post, for each column
+    using number = V;
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each column, for each post
+    std::uint16_t* winners = nullptr;  ///< row that wins: for each post, for each column
     std::int64_t images = 1;
     std::int64_t length = 1;
     int posts = 1;
 
+    __device__ static V value(std::int32_t loaded) { return square(loaded); }
+    __device__ static V square(std::int32_t rows) { return static_cast<V>(rows) * rows; }
     NF_HD std::int64_t groups_an_image() const { return (posts + cuda::warp - 1) / cuda::warp; }
     NF_HD std::int64_t groups() const { return images * groups_an_image(); }
     __device__ post_group group_of(std::int64_t number) const {
@@ -65,10 +69,6 @@ struct post_lines {
             return site < 0 ? none : abs(site - row_);
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return static_cast<V>(loaded) * loaded;
-        }
         /// The row itself.
         __device__ std::int32_t site(std::int32_t x) const { return nearest_[static_cast<std::int64_t>(x) * posts_]; }
 
@@ -85,7 +85,8 @@ struct hard_posts {
     const std::int32_t* list;
     std::int64_t groups_an_image;
 
-    __device__ hard_posts(const hard_tiles& hard, const post_lines& lines)
+    template <class V>
+    __device__ hard_posts(const hard_tiles& hard, const post_lines<V>& lines)
         : images(hard.owner_count), list(hard.owners), groups_an_image(lines.groups_an_image()) {}
     __device__ std::int64_t count() const { return *images * groups_an_image; }
     __device__ std::int64_t operator[](std::int64_t nth) const {
@@ -149,8 +150,9 @@ __device__ inline void nearest_in_chunk(const column_bits& bits, std::int32_t (&
 
 /// A block 32 columns of an image, a warp one chunk of rows after another, read twice: for its first and last sites, then
 /// for the rows nearest to its posts.
+template <class V>
 __global__ void __launch_bounds__(column_threads)
-    nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines to) {
+    nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<column_memory*>(shared);
     const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
@@ -192,24 +194,28 @@ __global__ void __launch_bounds__(column_threads)
 }
 
 /// A warp 32 columns of 32 posts: the nearest sites' rows, along finished hulls.
+template <class V>
 __global__ void __launch_bounds__(walk_threads)
-    walk_posts(const post_lines lines, const hard_tiles hard, const far_lists lists) {
+    walk_posts(const post_lines<V> lines, const hard_tiles hard, const far_lists lists) {
     const hard_posts groups(hard, lines);
     constexpr int block_cells = walk_warps * band_rows;
     const int parts = (lines.rows() + block_cells - 1) / block_cells;
     for (std::int64_t nth = blockIdx.x; nth < groups.count() * parts; nth += gridDim.x) {
         const std::int64_t above = quotient(nth, parts);
         const post_group g = lines.group_of(groups[above]);
-        const int from = static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
+        const int from =
+            static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
         if (from >= lines.rows()) continue;
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(g) - 1);
-        const far_hull<post_lines> hull(lines, lists, g, lane);
-        const post_lines::reader line(lines, g, lane);
+        const far_hull<post_lines<V>> hull(lines, lists, g, lane);
+        const typename post_lines<V>::reader line(lines, g, lane);
         std::uint16_t* const winners = lines.winners_of(g.image, g.first + lane);
         walk<false>(
             hull, lists.slabs, from / slab_rows, from, min(from + band_rows, lines.rows()), 1,
-            [](const wide_point& p) { return p.row(); },
-            [&](int x, std::int32_t, std::int32_t site_x) { winners[x] = static_cast<std::uint16_t>(line.site(site_x)); });
+            [](const auto& p) { return p.row(); },
+            [&](int x, V, std::int32_t site_x) {
+                winners[x] = static_cast<std::uint16_t>(line.site(site_x));
+            });
     }
 }
 
@@ -224,8 +230,8 @@ template <class Values>
 __device__ void offer_own(const square& s, const left_rows& mine, offers<Values>& to) {
 #pragma unroll 2
     for (int row = mine.from + 1; __any_sync(cuda::every_lane, row < mine.end); ++row) {
-        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart),
-                           rows = s.rows_to(row), least = apart * apart + rows * rows;
+        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart), rows = s.rows_to(row),
+                           least = apart * apart + rows * rows;
         // Rows too far away to win could exceed what the square holds.
         const bool wins = row < mine.end && least < to.mine;
         if (__any_sync(cuda::every_lane, wins))
@@ -249,8 +255,26 @@ __device__ void offer_all(const square& s, const left_rows& mine, offers<Values>
     }
 }
 
-template <class Values, bool Last>
-__device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<Last>& target) {
+/// The same in 64 bits, row by row, for squares whose values may exceed 32.
+template <bool Last>
+__device__ void finish_between_wide(const square& s, const left_rows& mine,
+                                    const tile_target<std::int64_t, Last>& target) {
+    if (s.lane >= target.lines) return;
+    int first = mine.from;  // the winning row never moves back
+    for (int q = s.top; q <= s.bottom; ++q) {
+        std::int64_t best = no_site<std::int64_t>();
+        for (int row = first; row <= mine.end; ++row) {
+            const line_word word = s.words[row];
+            if (!word.any()) continue;
+            const std::int64_t apart = word.distance(s.lane), rows = q - row, value = apart * apart + rows * rows;
+            if (value < best) best = value, first = row;
+        }
+        target.put_wide(q, best);
+    }
+}
+
+template <class Values, class V, bool Last>
+__device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<V, Last>& target) {
     offers<Values> to(mine.bound);
     const auto end_of = [&](int row) {
         const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart), rows = s.rows_to(row);
@@ -266,10 +290,10 @@ __device__ void finish_between_in(const square& s, const left_rows& mine, const 
 }
 
 /// A warp one square after another of the hard tiles.
-template <bool Last>
+template <class V, bool Last>
 __global__ void __launch_bounds__(between_threads, 3)
-    finish_between(const word_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                   const post_lines posts, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+                   const post_lines<V> posts, const value_sink<V, Last> to) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = (cut.rows + square_rows - 1) / square_rows;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * squares;
     for (std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * between_warps + threadIdx.x / cuda::warp;
@@ -284,12 +308,19 @@ __global__ void __launch_bounds__(between_threads, 3)
         const std::uint16_t* const winners = posts.winners_of(at.group.outer, top / post_rows) + at.group.x + mine;
         left_rows left{winners[0], winners[posts.length], 0};
         const auto bound_by = [&](int row) {
-            const std::int32_t apart = min(s.words[row].distance(lane), far_apart), rows = max(abs(row - top), abs(s.bottom - row));
+            const std::int32_t apart = min(s.words[row].distance(lane), far_apart),
+                               rows = min(max(abs(row - top), abs(s.bottom - row)), far_apart);
             return apart * apart + rows * rows;
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
-        const tile_target<Last> target{m, to, lines.first_cell(at.group, lane),
+        const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane),
                                        static_cast<std::int32_t>(lines.inner()), width};
+        if constexpr (sizeof(V) == sizeof(std::int64_t)) {
+            if (left.bound > largest_bound) {
+                finish_between_wide(s, left, target);
+                continue;
+            }
+        }
         if (left.bound <= narrow_square::bound) finish_between_in<narrow_square>(s, left, target);
         else finish_between_in<wide_square>(s, left, target);
     }

@@ -15,7 +15,7 @@ constexpr int square_rows = 32;
 // Rows that could win in a square, at most and on average over those of a warp: with more the hulls are cheaper.
 constexpr int most_offers = 96, many_offers = 64;
 constexpr int most_looked = 512;  // rows with sites beside a square: with more it would be offered too many
-constexpr int pairs_a_bound = 3;     // after so many offers, a look at what the largest value has become
+constexpr int pairs_a_bound = 3;  // after so many offers, a look at what the largest value has become
 
 // Distances from here on are taken to be this, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
 // squares end at `largest_bound`, and rows that far apart may still be offered without exceeding 2^31.
@@ -146,8 +146,8 @@ struct window {
 struct square {
     const line_word* words;
     const sited_row* list;
-    int count;   ///< of the list
-    int middle;  ///< in the list: first row from `top` on
+    int count;        ///< of the list
+    int middle;       ///< in the list: first row from `top` on
     int top, bottom;  ///< first and last row
     int lane;
 
@@ -256,9 +256,9 @@ __device__ void gather(const square& s, const window& w, offers<Values>& to) {
     to.finish();
 }
 
-template <bool Last, class Values, int... I>
-__device__ void write_square(const square& s, std::int32_t bound, const tile_target<Last>& target,
-                             const Values& best, std::integer_sequence<int, I...>) {
+template <class V, bool Last, class Values, int... I>
+__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target, const Values& best,
+                             std::integer_sequence<int, I...>) {
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {
@@ -274,15 +274,15 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
     for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
 }
 
-template <class Values, bool Last>
-__device__ void finish_square_in(const square& s, const window& w, const tile_target<Last>& target) {
+template <class Values, class V, bool Last>
+__device__ void finish_square_in(const square& s, const window& w, const tile_target<V, Last>& target) {
     offers<Values> to(w.bound);
     gather(s, w, to);
     write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-template <bool Last>
-__device__ void finish_square(const square& s, const window& w, const tile_target<Last>& target) {
+template <class V, bool Last>
+__device__ void finish_square(const square& s, const window& w, const tile_target<V, Last>& target) {
     if (s.count == 0) {
         if (s.lane < target.lines)
             for (int row = s.top; row <= s.bottom; ++row) target.put(row, no_site<std::int32_t>());

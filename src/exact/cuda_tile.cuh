@@ -54,18 +54,26 @@ __device__ inline float root_of_whole(float x) {
     return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
 }
 
-/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
-template <bool Last>
+/// Where passes without sites leave their cells.
+template <class V, bool Last>
+using value_sink = sink<V, V, false, Last>;
+
+/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart. Tiles hold values in 32 bits,
+/// whatever the numbers of the problem.
+template <class V, bool Last>
 struct tile_target {
-    const metric<std::int32_t>& m;
-    const sink<std::int32_t, std::int32_t, false, Last>& to;
+    const metric<V>& m;
+    const value_sink<V, Last>& to;
     std::int64_t first;
     std::int32_t inner;
     int lines;
 
     /// Of 32 bits both: one instruction, where 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
-    __device__ void put(unsigned row, std::int32_t value) const { to.put(m, first + row_at(row), value, 0); }
+    __device__ void put_wide(unsigned row, V value) const { to.put(m, first + row_at(row), value, 0); }
+    __device__ void put(unsigned row, std::int32_t value) const {
+        put_wide(row, value < no_site<std::int32_t>() ? static_cast<V>(value) : no_site<V>());
+    }
     /// Of a value that the limit may forbid.
     __device__ float root(float value) const {
         return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_of_whole(value);
@@ -277,16 +285,14 @@ __device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inn
                             const CellOf& cell_of) {
     constexpr int half = t.half;
     if (r.end - r.from == 2 * half) return write_pairs<true>(t, out, inner, 0, half, cell_of);
-    const auto put = [&](int row, std::uint32_t bits) {
-        out[static_cast<std::int64_t>(row) * inner] = cell_of(bits);
-    };
+    const auto put = [&](int row, std::uint32_t bits) { out[static_cast<std::int64_t>(row) * inner] = cell_of(bits); };
     if (r.end - half <= r.from) return write_rows(t, r.from, r.end, put);
     write_pairs<false>(t, out, inner, r.from, r.end - half, cell_of);
     write_rows(t, r.end - half, half + r.from, put);
 }
 
-template <int LaneRows, bool Last>
-__device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& target, const tile_rows& r) {
+template <int LaneRows, class V, bool Last>
+__device__ void write_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r) {
     constexpr auto bias = static_cast<std::int32_t>(half_1024);
     if (static_cast<int>(threadIdx.x) % cuda::warp >= target.lines) return;
     const std::int64_t corner = target.first + target.row_at(r.first);
@@ -311,14 +317,15 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& tar
 
 /// From a filled tile to finished cells, with so many steps before the first look at whether they suffice; false, for
 /// all threads of the block alike, when it is hard.
-template <int LaneRows, bool Last>
-__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& target, const tile_rows& r,
+template <int LaneRows, class V, bool Last>
+__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r,
                             int first_steps) {
     __syncthreads();
+    const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
     bool fits = true;
     for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
          line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, r, first_steps, target.to.limit);
+        fits = finish_line(t, line, r, first_steps, limit);
     if (__syncthreads_or(!fits)) return false;
     write_tile(t, target, r);
     return true;
@@ -370,7 +377,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     // Lanes beyond the last line read it too, but do not write.
     const std::int64_t first = lines.first_cell(at.group, min(lane, width - 1));
     const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<Last> target{m, to, first, inner, width};
+    const tile_target<std::int32_t, Last> target{m, to, first, inner, width};
     const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
     if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group.number);
     if constexpr (Last) fill_roots(t);

@@ -80,11 +80,10 @@ public:
             const packed_lines lines = this->lines(memory);
             words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
             sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
-            if (lines.stretches > 1)
-                ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+            if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
-                const post_lines posts = this->posts(memory);
+                const auto posts = this->posts<std::int32_t>(memory);
                 listed = posts.images * posts.posts * posts.length;
                 ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
                 nearest_ = memory.reserve<std::int32_t>(listed);
@@ -124,9 +123,10 @@ public:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    [[nodiscard]] post_lines posts(const cuda::workspace& memory) const {
+    template <class V>
+    [[nodiscard]] post_lines<V> posts(const cuda::workspace& memory) const {
         const packed_lines lines = this->lines(memory);
-        post_lines posts;
+        post_lines<V> posts;
         posts.nearest = memory.get<std::int32_t>(nearest_);
         posts.winners = memory.get<std::uint16_t>(winners_);
         posts.images = lines.images;
@@ -199,11 +199,11 @@ private:
 
 /// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only: as
 /// many blocks as a large GPU holds share them.
-template <bool Last>
+template <class V, bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<std::int32_t>& m, const tile_workspace& tiles,
-                const cuda::workspace& memory, int axis, const sink<std::int32_t, std::int32_t, false, Last>& to)
+    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles,
+                const cuda::workspace& memory, int axis, const value_sink<V, Last>& to)
         : on_(on),
           m_(m),
           tiles_(tiles),
@@ -222,11 +222,11 @@ public:
         pack(on_, image, lines, points_, tiles_.counts(memory_));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles * cut_.into.count,
-                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count, dim3(tile_threads<LaneRows>),
+                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
         });
-        if (tiles_.far(axis_)) finish_by_posts(from);
-        else finish_short(search_hard_words<Last>, from, lines.tiles);
+        if (tiles_.far(axis_)) return finish_by_posts(from);
+        if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -252,15 +252,15 @@ private:
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
-        const post_lines posts = tiles_.posts(memory_);
+        const auto posts = tiles_.posts<V>(memory_);
         const far_lists lists = tiles_.lists(memory_, posts.length);
-        cuda::launch(on_, nearest_to_posts, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
+        cuda::launch(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
                      sizeof(column_memory), from, hard_, posts);
         build_hulls<hard_posts>(posts, posts.groups(), lists);
-        cuda::launch(on_, walk_posts,
+        cuda::launch(on_, walk_posts<V>,
                      std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
                      dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
-        cuda::launch(on_, finish_between<Last>,
+        cuda::launch(on_, finish_between<V, Last>,
                      std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
                      dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
     }
@@ -273,9 +273,9 @@ private:
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
-        const std::int64_t volumes = tiles_.volumes(),
-                           bricks = volumes * points_.lists_an_image * blocks_for(m_.size[m_.rank - 2], brick_warps) *
-                                    blocks_for(m_.size[m_.rank - 1], cuda::warp);
+        const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
+                                                                blocks_for(m_.size[m_.rank - 2], brick_warps) *
+                                                                blocks_for(m_.size[m_.rank - 1], cuda::warp);
         cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
                      m_, volumes, to_);
     }
@@ -305,7 +305,7 @@ private:
     }
 
     const device& on_;
-    const metric<std::int32_t>& m_;
+    const metric<V>& m_;
     const tile_workspace& tiles_;
     const cuda::workspace& memory_;
     int axis_;
@@ -313,7 +313,7 @@ private:
     tile_cut cut_;
     hard_tiles hard_;
     point_lists points_;
-    sink<std::int32_t, std::int32_t, false, Last> to_;
+    value_sink<V, Last> to_;
 };
 
 }  // namespace nearfield::exact

@@ -46,7 +46,6 @@ struct tile_place {
 
 /// Lines that packed words stand for.
 struct word_lines {
-    static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     using group = word_group;
     packed_lines lines;
 
@@ -63,20 +62,16 @@ struct word_lines {
     }
     __device__ int rows() const { return static_cast<int>(lines.rows); }
     __device__ std::int64_t inner() const { return lines.length; }
-    __device__ int width(const word_group& g) const {
-        return min(static_cast<int>(lines.length) - g.x, cuda::warp);
-    }
+    __device__ int width(const word_group& g) const { return min(static_cast<int>(lines.length) - g.x, cuda::warp); }
     /// Cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
         return g.outer * lines.rows * lines.length + g.x + lane;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
     /// Which rows of the group's image have sites.
-    __device__ const std::uint32_t* sited(const word_group& g) const {
-        return lines.sited + g.outer * lines.groups();
-    }
+    __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
 
-    /// What a row of a line holds, and its value.
+    /// Loads how far a line's nearest site is in a row.
     class reader {
     public:
         __device__ reader(const word_lines& of, const word_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
@@ -85,11 +80,6 @@ struct word_lines {
             return word.any() ? word.distance(bit_) : none;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return static_cast<V>(loaded) * loaded;
-        }
-
     private:
         static constexpr std::int32_t none = -1;
         const line_word* words_;
@@ -99,11 +89,14 @@ struct word_lines {
 
 /// Lines with the values that the passes before left.
 struct value_lines {
-    static constexpr bool keeps_ties = false;
+    static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     using group = value_group;
+    using number = std::int32_t;
     pass g;
     const std::int32_t* cells;
 
+    __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
+    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
     __device__ value_group group_of(std::int64_t number) const { return {number}; }
     __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
         if (cut.count == 1) return {{tile}, 0};
@@ -125,11 +118,6 @@ struct value_lines {
             : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
         __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
-        template <class V>
-        __device__ static V value(std::int32_t loaded) {
-            return loaded;
-        }
-
     private:
         const std::int32_t* cells_;
         std::int64_t inner_;
