@@ -218,7 +218,7 @@ bool has_plain_types(const fields<Place>& out) {
         return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
     };
     return is(out.distance, {dtype::float32, dtype::float64}) &&
-           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) && is(out.index, {dtype::int64}) &&
+           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) && is(out.index, {dtype::int64, dtype::int32}) &&
            !out.label.wanted() && !out.trusted.wanted();
 }
 

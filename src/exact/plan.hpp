@@ -53,7 +53,7 @@ struct plan {
     double open_beside = std::numeric_limits<double>::infinity();
     double limit = std::numeric_limits<double>::infinity();  ///< larger values mean no site
 
-    bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int64, int32
+    bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int32/64, int32
 
     /// The engines without options suffice: sites for all cells, open borders, no limit, no unusual field.
     [[nodiscard]] bool plain() const;
