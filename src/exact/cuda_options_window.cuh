@@ -280,45 +280,47 @@ __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed
 /// A block 32 columns of some bands of 32 rows, a warp a band.
 template <class V, class K, bool Keyed, class Rows, bool Last>
 __global__ void __launch_bounds__(window_threads<V>)
-    search_window(const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
+    search_window(const gate when, const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
                   const __grid_constant__ window how, const typename Rows::source from,
                   const sink<V, K, Keyed, Last> to, std::uint8_t* hard) {
-    extern __shared__ std::byte shared_window[];
-    const auto groups = static_cast<std::uint32_t>(Rows::groups(g, from));
-    const std::uint32_t group = blockIdx.x % groups;
-    // Searched again as a whole, so that nothing is lost. All threads must agree, since a neighbour may be setting it
-    // now.
-    if (!how.final && __syncthreads_or(hard[group])) return;
-    const Rows rows(by, g, from, how, group);
-    const auto& line = rows.line;
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x / groups) * window_rows<V>;
-    window_memory<V, Keyed> memory(shared_window, how);
-    memory.fill(rows, first);
-    __syncthreads();
-    const V least = by.least();
-    const near_terms<V> terms(line, how.radius);
-    const band_masks masks(memory.mask + threadIdx.y * cuda::warp);
-    const int from_row = threadIdx.y * mark_bits;
-    const int end_row = static_cast<int>(min(g.rows - first, static_cast<std::int64_t>(from_row + mark_bits)));
-    std::int64_t cell = line.cell(first + from_row);
-    for (int at = from_row; at < end_row; ++at, cell += g.inner) {
-        const std::int64_t q = first + at;
-        const auto best = search_masks<V, K, Keyed>(memory, masks, rows, terms, first, at, how.radius, least);
-        if (!how.final) {
-            const std::int64_t beyond = how.radius + 1;
-            const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;
-            const bool open = more && !best.is_settled(static_cast<V>(line.term(beyond) + least));
-            if (__any_sync(cuda::every_lane, open)) {
-                if (threadIdx.x == 0) hard[group] = 1;
-                return;
+    each_block(when, [&](std::int64_t block) {
+        extern __shared__ std::byte shared_window[];
+        const auto groups = static_cast<std::uint32_t>(Rows::groups(g, from));
+        const std::uint32_t group = block % groups;
+        // Searched again as a whole, so that nothing is lost. All threads must agree, since a neighbour may be setting it
+        // now.
+        if (!how.final && __syncthreads_or(hard[group])) return;
+        const Rows rows(by, g, from, how, group);
+        const auto& line = rows.line;
+        const std::int64_t first = static_cast<std::int64_t>(block / groups) * window_rows<V>;
+        window_memory<V, Keyed> memory(shared_window, how);
+        memory.fill(rows, first);
+        __syncthreads();
+        const V least = by.least();
+        const near_terms<V> terms(line, how.radius);
+        const band_masks masks(memory.mask + threadIdx.y * cuda::warp);
+        const int from_row = threadIdx.y * mark_bits;
+        const int end_row = static_cast<int>(min(g.rows - first, static_cast<std::int64_t>(from_row + mark_bits)));
+        std::int64_t cell = line.cell(first + from_row);
+        for (int at = from_row; at < end_row; ++at, cell += g.inner) {
+            const std::int64_t q = first + at;
+            const auto best = search_masks<V, K, Keyed>(memory, masks, rows, terms, first, at, how.radius, least);
+            if (!how.final) {
+                const std::int64_t beyond = how.radius + 1;
+                const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;
+                const bool open = more && !best.is_settled(static_cast<V>(line.term(beyond) + least));
+                if (__any_sync(cuda::every_lane, open)) {
+                    if (threadIdx.x == 0) hard[group] = 1;
+                    return;
+                }
             }
+            if (!rows.mine) continue;
+            const V value = best.value();
+            const bool valid = value < no_site<V>() && !(value > by.limit);
+            to.put(by.m, cell, valid ? value : no_site<V>(), valid ? best.key() : no_key<K>);
+            if (by.next_values != nullptr) by.next_values[cell] = value;
         }
-        if (!rows.mine) continue;
-        const V value = best.value();
-        const bool valid = value < no_site<V>() && !(value > by.limit);
-        to.put(by.m, cell, valid ? value : no_site<V>(), valid ? best.key() : no_key<K>);
-        if (by.next_values != nullptr) by.next_values[cell] = value;
-    }
+    });
 }
 
 }  // namespace

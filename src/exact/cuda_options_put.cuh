@@ -1,0 +1,171 @@
+// The last pass of the tiles with options: its kernel, and the fields that it writes itself, which are float32 distances,
+// with a sign or without, and the trust mask. Others are made from its states.
+#pragma once
+
+#include "exact/cuda_options_tile.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+/// An axis whose ends are open: what lies beyond them may be nearer.
+struct open_end {
+    std::int64_t weight, rows, lines_between;  ///< lines between two rows; 0 for the last axis
+};
+
+struct trust {
+    std::uint8_t* to = nullptr;  ///< null is not wanted
+    open_end ends[max_rank];
+    int count = 0;
+    std::int64_t pass_weight = 0;  ///< of the axis of the pass, where its ends are open, else 0
+    std::int64_t beside = 0;       ///< value of the nearest open end of axes that have a single cell
+    std::int64_t limit = 0;        ///< negative: none
+    bool half_cell = false, any = false;
+
+    [[nodiscard]] __device__ std::int64_t cost(std::int64_t weight, std::int64_t cells) const {
+        const std::int64_t reach = half_cell ? 2 * cells - 1 : cells;
+        return weight * reach * reach;
+    }
+    /// Of a line's cells along the axis of the pass: the nearest end of the other axes.
+    [[nodiscard]] __device__ std::int64_t nearest(std::int64_t line, std::int64_t x) const {
+        std::int64_t value = beside;
+        for (int i = 0; i < count; ++i) {
+            const open_end& end = ends[i];
+            std::int64_t at = x;
+            if (end.lines_between > 0) {
+                const std::int64_t above = quotient(line, end.lines_between);
+                at = above - quotient(above, end.rows) * end.rows;
+            }
+            value = min(value, cost(end.weight, min(at + 1, end.rows - at)));
+        }
+        return value;
+    }
+};
+
+/// What becomes of values.
+struct tile_fields {
+    float* distance = nullptr;  ///< null is not wanted
+    trust trusted;
+    const std::uint32_t* zeros = nullptr;  ///< of a sign: which cells are zero
+    float sign_of_zero = 1, sign_of_others = 1;
+    int saturated = 0, beside = 0;
+    float factor = 1;
+    bool small = true;  ///< values are below 2^23
+    float unit = 1;     ///< of roots: half a cell, or a cell
+
+    [[nodiscard]] __device__ float root(float value) const {
+        if (small) return root_of_whole(value * factor) * unit;
+        return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * static_cast<double>(factor))) * unit;
+    }
+};
+
+/// The fields of a lane's column of a tile.
+class column_fields {
+public:
+    __device__ column_fields(const tile_fields& to, const step_pass& g, const step_place& place, int lane)
+        : to_(to), g_(g), inner_(static_cast<std::int32_t>(g.lines_between * g.length)) {
+        const std::int64_t line = place.line(g, 0), x = place.word * cuda::warp + lane;
+        first_ = line * g.length + x;
+        if (to.zeros != nullptr) first_word_ = place.word_at(g, 0), bit_ = lane;
+        if (to.trusted.to != nullptr) nearest_end_ = to.trusted.nearest(line, x);
+    }
+
+    /// Without a sign, and nothing but distances; a value as a float that holds it.
+    __device__ void put_distance(int q, float value) const {
+        value = fminf(value, static_cast<float>(to_.beside));
+        const float root = to_.root(value);
+        to_.distance[cell(q)] = value < static_cast<float>(to_.saturated) ? root : __int_as_float(0x7f800000);
+    }
+
+    __device__ void put(int q, float as_float) const {
+        const int value = min(static_cast<int>(as_float), to_.beside);
+        const bool found = value < to_.saturated;
+        if (to_.distance != nullptr) {
+            float distance = found ? to_.root(static_cast<float>(value)) : __int_as_float(0x7f800000);
+            if (to_.zeros != nullptr) {
+                const std::uint32_t zeros = to_.zeros[first_word_ + q * g_.lines_between * g_.words];
+                distance *= zeros >> bit_ & 1 ? to_.sign_of_zero : to_.sign_of_others;
+            }
+            to_.distance[cell(q)] = distance;
+        }
+        if (to_.trusted.to == nullptr) return;
+        const trust& by = to_.trusted;
+        std::int64_t end = nearest_end_;
+        if (by.pass_weight > 0) end = min(end, by.cost(by.pass_weight, min(q + 1, g_.rows - q)));
+        by.to[cell(q)] = !by.any || (found ? end >= value : by.limit >= 0 && end > by.limit);
+    }
+
+private:
+    [[nodiscard]] __device__ std::int64_t cell(int q) const { return first_ + static_cast<std::int64_t>(q) * inner_; }
+
+    const tile_fields& to_;
+    const step_pass& g_;
+    std::int64_t first_, first_word_ = 0, nearest_end_ = 0;
+    std::int32_t inner_;
+    int bit_ = 0;
+};
+
+/// A lane a column: 32 neighbouring cells of a row at a time. `put(q, value)` has the value as a float.
+template <int LaneRows, class Put>
+__device__ void each_owned(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place, int lane,
+                           const Put& put) {
+    const int from = g.halo, end = min(g.halo + g.own, g.rows - place.first_row);
+#pragma unroll 4
+    for (int pair = static_cast<int>(threadIdx.x) / cuda::warp; pair < t.half; pair += step_warps<LaneRows>) {
+        const std::uint32_t two = t.word(pair, lane);
+        if (pair >= from && pair < end) put(place.first_row + pair, whole_half<false, 0>(two));
+        if (pair + t.half >= from && pair + t.half < end)
+            put(place.first_row + pair + t.half, whole_half<true, 0>(two));
+    }
+}
+
+template <int LaneRows>
+__device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
+                           const tile_fields& to) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    if (lane >= place.columns(g)) return;
+    const column_fields column(to, g, place, lane);
+    if (to.zeros == nullptr && to.trusted.to == nullptr && to.small)
+        each_owned(t, g, place, lane, [&](int q, float value) { column.put_distance(q, value); });
+    else each_owned(t, g, place, lane, [&](int q, float value) { column.put(q, value); });
+}
+
+/// Where a pass reads and writes.
+struct step_io {
+    const tile_word* words = nullptr;      ///< of the first pass
+    const std::uint32_t* zeros = nullptr;  ///< cells that are sites for all
+    bool changes = false;
+    const std::uint16_t* from = nullptr;  ///< of later passes
+    std::uint16_t* to = nullptr;          ///< null: fields are written
+    std::int32_t* refused = nullptr;      ///< of the last pass, where it may refuse
+    tile_fields fields;
+};
+
+/// A block a tile: 32 columns of a line or of a window of it. `last` says what distances along the last axis cost.
+template <int LaneRows>
+__global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
+    step_tiles(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,
+               const __grid_constant__ step_io io) {
+    extern __shared__ std::uint32_t step_words[];
+    // Refused already: what is written here will be written again.
+    if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
+    const step_tile<LaneRows> t{step_words};
+    const step_place place(g);
+    if (io.words == nullptr) fill_from_states(t, g, place, io.from);
+    else if (io.changes) fill_from_bits<LaneRows, true>(t, g, last, place, io.words, io.zeros);
+    else fill_from_bits<LaneRows, false>(t, g, last, place, io.words, io.zeros);
+    __syncthreads();
+    const int most = step_lines(t, g, place);
+    if (io.refused != nullptr) {
+        const bool refuses = min(most, io.fields.beside) >= g.saturated;
+        if (__syncthreads_or(refuses)) {
+            if (threadIdx.x == 0) *io.refused = 1;
+            return;
+        }
+    }
+    __syncthreads();
+    if (io.to != nullptr) put_states(t, g, place, io.to);
+    else put_fields(t, g, place, io.fields);
+}
+
+}  // namespace
+}  // namespace nearfield::exact
