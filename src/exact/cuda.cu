@@ -6,6 +6,7 @@
 #include "exact/cuda_call.hpp"
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_plain.cuh"
+#include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
 
 namespace nearfield::exact {
@@ -20,9 +21,12 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
+/// Whether the engine without options gets a call.
+bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
+
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -69,7 +73,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     try {
-        if (serves_plainly(p)) {
+        if (goes_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -98,7 +102,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    if (serves_plainly(p)) describe_plain(on, p, to);
+    if (goes_plainly(p)) describe_plain(on, p, to);
     return to;
 }
 
