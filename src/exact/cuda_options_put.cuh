@@ -9,25 +9,30 @@ namespace {
 
 /// An axis whose ends are open: what lies beyond them may be nearer.
 struct open_end {
-    std::int64_t weight, rows, lines_between;  ///< lines between two rows; 0 for the last axis
+    std::int64_t lines_between;  ///< lines between two rows; 0 for the last axis
+    std::int64_t rows;
+    int weight, far;  ///< so many cells cost `saturated` or more
 };
 
+/// Where distances could not become smaller whatever lay beyond the open ends. What those cost is compared with values
+/// below `saturated`, or with a limit just below it, so that they too may end there.
 struct trust {
     std::uint8_t* to = nullptr;  ///< null is not wanted
     open_end ends[max_rank];
     int count = 0;
-    std::int64_t pass_weight = 0;  ///< of the axis of the pass, where its ends are open, else 0
-    std::int64_t beside = 0;       ///< value of the nearest open end of axes that have a single cell
-    std::int64_t limit = 0;        ///< negative: none
-    bool half_cell = false, any = false;
+    open_end along{};  ///< of the axis of the pass; weight 0 where its ends are not open
+    int beside = 0;    ///< of the nearest open end of axes that have a single cell
+    int saturated = 0;
+    bool half_cell = false, any = false, limited = false;
 
-    [[nodiscard]] __device__ std::int64_t cost(std::int64_t weight, std::int64_t cells) const {
-        const std::int64_t reach = half_cell ? 2 * cells - 1 : cells;
-        return weight * reach * reach;
+    [[nodiscard]] __device__ int cost(const open_end& end, std::int64_t at) const {
+        const auto cells = static_cast<int>(min(min(at + 1, end.rows - at), static_cast<std::int64_t>(end.far)));
+        const int reach = half_cell ? 2 * cells - 1 : cells;
+        return min(end.weight * reach * reach, saturated);
     }
     /// Of a line's cells along the axis of the pass: the nearest end of the other axes.
-    [[nodiscard]] __device__ std::int64_t nearest(std::int64_t line, std::int64_t x) const {
-        std::int64_t value = beside;
+    [[nodiscard]] __device__ int nearest(std::int64_t line, std::int64_t x) const {
+        int value = beside;
         for (int i = 0; i < count; ++i) {
             const open_end& end = ends[i];
             std::int64_t at = x;
@@ -35,9 +40,12 @@ struct trust {
                 const std::int64_t above = quotient(line, end.lines_between);
                 at = above - quotient(above, end.rows) * end.rows;
             }
-            value = min(value, cost(end.weight, min(at + 1, end.rows - at)));
+            value = min(value, cost(end, at));
         }
         return value;
+    }
+    [[nodiscard]] __device__ bool of(int nearest_end, int value) const {
+        return !any || (value < saturated ? nearest_end >= value : limited && nearest_end >= saturated);
     }
 };
 
@@ -62,59 +70,55 @@ struct tile_fields {
 class column_fields {
 public:
     __device__ column_fields(const tile_fields& to, const step_pass& g, const step_place& place, int lane)
-        : to_(to), g_(g), inner_(static_cast<std::int32_t>(g.lines_between * g.length)) {
-        const std::int64_t line = place.line(g, 0), x = place.word * cuda::warp + lane;
-        first_ = line * g.length + x;
-        if (to.zeros != nullptr) first_word_ = place.word_at(g, 0), bit_ = lane;
-        if (to.trusted.to != nullptr) nearest_end_ = to.trusted.nearest(line, x);
+        : to_(to),
+          place_(place),
+          inner_(static_cast<std::int32_t>(g.lines_between * g.length)),
+          lane_(lane),
+          first_(place.first_line * g.length + place.word * cuda::warp + lane) {
+        if (to.trusted.to != nullptr)
+            nearest_end_ = to.trusted.nearest(place.first_line, place.word * cuda::warp + lane);
     }
 
-    /// Without a sign, and nothing but distances; a value as a float that holds it.
+    /// Of a value as a float that holds it. Without a sign, and nothing but distances.
     __device__ void put_distance(int q, float value) const {
         value = fminf(value, static_cast<float>(to_.beside));
         const float root = to_.root(value);
         to_.distance[cell(q)] = value < static_cast<float>(to_.saturated) ? root : __int_as_float(0x7f800000);
     }
 
-    __device__ void put(int q, float as_float) const {
-        const int value = min(static_cast<int>(as_float), to_.beside);
-        const bool found = value < to_.saturated;
+    __device__ void put(int q, float value) const {
+        value = fminf(value, static_cast<float>(to_.beside));
         if (to_.distance != nullptr) {
-            float distance = found ? to_.root(static_cast<float>(value)) : __int_as_float(0x7f800000);
-            if (to_.zeros != nullptr) {
-                const std::uint32_t zeros = to_.zeros[first_word_ + q * g_.lines_between * g_.words];
-                distance *= zeros >> bit_ & 1 ? to_.sign_of_zero : to_.sign_of_others;
-            }
+            float distance = to_.root(value);
+            if (!(value < static_cast<float>(to_.saturated))) distance = __int_as_float(0x7f800000);
+            if (to_.zeros != nullptr)
+                distance *= to_.zeros[place_.word_at(q)] >> lane_ & 1 ? to_.sign_of_zero : to_.sign_of_others;
             to_.distance[cell(q)] = distance;
         }
         if (to_.trusted.to == nullptr) return;
-        const trust& by = to_.trusted;
-        std::int64_t end = nearest_end_;
-        if (by.pass_weight > 0) end = min(end, by.cost(by.pass_weight, min(q + 1, g_.rows - q)));
-        by.to[cell(q)] = !by.any || (found ? end >= value : by.limit >= 0 && end > by.limit);
+        int end = nearest_end_;
+        if (to_.trusted.along.weight > 0) end = min(end, to_.trusted.cost(to_.trusted.along, q));
+        to_.trusted.to[cell(q)] = to_.trusted.of(end, static_cast<int>(__float_as_uint(value + 8388608.0f) & 0xffff));
     }
 
 private:
     [[nodiscard]] __device__ std::int64_t cell(int q) const { return first_ + static_cast<std::int64_t>(q) * inner_; }
 
     const tile_fields& to_;
-    const step_pass& g_;
-    std::int64_t first_, first_word_ = 0, nearest_end_ = 0;
+    const step_place& place_;
     std::int32_t inner_;
-    int bit_ = 0;
+    int lane_, nearest_end_ = 0;
+    std::int64_t first_;
 };
 
 /// A lane a column: 32 neighbouring cells of a row at a time. `put(q, value)` has the value as a float.
-template <int LaneRows, class Put>
-__device__ void each_owned(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place, int lane,
-                           const Put& put) {
-    const int from = g.halo, end = min(g.halo + g.own, g.rows - place.first_row);
-#pragma unroll 4
+template <int Unrolled, int LaneRows, class Put>
+__device__ void each_owned(const step_tile<LaneRows>& t, const step_place& place, int lane, const Put& put) {
+#pragma unroll Unrolled
     for (int pair = static_cast<int>(threadIdx.x) / cuda::warp; pair < t.half; pair += step_warps<LaneRows>) {
         const std::uint32_t two = t.word(pair, lane);
-        if (pair >= from && pair < end) put(place.first_row + pair, whole_half<false, 0>(two));
-        if (pair + t.half >= from && pair + t.half < end)
-            put(place.first_row + pair + t.half, whole_half<true, 0>(two));
+        if (place.owns(pair)) put(place.first_row + pair, whole_half<false, 0>(two));
+        if (place.owns(pair + t.half)) put(place.first_row + pair + t.half, whole_half<true, 0>(two));
     }
 }
 
@@ -125,8 +129,8 @@ __device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, con
     if (lane >= place.columns(g)) return;
     const column_fields column(to, g, place, lane);
     if (to.zeros == nullptr && to.trusted.to == nullptr && to.small)
-        each_owned(t, g, place, lane, [&](int q, float value) { column.put_distance(q, value); });
-    else each_owned(t, g, place, lane, [&](int q, float value) { column.put(q, value); });
+        each_owned<4>(t, place, lane, [&](int q, float value) { column.put_distance(q, value); });
+    else each_owned<1>(t, place, lane, [&](int q, float value) { column.put(q, value); });
 }
 
 /// Where a pass reads and writes.
@@ -150,7 +154,8 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
     const step_tile<LaneRows> t{step_words};
     const step_place place(g);
-    if (io.words == nullptr) fill_from_states(t, g, place, io.from);
+    if (io.words == nullptr && g.has_flags()) fill_from_states<LaneRows, true>(t, g, place, io.from);
+    else if (io.words == nullptr) fill_from_states<LaneRows, false>(t, g, place, io.from);
     else if (io.changes) fill_from_bits<LaneRows, true>(t, g, last, place, io.words, io.zeros);
     else fill_from_bits<LaneRows, false>(t, g, last, place, io.words, io.zeros);
     __syncthreads();
@@ -163,7 +168,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
         }
     }
     __syncthreads();
-    if (io.to != nullptr) put_states(t, g, place, io.to);
+    if (io.to != nullptr) put_states(t, place, io.to);
     else put_fields(t, g, place, io.fields);
 }
 

@@ -35,6 +35,7 @@ struct step_pass {
     int own = 1, halo = 0, windows = 1;  ///< rows of a window, and beside it on either side
     int weight = 1;
     bool half_cell = false, periodic = false, closed = false;
+    bool cyclic = false;                     ///< the line is periodic, and the tile is the line
     int saturated = 0;                       ///< values from here on are not told apart
     int far = 1;                             ///< so many cells cost that
     int most_steps = 0;                      ///< more would change nothing
@@ -48,49 +49,64 @@ struct step_pass {
         const int reach = half_cell ? max(2 * cells - 1, 0) : cells;
         return min(reach * reach * weight, saturated);
     }
+    /// Of two numbers of cells in a word's halves.
+    [[nodiscard]] __device__ std::uint32_t cost_of_two(std::uint32_t cells) const {
+        cells = __vminu2(cells, twice(static_cast<std::uint32_t>(far)));
+        const std::uint32_t reach = half_cell ? 2 * cells - __vminu2(cells, twice(1)) : cells;
+        const std::uint32_t low = reach & 0xffff, high = reach >> 16;
+        const auto by = static_cast<std::uint32_t>(weight), most = static_cast<std::uint32_t>(saturated);
+        return min(low * low * by, most) | min(high * high * by, most) << 16;
+    }
 };
 
 /// A block's tile: its columns are those of one word.
 struct step_place {
-    std::int64_t word, between, outer;
-    int first_row;  ///< of the tile; the window begins `halo` after it
+    std::int64_t first_word;  ///< of row 0
+    std::int64_t first_line;
+    std::int32_t between_rows;  ///< words
+    std::int32_t word;          ///< of a line
+    int first_row;              ///< of the tile; the window begins `halo` after it
+    int from, end;              ///< rows of the tile that it owes the line
 
     __device__ explicit step_place(const step_pass& g) {
-        std::int64_t rest = quotient(blockIdx.x, g.words);
-        word = blockIdx.x - rest * g.words;
-        std::int64_t above = quotient(rest, g.lines_between);
-        between = rest - above * g.lines_between;
-        outer = quotient(above, g.windows);
+        const std::int64_t rest = quotient(blockIdx.x, g.words), above = quotient(rest, g.lines_between),
+                           outer = quotient(above, g.windows);
+        word = static_cast<std::int32_t>(blockIdx.x - rest * g.words);
+        first_line = outer * g.rows * g.lines_between + rest - above * g.lines_between;
+        first_word = first_line * g.words + word;
+        between_rows = static_cast<std::int32_t>(g.lines_between * g.words);
         first_row = static_cast<int>(above - outer * g.windows) * g.own - g.halo;
+        from = g.halo, end = min(g.halo + g.own, g.rows - first_row);
     }
-    __device__ std::int64_t line(const step_pass& g, int q) const {
-        return (outer * g.rows + q) * g.lines_between + between;
+    /// Number of the tile's word in row q.
+    [[nodiscard]] __device__ std::int64_t word_at(int q) const {
+        return first_word + static_cast<std::int64_t>(q) * between_rows;
     }
-    __device__ std::int64_t word_at(const step_pass& g, int q) const { return line(g, q) * g.words + word; }
-    __device__ int columns(const step_pass& g) const {
-        return static_cast<int>(min(g.length - word * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+    [[nodiscard]] __device__ int columns(const step_pass& g) const {
+        return static_cast<int>(
+            min(g.length - static_cast<std::int64_t>(word) * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
     }
     /// Row of the line for a row of the tile; negative for none.
-    __device__ int row(const step_pass& g, int of_tile) const {
-        const int q = first_row + of_tile;
-        if (of_tile >= g.own + 2 * g.halo) return -1;
-        if (!g.periodic) return q < g.rows ? q : -1;
-        return q < 0 ? q + g.rows : q < g.rows ? q : q - g.rows < g.halo ? q - g.rows : -1;
+    [[nodiscard]] __device__ int row(const step_pass& g, int of_tile) const {
+        int q = first_row + of_tile;
+        if (g.periodic) {
+            if (q < 0) q += g.rows;
+            else if (q >= g.rows && q < g.rows + g.halo) q -= g.rows;
+        }
+        return of_tile < g.own + 2 * g.halo && q < g.rows ? q : -1;
     }
-    /// Whether the tile owes the line a row.
-    __device__ bool owns(const step_pass& g, int of_tile) const {
-        return of_tile >= g.halo && of_tile < g.halo + g.own && first_row + of_tile < g.rows;
-    }
+    [[nodiscard]] __device__ bool owns(int of_tile) const { return of_tile >= from && of_tile < end; }
     /// Columns of row q that are next to another class or a closed border.
-    __device__ std::uint32_t flags(const step_pass& g, int q) const {
+    [[nodiscard]] __device__ std::uint32_t flags(const step_pass& g, int q) const {
+        if (q < 0 || !g.has_flags()) return 0;
         std::uint32_t bits = g.closed && (q == 0 || q + 1 == g.rows) ? ~0u : 0;
         if (g.classes == nullptr) return bits;
         const int after = q + 1 < g.rows ? q + 1 : g.periodic ? 0 : -1;
-        const std::uint32_t own = g.classes[word_at(g, q)];
-        if (!g.differences) return bits | own | (after >= 0 ? g.classes[word_at(g, after)] : 0);
+        const std::uint32_t own = g.classes[word_at(q)];
+        if (!g.differences) return bits | own | (after >= 0 ? g.classes[word_at(after)] : 0);
         const int before = q > 0 ? q - 1 : g.periodic ? g.rows - 1 : -1;
-        if (before >= 0) bits |= own ^ g.classes[word_at(g, before)];
-        if (after >= 0) bits |= own ^ g.classes[word_at(g, after)];
+        if (before >= 0) bits |= own ^ g.classes[word_at(before)];
+        if (after >= 0) bits |= own ^ g.classes[word_at(after)];
         return bits;
     }
 };
@@ -122,39 +138,43 @@ struct bit_limits {
 };
 static_assert(farthest_bit < 0x0100);
 
-/// The flags of a column of two rows, in their halves.
-__device__ inline std::uint32_t flags_of(std::uint32_t a, std::uint32_t b, int column) {
-    return (a >> column & 1) << 15 | (b >> column & 1) << 31;
-}
+/// The flag of bit `i` of both halves.
+__device__ inline std::uint32_t flags_of(std::uint32_t two, int i) { return two << (15 - i) & twice(flag_of_row); }
 
-/// Squared distances along the last axis of two rows whose words are a and b: from left to right, then back. A change of
-/// class stands before its cell, so that the way back meets it one cell later, and either costs a cell more.
+/// What fill_pair needs of a row: 32 cells of a line, those that are sites for all, and those with a flag.
+struct row_bits {
+    tile_word word;
+    std::uint32_t zeros, flags;
+};
+
+/// Squared distances along the last axis of two rows a and b: from left to right, then back. A change of class stands
+/// before its cell, so that the way back meets it one cell later, and either costs a cell more.
 template <int LaneRows, bool Changes>
-__device__ void fill_pair(const step_tile<LaneRows>& t, int pair, const step_pass& last, const tile_word& a,
-                          const tile_word& b, std::uint32_t zeros_a, std::uint32_t zeros_b, std::uint32_t flags_a,
-                          std::uint32_t flags_b) {
-    const bit_limits ones(a.bits, b.bits), zeros(zeros_a, zeros_b);
+__device__ void fill_pair(const step_tile<LaneRows>& t, int pair, const step_pass& last, const row_bits& a,
+                          const row_bits& b) {
+    const bit_limits ones(a.word.bits, b.word.bits);
+    const std::uint32_t others[2] = {~__byte_perm(a.zeros, b.zeros, 0x5410), ~__byte_perm(a.zeros, b.zeros, 0x7632)};
+    const std::uint32_t flags[2] = {__byte_perm(a.flags, b.flags, 0x5410), __byte_perm(a.flags, b.flags, 0x7632)};
     std::uint32_t from_left[2][16];  // in halves, see fill_from_words in cuda_tile.cuh
-    std::uint32_t distance = __byte_perm(a.beside, b.beside, 0x5410);
+    std::uint32_t distance = __byte_perm(a.word.beside, b.word.beside, 0x5410);
 #pragma unroll
     for (int i = 0; i < cuda::warp; ++i) {
         distance = __viaddmin_u16x2(distance, twice(1), ones.of(i));
         from_left[i / 16][i % 16] = distance;
     }
-    distance = __byte_perm(a.beside, b.beside, 0x7632);
+    distance = __byte_perm(a.word.beside, b.word.beside, 0x7632);
 #pragma unroll
     for (int i = cuda::warp - 1; i >= 0; --i) {
         const std::uint32_t left = from_left[i / 16][i % 16];
-        std::uint32_t near;
         if constexpr (Changes) {
-            near = __vminu2(__vminu2(distance, left) + twice(1), zeros.of(i));
+            const std::uint32_t near = __vminu2(__vminu2(distance, left) + twice(1), flags_of(others[i / 16], i % 16));
             distance = __viaddmin_u16x2(distance, twice(1), left);
+            t.word(pair, i) = last.cost_of_two(near) | flags_of(flags[i / 16], i % 16);
         } else {
-            near = distance = __viaddmin_u16x2(distance, twice(1), left);
+            distance = __viaddmin_u16x2(distance, twice(1), left);
+            // Without classes only a closed border has flags, which all columns share.
+            t.word(pair, i) = last.cost_of_two(distance) | flags_of(flags[0], 0);
         }
-        const auto low = static_cast<std::uint32_t>(last.cost(static_cast<int>(near & 0xffff)));
-        const auto high = static_cast<std::uint32_t>(last.cost(static_cast<int>(near >> 16)));
-        t.word(pair, i) = __byte_perm(low, high, 0x5410) | flags_of(flags_a, flags_b, i);
     }
 }
 
@@ -163,40 +183,41 @@ template <int LaneRows, bool Changes>
 __device__ void fill_from_bits(const step_tile<LaneRows>& t, const step_pass& g, const step_pass& last,
                                const step_place& place, const tile_word* words, const std::uint32_t* zeros) {
     for (int pair = static_cast<int>(threadIdx.x); pair < t.half; pair += step_threads<LaneRows>) {
-        const auto word_of = [&](int q) {
-            return q < 0 ? tile_word{0, twice(farthest_bit)} : words[place.word_at(g, q)];
+        const auto bits_of = [&](int q) {
+            row_bits bits{{0, twice(farthest_bit)}, 0, place.flags(g, q)};
+            if (q >= 0) {
+                bits.word = words[place.word_at(q)];
+                if (zeros != nullptr) bits.zeros = zeros[place.word_at(q)];
+            }
+            return bits;
         };
-        const auto zeros_of = [&](int q) { return q < 0 || zeros == nullptr ? 0 : zeros[place.word_at(g, q)]; };
-        const auto flags_at = [&](int q) { return q < 0 || !g.has_flags() ? 0 : place.flags(g, q); };
-        const int p = place.row(g, pair), q = place.row(g, pair + t.half);
-        fill_pair<LaneRows, Changes>(t, pair, last, word_of(p), word_of(q), zeros_of(p), zeros_of(q), flags_at(p),
-                                     flags_at(q));
+        fill_pair<LaneRows, Changes>(t, pair, last, bits_of(place.row(g, pair)), bits_of(place.row(g, pair + t.half)));
     }
 }
 
-/// From what the pass before left: four columns a thread.
-template <int LaneRows>
+constexpr int eight = 8;  // columns a thread, 16 bytes of states
+
+/// From what the pass before left.
+template <int LaneRows, bool Flags>
 __device__ void fill_from_states(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
                                  const std::uint16_t* states) {
-    const int four = static_cast<int>(threadIdx.x) % 8, column = 4 * four;
+    const int part = static_cast<int>(threadIdx.x) % (cuda::warp / eight), column = eight * part;
     const std::uint32_t none = twice(static_cast<std::uint32_t>(g.saturated));
-#pragma unroll 4
-    for (int pair = static_cast<int>(threadIdx.x) / 8; pair < t.half; pair += step_threads<LaneRows> / 8) {
-        const auto load = [&](int q) {
-            return q < 0 ? uint2{none, none}
-                         : reinterpret_cast<const uint2*>(states + place.word_at(g, q) * cuda::warp)[four];
-        };
+    const auto* const from = reinterpret_cast<const uint4*>(states) + part;
+#pragma unroll 2
+    for (int pair = static_cast<int>(threadIdx.x) / (cuda::warp / eight); pair < t.half;
+         pair += step_threads<LaneRows> * eight / cuda::warp) {
         const int p = place.row(g, pair), q = place.row(g, pair + t.half);
-        const uint2 a = load(p), b = load(q);
-        std::uint32_t flags_a = 0, flags_b = 0;
-        if (g.has_flags()) {
-            if (p >= 0) flags_a = place.flags(g, p);
-            if (q >= 0) flags_b = place.flags(g, q);
-        }
-        t.word(pair, column) = __byte_perm(a.x, b.x, 0x5410) | flags_of(flags_a, flags_b, column);
-        t.word(pair, column + 1) = __byte_perm(a.x, b.x, 0x7632) | flags_of(flags_a, flags_b, column + 1);
-        t.word(pair, column + 2) = __byte_perm(a.y, b.y, 0x5410) | flags_of(flags_a, flags_b, column + 2);
-        t.word(pair, column + 3) = __byte_perm(a.y, b.y, 0x7632) | flags_of(flags_a, flags_b, column + 3);
+        uint4 a{none, none, none, none}, b = a;
+        if (p >= 0) a = from[place.word_at(p) * (cuda::warp / eight)];
+        if (q >= 0) b = from[place.word_at(q) * (cuda::warp / eight)];
+        std::uint32_t flags = 0;
+        if constexpr (Flags) flags = (place.flags(g, p) >> column & 0xff) | (place.flags(g, q) >> column & 0xff) << 16;
+        const auto put = [&](int i, std::uint32_t x, std::uint32_t y) {
+            t.word(pair, column + i) = __byte_perm(x, y, 0x5410) | (Flags ? flags_of(flags, i) : 0);
+            t.word(pair, column + i + 1) = __byte_perm(x, y, 0x7632) | (Flags ? flags_of(flags, i + 1) : 0);
+        };
+        put(0, a.x, b.x), put(2, a.y, b.y), put(4, a.z, b.z), put(6, a.w, b.w);
     }
 }
 
@@ -207,8 +228,12 @@ class line_in_lanes {
 public:
     __device__ line_in_lanes(const step_tile<LaneRows>& t, int column, const step_pass& g)
         : lane_(static_cast<int>(threadIdx.x) % cuda::warp),
-          select_up_(lane_ == 0 ? 0x1054 : 0x3210),
-          select_down_(lane_ == cuda::warp - 1 ? 0x5432 : 0x3210),
+          select_up_(lane_ != 0 ? 0x3210
+                     : g.cyclic ? 0x1032
+                                : 0x1054),
+          select_down_(lane_ != cuda::warp - 1 ? 0x3210
+                       : g.cyclic              ? 0x1032
+                                               : 0x5432),
           none_(twice(static_cast<std::uint32_t>(g.saturated))) {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) {
@@ -253,6 +278,14 @@ public:
         return static_cast<int>(__reduce_max_sync(cuda::every_lane, max(most & 0xffff, most >> 16)));
     }
 
+    /// Values only fall: as long as their sum stays, nothing has changed.
+    [[nodiscard]] __device__ std::uint32_t sum() const {
+        std::uint32_t sum = 0;
+#pragma unroll
+        for (int i = 0; i < LaneRows; ++i) sum = __dp2a_lo(v_[i], 0x0101u, sum);
+        return sum;
+    }
+
     __device__ void put(const step_tile<LaneRows>& t, int column) const {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) t.word(lane_ * LaneRows + i, column) = __vminu2(v_[i], none_);
@@ -279,6 +312,7 @@ __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pa
         if (g.has_flags()) line.lower_flagged(weight);
         added = twice((g.half_cell ? 8 : 3) * weight), k = 1;
     }
+    std::uint32_t sum = ~0u;
     for (int steps = min(first_looks, g.most_steps) - k;;) {
         k += max(steps, 0);
 #pragma unroll 2
@@ -286,7 +320,10 @@ __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pa
         most = line.largest(counted);
         // What is farther than k cells costs cost(k + 1) or more.
         if (k == g.most_steps || most <= g.cost(k + 1)) break;
-        steps = 1;
+        // A step that changes nothing is followed by such steps only: they cost more.
+        const std::uint32_t now = line.sum();
+        if (!__any_sync(cuda::every_lane, now != sum)) break;
+        sum = now, steps = 1;
 #pragma unroll
         for (int i = 1; i < steps_a_look; ++i) steps += k + i < g.most_steps && g.cost(k + 1 + i) < most ? 1 : 0;
     }
@@ -296,11 +333,10 @@ __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pa
 
 /// Rows of the calling lane that the tile owes its lines, as bits; those that no lane has count as well.
 template <int LaneRows>
-__device__ std::uint32_t counted_rows(const step_pass& g, const step_place& place) {
+__device__ std::uint32_t counted_rows(const step_place& place) {
     const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
-    const int from = g.halo, end = min(g.halo + g.own, g.rows - place.first_row);
     const auto bits = [&](int row) {
-        const int a = min(max(from - row, 0), LaneRows), b = min(max(end - row, 0), LaneRows);
+        const int a = min(max(place.from - row, 0), LaneRows), b = min(max(place.end - row, 0), LaneRows);
         return (~0u << a & ~(~0u << b) & 0xffffu) | (~0u << LaneRows & 0xffffu);
     };
     return bits(first) | bits(first + step_tile<LaneRows>::half) << 16;
@@ -309,7 +345,7 @@ __device__ std::uint32_t counted_rows(const step_pass& g, const step_place& plac
 /// All lines of a filled tile; the largest value that is owed of those that the calling warp had.
 template <int LaneRows>
 __device__ int step_lines(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place) {
-    const std::uint32_t counted = counted_rows<LaneRows>(g, place);
+    const std::uint32_t counted = counted_rows<LaneRows>(place);
     int most = 0;
     for (int column = static_cast<int>(threadIdx.x) / cuda::warp; column < place.columns(g);
          column += step_warps<LaneRows>)
@@ -317,21 +353,24 @@ __device__ int step_lines(const step_tile<LaneRows>& t, const step_pass& g, cons
     return most;
 }
 
-/// State of a later pass, four columns a thread.
+/// State of a later pass.
 template <int LaneRows>
-__device__ void put_states(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
-                           std::uint16_t* states) {
-    const int four = static_cast<int>(threadIdx.x) % 8, column = 4 * four;
-#pragma unroll 4
-    for (int pair = static_cast<int>(threadIdx.x) / 8; pair < t.half; pair += step_threads<LaneRows> / 8) {
-        const std::uint32_t a = t.word(pair, column), b = t.word(pair, column + 1), c = t.word(pair, column + 2),
-                            d = t.word(pair, column + 3);
-        const auto put = [&](int row, uint2 cells) {
-            if (place.owns(g, row))
-                reinterpret_cast<uint2*>(states + place.word_at(g, place.first_row + row) * cuda::warp)[four] = cells;
+__device__ void put_states(const step_tile<LaneRows>& t, const step_place& place, std::uint16_t* states) {
+    const int part = static_cast<int>(threadIdx.x) % (cuda::warp / eight), column = eight * part;
+    auto* const to = reinterpret_cast<uint4*>(states) + part;
+#pragma unroll 2
+    for (int pair = static_cast<int>(threadIdx.x) / (cuda::warp / eight); pair < t.half;
+         pair += step_threads<LaneRows> * eight / cuda::warp) {
+        std::uint32_t two[eight];
+#pragma unroll
+        for (int i = 0; i < eight; ++i) two[i] = t.word(pair, column + i);
+        const auto put = [&](int row, unsigned halves) {
+            if (place.owns(row))
+                to[place.word_at(place.first_row + row) * (cuda::warp / eight)] = {
+                    __byte_perm(two[0], two[1], halves), __byte_perm(two[2], two[3], halves),
+                    __byte_perm(two[4], two[5], halves), __byte_perm(two[6], two[7], halves)};
         };
-        put(pair, {__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410)});
-        put(pair + t.half, {__byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x7632)});
+        put(pair, 0x5410), put(pair + t.half, 0x7632);
     }
 }
 

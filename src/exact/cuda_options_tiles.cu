@@ -130,7 +130,10 @@ std::int64_t option_tiles::lines_between(int axis) const {
 option_tiles::windows option_tiles::windows_along(int axis) const {
     const auto rows = static_cast<int>(axes_[axis].rows);
     const int steps = steps_along(axis);
-    if (!axes_[axis].periodic && rows <= largest_tile) return {rows, 0, 1, lane_rows_for(rows)};
+    const int lane_rows = lane_rows_for(rows);
+    // A tile that is the line has its ends beside each other.
+    if (rows <= largest_tile && (!axes_[axis].periodic || rows == 2 * cuda::warp * lane_rows))
+        return {rows, 0, 1, lane_rows};
     const int most = largest_tile - 2 * steps, count = (rows + most - 1) / most, own = (rows + count - 1) / count;
     return {own, steps, count, lane_rows_for(own + 2 * steps)};
 }
@@ -266,6 +269,7 @@ private:
         if (axis == p_.rank - 1) return g;
         const auto w = of_.windows_along(axis);
         g.own = w.own, g.halo = w.halo, g.windows = w.count;
+        g.cyclic = along.periodic && w.halo == 0;
         g.most_steps = of_.steps_along(axis);
         if (p_.by == classes::zero) g.classes = at<std::uint32_t>(of_.bits_), g.differences = true;
         if (p_.by == classes::values) g.classes = at<std::uint32_t>(of_.changes_[axis]);
@@ -312,19 +316,24 @@ private:
         return f;
     }
 
+    [[nodiscard]] open_end open_end_of(int axis) const {
+        const step_pass g = pass_along(axis);
+        return {axis == p_.rank - 1 ? 0 : g.lines_between, g.rows, g.weight, g.far};
+    }
+
     [[nodiscard]] trust trust_along(int axis) const {
         trust by;
         by.to = reinterpret_cast<std::uint8_t*>(of_.call_.list[0].trusted.data);
-        by.beside = of_.open_beside_;
+        by.beside = static_cast<int>(std::min<std::int64_t>(of_.open_beside_, of_.saturated_));
+        by.saturated = of_.saturated_;
         by.half_cell = p_.half_cell;
-        by.limit = std::isfinite(p_.limit) ? of_.limit_ : -1;
+        by.limited = std::isfinite(p_.limit);
         by.any = std::isfinite(p_.open_beside);
         for (int other = p_.first_axis; other < p_.rank; ++other) {
-            const axis_of& along = of_.axes_[other];
-            if (along.periodic || along.closed) continue;
+            if (of_.axes_[other].periodic || of_.axes_[other].closed) continue;
             by.any = true;
-            if (other == axis) by.pass_weight = along.weight;
-            else by.ends[by.count++] = {along.weight, along.rows, other == p_.rank - 1 ? 0 : of_.lines_between(other)};
+            if (other == axis) by.along = open_end_of(other);
+            else by.ends[by.count++] = open_end_of(other);
         }
         return by;
     }
