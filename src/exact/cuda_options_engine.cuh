@@ -39,7 +39,7 @@ public:
         point_items();
         if (tiles_.serve() && !search_tiles()) return;
         if (p_.weighted) start_power();
-        else if (from_marks()) mark_lines(on_, elements_, what_to_mark(), marks_for(p_.rank - 1, false), open_);
+        else if (from_marks()) mark_lines(on_, elements_, mark_for(p_), marks_for(p_.rank - 1, false), open_);
         else scan();
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) {
             search(axis);
@@ -89,10 +89,8 @@ private:
 
     [[nodiscard]] pass pass_of(int axis) const {
         pass g;
-        g.axis = axis;
-        g.rows = size(axis);
+        g.axis = axis, g.rows = size(axis), g.columns = p_.cells / g.rows;
         g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        g.columns = p_.cells / g.rows;
         g.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
         return g;
     }
@@ -231,9 +229,8 @@ private:
 
     [[nodiscard]] marked marks_for(int axis, bool carried = true) const {
         marked marks;
-        marks.rows = size(axis);
+        marks.rows = size(axis), marks.columns = p_.cells / marks.rows;
         marks.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        marks.columns = p_.cells / marks.rows;
         marks.words = blocks_for(marks.rows, mark_bits);
         marks.periodic = by_.m.periodic[axis];
         marks.bits = memory_.template get<std::uint32_t>(marks_);
@@ -241,15 +238,10 @@ private:
         return marks;
     }
 
-    [[nodiscard]] mark what_to_mark() const {
-        if (p_.by == classes::none) return p_.rule == sites::zero ? mark::zero : mark::nonzero;
-        return p_.by == classes::zero ? mark::zero_changes : mark::changes;
-    }
-
     void scan() {
         marked marks = marks_for(p_.rank - 1);
         if (p_.background) marks.zeros = memory_.template get<std::uint32_t>(zeros_);
-        mark_lines(on_, elements_, what_to_mark(), marks, open_);
+        mark_lines(on_, elements_, mark_for(p_), marks, open_);
         launch_gated(on_, open_, scan_marks<V, K, Keyed>, blocks_for(lines() * stretches(), scan_rows_warps),
                      dim3(cuda::warp, scan_rows_warps), 0, marks, p_.by != classes::none, stretches(), by_,
                      memory_.template get<state>(state_[0]));
@@ -282,24 +274,18 @@ private:
         const bool turned = lines() > 1;
         V* const spare = memory_.template get<V>(turned_);
         V* const from = turned ? spare : initial;
-        if (turned) turn(initial, lines(), g.rows, spare);
+        if (turned) turn(on_, initial, lines(), g.rows, spare);
         cuda::launch(on_, start_states<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
                      0, from, p_.cells, first);
         if (Keyed) by_.values = from, by_.next_values = turned ? initial : spare;
         g.inner = lines();
         search_any(g, method_for(g.axis));
         if (!turned) return;
-        turn(memory_.template get<state>(state_[1]), g.rows, lines(), first);
+        turn(on_, memory_.template get<state>(state_[1]), g.rows, lines(), first);
         now_ = 0;
         if (!Keyed) return;
-        turn(initial, g.rows, lines(), spare);
+        turn(on_, initial, g.rows, lines(), spare);
         by_.values = spare, by_.next_values = initial;
-    }
-
-    template <class T>
-    void turn(const T* from, std::int64_t lines, std::int64_t length, T* to) {
-        cuda::launch(on_, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
-                     dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
     }
 
     // ---- further passes --------------------------------------------------------------------------------------------
@@ -363,7 +349,7 @@ private:
 
     void fold(int axis) {
         const marked marks = marks_for(axis);
-        mark_lines(on_, elements_, what_to_mark(), marks, open_);
+        mark_lines(on_, elements_, mark_for(p_), marks, open_);
         launch_gated(on_, open_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads),
                      0, pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero}, current());
     }
@@ -373,28 +359,11 @@ private:
     /// From the states of the search, or of tiles.
     template <class States>
     void finish_all(const std::int32_t* open, const States& states) {
-        finishing<V> how;
-        how.grid = grid_;
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
-            const border beyond = p_.borders[static_cast<std::size_t>(axis)];
-            if (beyond == border::closed) how.closed |= 1u << axis;
-            if (beyond == border::open) how.open |= 1u << axis;
-        }
-        how.closed_beside = p_.template bound<V>(p_.closed_beside);
-        how.open_beside = p_.template bound<V>(p_.open_beside);
-        how.limited = p_.limit < std::numeric_limits<double>::infinity();
-        how.is_signed = p_.is_signed();
-        how.inside_sign = p_.inside_sign, how.outside_sign = p_.outside_sign;
-        how.inside_is_nonzero = p_.inside_is_nonzero;
-        how.distance = call_.out.distance.type, how.squared = call_.out.squared.type, how.index = call_.out.index.type;
-        how.image_bytes = static_cast<int>(size_of(call_.image.type));
-        how.floating = call_.image.type >= dtype::float16;
+        const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
         const line_shares shares(size(p_.rank - 1), p_.cells);
         launch_gated(on_, open, finish<V, K, Keyed, States>, blocks_for(shares.threads(), finish_threads),
                      dim3(finish_threads), 0, by_, how, items_, shares, states);
     }
-
-    static constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
     const device& on_;
     const option_call& call_;

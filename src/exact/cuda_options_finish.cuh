@@ -23,6 +23,28 @@ struct finishing {
     bool floating = false;
 };
 
+/// Of a call.
+template <class V>
+finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, const fields<device>& out) {
+    finishing<V> how;
+    how.grid = grid;
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const border beyond = p.borders[static_cast<std::size_t>(axis)];
+        if (beyond == border::closed) how.closed |= 1u << axis;
+        if (beyond == border::open) how.open |= 1u << axis;
+    }
+    how.closed_beside = p.template bound<V>(p.closed_beside);
+    how.open_beside = p.template bound<V>(p.open_beside);
+    how.limited = p.limit < std::numeric_limits<double>::infinity();
+    how.is_signed = p.is_signed();
+    how.inside_sign = p.inside_sign, how.outside_sign = p.outside_sign;
+    how.inside_is_nonzero = p.inside_is_nonzero;
+    how.distance = out.distance.type, how.squared = out.squared.type, how.index = out.index.type;
+    how.image_bytes = static_cast<int>(size_of(image));
+    how.floating = image >= dtype::float16;
+    return how;
+}
+
 /// Value of the nearest border among those of `axes`, or `beside`.
 template <class V>
 __device__ V border_value(const metric<V>& m, const place_in& place, std::int64_t at, unsigned axes, V beside) {

@@ -10,7 +10,7 @@ namespace {
 /// An axis whose ends are open: what lies beyond them may be nearer.
 struct open_end {
     std::int64_t lines_between;  ///< lines between two rows; 0 for the last axis
-    std::int64_t rows;
+    int rows;
     int weight, far;  ///< so many cells cost `saturated` or more
 };
 
@@ -25,27 +25,28 @@ struct trust {
     int saturated = 0;
     bool half_cell = false, any = false, limited = false;
 
-    [[nodiscard]] __device__ int cost(const open_end& end, std::int64_t at) const {
-        const auto cells = static_cast<int>(min(min(at + 1, end.rows - at), static_cast<std::int64_t>(end.far)));
-        const int reach = half_cell ? 2 * cells - 1 : cells;
+    [[nodiscard]] __device__ int cost(const open_end& end, int at) const {
+        const int cells = min(min(at + 1, end.rows - at), end.far), reach = half_cell ? 2 * cells - 1 : cells;
         return min(end.weight * reach * reach, saturated);
     }
     /// Of a line's cells along the axis of the pass: the nearest end of the other axes.
-    [[nodiscard]] __device__ int nearest(std::int64_t line, std::int64_t x) const {
+    [[nodiscard]] __device__ int nearest(std::int64_t line, int x) const {
         int value = beside;
         for (int i = 0; i < count; ++i) {
             const open_end& end = ends[i];
-            std::int64_t at = x;
+            int at = x;
             if (end.lines_between > 0) {
                 const std::int64_t above = quotient(line, end.lines_between);
-                at = above - quotient(above, end.rows) * end.rows;
+                at = static_cast<int>(above - quotient(above, end.rows) * end.rows);
             }
             value = min(value, cost(end, at));
         }
         return value;
     }
-    [[nodiscard]] __device__ bool of(int nearest_end, int value) const {
-        return !any || (value < saturated ? nearest_end >= value : limited && nearest_end >= saturated);
+    /// Of a value as a float that holds it.
+    [[nodiscard]] __device__ bool of(float nearest_end, float value) const {
+        const auto most = static_cast<float>(saturated);
+        return !any || (value < most ? nearest_end >= value : limited && nearest_end >= most);
     }
 };
 
@@ -96,9 +97,9 @@ public:
             to_.distance[cell(q)] = distance;
         }
         if (to_.trusted.to == nullptr) return;
-        int end = nearest_end_;
-        if (to_.trusted.along.weight > 0) end = min(end, to_.trusted.cost(to_.trusted.along, q));
-        to_.trusted.to[cell(q)] = to_.trusted.of(end, static_cast<int>(__float_as_uint(value + 8388608.0f) & 0xffff));
+        const trust& by = to_.trusted;
+        const int end = by.along.weight > 0 ? min(nearest_end_, by.cost(by.along, q)) : nearest_end_;
+        by.to[cell(q)] = by.of(static_cast<float>(end), value);
     }
 
 private:
@@ -130,7 +131,7 @@ __device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, con
     const column_fields column(to, g, place, lane);
     if (to.zeros == nullptr && to.trusted.to == nullptr && to.small)
         each_owned<4>(t, place, lane, [&](int q, float value) { column.put_distance(q, value); });
-    else each_owned<1>(t, place, lane, [&](int q, float value) { column.put(q, value); });
+    else each_owned<2>(t, place, lane, [&](int q, float value) { column.put(q, value); });
 }
 
 /// Where a pass reads and writes.

@@ -107,7 +107,14 @@ __global__ void __launch_bounds__(scan_rows_threads)
             to[(x + i) * lines + line + threadIdx.x] = tile[threadIdx.x][i];
 }
 
+template <class T>
+void turn(const device& on, const T* from, std::int64_t lines, std::int64_t length, T* to) {
+    cuda::launch(on, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
+                 dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
+}
+
 constexpr int extremes_blocks = 512;
+constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
 /// Least value and largest magnitude of the sites: of a share by each block, then of the shares by one.
 template <class V>

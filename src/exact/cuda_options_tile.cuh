@@ -320,10 +320,14 @@ __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pa
         most = line.largest(counted);
         // What is farther than k cells costs cost(k + 1) or more.
         if (k == g.most_steps || most <= g.cost(k + 1)) break;
-        // A step that changes nothing is followed by such steps only: they cost more.
-        const std::uint32_t now = line.sum();
-        if (!__any_sync(cuda::every_lane, now != sum)) break;
-        sum = now, steps = 1;
+        steps = 1;
+        // What is saturated may stay so: a step that changes nothing is followed by such steps only, since they cost
+        // more.
+        if (most == g.saturated) {
+            const std::uint32_t now = line.sum();
+            if (!__any_sync(cuda::every_lane, now != sum)) break;
+            sum = now;
+        }
 #pragma unroll
         for (int i = 1; i < steps_a_look; ++i) steps += k + i < g.most_steps && g.cost(k + 1 + i) < most ? 1 : 0;
     }

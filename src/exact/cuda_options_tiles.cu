@@ -18,6 +18,7 @@ constexpr int most_steps_along = 64;
 constexpr int largest_tile = 1024;
 // A grid whose lines waste more of their last words than this is not worth a large problem's while.
 constexpr double least_filled = 0.6;
+constexpr std::int64_t longest_line = std::int64_t{1} << 30;
 constexpr std::int64_t large_problem = std::int64_t{1} << 20;
 
 /// The least number of rows a lane, of those compiled, whose tile holds so many rows.
@@ -45,6 +46,7 @@ bool tiles_could_serve(const plan& p) {
     const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)],
                        between = p.cells / p.size[static_cast<std::size_t>(p.first_axis)];
     const std::int64_t filled = blocks_for(length, mark_bits) * mark_bits;
+    if (*std::max_element(p.size.begin() + p.first_axis, p.size.begin() + p.rank) > longest_line) return false;
     if (between > std::numeric_limits<std::int32_t>::max() ||
         p.cells / length * blocks_for(length, mark_bits) > INT32_MAX)
         return false;
@@ -188,6 +190,7 @@ public:
         lines.changes = p_.by != classes::none;
         lines.differences = p_.by == classes::zero;
         lines.periodic = along.periodic, lines.closed = along.closed;
+        lines.reach = pass_along(p_.rank - 1).far;
         cuda::launch(of_.on_, look_beside, blocks_for(of_.words(), word_threads), dim3(word_threads), 0, lines,
                      of_.words(), at<tile_word>(of_.line_words_));
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis);
@@ -243,15 +246,16 @@ private:
         }
         to.periodic_last = of_.axes_[p_.rank - 1].periodic;
         to.lines = lines(), to.length = of_.size(p_.rank - 1), to.words = of_.words_of_line_;
+        const bool wide = to.length % mark_bits == 0 && reinterpret_cast<std::uintptr_t>(image_.data) % 16 == 0;
         with_bits([&]<class Bits>(Bits) {
-            const auto go = [&](auto kernel) {
-                cuda::launch(of_.on_, kernel, pack_blocks(), dim3(cuda::warp, word_warps), 0,
+            const auto go = [&](auto by_words, auto by_cells) {
+                cuda::launch(of_.on_, wide ? by_words : by_cells, pack_blocks(), dim3(cuda::warp, word_warps), 0,
                              reinterpret_cast<const Bits*>(image_.data), to);
             };
             switch (p_.rank - p_.first_axis - 1) {
-                case 1: return go(pack_changes<Bits, 1>);
-                case 2: return go(pack_changes<Bits, 2>);
-                default: return go(pack_changes<Bits, 3>);
+                case 1: return go(pack_changes_wide<Bits, 1>, pack_changes<Bits, 1>);
+                case 2: return go(pack_changes_wide<Bits, 2>, pack_changes<Bits, 2>);
+                default: return go(pack_changes_wide<Bits, 3>, pack_changes<Bits, 3>);
             }
         });
     }

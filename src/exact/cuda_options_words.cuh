@@ -25,6 +25,7 @@ struct bit_lines {
     bool changes = false;      ///< a bit is a change of class, not a site
     bool differences = false;  ///< of bits that say which cells are zero: changes are where neighbours differ
     bool periodic = false, closed = false;
+    int reach = farthest_bit;  ///< what is farther does not count
 };
 
 /// A word as the tiles read it.
@@ -87,6 +88,46 @@ struct packed_changes {
     std::int64_t lines, length, words;
 };
 
+/// Rows from a line to the one before it along an axis: none, where there is no such line, since a line does not differ
+/// from itself.
+__device__ inline std::int64_t rows_back(const packed_changes& to, int axis, std::int64_t line) {
+    const std::int64_t above = quotient(line, to.lines_between[axis]);
+    if (above != quotient(above, to.rows[axis]) * to.rows[axis]) return -1;
+    return to.periodic[axis] ? to.rows[axis] - 1 : 0;
+}
+
+/// 16 bytes of cells.
+template <class Bits>
+struct several {
+    static constexpr int each = 16 / sizeof(Bits);
+    Bits cell[each];
+
+    __device__ explicit several(const Bits* from) {
+        const uint4 all = *reinterpret_cast<const uint4*>(from);
+        memcpy(cell, &all, sizeof(all));
+    }
+    /// A bit for each cell: it is not that of the other.
+    __device__ std::uint32_t differs(const several& other) const {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < each; ++i) bits |= (cell[i] != other.cell[i] ? 1u : 0u) << i;
+        return bits;
+    }
+    /// Not the one before, of which `left` is before the first.
+    __device__ std::uint32_t changes(Bits left) const {
+        std::uint32_t bits = cell[0] != left ? 1 : 0;
+#pragma unroll
+        for (int i = 1; i < each; ++i) bits |= (cell[i] != cell[i - 1] ? 1u : 0u) << i;
+        return bits;
+    }
+    __device__ std::uint32_t zeros() const {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < each; ++i) bits |= (cell[i] == 0 ? 1u : 0u) << i;
+        return bits;
+    }
+};
+
 /// The same of labels. Where there is no cell before, the cell itself stands for it.
 template <class Bits, int Others>
 __global__ void __launch_bounds__(word_threads)
@@ -96,12 +137,7 @@ __global__ void __launch_bounds__(word_threads)
     const Bits* const line = image + mine.line * to.length;
     const Bits* before[Others];
 #pragma unroll
-    for (int i = 0; i < Others; ++i) {
-        const std::int64_t above = quotient(mine.line, to.lines_between[i]);
-        const bool first = above == quotient(above, to.rows[i]) * to.rows[i];
-        const std::int64_t rows = !first ? -1 : to.periodic[i] ? to.rows[i] - 1 : 0;
-        before[i] = line + rows * to.lines_between[i] * to.length;
-    }
+    for (int i = 0; i < Others; ++i) before[i] = line + rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
     std::uint32_t last = 0, zeros = 0, along[Others] = {};
 #pragma unroll 4
     for (int w = 0; w < mine.words; ++w) {
@@ -127,80 +163,108 @@ __global__ void __launch_bounds__(word_threads)
     for (int i = 0; i < Others; ++i) to.along[i][word] = along[i];
 }
 
-/// One line of bits. Positions beyond a periodic line's ends are those of its repetition.
+/// The same, 16 bytes a lane, of lines that are whole words and begin at multiples of 16 bytes. Lanes whose cells are of
+/// one word put their bits together.
+template <class Bits, int Others>
+__global__ void __launch_bounds__(word_threads)
+    pack_changes_wide(const Bits* image, const __grid_constant__ packed_changes to) {
+    constexpr int each = 16 / sizeof(Bits), together = mark_bits / each;
+    const word_stretch mine(to.lines, to.words);
+    const int lane = threadIdx.x, shift = lane % together * each;
+    const std::int64_t start = mine.line * to.length, end = min((mine.word + mine.words) * mark_bits, to.length);
+    std::int64_t before[Others];
+#pragma unroll
+    for (int i = 0; i < Others; ++i) before[i] = rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
+    // All lanes take part in every turn.
+    for (std::int64_t first = mine.word * mark_bits; first < end; first += each * cuda::warp) {
+        const std::int64_t x = first + lane * each;
+        const bool within = x < end;
+        const Bits* const cells = image + start + (within ? x : first);
+        const several<Bits> own(cells);
+        const auto put = [&](std::uint32_t* words, std::uint32_t bits) {
+            bits = within ? bits << shift : 0;
+#pragma unroll
+            for (int o = 1; o < together; o *= 2) bits |= __shfl_xor_sync(cuda::every_lane, bits, o);
+            if (within && shift == 0) words[mine.line * to.words + x / mark_bits] = bits;
+        };
+        Bits left = __shfl_up_sync(cuda::every_lane, own.cell[each - 1], 1);
+        if (lane == 0) left = x > 0 ? cells[-1] : to.periodic_last ? image[start + to.length - 1] : own.cell[0];
+        put(to.along_last, own.changes(left));
+        if (to.zeros != nullptr) put(to.zeros, own.zeros());
+#pragma unroll
+        for (int i = 0; i < Others; ++i) put(to.along[i], own.differs(several<Bits>(cells + before[i])));
+    }
+}
+
+/// One line of bits. Positions beyond a periodic line's ends are those of its repetition. Lines have fewer than 2^31
+/// cells.
 class bit_line {
 public:
-    __device__ bit_line(const bit_lines& of, std::int64_t line) : of_(of), bits_(of.bits + line * of.words) {}
+    __device__ bit_line(const bit_lines& of, std::int64_t line)
+        : of_(of),
+          bits_(of.bits + line * of.words),
+          words_(static_cast<int>(of.words)),
+          length_(static_cast<int>(of.length)) {}
 
     /// Word w, without what lies beyond the line.
-    __device__ std::uint32_t word(std::int64_t w) const {
+    __device__ std::uint32_t word(int w) const {
         std::uint32_t own = bits_[w];
         if (of_.differences) {
-            const std::int64_t end = of_.length - 1;
-            const std::uint32_t before = w > 0          ? bits_[w - 1] >> 31
-                                         : of_.periodic ? bits_[end / mark_bits] >> end % mark_bits & 1
-                                                        : own & 1;
+            std::uint32_t before = w > 0 ? bits_[w - 1] >> 31 : own & 1;
+            if (w == 0 && of_.periodic) before = bits_[words_ - 1] >> (length_ - 1) % mark_bits & 1;
             own ^= own << 1 | before;
         }
-        const auto rest = static_cast<int>(of_.length % mark_bits);
-        if (rest != 0 && w + 1 == of_.words) own &= (1u << rest) - 1;
+        if (w + 1 == words_) own &= ~0u >> (words_ * mark_bits - length_);
         return w == 0 && of_.changes && of_.closed ? own | 1 : own;
     }
 
     /// Word w, filled up with what lies beyond the line.
-    __device__ std::uint32_t filled(std::int64_t w) const {
+    __device__ std::uint32_t filled(int w) const {
         std::uint32_t own = word(w);
-        const auto rest = static_cast<int>(of_.length % mark_bits);
-        if (rest == 0 || w + 1 != of_.words) return own;
+        const int rest = length_ % mark_bits;
+        if (w + 1 != words_ || rest == 0) return own;
         if (of_.closed) own |= 1u << rest;
         for (int i = rest; of_.periodic && i < mark_bits; ++i) {
-            const std::int64_t at = (w * mark_bits + i) % of_.length;
+            const int at = (w * mark_bits + i) % length_;
             own |= (word(at / mark_bits) >> at % mark_bits & 1) << i;
         }
         return own;
     }
 
-    /// Cells between word w and the next bit before it.
-    __device__ std::int64_t before(std::int64_t w) const {
-        const std::int64_t start = w * mark_bits;
-        for (std::int64_t j = w - 1; j >= 0 && start - (j + 1) * mark_bits <= farthest_bit; --j)
-            if (const std::uint32_t found = word(j)) return start - 1 - last_of(found, j);
+    /// Cells between word w and the next bit before it; those that are farther than `reach` are not looked for.
+    __device__ int before(int w) const {
+        const int start = w * mark_bits;
+        for (int j = w - 1, end = start; j >= 0 && start - end <= of_.reach; --j, end -= mark_bits)
+            if (const std::uint32_t found = word(j)) return start - end + __clz(static_cast<int>(found));
         if (of_.closed && !of_.changes) return start;
-        for (std::int64_t j = of_.words - 1; of_.periodic && j >= 0; --j) {
-            if (const std::uint32_t found = word(j)) return start + of_.length - 1 - last_of(found, j);
-            if (start + of_.length - (j + 1) * mark_bits > farthest_bit) break;
-        }
+        if (!of_.periodic) return farthest_bit;
+        for (int j = words_ - 1; j >= 0 && start + length_ - (j + 1) * mark_bits <= of_.reach; --j)
+            if (const std::uint32_t found = word(j))
+                return start + length_ - (j + 1) * mark_bits + __clz(static_cast<int>(found));
         return farthest_bit;
     }
 
     /// Cells between word w and the next bit after it.
-    __device__ std::int64_t after(std::int64_t w) const {
-        const std::int64_t end = (w + 1) * mark_bits;
-        if (end > of_.length && !of_.periodic) return farthest_bit;
-        const std::int64_t from = of_.periodic ? end % of_.length : end;
-        for (std::int64_t j = from / mark_bits; j < of_.words && j * mark_bits - from <= farthest_bit; ++j) {
+    __device__ int after(int w) const {
+        const int end = (w + 1) * mark_bits;
+        if (end > length_ && !of_.periodic) return farthest_bit;
+        const int from = end >= length_ && of_.periodic ? end % length_ : end;
+        for (int j = from / mark_bits; j < words_ && j * mark_bits - from <= of_.reach; ++j) {
             std::uint32_t found = word(j);
             if (j * mark_bits < from) found &= ~0u << (from - j * mark_bits);
-            if (found != 0) return first_of(found, j) - from;
+            if (found != 0) return j * mark_bits - from + __ffs(static_cast<int>(found)) - 1;
         }
-        if (of_.closed) return of_.length - from;
-        for (std::int64_t j = 0; of_.periodic && j < of_.words; ++j) {
-            if (const std::uint32_t found = word(j)) return of_.length - from + first_of(found, j);
-            if (of_.length - from + (j + 1) * mark_bits > farthest_bit) break;
-        }
+        if (of_.closed) return length_ - from;
+        for (int j = 0; of_.periodic && j < words_ && length_ - from + j * mark_bits <= of_.reach; ++j)
+            if (const std::uint32_t found = word(j))
+                return length_ - from + j * mark_bits + __ffs(static_cast<int>(found)) - 1;
         return farthest_bit;
     }
 
 private:
-    static __device__ std::int64_t last_of(std::uint32_t found, std::int64_t w) {
-        return w * mark_bits + 31 - __clz(static_cast<int>(found));
-    }
-    static __device__ std::int64_t first_of(std::uint32_t found, std::int64_t w) {
-        return w * mark_bits + __ffs(static_cast<int>(found)) - 1;
-    }
-
     const bit_lines& of_;
     const std::uint32_t* bits_;
+    int words_, length_;
 };
 
 /// A thread a word. Words are neighbours in memory, and so are the few that each looks at.
@@ -208,12 +272,11 @@ __global__ void __launch_bounds__(word_threads)
     look_beside(const __grid_constant__ bit_lines from, std::int64_t words, tile_word* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
     if (nth >= words) return;
-    const std::int64_t line = quotient(nth, from.words), w = nth - line * from.words;
+    const std::int64_t line = quotient(nth, from.words);
+    const auto w = static_cast<int>(nth - line * from.words);
     const bit_line bits(from, line);
-    const auto near = [](std::int64_t cells) {
-        return static_cast<std::uint32_t>(min(cells, static_cast<std::int64_t>(farthest_bit)));
-    };
-    to[nth] = {bits.filled(w), near(bits.before(w)) | near(bits.after(w)) << 16};
+    const int before = min(bits.before(w), farthest_bit), after = min(bits.after(w), farthest_bit);
+    to[nth] = {bits.filled(w), static_cast<std::uint32_t>(before | after << 16)};
 }
 
 }  // namespace
