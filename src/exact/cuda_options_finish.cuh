@@ -18,6 +18,7 @@ struct finishing {
     V closed_beside = no_site<V>(), open_beside = no_site<V>();
     bool limited = false, is_signed = false, inside_is_nonzero = true;
     int inside_sign = 1, outside_sign = 1;
+    double unit2 = 1;  ///< that values are counted in
     dtype distance = dtype::float32, squared = dtype::float64, index = dtype::int64;
     int image_bytes = 1;
     bool floating = false;
@@ -37,6 +38,7 @@ finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, co
     how.open_beside = p.template bound<V>(p.open_beside);
     how.limited = p.limit < std::numeric_limits<double>::infinity();
     how.is_signed = p.is_signed();
+    how.unit2 = p.unit * p.unit;
     how.inside_sign = p.inside_sign, how.outside_sign = p.outside_sign;
     how.inside_is_nonzero = p.inside_is_nonzero;
     how.distance = out.distance.type, how.squared = out.squared.type, how.index = out.index.type;
@@ -112,7 +114,7 @@ public:
         const bool found = value < no_site<V>() && !(value > by_.limit);
         if (!found) site = -1;
         const double sign = how_.is_signed ? sign_at(x) : 1;
-        const double exact = found ? static_cast<double>(value) * (by_.m.half_cell ? 0.25 : 1.0) : infinite();
+        const double exact = found ? static_cast<double>(value) * how_.unit2 : infinite();
         if (of_.distance.data != nullptr)
             store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance,
                            sign * __dsqrt_rn(exact));

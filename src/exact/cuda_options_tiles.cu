@@ -310,7 +310,7 @@ private:
         f.beside = static_cast<int>(std::min<std::int64_t>(of_.closed_beside_, of_.saturated_));
         f.factor = static_cast<float>(of_.factor_);
         f.small = static_cast<double>(of_.factor_) * of_.saturated_ < 8388608;
-        f.unit = p_.half_cell ? 0.5f : 1;
+        f.unit = static_cast<float>(p_.unit);
         if (p_.is_signed()) {
             f.zeros = at<std::uint32_t>(of_.zeros_);
             f.sign_of_zero = static_cast<float>(p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign);
