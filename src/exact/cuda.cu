@@ -21,8 +21,12 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
-/// Whether the engine without options gets a call.
-bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
+/// Whether the engine without options gets a call. For distances in double, looking outward in shared memory is faster
+/// than its search in device memory.
+bool goes_plainly(const plan& p) {
+    const bool has_windows = p.numbers == tier::float64 && !p.sites_wanted && p.rank - p.first_axis > 1;
+    return serves_plainly(p) && !prefers_tiles(p) && !has_windows;
+}
 
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
