@@ -66,6 +66,10 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
     if (plain_ && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
         distances_alone_ = reinterpret_cast<float*>(distance_.data);
+    plan any_type = p;
+    any_type.plain_outputs = true;
+    index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
+                   !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
     for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
         linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
