@@ -49,8 +49,8 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         if (words_fit(p) && axis == last - 1) {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups, g.rows,
-                                 cuda::warp});
+            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
+                                 g.rows, cuda::warp});
         } else if (p.numbers != tier::int32) {
             to.passes.push_back(
                 {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
