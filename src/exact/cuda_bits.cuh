@@ -1,9 +1,10 @@
-// The first pass where the pass after it can do without its result: lines of up to 1024 cells become words of 32 sites,
-// with the nearest site to either side of each word, a quarter of a byte a cell. The pass along the next axis works out
-// the first pass's values from them as it loads its tiles (cuda_tile.cuh, cuda_gather.cuh); a state of four bytes a
-// cell is neither written nor read.
+// The first pass where the pass after it can do without its result: lines become words of 32 sites, with how far the
+// nearest site to either side of each word is, a quarter of a byte a cell. The pass along the next axis works out the
+// first pass's values from them as it loads its tiles (cuda_tile.cuh, cuda_gather.cuh); a state of four bytes a cell is
+// neither written nor read.
 //
-// Words lie where the tiles want them: those of one word column of one image after another, row by row.
+// Words lie where the tiles want them: those of one word column of one image after another, row by row. Lines of more
+// than 1024 cells are packed in stretches of as many; a second, small kernel carries sites from stretch to stretch.
 #pragma once
 
 #include "exact/cuda_choice.hpp"
@@ -14,39 +15,90 @@ namespace {
 
 constexpr int pack_lines_a_block = 32;
 constexpr int pack_threads = pack_lines_a_block * cuda::warp;
-// Where there is no site to one side it is taken to be here: farther than any, its square still below 2^30.
-constexpr std::int32_t no_site_before = -30000, no_site_after = 30000;
-constexpr std::int32_t too_far = 20000;  // distances from here on are to no site
+constexpr int carry_warps = 8;
+constexpr int short_line_words = 8;  // of lines that pack_short_lines takes
+constexpr int short_line_cells = short_line_words * cuda::warp;
+constexpr std::uint32_t nowhere_beside = 0xffff;  // to one side of a word or a stretch there is no site
 
-/// 32 neighbouring cells of a line.
+/// 32 neighbouring cells of a line of up to 65536: no real distance from an end of a word is `nowhere_beside`.
 struct line_word {
     std::uint32_t sites;   ///< bit i: cell i is one
-    std::uint32_t beside;  ///< nearest site before the word, as int16, and after it << 16
+    std::uint32_t beside;  ///< distances, as uint16: first cell to the nearest site before the word; << 16: last, after
 
-    __device__ std::int32_t before() const { return static_cast<std::int16_t>(beside & 0xffff); }
+    /// Cells from the word's first one back to the nearest site before the word.
+    __device__ std::int32_t before() const { return static_cast<std::int32_t>(beside & 0xffff); }
+    /// Cells from the word's last one, be it within the line or not, on to the nearest site after the word.
     __device__ std::int32_t after() const { return static_cast<std::int32_t>(beside >> 16); }
+    /// The line has a site.
+    __device__ bool any() const { return sites != 0 || beside != (nowhere_beside | nowhere_beside << 16); }
 
-    /// Cells between cell `bit`, at x, and the line's nearest site.
-    __device__ std::int32_t distance(int bit, std::int32_t x) const {
-        const std::uint32_t upto = sites << (31 - bit), from = sites >> bit;
-        const std::int32_t left = upto ? __clz(static_cast<int>(upto)) : x - before();
-        const std::int32_t right = from ? __ffs(static_cast<int>(from)) - 1 : after() - x;
-        return min(left, right);
+    /// Cells between cell `bit` and the nearest site up to it, or from it on; 65535 or more where there is none.
+    __device__ std::int32_t to_left(int bit) const {
+        const std::uint32_t upto = sites << (31 - bit);
+        return upto ? __clz(static_cast<int>(upto)) : before() + bit;
     }
+    __device__ std::int32_t to_right(int bit) const {
+        const std::uint32_t from = sites >> bit;
+        return from ? __ffs(static_cast<int>(from)) - 1 : after() + (31 - bit);
+    }
+    /// Cells between cell `bit` and the line's nearest site; holds when there is any.
+    __device__ std::int32_t distance(int bit) const { return min(to_left(bit), to_right(bit)); }
 };
 static_assert(sizeof(line_word) == 8);
 
-__device__ inline line_word word_without_sites() {
-    return {0, (static_cast<std::uint32_t>(no_site_before) & 0xffff) | static_cast<std::uint32_t>(no_site_after) << 16};
-}
+__device__ inline line_word word_without_sites() { return {0, nowhere_beside | nowhere_beside << 16}; }
 
 /// Lines as words: `tiles` tiles, one for each word column of each image, of `rows` words each.
 struct packed_lines {
     line_word* words = nullptr;
+    std::uint32_t* sited = nullptr;  ///< bit i of word w of an image: line 32 * w + i has a site
+    std::uint32_t* ends = nullptr;   ///< of stretches, where lines have several: see stretch_ends
     std::int64_t rows = 1;
-    std::int64_t length = 1;   ///< cells of a line
-    std::int64_t columns = 1;  ///< words of a line
+    std::int64_t length = 1;     ///< cells of a line
+    std::int64_t columns = 1;    ///< words of a line
+    std::int64_t stretches = 1;  ///< of 1024 cells, in a line
+    std::int64_t images = 1;
     std::int64_t tiles = 1;
+
+    /// Groups of 32 lines of an image.
+    NF_HD std::int64_t groups() const { return (rows + pack_lines_a_block - 1) / pack_lines_a_block; }
+};
+
+constexpr std::uint32_t no_ends = nowhere_beside | nowhere_beside << 16;
+
+/// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it within
+/// the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
+struct stretch_ends {
+    std::uint32_t bits;
+
+    __device__ std::uint32_t first() const { return bits & 0xffff; }
+    __device__ std::uint32_t last() const { return bits >> 16; }
+};
+
+/// A site of a volume.
+struct listed_point {
+    std::uint32_t xy;  ///< x, and y << 16
+    std::int32_t z;
+
+    __device__ std::int32_t x() const { return static_cast<std::int32_t>(xy & 0xffff); }
+    __device__ std::int32_t y() const { return static_cast<std::int32_t>(xy >> 16); }
+};
+
+constexpr int list_planes = 32;      // of a volume that share a list
+constexpr int patch_sites = 6;       // of 32 x 32 cells of a plane: with more anywhere, sites are not few
+constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
+
+/// The sites of volumes, for search_points; all null where nobody wants them.
+struct point_lists {
+    std::int32_t* many = nullptr;    ///< not 0: sites are not few, the lists not complete
+    std::int32_t* counts = nullptr;  ///< of each list
+    listed_point* points = nullptr;
+    int capacity = 0;        ///< of a list
+    int lists_an_image = 0;  ///< an image being a volume
+    int planes = 0;          ///< of an image
+
+    /// Whether all passes are search_points's.
+    __device__ bool complete() const { return many != nullptr && *many == 0; }
 };
 
 /// The four bytes that are not zero, as the highest bits: 3 operations make 0x80 of each, a product moves them
@@ -61,16 +113,15 @@ __device__ inline std::uint32_t nonzero_bytes(uint4 sixteen) {
     return __funnelshift_l(nonzero_bytes(sixteen.x), bits, 4);
 }
 
-/// Bit i of lane l: cell 32 * l + i of a line of up to 1024 cells is a site; 16 cells with each of two loads a lane.
-/// Lines begin and end at multiples of 16 bytes.
-__device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::int64_t line) {
-    const auto* from = reinterpret_cast<const uint4*>(image.data + line * image.length);
-    const int lane = threadIdx.x, sixteens = static_cast<int>(image.length) / 16;
+/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells; 16 of them with each of two loads a lane. They begin
+/// and end at multiples of 16 bytes.
+__device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
+    const int lane = threadIdx.x, sixteens = cells / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
     uint4 low{}, high{};
     if (has_low) low = __ldcs(from + lane);
     if (has_high) high = __ldcs(from + cuda::warp + lane);
-    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    const std::uint32_t flip = zero_is_site ? 0xffff : 0;
     std::uint32_t mine = has_low ? nonzero_bytes(low) ^ flip : 0;
     if (has_high) mine |= (nonzero_bytes(high) ^ flip) << 16;
     const std::uint32_t even = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp);
@@ -78,34 +129,234 @@ __device__ inline std::uint32_t word_by_sixteen(const site_bytes& image, std::in
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
 }
 
-/// A warp a line, a block 32 lines of one image, turned round in shared memory so that rows are neighbours in memory.
-/// Also clears `counts`, which the kernels after it count in.
-template <bool Sixteens>
+/// The lane's word, with the nearest sites to either side among the words of the lanes `filled`.
+__device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled) {
+    const int lane = threadIdx.x;
+    const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
+    const int left = 31 - __clz(static_cast<int>(lower)), right = __ffs(static_cast<int>(upper)) - 1;
+    const std::uint32_t their_last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), left),
+                        their_first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, right);
+    const std::uint32_t before = lower ? static_cast<std::uint32_t>((lane - left - 1) * cuda::warp) + their_last + 1
+                                       : nowhere_beside,
+                        after = upper ? static_cast<std::uint32_t>((right - lane - 1) * cuda::warp) + their_first + 1
+                                      : nowhere_beside;
+    return {word, before | after << 16};
+}
+
+/// Of a stretch whose words the lanes hold, for all lanes alike.
+__device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
+    if (filled == 0) return {no_ends};
+    const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
+    const std::uint32_t first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, left),
+                        last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), 31 - behind);
+    return {static_cast<std::uint32_t>(left * cuda::warp) + first |
+            (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
+}
+
+/// A warp's 32 x 32 cells of a plane, a row of cells a lane, on the list of its planes; to be called by all warps of a
+/// block.
+__device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
+                                  int first_x) {
+    const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
+    if (__syncthreads_or(all > patch_sites)) {
+        if (lane == 0 && threadIdx.y == 0) *lists.many = 1;
+        return;
+    }
+    if (all == 0) return;
+    const std::int64_t image = quotient(plane, lists.planes);
+    const auto z = static_cast<std::int32_t>(plane - image * lists.planes);
+    const std::int64_t list = image * lists.lists_an_image + z / list_planes;
+    int place = 0;
+    if (lane == 0) place = atomicAdd(lists.counts + list, all);
+    place = __shfl_sync(cuda::every_lane, place, 0);
+    if (place + all > lists.capacity) {
+        if (lane == 0) *lists.many = 1;
+        return;
+    }
+    for (int other = 0; other < cuda::warp; ++other) {
+        const int theirs = __shfl_sync(cuda::every_lane, mine, other);
+        if (other < lane) place += theirs;
+    }
+    for (; sites != 0; sites &= sites - 1, ++place)
+        lists.points[list * lists.capacity + place] = {
+            static_cast<std::uint32_t>(first_x + __ffs(static_cast<int>(sites)) - 1) |
+                static_cast<std::uint32_t>(first_row + lane) << 16,
+            z};
+}
+
+/// What pack_lines clears for the kernels after it.
+struct tile_counts {
+    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;  ///< a number an image; null where nobody marks them
+};
+
+/// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
+/// columns_log is 5, one line or a stretch of one.
+struct pack_shape {
+    int lines_log = 0, columns_log = 5;
+};
+
+/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
+/// that rows are neighbours in memory. Also clears `counts`.
+template <bool Sixteens, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
-    pack_lines(const site_bytes image, const packed_lines to, std::int32_t* counts) {
-    __shared__ line_word turned[pack_lines_a_block][cuda::warp + 1];
-    if (blockIdx.x == 0 && threadIdx.y == 0 && threadIdx.x < max_rank) counts[threadIdx.x] = 0;
-    const std::int64_t groups = (to.rows + pack_lines_a_block - 1) / pack_lines_a_block;
-    const std::int64_t outer = quotient(blockIdx.x, groups);
-    const std::int64_t first_row = (blockIdx.x - outer * groups) * pack_lines_a_block;
-    const int lane = threadIdx.x, nth = threadIdx.y;
-    if (first_row + nth < to.rows) {
-        const std::int64_t line = outer * to.rows + first_row + nth;
-        const std::uint32_t word = Sixteens ? word_by_sixteen(image, line) : image.word(line, 0);
-        const std::uint32_t filled = __ballot_sync(cuda::every_lane, word != 0);
-        const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
-        const std::int32_t last = last_in(word, lane * cuda::warp);
-        const auto first = static_cast<std::int32_t>(first_in(word, lane * cuda::warp));
-        std::int32_t before = __shfl_sync(cuda::every_lane, last, 31 - __clz(static_cast<int>(lower)));
-        std::int32_t after = __shfl_sync(cuda::every_lane, first, __ffs(static_cast<int>(upper)) - 1);
-        if (lower == 0) before = no_site_before;
-        if (upper == 0) after = no_site_after;
-        turned[nth][lane] = {word, (static_cast<std::uint32_t>(before) & 0xffff) | static_cast<std::uint32_t>(after)
-                                                                                       << 16};
+    pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
+               const tile_counts counts) {
+    cuda::wait_for_kernel_before();
+    __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
+    __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
+    const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
+    const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
+    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    const bool several = to.stretches > 1;
+    const int block_rows = pack_lines_a_block << shape.lines_log;
+    const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
+                       outer = several ? quotient(above, to.stretches) : above;
+    const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
+    if (counts.marks != nullptr && block_row == 0 && stretch == 0 && nth == 0 && lane == 0) counts.marks[outer] = 0;
+    const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
+    if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
+    __syncwarp();
+    if (warp_row < to.rows) {
+        const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
+        const auto cells =
+            static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
+        const auto* const from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
+        const std::uint32_t word =
+            Sixteens ? word_by_sixteen(from, cells, image.zero_is_site) : image.word(line, stretch);
+        const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
+        const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
+                            filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;
+        const line_word full = word_among(word, filled);
+        const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
+        if (lane >> shape.columns_log < 1 << shape.lines_log) {
+            turned[local * pitch + lane - line_lane] = full;
+            if (lane == line_lane) ends[local] = mine;
+        }
     }
     __syncthreads();
-    const std::int64_t row = first_row + lane;
-    if (nth < to.columns && row < to.rows) to.words[(outer * to.columns + nth) * to.rows + row] = turned[lane][nth];
+    // From here on a warp has 32 rows of one column of words.
+    const int local = (nth >> shape.columns_log) * cuda::warp + lane, local_column = nth & (columns - 1);
+    const std::int64_t row = block_row + local, column = first_column + local_column;
+    const bool within = column < to.columns && local < block_rows && row < to.rows;
+    const line_word mine = within ? turned[local * pitch + local_column] : word_without_sites();
+    if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
+    if (local_column == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, local < block_rows && ends[local] != no_ends);
+        if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    } else if (local_column == 0 && within) {
+        to.ends[above * to.rows + row] = ends[lane];
+    }
+    if (lists.many != nullptr)
+        list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
+}
+
+/// Of a line's words, the word that begins `at` cells into the bits of a block; cells from `cells` on are none of its.
+__device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
+    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
+    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
+}
+
+/// Sixteen cells as bits; bytes outside the image are not read.
+__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
+    const std::uint8_t* const end = image.data + image.lines * image.length;
+    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    if (from >= image.data && from + 16 <= end)
+        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 16; ++i)
+        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
+    return bits ^ flip;
+}
+
+/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
+/// line cuts its words out of them. Also clears `counts`.
+__global__ void __launch_bounds__(pack_threads)
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+                     const tile_counts counts) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::uint32_t bits[pack_threads + 1];
+    const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
+    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
+                       first_row = (blockIdx.x - outer * blocks) * block_lines;
+    if (blockIdx.x == 0 && thread < 2 * max_rank) counts.hard[thread] = 0;
+    if (counts.marks != nullptr && first_row == 0 && thread == 0) counts.marks[outer] = 0;
+    const auto length = static_cast<int>(image.length);
+    const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
+    const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;
+    const auto skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16);
+    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
+    for (int i = thread; 16 * i < skipped + lines * length; i += pack_threads)
+        halves[i] = static_cast<std::uint16_t>(sixteen_cells(image, first - skipped + 16 * i));
+    __syncthreads();
+    const bool within = thread < lines;
+    const int start = skipped + (within ? thread : 0) * length;
+    std::uint32_t word[short_line_words], after[short_line_words], next = nowhere_beside;
+    const auto columns = static_cast<int>(to.columns);
+#pragma unroll
+    for (int c = short_line_words - 1; c >= 0; --c) {
+        word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
+        after[c] = next;
+        if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
+        else if (next != nowhere_beside) next += cuda::warp;
+    }
+    const std::int64_t row = first_row + thread;
+    std::uint32_t before = nowhere_beside;
+#pragma unroll
+    for (int c = 0; c < short_line_words; ++c) {
+        if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
+        if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
+        else if (before != nowhere_beside) before += cuda::warp;
+    }
+    const std::uint32_t sited = __ballot_sync(cuda::every_lane, before != nowhere_beside);
+    if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    if (lists.many != nullptr)
+#pragma unroll
+        for (int c = 0; c < short_line_words; ++c)
+            if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
+}
+
+/// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words
+/// that have none between. In a dense image that is one word at either end.
+__global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const packed_lines lines) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * carry_warps + threadIdx.y, groups = lines.groups(),
+                       above = quotient(nth, groups), outer = quotient(above, lines.stretches);
+    if (outer >= lines.images) return;
+    const auto stretch = static_cast<int>(above - outer * lines.stretches);
+    const std::int64_t group = nth - above * groups, row = group * pack_lines_a_block + threadIdx.x;
+    const bool within = row < lines.rows;
+    const std::uint32_t* const ends = lines.ends + outer * lines.stretches * lines.rows + (within ? row : 0);
+    const stretch_ends own{ends[stretch * lines.rows]};
+    std::uint32_t before = nowhere_beside, after = nowhere_beside;
+    for (int s = stretch - 1; s >= 0 && before == nowhere_beside; --s) {
+        const std::uint32_t last = stretch_ends{ends[s * lines.rows]}.last();
+        if (last != nowhere_beside) before = (stretch - s - 1) * scan_cells + last + 1;
+    }
+    for (int s = stretch + 1; s < lines.stretches && after == nowhere_beside; ++s) {
+        const std::uint32_t first = stretch_ends{ends[s * lines.rows]}.first();
+        if (first != nowhere_beside) after = (s - stretch - 1) * scan_cells + first + 1;
+    }
+    if (stretch == 0) {
+        const bool any = own.first() != nowhere_beside || after != nowhere_beside;
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, within && any);
+        if (threadIdx.x == 0) lines.sited[outer * groups + group] = sited;
+    }
+    if (!within) return;
+    const std::int64_t first_column = static_cast<std::int64_t>(stretch) * cuda::warp;
+    const int columns = min(cuda::warp, static_cast<int>(lines.columns - first_column));
+    auto* const beside = reinterpret_cast<std::uint16_t*>(
+        &lines.words[(outer * lines.columns + first_column) * lines.rows + row].beside);
+    const std::int64_t step = lines.rows * static_cast<std::int64_t>(sizeof(line_word) / sizeof(std::uint16_t));
+    if (before != nowhere_beside) {
+        const int end = own.first() == nowhere_beside ? columns : static_cast<int>(own.first()) / cuda::warp + 1;
+        for (int c = 0; c < end; ++c) beside[c * step] = static_cast<std::uint16_t>(before + c * cuda::warp);
+    }
+    if (after != nowhere_beside) {
+        const int from = own.last() == nowhere_beside ? 0 : 31 - static_cast<int>(own.last()) / cuda::warp;
+        for (int c = from; c < columns; ++c)
+            beside[c * step + 1] = static_cast<std::uint16_t>(after + (31 - c) * cuda::warp);
+    }
 }
 
 }  // namespace

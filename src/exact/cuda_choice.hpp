@@ -17,7 +17,8 @@ inline constexpr int short_rows = 1 << row_bits;
 inline constexpr std::int32_t packed_none = 3 << 20;        // value of a row without a site, above all real ones
 inline constexpr std::int32_t short_largest = packed_none;  // squared distances must stay below
 inline constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this
-inline constexpr int bit_rows = 1024;                       // of a tile of words, and cells of a line
+inline constexpr int bit_rows = 1024;                       // of a tile, at most
+inline constexpr std::int64_t most_packed = 65536;  // cells of a packed line, and rows of lines that tiles share
 // Values of tiles in 16 bits end here.
 inline constexpr std::int32_t cap_distance = 31;
 inline constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
@@ -29,17 +30,32 @@ inline bool rows_fit_shared(const plan& p, int axis) {
     return p.size[i] <= short_rows && p.largest < short_largest && p.weight[i] * reach * reach < short_reach2;
 }
 
-/// Whether a pass may search tiles of small values by steps of one cell.
+/// Whether a pass may search tiles of small values by steps of one cell; in int32 numbers.
 inline bool tiles_fit(const plan& p, int axis) {
-    return rows_fit_shared(p, axis) && p.weight[static_cast<std::size_t>(axis)] == 1 &&
+    const auto i = static_cast<std::size_t>(axis);
+    return p.weight[i] == 1 && p.size[i] <= most_packed &&
            cells_between(p.size.data(), axis + 1, p.rank) <= std::numeric_limits<std::int32_t>::max();
 }
 
-/// Whether the first two passes are one, from packed words of sites.
+/// Whether the first two passes are one, from packed words of sites. In 64 bits, when there is no third.
 inline bool words_fit(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    return p.numbers == tier::int32 && !p.sites_wanted && p.rank - p.first_axis > 1 && p.size[last] <= bit_rows &&
-           p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
+    const int searched = p.rank - p.first_axis;
+    return (p.numbers == tier::int32 || (p.numbers == tier::int64 && searched == 2)) && !p.sites_wanted &&
+           searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
+}
+
+inline constexpr std::int64_t far_offsets = 1 << 14;  // of a site along the last axis, in the state of cuda_keyed.cuh
+
+/// Whether nearest sites are searched in words of 32 bits (cuda_keyed.cuh): of images and volumes in unit spacing. Of more
+/// axes a word has no room for the offsets.
+inline bool site_words_fit(const plan& p) {
+    const int searched = p.rank - p.first_axis;
+    const auto last = static_cast<std::size_t>(p.rank - 1);
+    if (p.numbers != tier::int32 || !p.sites_wanted || searched < 2 || searched > 3) return false;
+    for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
+        if (!tiles_fit(p, axis)) return false;
+    return p.weight[last] == 1 && p.size[last] <= (searched == 2 ? most_packed : far_offsets);
 }
 
 /// Rows that a limit lets matter, over all axes.
@@ -58,7 +74,7 @@ inline bool serves_plainly(const plan& p) {
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
-    if (words_fit(p)) return true;
+    if (words_fit(p) || site_words_fit(p)) return true;
     const double rows = rows_within_limit(p);
     if (p.numbers != tier::int32) return rows > 32;
     bool is_short = true;

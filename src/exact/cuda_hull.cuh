@@ -7,6 +7,9 @@
 // In the numbers int32 all heights stay below 2^31: both terms are below 2^30.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "exact/cuda_common.cuh"
 
 namespace nearfield::exact {
@@ -37,6 +40,22 @@ struct seen_from {
                                          slope * static_cast<std::uint32_t>(p.row()) + raise);
     }
 };
+
+/// The same for heights of 64 bits.
+struct seen_from_wide {
+    std::int64_t slope, raise;
+
+    __device__ seen_from_wide(int q, std::int32_t weight)
+        : slope(std::int64_t{2} * weight * q), raise(static_cast<std::int64_t>(weight) * q * q) {}
+    template <class Point>
+    __device__ std::int64_t value(const Point& p) const {
+        return p.height() - slope * p.row() + raise;
+    }
+};
+template <class Hull>
+using view_of =
+    std::conditional_t<std::is_same_v<decltype(std::declval<typename Hull::point_type>().height()), std::int64_t>,
+                       seen_from_wide, seen_from>;
 
 template <class Hull>
 __device__ bool is_empty(const Hull& hull, int band) {
@@ -114,7 +133,7 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
 
 /// First point of the hull that is nearest to a row, searched from band p.band on: values fall, stay, then rise along it.
 template <class Hull>
-__device__ place nearest_point(const Hull& hull, place p, int bands, const seen_from& q) {
+__device__ place nearest_point(const Hull& hull, place p, int bands, const view_of<Hull>& q) {
     for (place before; last_place(hull, 0, p.band, before); p = before)
         if (q.value(hull.point(before)) > q.value(hull.point({p.band, hull.start(p.band)}))) break;
     for (place after; first_place(hull, p.band + 1, bands, after); p = after)
@@ -138,18 +157,18 @@ __device__ void walk(const Hull& hull, int bands, int near_band, int from, int e
         for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
         return;
     }
-    p = nearest_point(hull, p, bands, seen_from(from, weight));
+    p = nearest_point(hull, p, bands, view_of<Hull>(from, weight));
     auto here = hull.point(p), after = here;
     bool more = next_place(hull, p, bands);
     if (more) after = hull.point(p);
     int known_row = here.row();
     std::int32_t known_key = key_of(here);
     for (int row = from; row < end; ++row) {
-        const seen_from q(row, weight);
+        const view_of<Hull> q(row, weight);
         auto best = here;
-        std::int32_t value = q.value(here);
+        auto value = q.value(here);
         while (more) {
-            const std::int32_t theirs = q.value(after);
+            const auto theirs = q.value(after);
             if (Keyed ? theirs > value : theirs >= value) break;
             if (theirs < value || key_of(after) < key_of(best)) best = after;
             value = theirs, here = after;

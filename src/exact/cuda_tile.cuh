@@ -1,5 +1,6 @@
-// Lines of up to 1024 rows whose values are small everywhere: a block's tile of 32 lines in 16 bits, two rows a word,
-// and a step for each row of distance.
+// Lines whose values are small everywhere: a block's tile of 32 lines of up to 1024 rows in 16 bits, two rows a word,
+// and a step for each row of distance. Longer lines are cut into windows; a tile then also reads the rows beside its
+// window that its steps can reach, and does not write them.
 //
 // With f the values found so far, f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1) is, after k
 // steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
@@ -14,7 +15,7 @@
 
 #include <cuda_fp16.h>
 
-#include "exact/cuda_bits.cuh"
+#include "exact/cuda_windows.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -53,18 +54,26 @@ __device__ inline float root_of_whole(float x) {
     return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
 }
 
-/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart.
-template <bool Last>
+/// Where passes without sites leave their cells.
+template <class V, bool Last>
+using value_sink = sink<V, V, false, Last>;
+
+/// Where a tile's cells go: lane l's line begins at cell `first`; rows are `inner` apart. Tiles hold values in 32 bits,
+/// whatever the numbers of the problem.
+template <class V, bool Last>
 struct tile_target {
-    const metric<std::int32_t>& m;
-    const sink<std::int32_t, std::int32_t, false, Last>& to;
+    const metric<V>& m;
+    const value_sink<V, Last>& to;
     std::int64_t first;
     std::int32_t inner;
-    int rows, lines;
+    int lines;
 
     /// Of 32 bits both: one instruction, where 64-bit factors take four.
     __device__ std::int64_t row_at(unsigned row) const { return static_cast<std::int64_t>(row) * inner; }
-    __device__ void put(unsigned row, std::int32_t value) const { to.put(m, first + row_at(row), value, 0); }
+    __device__ void put_wide(unsigned row, V value) const { to.put(m, first + row_at(row), value, 0); }
+    __device__ void put(unsigned row, std::int32_t value) const {
+        put_wide(row, value < no_site<std::int32_t>() ? static_cast<V>(value) : no_site<V>());
+    }
     /// Of a value that the limit may forbid.
     __device__ float root(float value) const {
         return value > static_cast<float>(to.limit) ? __int_as_float(0x7f800000) : root_of_whole(value);
@@ -105,7 +114,7 @@ __device__ void fill_roots(const tile<LaneRows>& t) {
 
 /// A thread two rows: distances along them from left to right, then back, squared on the way.
 template <int LaneRows>
-__device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words, int rows, std::int32_t x) {
+__device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words, int rows) {
     for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<LaneRows>) {
         const line_word a = pair < rows ? words[pair] : word_without_sites();
         const line_word b = pair + static_cast<int>(t.half) < rows ? words[pair + t.half] : word_without_sites();
@@ -119,7 +128,7 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
         // In halves, because the compiler lays arrays of one type in one place, and one that cannot be kept in
         // registers (write_square's) drags the others into local memory: half as many bytes again as the distances.
         std::uint32_t from_left[2][16];
-        std::uint32_t distance = pack(x - a.before(), x - b.before());
+        std::uint32_t distance = pack(a.before(), b.before());
 #pragma unroll
         for (int i = 0; i < cuda::warp; ++i) {
             const int in_half = i % 16, word = i / 16 * 2 + in_half / 10,
@@ -128,7 +137,7 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
             from_left[i / 16][in_half] = distance;
         }
         const __half2 bias = __half2(__ushort_as_half(half_1024), __ushort_as_half(half_1024));
-        distance = pack(a.after() - (x + 31), b.after() - (x + 31));
+        distance = pack(a.after(), b.after());
 #pragma unroll
         for (int i = cuda::warp - 1; i >= 0; --i) {
             distance = __viaddmin_u16x2(distance, twice(1), from_left[i / 16][i % 16]);
@@ -177,20 +186,25 @@ __device__ void fill_from_fours(const tile<LaneRows>& t, const int4* corner, std
     }
 }
 
-/// Largest value of the lane's rows; those beyond the line do not count.
+/// Largest value of the lane's rows among those that the tile finishes.
 template <int LaneRows>
-__device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows) {
+__device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const tile_rows& r) {
     constexpr int half = cuda::warp * LaneRows;
     const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
+    const auto counts = [&](int row) { return row >= r.from && row < r.end; };
     std::uint32_t most = 0;
-    if (rows == 2 * half) {
+    if (r.end - r.from == 2 * half) {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
+    } else if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
+#pragma unroll
+        for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
+        most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
 #pragma unroll
         for (int i = 0; i < LaneRows; ++i) {
-            const std::uint32_t counts = (first + i < rows ? 0xffffu : 0) | (first + i + half < rows ? 0xffff0000u : 0);
-            most = __vmaxu2(most, v[i] & counts);
+            const std::uint32_t both = (counts(first + i) ? 0xffffu : 0) | (counts(first + i + half) ? 0xffff0000u : 0);
+            most = __vmaxu2(most, v[i] & both);
         }
     }
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
@@ -199,7 +213,8 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], int rows)
 /// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
 /// matter: below the cap it always suffices. One function, because the line stays in registers.
 template <int LaneRows>
-__device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int first_steps, std::int32_t limit) {
+__device__ bool finish_line(const tile<LaneRows>& t, int line, const tile_rows& r, int first_steps,
+                            std::int32_t limit) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     std::uint32_t v[LaneRows];
 #pragma unroll
@@ -225,7 +240,7 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int fir
         }
         // k - 1 steps are done: what is farther costs k^2 or more.
         if (k * k > limit) break;
-        const std::int32_t mine = largest_of(v, rows), most = __reduce_max_sync(cuda::every_lane, mine);
+        const std::int32_t mine = largest_of(v, r), most = __reduce_max_sync(cuda::every_lane, mine);
         if (most <= min(k * k, cap - 1)) break;
         const int capped = limit < cap ? 0 : __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
@@ -239,77 +254,97 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, int rows, int fir
     return true;
 }
 
-/// A lane a line: `cell_of(bits)` makes a cell of a value's half-precision bits. (Stores of 16 bytes a lane, four rows
-/// of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
-template <bool Full, int LaneRows, class Cell, class CellOf>
-__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, unsigned rows,
+/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a lane,
+/// four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+template <int LaneRows, class Put>
+__device__ void write_rows(const tile<LaneRows>& t, int from, int end, const Put& put) {
+    constexpr int warps = tile_warps<LaneRows>, half = t.half;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    for (int row = from + warp; row < min(half, end); row += warps) put(row, t.word(row, lane) & 0xffff);
+    for (int row = max(from, half) + warp; row < end; row += warps) put(row, t.word(row - half, lane) >> 16);
+}
+/// Where both halves of a word are wanted, without a question for each; `All` is compiled in for tiles that are full.
+template <bool All, int LaneRows, class Cell, class CellOf>
+__device__ void write_pairs(const tile<LaneRows>& t, Cell* out, std::int32_t inner, int from, int end,
                             const CellOf& cell_of) {
-    const unsigned lane = threadIdx.x % cuda::warp, first = threadIdx.x / cuda::warp;
+    const unsigned lane = threadIdx.x % cuda::warp, first = threadIdx.x / cuda::warp + (All ? 0 : from);
+    const unsigned last = All ? t.half : end;
     Cell* low = out + static_cast<std::int64_t>(first) * inner;
     Cell* high = low + static_cast<std::int64_t>(t.half) * inner;
     const std::int64_t step = static_cast<std::int64_t>(tile_warps<LaneRows>) * inner;
 #pragma unroll 4
-    for (unsigned pair = first; pair < t.half; pair += tile_warps<LaneRows>, low += step, high += step) {
+    for (unsigned pair = first; pair < last; pair += tile_warps<LaneRows>, low += step, high += step) {
         const std::uint32_t two = t.word(pair, lane);
         const Cell a = cell_of(two & 0xffff), b = cell_of(two >> 16);
-        if (Full || pair < rows) *low = a;
-        if (Full || pair + t.half < rows) *high = b;
+        *low = a;
+        *high = b;
     }
 }
 template <int LaneRows, class Cell, class CellOf>
-__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, int rows, const CellOf& cell_of) {
-    if (rows == 2 * static_cast<int>(t.half)) write_cells<true>(t, out, inner, static_cast<unsigned>(rows), cell_of);
-    else write_cells<false>(t, out, inner, static_cast<unsigned>(rows), cell_of);
+__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, const tile_rows& r,
+                            const CellOf& cell_of) {
+    constexpr int half = t.half;
+    if (r.end - r.from == 2 * half) return write_pairs<true>(t, out, inner, 0, half, cell_of);
+    const auto put = [&](int row, std::uint32_t bits) { out[static_cast<std::int64_t>(row) * inner] = cell_of(bits); };
+    if (r.end - half <= r.from) return write_rows(t, r.from, r.end, put);
+    write_pairs<false>(t, out, inner, r.from, r.end - half, cell_of);
+    write_rows(t, r.end - half, half + r.from, put);
 }
 
-template <int LaneRows, bool Last>
-__device__ void write_tile(const tile<LaneRows>& t, const tile_target<Last>& target) {
+template <int LaneRows, class V, bool Last>
+__device__ void write_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r) {
     constexpr auto bias = static_cast<std::int32_t>(half_1024);
-    const unsigned lane = threadIdx.x % cuda::warp, rows = static_cast<unsigned>(target.rows);
-    if (lane >= static_cast<unsigned>(target.lines)) return;
+    if (static_cast<int>(threadIdx.x) % cuda::warp >= target.lines) return;
+    const std::int64_t corner = target.first + target.row_at(r.first);
     if constexpr (!Last) {
-        return write_cells(t, target.to.next + target.first, target.inner, target.rows,
+        return write_cells(t, target.to.next + corner, target.inner, r,
                            [](std::uint32_t bits) { return static_cast<std::int32_t>(bits) - bias; });
     } else {
-        float* const out = target.to.out.distance32 + target.first;
+        float* const out = target.to.out.distance32 + corner;
         if (target.to.out.only_distance32 && target.to.limited)
-            return write_cells(t, out, target.inner, target.rows,
+            return write_cells(t, out, target.inner, r,
                                [&](std::uint32_t bits) { return target.root(whole_half<false, bias>(bits)); });
         if (target.to.out.only_distance32)
-            return write_cells(t, out, target.inner, target.rows, [&](std::uint32_t bits) {
+            return write_cells(t, out, target.inner, r, [&](std::uint32_t bits) {
                 if constexpr (t.has_roots) return t.roots()[bits - half_1024];
                 return root_of_whole(whole_half<false, bias>(bits));
             });
-#pragma unroll 2
-        for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
-            const std::uint32_t two = t.word(pair, lane);
-            if (pair < rows) target.put(pair, static_cast<std::int32_t>(two & 0xffff) - bias);
-            if (pair + t.half < rows) target.put(pair + t.half, static_cast<std::int32_t>(two >> 16) - bias);
-        }
+        write_rows(t, r.from, r.end, [&](int row, std::uint32_t bits) {
+            target.put(r.first + row, static_cast<std::int32_t>(bits) - bias);
+        });
     }
 }
 
 /// From a filled tile to finished cells, with so many steps before the first look at whether they suffice; false, for
 /// all threads of the block alike, when it is hard.
-template <int LaneRows, bool Last>
-__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<Last>& target, int first_steps) {
+template <int LaneRows, class V, bool Last>
+__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r,
+                            int first_steps) {
     __syncthreads();
+    const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
     bool fits = true;
     for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
          line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, target.rows, first_steps, target.to.limit);
+        fits = finish_line(t, line, r, first_steps, limit);
     if (__syncthreads_or(!fits)) return false;
-    write_tile(t, target);
+    write_tile(t, target, r);
     return true;
 }
 
-/// The tiles that the hulls must finish.
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
+/// state is read, its group of 32 lines.
 struct hard_tiles {
-    std::int32_t* count = nullptr;
+    std::int32_t* count = nullptr;  ///< of tiles
     std::int32_t* list = nullptr;
+    std::int32_t* owner_count = nullptr;
+    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
+    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
 
-    __device__ void add() const {
-        if (threadIdx.x == 0) list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+    __device__ void add(std::int64_t owner) const {
+        if (threadIdx.x != 0) return;
+        list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
+            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
     }
 };
 
@@ -328,27 +363,31 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
     return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<LaneRows>;
 }
 
-/// A block 32 lines of a later pass: state to state or fields.
+/// A block a window of 32 lines of a later pass: state to state or fields.
 template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
-    search_tiles(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const hard_tiles hard,
-                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<LaneRows> t{tile_words};
-    const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * cuda::warp;
-    const auto lines = static_cast<int>(min(g.columns - start, static_cast<std::int64_t>(cuda::warp)));
-    const int rows = static_cast<int>(g.rows), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    if (points.complete()) return;
+    const auto at = lines.place(cut, blockIdx.x);
+    const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
-    const std::int64_t first = g.first_cell(start + min(lane, lines - 1));
-    const auto inner = static_cast<std::int32_t>(g.inner);
-    if (to.limit >= cap && mostly_capped<LaneRows>(cells + first, inner, rows)) return hard.add();
+    const std::int64_t first = lines.first_cell(at.group, min(lane, width - 1));
+    const auto inner = static_cast<std::int32_t>(lines.inner());
+    const tile_target<std::int32_t, Last> target{m, to, first, inner, width};
+    const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
+    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group.number);
     if constexpr (Last) fill_roots(t);
-    const bool fours = lines == cuda::warp && inner % cuda::warp == 0;
-    const std::int32_t* const corner = cells + first - lane;
+    const bool fours = width == cuda::warp && inner % cuda::warp == 0;
+    const std::int32_t* const corner = from - lane;
     if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
-        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
-    else fill_from_values(t, cells + first, inner, rows);
-    if (!finish_tile(t, tile_target<Last>{m, to, first, inner, rows, lines}, first_check)) hard.add();
+        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(r.rows));
+    else fill_from_values(t, from, inner, r.rows);
+    if (!finish_tile(t, target, r, first_check)) hard.add(at.group.number);
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
+#include "exact/cuda_pack.cuh"
+#include "exact/cuda_points.cuh"
+#include "exact/cuda_posts.cuh"
 
 namespace nearfield::exact {
 
@@ -24,6 +27,32 @@ inline block_shape hull_block(std::int64_t rows) {
             static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
 }
 
+// Cells of volumes that are looked at for being sparse. It takes two more launches, 5 us.
+constexpr std::int64_t least_listed = 1 << 22;
+
+/// How a pass's lines are cut into tiles.
+struct tile_cut {
+    int lane_rows;  ///< of those compiled
+    windows into;
+};
+/// Short lines: the least number of rows a lane that holds a line in the two halves of a warp's words. Long ones: windows
+/// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read twice
+/// included, and of equal ones the smaller, which makes more blocks.
+inline tile_cut cut_lines(std::int64_t rows) {
+    for (const int lane_rows : {1, 2, 4, 8, 12, 16})
+        if (rows <= 2 * cuda::warp * lane_rows) return {lane_rows, {1, static_cast<int>(rows)}};
+    const auto cut = [&]<int LaneRows>() {
+        // Lanes hold whole rows to be finished or none, and a window's squares of 32 rows are whole.
+        constexpr int unit = LaneRows % 16 == 0 ? square_rows : square_rows * 3;
+        constexpr int most = (2 * cuda::warp * LaneRows - 2 * halo<LaneRows>) / unit * unit;
+        static_assert(unit % LaneRows == 0 && most % unit == 0);
+        const std::int64_t count = blocks_for(rows, most);
+        return tile_cut{LaneRows, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * unit) * unit)}};
+    };
+    const tile_cut large = cut.template operator()<16>(), small = cut.template operator()<12>();
+    return small.into.count * small.lane_rows <= large.into.count * large.lane_rows ? small : large;
+}
+
 /// Which passes search in tiles, and the memory they need, for values in int32.
 class tile_workspace {
 public:
@@ -32,109 +61,263 @@ public:
     [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
+    /// What tiles leave does not go to the hulls in shared memory.
+    [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
+
+    /// Volumes with few sites are searched site by site.
+    [[nodiscard]] bool points() const {
+        return words() && p_.rank - p_.first_axis == 3 && fits(p_.first_axis) && p_.cells >= least_listed;
+    }
 
     void reserve(cuda::workspace& memory) {
-        std::int64_t tiles = 0;
-        if (words()) {
-            tiles = lines(memory).tiles;
-            words_ = memory.reserve<line_word>(tiles * lines(memory).rows);
+        if (points()) {
+            const point_lists lists = this->lists_of_points(memory);
+            flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
+            points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
         }
-        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis)
-            if (fits(axis))
-                tiles = std::max(tiles, blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp));
+        std::int64_t tiles = 0, owners = 0, ranges = 0, listed = 0;
+        if (words()) {
+            const packed_lines lines = this->lines(memory);
+            words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
+            sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
+            if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+            tiles = lines.tiles * cut_lines(lines.rows).into.count;
+            if (far(p_.rank - 2)) {
+                const auto posts = this->posts<std::int32_t>(memory);
+                listed = posts.images * posts.posts * posts.length;
+                ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
+                nearest_ = memory.reserve<std::int32_t>(listed);
+                winners_ = memory.reserve<std::uint16_t>(listed);
+                owners = lines.images;
+            }
+        }
+        for (int axis = p_.first_axis; axis < p_.rank - (words() ? 2 : 1); ++axis) {
+            if (!fits(axis)) continue;
+            const std::int64_t here = groups_of(axis), rows = p_.size[static_cast<std::size_t>(axis)];
+            tiles = std::max(tiles, here * cut_lines(rows).into.count);
+            if (!far(axis)) continue;
+            owners = std::max(owners, here);
+            ranges = std::max(ranges, here * cuda::warp * blocks_for(rows, slab_rows));
+            listed = p_.cells;
+        }
         if (tiles == 0) return;
         list_ = memory.reserve<std::int32_t>(tiles);
-        counts_ = memory.reserve<std::int32_t>(max_rank);
+        counts_ = memory.reserve<std::int32_t>(2 * max_rank);
         any_ = true;
+        ranges_ = memory.reserve<list_range>(ranges);
+        lists_ = memory.reserve<std::uint16_t>(listed);
+        owners_ = memory.reserve<std::int32_t>(owners);
+        marks_ = memory.reserve<std::uint32_t>(owners);
     }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
         packed_lines lines;
         lines.words = memory.get<line_word>(words_);
+        lines.sited = memory.get<std::uint32_t>(sited_);
+        lines.ends = memory.get<std::uint32_t>(ends_);
         lines.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         lines.rows = p_.size[static_cast<std::size_t>(p_.rank - 2)];
         lines.columns = blocks_for(lines.length, cuda::warp);
-        lines.tiles = p_.cells / lines.length / lines.rows * lines.columns;
+        lines.stretches = blocks_for(lines.length, scan_cells);
+        lines.images = p_.cells / lines.length / lines.rows;
+        lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    /// One number for each axis.
-    [[nodiscard]] std::int32_t* counts(const cuda::workspace& memory) const {
-        return memory.get<std::int32_t>(counts_);
+    template <class V>
+    [[nodiscard]] post_lines<V> posts(const cuda::workspace& memory) const {
+        const packed_lines lines = this->lines(memory);
+        post_lines<V> posts;
+        posts.nearest = memory.get<std::int32_t>(nearest_);
+        posts.winners = memory.get<std::uint16_t>(winners_);
+        posts.images = lines.images;
+        posts.length = lines.length;
+        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
+        return posts;
     }
+    [[nodiscard]] point_lists lists_of_points(const cuda::workspace& memory) const {
+        point_lists lists;
+        if (!points()) return lists;
+        const std::int64_t planes = p_.size[last_axis() - 2];
+        lists.many = memory.get<std::int32_t>(flags_);
+        lists.counts = lists.many + 1;
+        lists.points = memory.get<listed_point>(points_);
+        lists.capacity = static_cast<int>(blocks_for(p_.cells / volumes() / planes * list_planes, cells_a_point));
+        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
+        lists.planes = static_cast<int>(planes);
+        return lists;
+    }
+    [[nodiscard]] std::int64_t volumes() const {
+        return p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1] / p_.size[last_axis() - 2];
+    }
+    void clear_points(const device& on, const cuda::workspace& memory) const {
+        if (points())
+            clear(on, memory.get<std::int32_t>(flags_), 1 + volumes() * lists_of_points(memory).lists_an_image);
+    }
+    /// Of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
-        return {counts(memory) + axis, memory.get<std::int32_t>(list_)};
+        hard_tiles hard;
+        hard.count = memory.get<std::int32_t>(counts_) + axis;
+        hard.list = memory.get<std::int32_t>(list_);
+        if (!far(axis)) return hard;
+        hard.owner_count = hard.count + max_rank;
+        hard.owners = memory.get<std::int32_t>(owners_);
+        hard.marks = memory.get<std::uint32_t>(marks_);
+        return hard;
+    }
+    /// Lists of hulls along lines of so many cells.
+    [[nodiscard]] far_lists lists(const cuda::workspace& memory, std::int64_t length) const {
+        return {memory.get<std::uint16_t>(lists_), memory.get<list_range>(ranges_),
+                static_cast<int>(blocks_for(length, slab_rows))};
+    }
+    /// What pack_lines clears.
+    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
+        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks};
     }
     void clear_counts(const device& on, const cuda::workspace& memory) const {
-        if (any_)
-            cuda::check(cudaMemsetAsync(counts(memory), 0, max_rank * sizeof(std::int32_t), cuda::stream_of(on)),
-                        "clearing counts");
+        if (any_) clear(on, memory.get<std::int32_t>(counts_), 2 * max_rank);
+    }
+    void clear_marks(const device& on, const cuda::workspace& memory, int axis) const {
+        if (far(axis)) clear(on, memory.get<std::uint32_t>(marks_), groups_of(axis));
     }
 
 private:
+    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
+    [[nodiscard]] std::int64_t groups_of(int axis) const {
+        return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
+    }
+    template <class T>
+    static void clear(const device& on, T* numbers, std::int64_t count) {
+        cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(on)),
+                    "clearing counts");
+    }
+
     const plan& p_;
     bool any_ = false;
-    std::int64_t words_ = 0, list_ = 0, counts_ = 0;
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
+                 marks_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
-template <bool Last>
+/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only: as
+/// many blocks as a large GPU holds share them.
+template <class V, bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<std::int32_t>& m, std::int64_t rows, hard_tiles hard,
-                const sink<std::int32_t, std::int32_t, false, Last>& to)
-        : on_(on), m_(m), rows_(rows), hard_(hard), to_(to) {}
+    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles, const cuda::workspace& memory,
+                int axis, const value_sink<V, Last>& to)
+        : on_(on),
+          m_(m),
+          tiles_(tiles),
+          memory_(memory),
+          axis_(axis),
+          rows_(m.size[axis]),
+          cut_(cut_lines(rows_)),
+          hard_(tiles.hard(memory, axis)),
+          points_(tiles.lists_of_points(memory)),
+          to_(to) {}
 
-    /// Clears the `counts` of hard tiles of all passes on the way.
-    void from_words(const site_bytes& image, const packed_lines& lines, std::int32_t* counts) const {
-        const std::int64_t blocks = lines.tiles / lines.columns * blocks_for(rows_, pack_lines_a_block);
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        cuda::launch(on_, sixteens ? pack_lines<true> : pack_lines<false>, blocks, dim3(cuda::warp, pack_lines_a_block),
-                     0, image, lines, counts);
+    /// Clears the counts of hard tiles of all passes on the way.
+    void from_words(const site_bytes& image) const {
+        tiles_.clear_points(on_, memory_);
+        const packed_lines lines = tiles_.lines(memory_);
+        pack(on_, image, lines, points_, tiles_.counts(memory_));
+        const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, Last>, lines.tiles, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), lines, m_, hard_, to_);
+            cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
-        const block_shape block = hull_block(rows_);
-        cuda::launch(on_, search_hard_words<Last>, hard_blocks(lines.tiles), block.threads, block.shared, lines, m_,
-                     hard_, to_);
+        if (tiles_.far(axis_)) return finish_by_posts(from);
+        if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
-        const std::int64_t tiles = blocks_for(g.columns, cuda::warp);
+        tiles_.clear_marks(on_, memory_, axis_);
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_tiles<LaneRows, Last>, tiles, dim3(tile_threads<LaneRows>), bytes<LaneRows>(), g,
-                         m_, cells, hard_, to_);
+            cuda::launch_overlapped(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
-        const block_shape block = hull_block(rows_);
-        cuda::launch(on_, search_hard<Last>, hard_blocks(tiles), block.threads, block.shared, g, m_, cells, hard_, to_);
+        if (tiles_.far(axis_)) finish_by_hulls(from, groups);
+        else finish_short(search_hard<Last>, from, groups);
+        if constexpr (Last)
+            if (tiles_.points()) search_by_points();
     }
 
 private:
-    /// The least number of rows a lane, of those compiled, that holds a line in the two halves of a warp's words.
+    template <class Kernel, class Lines>
+    void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
+        const block_shape block = hull_block(rows_);
+        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
+                                block.threads, block.shared, from, m_, hard_, to_);
+    }
+    void finish_by_posts(const word_lines& from) const {
+        const std::int64_t tiles = from.lines.tiles;
+        const auto posts = tiles_.posts<V>(memory_);
+        const far_lists lists = tiles_.lists(memory_, posts.length);
+        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
+                                dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
+        build_hulls<hard_posts>(posts, posts.groups(), lists);
+        cuda::launch_overlapped(
+            on_, walk_posts<V>,
+            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
+        cuda::launch_overlapped(
+            on_, finish_between<V, Last>,
+            std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
+            dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+    }
+    void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
+        const far_lists lists = tiles_.lists(memory_, rows_);
+        build_hulls<hard_groups>(from, groups, lists);
+        cuda::launch_overlapped(on_, walk_far<Last, value_lines>,
+                                std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
+                                dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
+    }
+    /// Volumes with few sites; the other passes then do nothing.
+    void search_by_points() const {
+        const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
+                                                                blocks_for(m_.size[m_.rank - 2], brick_warps) *
+                                                                blocks_for(m_.size[m_.rank - 1], cuda::warp);
+        cuda::launch_overlapped(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0,
+                                points_, m_, volumes, to_);
+    }
+    /// Of up to `count` groups.
+    template <class Groups, class Lines>
+    void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
+        cuda::launch_overlapped(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
+        if (lists.slabs > 1)
+            cuda::launch_overlapped(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
+                                    dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
+    }
     template <class Body>
     void with_lane_rows(const Body& body) const {
-        if (rows_ <= 64) return body.template operator()<1>();
-        if (rows_ <= 128) return body.template operator()<2>();
-        if (rows_ <= 256) return body.template operator()<4>();
-        if (rows_ <= 512) return body.template operator()<8>();
-        if (rows_ <= 768) return body.template operator()<12>();
-        body.template operator()<16>();
+        switch (cut_.lane_rows) {
+            case 1: return body.template operator()<1>();
+            case 2: return body.template operator()<2>();
+            case 4: return body.template operator()<4>();
+            case 8: return body.template operator()<8>();
+            case 12: return body.template operator()<12>();
+            default: return body.template operator()<16>();
+        }
     }
     template <int LaneRows>
     static constexpr std::size_t bytes() {
         return sizeof(std::uint32_t) * tile<LaneRows>::words;
     }
-    /// The list's length is known on the device only: as many blocks as a large GPU holds, and none without a tile.
-    std::int64_t hard_blocks(std::int64_t tiles) const {
-        return std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_));
-    }
-
-    static constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
 
     const device& on_;
-    const metric<std::int32_t>& m_;
+    const metric<V>& m_;
+    const tile_workspace& tiles_;
+    const cuda::workspace& memory_;
+    int axis_;
     std::int64_t rows_;
+    tile_cut cut_;
     hard_tiles hard_;
-    sink<std::int32_t, std::int32_t, false, Last> to_;
+    point_lists points_;
+    value_sink<V, Last> to_;
 };
 
 }  // namespace nearfield::exact

@@ -1,0 +1,263 @@
+// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have such
+// windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and merged in device
+// memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
+#pragma once
+
+#include "exact/cuda_slabs.cuh"
+#include "exact/cuda_tile.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int merge_warps = 16;
+constexpr int merge_threads = merge_warps * cuda::warp;
+constexpr int walk_warps = 8;
+constexpr int walk_threads = walk_warps * cuda::warp;
+
+/// A row and its height, in numbers that hold every sum.
+template <class V>
+struct far_point {
+    std::int32_t at;
+    V high;
+
+    __device__ std::int32_t row() const { return at; }
+    __device__ V height() const { return high; }
+};
+template <class Lines>
+using point_of = far_point<typename Lines::number>;
+
+/// Places of a list, [start, end).
+struct list_range {
+    std::uint16_t start, end;
+};
+
+/// Hulls of all slabs in device memory: the points of a slab are listed in the first of its cells, as rows of the slab.
+struct far_lists {
+    std::uint16_t* rows;  ///< a cell each
+    list_range* ranges;   ///< a slab and line each; those of 32 lines follow each other slab by slab
+    int slabs;
+
+    __device__ list_range* range(std::int64_t group, int slab) const {
+        return ranges + (group * slabs + slab) * cuda::warp + threadIdx.x;
+    }
+};
+
+/// The hull of the calling lane's line in a slab; `value` of the memory is what the lines' reader loads.
+template <class Lines>
+class far_slab {
+public:
+    using point_type = point_of<Lines>;
+
+    __device__ far_slab(slab_memory& memory, std::int32_t first_row) : memory_(memory), first_row_(first_row) {}
+
+    __device__ point_type at_row(int r) const {
+        const std::int32_t row = first_row_ + r;
+        return {row, Lines::value(memory_.value[r][threadIdx.x]) + Lines::square(row)};
+    }
+    __device__ point_type point(place p) const {
+        return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]);
+    }
+    __device__ void put(place p, point_type c) {
+        memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<std::uint16_t>(c.at - first_row_);
+    }
+    __device__ bool candidate(int band, int i, point_type& c) const {
+        const int r = band * band_rows + i;
+        c = at_row(r);
+        return Lines::reader::is_site(memory_.value[r][threadIdx.x]);
+    }
+    __device__ int start(int band) const { return memory_.range[band][threadIdx.x] & 255; }
+    __device__ int end(int band) const { return memory_.range[band][threadIdx.x] >> 8; }
+    __device__ void set(int band, int start, int end) {
+        memory_.range[band][threadIdx.x] = static_cast<std::uint16_t>(start | end << 8);
+    }
+    /// Row of the slab of a point.
+    __device__ std::uint16_t listed(place p) const { return memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]; }
+
+private:
+    slab_memory& memory_;
+    std::int32_t first_row_;
+};
+
+/// The hull of the calling lane's line, its bands being slabs.
+template <class Lines>
+class far_hull {
+public:
+    static constexpr bool keeps_ties = Lines::keeps_ties;
+    using point_type = point_of<Lines>;
+
+    __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
+        : line_(lines, group, lane),
+          rows_(lists.rows + lines.first_cell(group, lane)),
+          ranges_(lists.range(group.number, 0)),
+          inner_(lines.inner()) {}
+
+    __device__ point_type point(place p) const {
+        const std::int32_t first = p.band * slab_rows, row = first + rows_[(first + p.at) * inner_];
+        return {row, Lines::value(line_.load(row)) + Lines::square(row)};
+    }
+    __device__ int start(int slab) const { return ranges_[slab * cuda::warp].start; }
+    __device__ int end(int slab) const { return ranges_[slab * cuda::warp].end; }
+    __device__ void set(int slab, int start, int end) {
+        ranges_[slab * cuda::warp] = {static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(end)};
+    }
+
+private:
+    typename Lines::reader line_;
+    const std::uint16_t* rows_;
+    list_range* ranges_;
+    std::int64_t inner_;
+};
+
+/// One slab of 32 lines by a block, a warp a band of it.
+template <class Lines>
+__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
+                           const typename Lines::group& group, int slab) {
+    const int band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
+    // Lanes beyond the last line repeat it; they write the same rows to the same list.
+    const int mine = min(lane, lines.width(group) - 1);
+    const typename Lines::reader line(lines, group, mine);
+    const int first_row = slab * slab_rows, rows = min(slab_rows, lines.rows() - first_row);
+    const int from = band * band_rows, end = min(from + band_rows, rows);
+#pragma unroll 8
+    for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
+
+    far_slab<Lines> hull(memory, first_row);
+    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
+    __syncthreads();
+    for (int step = 1; step < slab_bands; step *= 2) {
+        if (band % (2 * step) == 0)
+            merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
+        __syncthreads();
+    }
+    int before = 0;
+    for (int b = 0; b < band; ++b) before += hull.end(b) - hull.start(b);
+    const std::int64_t inner = lines.inner();
+    std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
+    const int count = hull.end(band) - hull.start(band);
+    for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
+    if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
+}
+
+/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
+/// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
+template <class Hull>
+__device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
+    for (place before; last_place(hull, from, p.band, before); p = before) {
+        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}),
+                                                    right))
+            break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = hull.start(p.band), high = p.at;
+    for (int at = high; low < high; at = (low + high + 1) / 2) {
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        (stays ? low : high) = stays ? at : at - 1;
+    }
+    return {p.band, low};
+}
+/// The same of a right run [p.band, to), from p on, and `left`.
+template <class Hull>
+__device__ place tangent_after(Hull& hull, place p, int to, const typename Hull::point_type& left) {
+    for (place after; first_place(hull, p.band + 1, to, after); p = after) {
+        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}),
+                                                    hull.point(after)))
+            break;
+        hull.set(p.band, 0, 0);
+    }
+    int low = p.at, high = hull.end(p.band) - 1;
+    for (int at = low; low < high; at = (low + high) / 2) {
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        (stays ? high : low) = stays ? at : at + 1;
+    }
+    return {p.band, low};
+}
+
+/// Joins the hulls of slabs [from, seam) and [seam, to).
+template <class Hull>
+__device__ void join_slabs(Hull& hull, int from, int seam, int to) {
+    place l, r;
+    if (!last_place(hull, from, seam, l) || !first_place(hull, seam, to, r)) return;
+    for (bool moved = true; moved;) {
+        const place left = tangent_before(hull, l, from, hull.point(r));
+        const place right = tangent_after(hull, r, to, hull.point(left));
+        moved = right.band != r.band || right.at != r.at;
+        l = left, r = right;
+    }
+    hull.set(l.band, hull.start(l.band), l.at + 1);
+    hull.set(r.band, r.at, hull.end(r.band));
+}
+
+/// The groups of lines that have hard windows.
+struct hard_groups {
+    const std::int32_t* number;
+    const std::int32_t* list;
+
+    __device__ hard_groups(const hard_tiles& hard, const value_lines&) : number(hard.owner_count), list(hard.owners) {}
+    __device__ std::int64_t count() const { return *number; }
+    __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
+};
+
+/// A block one slab after another of `groups`.
+template <class Lines, class Groups>
+__global__ void __launch_bounds__(slab_threads)
+    build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
+    const Groups groups(hard, lines);
+    extern __shared__ std::byte shared[];
+    auto& memory = *reinterpret_cast<slab_memory*>(shared);
+    const std::int64_t count = groups.count() * lists.slabs;
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t above = quotient(nth, lists.slabs);
+        build_slab(memory, lines, lists, lines.group_of(groups[above]), static_cast<int>(nth - above * lists.slabs));
+        __syncthreads();
+    }
+}
+
+/// A block one group after another: neighbours among runs of merged slabs become one, a thread a line and a pair.
+template <class Lines, class Groups>
+__global__ void __launch_bounds__(merge_threads)
+    merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
+    const Groups groups(hard, lines);
+    const std::int64_t count = groups.count();
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const auto group = lines.group_of(groups[nth]);
+        far_hull<Lines> hull(lines, lists, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
+        for (int step = 1; step < lists.slabs; step *= 2) {
+            for (int from = static_cast<int>(threadIdx.y) * 2 * step; from + step < lists.slabs;
+                 from += merge_warps * 2 * step)
+                join_slabs(hull, from, from + step, min(from + 2 * step, lists.slabs));
+            __syncthreads();
+        }
+    }
+}
+
+/// A warp 32 rows after another of hard windows; a block's rows follow each other.
+template <bool Last, class Lines>
+__global__ void __launch_bounds__(walk_threads)
+    walk_far(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+             const far_lists lists, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
+    constexpr int block_rows = walk_warps * band_rows;
+    const int parts = (cut.rows + block_rows - 1) / block_rows;
+    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t above = quotient(nth, parts);
+        const auto at = lines.place(cut, hard.list[above]);
+        const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
+        const int from =
+            top + static_cast<int>(nth - above * parts) * block_rows + static_cast<int>(threadIdx.y) * band_rows;
+        if (from >= end) continue;
+        const int lane = min(static_cast<int>(threadIdx.x), lines.width(at.group) - 1);
+        const far_hull<Lines> hull(lines, lists, at.group, lane);
+        const std::int64_t first_cell = lines.first_cell(at.group, lane), inner = lines.inner();
+        walk<false>(
+            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1, [](const auto&) { return 0; },
+            [&](int q, std::int32_t value, std::int32_t) { to.put(m, first_cell + q * inner, value, 0); });
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

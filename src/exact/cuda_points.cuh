@@ -1,0 +1,201 @@
+// Volumes with few sites: all three passes at once, site by site. As lines are packed (cuda_bits.cuh) their sites are also
+// listed, for every 32 planes; where they turn out to be too many, the passes go on as ever and nobody reads the lists.
+//
+// A block takes a brick of 32 x 16 x 32 cells, the first axis last: a warp 32 rows along that axis of 32 neighbouring
+// lines, as in cuda_square.cuh. The least bound that some site sets for the whole brick picks the sites that can win in it.
+#pragma once
+
+#include "exact/cuda_square.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int brick_warps = 16;
+constexpr int brick_threads = brick_warps * cuda::warp;
+constexpr int listed_points = 2048;  // of a block, before they are offered
+static_assert(listed_points >= 2 * brick_threads);
+
+/// Finds, for the brick whose block calls it, what can win.
+struct brick {
+    int x, y, z;     ///< first cell
+    int x1, y1, z1;  ///< last cell
+
+    __device__ static std::int32_t outside(std::int32_t at, int first, int last) {
+        return max(max(first - at, at - last), 0);
+    }
+    __device__ static std::int32_t across(std::int32_t at, int first, int last) {
+        return max(abs(at - first), abs(at - last));
+    }
+    __device__ std::int32_t least(const listed_point& p) const {
+        const std::int32_t dx = outside(p.x(), x, x1), dy = outside(p.y(), y, y1), dz = outside(p.z, z, z1);
+        return dx * dx + dy * dy + dz * dz;
+    }
+    __device__ std::int32_t most(const listed_point& p) const {
+        const std::int32_t dx = across(p.x(), x, x1), dy = across(p.y(), y, y1), dz = across(p.z, z, z1);
+        return dx * dx + dy * dy + dz * dz;
+    }
+};
+
+/// The calling warp's square of a brick: 32 lines at one y, rows along z.
+struct brick_square {
+    brick cells;  ///< of this warp alone
+    square rows;
+
+    /// Offers those of the points that could win.
+    template <class Values>
+    __device__ void offer(const listed_point* points, int count, offers<Values>& to) const {
+        const int lane = rows.lane;
+        std::int32_t most = to.bound;
+        for (int at = lane; at < count; at += cuda::warp) most = min(most, cells.most(points[at]));
+        to.bound = __reduce_min_sync(cuda::every_lane, most), to.mine = min(to.mine, to.bound + 1);
+        // Those within half the bound's distance first: they lower it before it decides about the others.
+        const std::int32_t near = to.bound / 4;
+        for (const bool far : {false, true})
+            for (int at = 0; at < count; at += cuda::warp) {
+                std::int32_t least = at + lane < count ? cells.least(points[at + lane]) : no_site<std::int32_t>();
+                if ((least > near) != far) least = no_site<std::int32_t>();
+                offer_group(points + at, least, to);
+            }
+    }
+
+private:
+    /// Of 32 points, a lane each, those that could win.
+    template <class Values>
+    __device__ void offer_group(const listed_point* points, std::int32_t least, offers<Values>& to) const {
+        std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= to.bound);
+        while (wanted != 0) {
+            const listed_point p = points[__ffs(static_cast<int>(wanted)) - 1];
+            wanted &= wanted - 1;
+            const std::int32_t dx = cells.x + rows.lane - p.x(), dy = cells.y - p.y(), apart = dx * dx + dy * dy,
+                               gap = rows.rows_to(p.z);
+            if (!__any_sync(cuda::every_lane, apart + gap * gap < to.mine)) continue;
+            if (to.take({apart, rows.top - p.z})) wanted &= __ballot_sync(cuda::every_lane, least <= to.bound);
+        }
+    }
+};
+
+/// Shared memory of a block of search_points.
+struct brick_memory {
+    listed_point points[listed_points];
+    int count;
+    std::int32_t bound;
+};
+
+/// The lists of one image as the calling warp of a block takes turns at them: those of the brick's own planes first, then
+/// outward, until all that is farther is beyond `bound`, which may fall on the way.
+class lists_outward {
+public:
+    __device__ lists_outward(const point_lists& lists, std::int64_t first, const brick& b, int warp)
+        : lists_(lists), first_(first), b_(b), turn_(warp) {}
+
+    __device__ bool next(std::int32_t bound) {
+        for (; turn_ < 2 * lists_.lists_an_image; turn_ += brick_warps) {
+            const int apart = (turn_ + 1) / 2, middle = b_.z / list_planes,
+                      nth = turn_ % 2 == 0 ? middle + apart : middle - apart;
+            const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+            if (rows * rows > bound) break;
+            if (nth < 0 || nth >= lists_.lists_an_image) continue;
+            points_ = lists_.points + (first_ + nth) * lists_.capacity, count_ = lists_.counts[first_ + nth];
+            turn_ += brick_warps;
+            return true;
+        }
+        turn_ = 2 * lists_.lists_an_image;
+        count_ = 0;
+        return false;
+    }
+    __device__ const listed_point* points() const { return points_; }
+    __device__ int count() const { return count_; }
+
+private:
+    const point_lists& lists_;
+    std::int64_t first_;
+    const brick& b_;
+    int turn_;
+    const listed_point* points_ = nullptr;
+    int count_ = 0;
+};
+
+/// For all threads alike, the least bound of a brick's values that a point sets.
+__device__ inline std::int32_t bound_of(brick_memory& memory, lists_outward lists, const brick& b, int lane) {
+    if (threadIdx.x == 0) memory.bound = no_site<std::int32_t>(), memory.count = 0;
+    __syncthreads();
+    const volatile std::int32_t* const bound = &memory.bound;
+    while (lists.next(__shfl_sync(cuda::every_lane, *bound, 0))) {
+        std::int32_t here = no_site<std::int32_t>();
+        for (int at = lane; at < lists.count(); at += cuda::warp) here = min(here, b.most(lists.points()[at]));
+        here = __reduce_min_sync(cuda::every_lane, here);
+        if (lane == 0 && here < no_site<std::int32_t>()) atomicMin(&memory.bound, here);
+    }
+    __syncthreads();
+    return *bound;
+}
+
+/// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the end.
+template <class Values, bool Last>
+__device__ void finish_brick(brick_memory& memory, lists_outward lists, const brick& b, std::int32_t bound,
+                             const brick_square& mine, const tile_target<std::int32_t, Last>& target) {
+    offers<Values> to(bound);
+    const bool within = mine.rows.top <= mine.rows.bottom;
+    const int lane = mine.rows.lane;
+    const volatile int* const listed = &memory.count;
+    int at = 0;
+    for (bool more = lists.next(bound), any = true; any;) {
+        // After this look each warp adds 32 points at most.
+        while (more && __shfl_sync(cuda::every_lane, *listed, 0) <= listed_points - brick_threads) {
+            const listed_point p = at + lane < lists.count() ? lists.points()[at + lane] : listed_point{};
+            const bool wins = at + lane < lists.count() && b.least(p) <= bound;
+            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
+            int place = 0;
+            if (lane == 0 && winners != 0) place = atomicAdd(&memory.count, __popc(winners));
+            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
+            if (wins) memory.points[place] = p;
+            at += cuda::warp;
+            if (at >= lists.count()) at = 0, more = lists.next(bound);
+        }
+        any = __syncthreads_or(more);
+        if (within) mine.offer(memory.points, memory.count, to);
+        __syncthreads();
+        if (threadIdx.x == 0) memory.count = 0;
+        __syncthreads();
+    }
+    to.finish();
+    if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
+}
+
+/// A block one brick after another of `size` cells, when sites are few.
+template <bool Last>
+__global__ void __launch_bounds__(brick_threads, 2)
+    search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,
+                  const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
+    if (*lists.many != 0) return;
+    __shared__ brick_memory memory;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),
+               length = static_cast<int>(m.size[m.rank - 1]);
+    const int across = (length + 31) / 32, down = (height + brick_warps - 1) / brick_warps, deep = lists.lists_an_image;
+    const std::int64_t bricks = images * deep * down * across;
+    for (std::int64_t nth = blockIdx.x; nth < bricks; nth += gridDim.x) {
+        const std::int64_t row = quotient(nth, across), plane = quotient(row, down), image = quotient(plane, deep);
+        brick b;
+        b.x = static_cast<int>(nth - row * across) * 32, b.y = static_cast<int>(row - plane * down) * brick_warps;
+        b.z = static_cast<int>(plane - image * deep) * list_planes;
+        b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
+        b.z1 = min(b.z + list_planes, depth) - 1;
+        const lists_outward outward(lists, image * deep, b, warp);
+        const std::int32_t most = bound_of(memory, outward, b, lane);
+        const int y = b.y + warp;
+        brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
+        mine.cells.y = mine.cells.y1 = y;
+        const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
+        const tile_target<std::int32_t, Last> target{
+            m, to, image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
+            static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
+        if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
+        else finish_brick<wide_square>(memory, outward, b, most, mine, target);
+        __syncthreads();
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact
