@@ -91,6 +91,8 @@ struct job {
 ///
 /// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
 /// or more than 2 axes are wanted; none where a contiguous output of that width can serve; plus one tile of lines a thread.
+/// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a cell
+/// and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
 /// output of that width can serve; distances alone, in unit spacing and with the last two sides up to 1024, need one less,
 /// and a quarter of a byte), 4 more where a line is longer than 1024 cells or the numbers are large, 1 more where the

@@ -6,6 +6,7 @@
 #include "exact/cuda_call.hpp"
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_plain.cuh"
+#include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
 
 namespace nearfield::exact {
@@ -20,9 +21,16 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
+/// Whether the engine without options gets a call. For distances in double, looking outward in shared memory is faster
+/// than its search in device memory.
+bool goes_plainly(const plan& p) {
+    const bool has_windows = p.numbers == tier::float64 && !p.sites_wanted && p.rank - p.first_axis > 1;
+    return serves_plainly(p) && !prefers_tiles(p) && !has_windows;
+}
+
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -75,7 +83,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     try {
-        if (serves_plainly(p)) {
+        if (goes_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -104,7 +112,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    if (serves_plainly(p)) describe_plain(on, p, to);
+    if (goes_plainly(p)) describe_plain(on, p, to);
     return to;
 }
 

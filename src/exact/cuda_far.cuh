@@ -203,6 +203,7 @@ struct hard_groups {
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
     build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
     const Groups groups(hard, lines);
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
@@ -218,6 +219,7 @@ __global__ void __launch_bounds__(slab_threads)
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
     merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
     const Groups groups(hard, lines);
     const std::int64_t count = groups.count();
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
@@ -237,6 +239,7 @@ template <bool Last, class Lines>
 __global__ void __launch_bounds__(walk_threads)
     walk_far(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
              const far_lists lists, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     constexpr int block_rows = walk_warps * band_rows;
     const int parts = (cut.rows + block_rows - 1) / block_rows;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;

@@ -114,6 +114,7 @@ template <int LaneRows, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
                  const point_lists points, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
     const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
-                                   width};
+                                      width};
     // Within a limit below the cap steps always do.
     const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words + r.first, r.rows, width, counts);
     if (steps > 0) {

@@ -149,6 +149,7 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
 template <ending End>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_few_sites(const point_lists lists, const metric<std::int32_t> m, std::int64_t images, const site_sink to) {
+    cuda::wait_for_kernel_before();
     __shared__ few_memory memory;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),

@@ -34,6 +34,7 @@ template <ending End, class Lines>
 __global__ void __launch_bounds__(short_threads)
     search_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
                       std::uint32_t* next, const site_sink to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
@@ -70,6 +71,7 @@ template <ending End, class Lines>
 __global__ void __launch_bounds__(walk_threads)
     walk_far_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
                    const far_lists lists, std::uint32_t* next, const site_sink to) {
+    cuda::wait_for_kernel_before();
     constexpr int rows_of_block = walk_warps * band_rows;
     const int parts = (cut.rows + rows_of_block - 1) / rows_of_block;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;

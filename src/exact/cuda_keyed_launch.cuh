@@ -173,8 +173,8 @@ private:
         if (few.planes == 0) return;
         const std::int64_t volumes = lines.images / few.planes,
                            bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
-        cuda::launch(c.on, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, few,
-                     c.m, volumes, c.to);
+        cuda::launch_overlapped(c.on, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads),
+                                0, few, c.m, volumes, c.to);
     }
 
     template <ending End>
@@ -182,9 +182,9 @@ private:
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
         with_strips(cut, [&]<int Rows>() {
-            cuda::launch(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
-                         dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into, c.m, hard,
-                         few_lists(c.memory), state, c.to);
+            cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
+                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
+                                    c.m, hard, few_lists(c.memory), state, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, state);
     }
@@ -200,9 +200,9 @@ private:
         g.columns = p_.cells / g.rows;
         const site_states from{g, state};
         with_strips(cut, [&]<int Rows>() {
-            cuda::launch(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
-                         dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m, hard,
-                         few_lists(c.memory), c.to);
+            cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
+                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
+                                    hard, few_lists(c.memory), c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
     }
@@ -221,21 +221,23 @@ private:
         if (!far(axis)) {
             const std::int64_t bands = blocks_for(rows, band_rows);
             const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
-            cuda::launch(c.on, search_hard_sites<End, Lines>,
-                         std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                         dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state, c.to);
+            cuda::launch_overlapped(c.on, search_hard_sites<End, Lines>,
+                                    std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state,
+                                    c.to);
             return;
         }
         const far_lists lists{c.memory.template get<std::uint16_t>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
-        cuda::launch(c.on, build_far<Lines, hard_site_groups>, std::min(groups * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
+        cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
+                                std::min(groups * lists.slabs, 2 * multiprocessors), dim3(cuda::warp, slab_bands),
+                                sizeof(slab_memory), from, hard, lists);
         if (lists.slabs > 1)
-            cuda::launch(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
-                         dim3(cuda::warp, merge_warps), 0, from, hard, lists);
-        cuda::launch(c.on, walk_far_sites<End, Lines>,
-                     std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
+            cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
+                                    dim3(cuda::warp, merge_warps), 0, from, hard, lists);
+        cuda::launch_overlapped(c.on, walk_far_sites<End, Lines>,
+                                std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
+                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
     }
 
     const plan& p_;

@@ -163,6 +163,7 @@ template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
                           const hard_tiles hard, const point_lists few, std::uint32_t* next, const site_sink to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
@@ -199,6 +200,7 @@ template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
                            const hard_tiles hard, const point_lists few, const site_sink to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
     if (few.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);

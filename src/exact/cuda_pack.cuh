@@ -32,19 +32,20 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
         const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
         const auto block_lines =
             static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
-        cuda::launch(on, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
-                     block_lines, lines, few, counts);
+        cuda::launch_overlapped(on, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0,
+                                image, block_lines, lines, few, counts);
         return;
     }
     const auto kernel = !sixteens                ? pack_lines<false, false>
                         : shape.columns_log == 5 ? pack_lines<true, false>
                                                  : pack_lines<true, true>;
-    cuda::launch(on, kernel,
-                 lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
-                 threads, 0, image, shape, lines, few, counts);
+    cuda::launch_overlapped(
+        on, kernel, lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
+        threads, 0, image, shape, lines, few, counts);
     if (lines.stretches > 1)
-        cuda::launch(on, carry_stretches, blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
-                     dim3(cuda::warp, carry_warps), 0, lines);
+        cuda::launch_overlapped(on, carry_stretches,
+                                blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
+                                dim3(cuda::warp, carry_warps), 0, lines);
 }
 
 }  // namespace nearfield::exact

@@ -167,6 +167,7 @@ template <bool Last>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,
                   const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     if (*lists.many != 0) return;
     __shared__ brick_memory memory;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
@@ -187,9 +188,9 @@ __global__ void __launch_bounds__(brick_threads, 2)
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
         const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
-        const tile_target<std::int32_t, Last> target{m, to,
-                                       image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
-                                       static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
+        const tile_target<std::int32_t, Last> target{
+            m, to, image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
+            static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
         if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
         else finish_brick<wide_square>(memory, outward, b, most, mine, target);
         __syncthreads();

@@ -257,8 +257,8 @@ __device__ void gather(const square& s, const window& w, offers<Values>& to) {
 }
 
 template <class V, bool Last, class Values, int... I>
-__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target, const Values& best,
-                             std::integer_sequence<int, I...>) {
+__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target,
+                             const Values& best, std::integer_sequence<int, I...>) {
     if (s.lane >= target.lines) return;
     const int rows = s.bottom - s.top + 1;
     if constexpr (Last) {

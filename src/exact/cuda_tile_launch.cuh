@@ -202,8 +202,8 @@ private:
 template <class V, bool Last>
 class tile_search {
 public:
-    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles,
-                const cuda::workspace& memory, int axis, const value_sink<V, Last>& to)
+    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles, const cuda::workspace& memory,
+                int axis, const value_sink<V, Last>& to)
         : on_(on),
           m_(m),
           tiles_(tiles),
@@ -222,8 +222,9 @@ public:
         pack(on_, image, lines, points_, tiles_.counts(memory_));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
         if (tiles_.far(axis_)) return finish_by_posts(from);
         if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
@@ -234,8 +235,9 @@ public:
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch_overlapped(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
         else finish_short(search_hard<Last>, from, groups);
@@ -247,46 +249,48 @@ private:
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const block_shape block = hull_block(rows_);
-        cuda::launch(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)), block.threads,
-                     block.shared, from, m_, hard_, to_);
+        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
+                                block.threads, block.shared, from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
         const far_lists lists = tiles_.lists(memory_, posts.length);
-        cuda::launch(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
-                     sizeof(column_memory), from, hard_, posts);
+        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
+                                dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
         build_hulls<hard_posts>(posts, posts.groups(), lists);
-        cuda::launch(on_, walk_posts<V>,
-                     std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
-        cuda::launch(on_, finish_between<V, Last>,
-                     std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
-                     dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+        cuda::launch_overlapped(
+            on_, walk_posts<V>,
+            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
+        cuda::launch_overlapped(
+            on_, finish_between<V, Last>,
+            std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
+            dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
     }
     void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
         const far_lists lists = tiles_.lists(memory_, rows_);
         build_hulls<hard_groups>(from, groups, lists);
-        cuda::launch(on_, walk_far<Last, value_lines>,
-                     std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
+        cuda::launch_overlapped(on_, walk_far<Last, value_lines>,
+                                std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
+                                dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
         const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
                                                                 blocks_for(m_.size[m_.rank - 2], brick_warps) *
                                                                 blocks_for(m_.size[m_.rank - 1], cuda::warp);
-        cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
-                     m_, volumes, to_);
+        cuda::launch_overlapped(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0,
+                                points_, m_, volumes, to_);
     }
     /// Of up to `count` groups.
     template <class Groups, class Lines>
     void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
-        cuda::launch(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
+        cuda::launch_overlapped(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
         if (lists.slabs > 1)
-            cuda::launch(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
-                         dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
+            cuda::launch_overlapped(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
+                                    dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
     }
     template <class Body>
     void with_lane_rows(const Body& body) const {

@@ -80,6 +80,7 @@ struct word_lines {
             return word.any() ? word.distance(bit_) : none;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
+
     private:
         static constexpr std::int32_t none = -1;
         const line_word* words_;
@@ -118,6 +119,7 @@ struct value_lines {
             : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
         __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
         __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
+
     private:
         const std::int32_t* cells_;
         std::int64_t inner_;
