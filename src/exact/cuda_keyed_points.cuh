@@ -107,14 +107,9 @@ struct point_square {
             count += __popc(all);
             if (wanted && place < most_points) found[place] = point_at(at, row);
         };
-        for (int group = seen.from; group < seen.to && count <= most_points;) {
-            const int row = group * square_side + lane;
-            const line_word word = row < rows ? words[row] : word_without_sites();
-            const bool none = !__any_sync(cuda::every_lane, word.any());
-            group = none ? next_sited(group + 1) : group + 1;
-            if (none) continue;
-            const std::int32_t apart = rows_to(row), before = word.before(), after = word.after(),
-                               left = bound - apart * apart;
+        const auto add_row = [&](int row, const line_word& word) {
+            const std::int32_t apart = rows_to(row), left = bound - apart * apart, before = word.before(),
+                               after = word.after();
             add(before != nowhere_beside && before * before <= left, -before, row);
             add(after != nowhere_beside && after * after <= left, square_side - 1 + after, row);
             std::uint32_t sites = left >= 0 ? word.sites : 0;
@@ -122,8 +117,47 @@ struct point_square {
                 add(sites != 0, __ffs(static_cast<int>(sites)) - 1, row);
                 sites &= sites - 1;
             }
+        };
+        const auto load = [&](int row) { return row < rows ? words[row] : word_without_sites(); };
+        const int middle = top / square_side;
+        add_row(top + lane, load(top + lane));
+        line_word nearer = word_without_sites();
+        for (int group = middle + 1; group < seen.to && count <= most_points; ++group) {
+            const int row = group * square_side + lane;
+            const line_word word = load(row);
+            if (__any_sync(cuda::every_lane, word.any())) add_row(row, not_hidden(word, nearer));
+            else group = next_sited(group + 1) - 1;
+        }
+        nearer = word_without_sites();
+        for (int group = middle - 1; group >= seen.from && count <= most_points; --group) {
+            const int row = group * square_side + square_side - 1 - lane;
+            const line_word word = load(row);
+            if (__any_sync(cuda::every_lane, word.any())) add_row(row, not_hidden(word, nearer));
+            else group = last_sited(group);
         }
         return count <= most_points;
+    }
+
+private:
+    /// Of rows beyond the square, lane by lane outward, what the rows before them leave: a site beside the columns that is
+    /// nearer to them than all before, and sites in columns that had none. The others are farther from every cell of
+    /// the square than one of those. `nearer` says what the rows before the warp's have, and then what they have too.
+    __device__ line_word not_hidden(const line_word& word, line_word& nearer) const {
+        line_word upto = word;
+#pragma unroll
+        for (int o = 1; o < cuda::warp; o *= 2) {
+            const std::uint32_t sites = __shfl_up_sync(cuda::every_lane, upto.sites, o),
+                                beside = __shfl_up_sync(cuda::every_lane, upto.beside, o);
+            if (lane >= o) upto.sites |= sites, upto.beside = __vminu2(upto.beside, beside);
+        }
+        upto.sites |= nearer.sites, upto.beside = __vminu2(upto.beside, nearer.beside);
+        line_word before{__shfl_up_sync(cuda::every_lane, upto.sites, 1),
+                         __shfl_up_sync(cuda::every_lane, upto.beside, 1)};
+        if (lane == 0) before = nearer;
+        nearer = {__shfl_sync(cuda::every_lane, upto.sites, cuda::warp - 1),
+                  __shfl_sync(cuda::every_lane, upto.beside, cuda::warp - 1)};
+        const std::uint32_t same = __vcmpgeu2(word.beside, before.beside);  // all ones in a half that is no less
+        return {word.sites & ~before.sites, word.beside | same};
     }
 };
 
