@@ -26,33 +26,42 @@ constexpr std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Cell i in C order is a site (0) when the upper 32 bits of mix(i) are below density * 2^32, else it is 1.
-inline std::vector<std::uint8_t> random_sites(std::int64_t cells, double density) {
-    std::vector<std::uint8_t> image(static_cast<std::size_t>(cells));
-    const auto limit = static_cast<std::uint64_t>(density * 4294967296.0);
+/// work(begin, end) on every core, over [0, count).
+template <class Work>
+void spread(std::int64_t count, Work&& work) {
     const auto workers = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
     std::vector<std::jthread> team;
-    for (std::int64_t w = 0; w < workers; ++w) {
-        team.emplace_back([&, begin = cells * w / workers, end = cells * (w + 1) / workers] {
-            for (std::int64_t i = begin; i < end; ++i) {
-                image[static_cast<std::size_t>(i)] = (mix(static_cast<std::uint64_t>(i)) >> 32) < limit ? 0 : 1;
-            }
-        });
-    }
-    team.clear();
+    for (std::int64_t w = 0; w < workers; ++w)
+        team.emplace_back([&, begin = count * w / workers, end = count * (w + 1) / workers] { work(begin, end); });
+}
+
+/// What the upper 32 bits of mix(i) are compared with: cell i in C order is a site (0) when they are below, else it is 1.
+constexpr std::uint64_t random_limit(double density) { return static_cast<std::uint64_t>(density * 4294967296.0); }
+
+inline std::vector<std::uint8_t> random_sites(std::int64_t cells, double density) {
+    std::vector<std::uint8_t> image(static_cast<std::size_t>(cells));
+    const std::uint64_t limit = random_limit(density);
+    spread(cells, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+            image[static_cast<std::size_t>(i)] = (mix(static_cast<std::uint64_t>(i)) >> 32) < limit ? 0 : 1;
+    });
     return image;
 }
 
 /// One measurement.
 struct result {
-    std::string data;  ///< "random" or the name of a file
+    std::string data;  ///< "random", the name of a picture, or that of a file
     shape_t shape;
     double density = 0;  ///< of the sites
-    std::string field;   ///< "distance" (float32) or "index" (int64)
+    std::string field;   ///< "distance" (float32), "index" (int64) or "index32" (int32)
     int threads = 0;     ///< 0 on a device
     double ms = 0;       ///< median
     int runs = 0;
+    std::string simd{};  ///< the instruction set, where it is not the best that the machine has
 };
+
+/// Bytes of a field's cell.
+inline std::int64_t field_bytes(const std::string& field) { return field == "index" ? 8 : 4; }
 
 /// What was measured where; one JSON file each.
 struct session {
@@ -65,7 +74,7 @@ struct session {
 };
 
 /// Bytes that any algorithm must move: the image read and the field written, once.
-inline std::int64_t floor_bytes(const result& r) { return cells_of(r.shape) * (r.field == "index" ? 9 : 5); }
+inline std::int64_t floor_bytes(const result& r) { return cells_of(r.shape) * (1 + field_bytes(r.field)); }
 
 inline double copy_of(const session& s, int threads) {
     for (auto [n, gb_s] : s.copy_gb_s) {
@@ -114,13 +123,23 @@ void report(session& s, const result& r);
 void print_header(const session& s);
 void write_json(const session& s, const std::string& path);
 
+/// "512x512", with the picture's name before it where the image is not random.
+std::string image_name(const std::string& data, const shape_t& shape);
+
 struct request {
     std::vector<shape_t> shapes;
-    std::vector<double> densities;
+    std::vector<double> densities;  ///< of random images
+    std::vector<std::string> pictures;
     std::vector<std::string> fields;
+    std::string atlas;  ///< a file, or empty
 };
 
-/// The GPU's part; throws nearfield::error where there is none.
+/// The benchmarks, each a verb of the program; they return its exit status, 77 where the GPU is missing that was asked for.
+int exact_main(int argc, char** argv);
+int options_main(int argc, char** argv);
+int targets_main(int argc, char** argv);
+
+/// The GPU's part of `exact`; throws nearfield::error where there is none.
 session measure_device(const request& wanted);
 
 }  // namespace nearfield::bench

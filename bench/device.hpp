@@ -1,4 +1,4 @@
-// What the benchmarks need of a GPU: memory that they own and events round each run.
+// What the benchmarks need of a GPU: memory that they own, images in it, and events round each run.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "bench.hpp"
+#include "nearfield/distance.hpp"
 #include "nearfield/error.hpp"
+#include "pictures.hpp"
+#include "random_device.hpp"
 
 namespace nearfield::bench {
 
@@ -62,6 +66,49 @@ public:
 
 private:
     cudaStream_t stream_ = nullptr;
+};
+
+/// Throws unsupported where there is no GPU.
+void expect_device();
+
+/// Bytes a second of a large copy within the device, read plus write, in units of 10^9.
+double device_copy_gb_s(const timer& t);
+
+/// What a session on the first GPU says of it, without results.
+session device_session(const timer& t);
+
+/// One image on the device, in as many copies as it takes that no run finds its arrays in the cache.
+class device_image {
+public:
+    device_image(const timer& t, const std::string& data, const shape_t& shape, double density,
+                 const painter& pictures);
+    [[nodiscard]] std::int64_t copies() const { return static_cast<std::int64_t>(in_.size()); }
+    [[nodiscard]] std::int64_t cells() const { return cells_of(shape_); }
+    [[nodiscard]] double density() const { return density_; }
+    [[nodiscard]] const shape_t& shape() const { return shape_; }
+    [[nodiscard]] any_input<device> copy(std::int64_t k) const;
+
+private:
+    std::vector<device_memory> in_;
+    shape_t shape_;
+    double density_;
+};
+
+/// Outputs for every copy of an image, and the call that fills them.
+class device_call {
+public:
+    /// `field` as in `result`.
+    device_call(const timer& t, const device_image& image, const std::string& field);
+    /// Orders the k-th call on the timer's stream, on the copy whose turn it is.
+    void operator()(int k) const;
+    /// Median milliseconds of a call and how many runs it is of, after a warm-up.
+    [[nodiscard]] std::pair<double, int> measure() const;
+
+private:
+    const timer& timer_;
+    const device_image& image_;
+    std::vector<device_memory> memory_;
+    std::string field_;
 };
 
 }  // namespace nearfield::bench

@@ -2,23 +2,21 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include <fstream>
 
 #include "nearfield/system.hpp"
 #include "nearfield/voronoi.hpp"
+#include "report_json.hpp"
 
 namespace nearfield::bench {
 
-void report(option_session& s, const std::string& name, const shape_t& shape, double ms, double plain) {
-    const double times = plain > 0 ? ms / plain : 1;
-    fmt::print("{:<16} {:<44} {:>10.3f} ms {:>7.2f}\n", fmt::format("{}", fmt::join(shape, "x")), name, ms, times);
+void report(option_session& s, const std::string& name, const std::string& with, const shape_t& shape, double ms,
+            double compared) {
+    const double times = ms / compared;
+    fmt::print("{:<16} {:<44} {:>10.3f} ms {:>7.2f}\n", image_name("random", shape), name, ms, times);
     std::fflush(stdout);
-    s.results.push_back({name, shape, ms, times});
+    s.results.push_back({name, with, shape, ms, times});
 }
 
 namespace {
@@ -51,42 +49,29 @@ double time_on_host(const option_case& c, const shape_t& shape, const std::vecto
 
 option_session measure_on_host(const std::vector<shape_t>& shapes, int threads) {
     option_session s;
-    s.place = "host";
-    s.device = processor();
-    const system_info system = query_system();
-    s.details = fmt::format("{}, {} threads", system.simd, threads);
+    s.head.place = "host";
+    s.head.device = processor();
+    s.head.details = fmt::format("{}, {} thread{}", query_system().simd, threads, threads == 1 ? "" : "s");
     for (const shape_t& shape : shapes) {
-        double plain[2]{};
-        for (const option_case& c : option_cases(static_cast<int>(shape.size()))) {
-            const double ms = time_on_host(c, shape, option_image(shape, c.image), threads);
-            double& compared = plain[c.distance ? 0 : 1];
-            if (c.name == std::string("plain") || c.name == std::string("plain, index")) compared = ms;
-            report(s, c.name, shape, ms, compared);
-        }
+        measure_options(s, shape, [&](const option_case& c, const std::vector<std::uint32_t>& image) {
+            return time_on_host(c, shape, image, threads);
+        });
     }
     return s;
 }
 
 void write(const option_session& s, const std::string& path) {
-    nlohmann::ordered_json j;
-    j["place"] = s.place;
-    j["device"] = s.device;
-    j["details"] = s.details;
-    j["copy_gb_s"] = s.copy_gb_s;
-    j["compiler"] = query_system().compiler;
-    j["date"] = today();
-    for (const option_result& r : s.results)
-        j["options"].push_back({{"name", r.name}, {"shape", r.shape}, {"ms", r.ms}, {"times", r.times}});
-    std::ofstream out(path);
-    out << j.dump(1) << '\n';
-    if (!out.flush()) throw error(error_code::io, fmt::format("cannot write {}", path));
+    nlohmann::ordered_json j = head_of(s.head);
+    for (const option_result& r : s.results) {
+        j["options"].push_back(
+            {{"name", r.name}, {"with", r.with}, {"shape", r.shape}, {"ms", r.ms}, {"times", r.times}});
+    }
+    write_file(path, j);
 }
 
 }  // namespace
-}  // namespace nearfield::bench
 
-int main(int argc, char** argv) {
-    using namespace nearfield;
+int options_main(int argc, char** argv) {
     std::string place = "host", json;
     int threads = 1;
     std::vector<std::int64_t> sides2, sides3;
@@ -102,15 +87,18 @@ int main(int argc, char** argv) {
     const bool device = place == "device";
     if (sides2.empty()) sides2 = {device ? 8192 : 2048};
     if (sides3.empty()) sides3 = {device ? 512 : 256};
-    std::vector<bench::shape_t> shapes;
+    std::vector<shape_t> shapes;
+    shapes.reserve(sides2.size() + sides3.size());
     for (std::int64_t n : sides2) shapes.push_back({n, n});
     for (std::int64_t n : sides3) shapes.push_back({n, n, n});
     try {
-        const auto s = device ? bench::measure_options_on_device(shapes) : bench::measure_on_host(shapes, threads);
-        if (!json.empty()) bench::write(s, json);
+        const auto s = device ? measure_options_on_device(shapes) : measure_on_host(shapes, threads);
+        if (!json.empty()) write(s, json);
         return 0;
     } catch (const error& e) {
-        fmt::print(stderr, "bench_options: {}\n", e.what());
+        fmt::print(stderr, "bench_all options: {}\n", e.what());
         return e.code() == error_code::unsupported ? 77 : 1;
     }
 }
+
+}  // namespace nearfield::bench

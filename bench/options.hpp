@@ -1,6 +1,7 @@
 // The options of the full call, each beside the plain call: one list for host and device.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,19 @@ enum class content { sites, few_sites, seeds, labels, few_labels, blobs };
 
 struct option_case {
     const char* name;
+    const char* with = "plain";  ///< the case whose time it is compared with; one of those before it, or itself
     content image = content::sites;
     distance_options options{};
     bool index = false, label = false, trusted = false, distance = true;
     bool weighted = false;
 };
 
+/// All cases; one list, so longer than other functions.
 inline std::vector<option_case> option_cases(int rank) {
     const double uneven[max_rank] = {2, 1, 3}, real[max_rank] = {0.7, 0.31, 0.5};
     const spacing whole(uneven, static_cast<std::size_t>(rank)), close(real, static_cast<std::size_t>(rank));
+    constexpr content few = content::few_sites, blobs = content::blobs, labels = content::labels;
+    constexpr const char *of_few = "0.01 % sites, plain", *of_blobs = "blobs, plain", *of_index = "plain, index";
     return {
         {.name = "plain"},
         {.name = "spacing, integral", .options = {.spacing = whole}},
@@ -32,28 +37,40 @@ inline std::vector<option_case> option_cases(int rank) {
         {.name = "max_distance 3", .options = {.max_distance = 3}},
         {.name = "max_distance 10", .options = {.max_distance = 10}},
         {.name = "max_distance 30", .options = {.max_distance = 30}},
-        {.name = "0.01 % sites, plain", .image = content::few_sites},
-        {.name = "0.01 % sites, max_distance 3", .image = content::few_sites, .options = {.max_distance = 3}},
-        {.name = "0.01 % sites, max_distance 10", .image = content::few_sites, .options = {.max_distance = 10}},
+        {.name = "signed", .options = {.sign = sign::inside_negative}},
         {.name = "half_cell", .options = {.half_cell = true}},
         {.name = "trusted", .trusted = true},
-        {.name = "blobs, plain", .image = content::blobs},
-        {.name = "blobs, signed", .image = content::blobs, .options = {.sign = sign::inside_negative}},
         {.name = "2 labels", .image = content::few_labels, .options = {.sites = sites::other_labels}},
-        {.name = "a million labels", .image = content::labels, .options = {.sites = sites::other_labels}},
-        {.name = "plain, index", .index = true, .distance = false},
-        {.name = "periodic borders, index", .options = {.border = border::periodic}, .index = true, .distance = false},
+        {.name = "a million labels", .image = labels, .options = {.sites = sites::other_labels}},
+        {.name = of_few, .with = of_few, .image = few},
+        {.name = "0.01 % sites, max_distance 3", .with = of_few, .image = few, .options = {.max_distance = 3}},
+        {.name = "0.01 % sites, max_distance 10", .with = of_few, .image = few, .options = {.max_distance = 10}},
+        {.name = of_blobs, .with = of_blobs, .image = blobs},
+        {.name = "blobs, signed", .with = of_blobs, .image = blobs, .options = {.sign = sign::inside_negative}},
+        {.name = of_index, .with = of_index, .index = true, .distance = false},
+        {.name = "periodic borders, index",
+         .with = of_index,
+         .options = {.border = border::periodic},
+         .index = true,
+         .distance = false},
         {.name = "nearest label",
+         .with = of_index,
          .image = content::seeds,
          .options = {.sites = sites::nonzero},
          .label = true,
          .distance = false},
         {.name = "a million labels, index",
-         .image = content::labels,
+         .with = of_index,
+         .image = labels,
          .options = {.sites = sites::other_labels},
          .index = true,
          .distance = false},
-        {.name = "power diagram, index", .image = content::seeds, .index = true, .distance = false, .weighted = true},
+        {.name = "power diagram, index",
+         .with = of_index,
+         .image = content::seeds,
+         .index = true,
+         .distance = false,
+         .weighted = true},
     };
 }
 
@@ -69,7 +86,7 @@ inline std::vector<std::uint32_t> option_image(const shape_t& shape, content wha
         return image;
     }
     // 2 halves; or 100 blocks along each axis of a volume, 1000 of an image; or a checkerboard of blocks of 64.
-    for (std::int64_t i = 0; i < cells; ++i) {
+    const auto value_of = [&](std::int64_t i) {
         std::int64_t rest = i, number = 0, parity = 0;
         for (std::int64_t axis = rank - 1; axis >= 0; --axis) {
             const std::int64_t n = shape[static_cast<std::size_t>(axis)], at = rest % n;
@@ -80,11 +97,28 @@ inline std::vector<std::uint32_t> option_image(const shape_t& shape, content wha
             number = number * blocks + at * blocks / n;
             parity += at / 64;
         }
-        image[static_cast<std::size_t>(i)] =
-            what == content::blobs ? static_cast<std::uint32_t>(parity % 2) : static_cast<std::uint32_t>(number + 1);
-    }
+        return static_cast<std::uint32_t>(what == content::blobs ? parity % 2 : number + 1);
+    };
+    spread(cells, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) image[static_cast<std::size_t>(i)] = value_of(i);
+    });
     return image;
 }
+
+/// The images of one shape, each made once.
+class option_images {
+public:
+    explicit option_images(const shape_t& shape) : shape_(shape) {}
+    const std::vector<std::uint32_t>& operator[](content what) {
+        auto& image = made_[what];
+        if (image.empty()) image = option_image(shape_, what);
+        return image;
+    }
+
+private:
+    shape_t shape_;
+    std::map<content, std::vector<std::uint32_t>> made_;
+};
 
 /// Whether a case reads uint32 cells; the others read bytes.
 inline bool reads_labels(const option_case& c) {
@@ -93,19 +127,32 @@ inline bool reads_labels(const option_case& c) {
 
 struct option_result {
     std::string name;
+    std::string with;  ///< what `times` compares with: a case, or what its name says
     shape_t shape;
     double ms = 0;
-    double times = 0;  ///< of the plain call of its kind
+    double times = 0;
 };
 
 struct option_session {
-    std::string place, device, details;
-    double copy_gb_s = 0;
+    session head;  ///< its results stay empty
     std::vector<option_result> results;
 };
 
-/// Adds a result and prints its line; `plain` is the time to compare with, or 0.
-void report(option_session& s, const std::string& name, const shape_t& shape, double ms, double plain);
+/// Adds a result and prints its line; `compared` is the time of `with`.
+void report(option_session& s, const std::string& name, const std::string& with, const shape_t& shape, double ms,
+            double compared);
+
+/// Every case on one shape; time_of(case, its image) gives milliseconds.
+template <class Time>
+void measure_options(option_session& s, const shape_t& shape, Time&& time_of) {
+    option_images images(shape);
+    std::map<std::string, double> all;
+    for (const option_case& c : option_cases(static_cast<int>(shape.size()))) {
+        const double ms = time_of(c, images[c.image]);
+        all[c.name] = ms;
+        report(s, c.name, c.with, shape, ms, all.at(c.with));
+    }
+}
 
 /// The GPU's part; throws nearfield::error where there is none.
 option_session measure_options_on_device(const std::vector<shape_t>& shapes);

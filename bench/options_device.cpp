@@ -1,4 +1,4 @@
-// The GPU's part of bench_options: options, batches and lists of images.
+// The GPU's part of `bench_all options`: options, batches and lists of images.
 #include "bench.hpp"
 #include "device.hpp"
 #include "nearfield/system.hpp"
@@ -58,8 +58,8 @@ void measure_batches(option_session& s, const timer& t) {
                                {.batch_axes = 1});
         };
         t.time(2, work);
-        const double floor = 5.0 * static_cast<double>(n) / (s.copy_gb_s * 1e9) * 1e3;
-        report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), shape,
+        const double floor = 5.0 * static_cast<double>(n) / (copy_of(s.head, 0) * 1e9) * 1e3;
+        report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), "floor", shape,
                median(t.time(runs, work)), floor);
     }
     // 1000 images of 64 to 255 cells a side.
@@ -84,41 +84,24 @@ void measure_batches(option_session& s, const timer& t) {
     };
     t.time(2, loop);
     const double looped = median(t.time(5, loop));
-    report(s, "1000 images of 64 to 255, a loop", {1000, cells / 1000}, looped, looped);
+    const char* name = "1000 images of 64 to 255, a loop";
+    report(s, name, name, {1000, cells / 1000}, looped, looped);
     const auto list = [&](int) { distance_transform(on, std::span<const job<device>>(jobs)); };
     t.time(2, list);
-    report(s, "1000 images of 64 to 255, one list", {1000, cells / 1000}, median(t.time(5, list)), looped);
-}
-
-double copy_gb_s(const timer& t) {
-    constexpr std::int64_t bytes = std::int64_t{4} << 30;
-    const device_memory from(bytes), to(bytes);
-    const auto copy = [&](int) {
-        expect(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, t.stream()), "copy");
-    };
-    t.time(2, copy);
-    return 2.0 * static_cast<double>(bytes) / (median(t.time(9, copy)) * 1e-3) * 1e-9;
+    report(s, "1000 images of 64 to 255, one list", name, {1000, cells / 1000}, median(t.time(5, list)), looped);
 }
 
 }  // namespace
 
 option_session measure_options_on_device(const std::vector<shape_t>& shapes) {
-    const system_info system = query_system();
-    if (system.devices.empty()) throw error(error_code::unsupported, "no CUDA device: " + system.why_no_device);
-    option_session s;
-    s.place = "device";
-    s.device = system.devices[0].name;
-    s.details = fmt::format("CUDA {}.{}", system.cuda_runtime / 1000, system.cuda_runtime % 1000 / 10);
+    expect_device();
     const timer t;
-    s.copy_gb_s = copy_gb_s(t);
+    option_session s;
+    s.head = device_session(t);
     for (const shape_t& shape : shapes) {
-        double plain[2]{};
-        for (const option_case& c : option_cases(static_cast<int>(shape.size()))) {
-            const double ms = time_case(t, c, shape, option_image(shape, c.image));
-            double& compared = plain[c.distance ? 0 : 1];
-            if (c.name == std::string("plain") || c.name == std::string("plain, index")) compared = ms;
-            report(s, c.name, shape, ms, compared);
-        }
+        measure_options(s, shape, [&](const option_case& c, const std::vector<std::uint32_t>& image) {
+            return time_case(t, c, shape, image);
+        });
     }
     measure_batches(s, t);
     return s;

@@ -1,4 +1,4 @@
-"""Times CuPy and NPP on the data of bench_exact; image and answer stay on the device.
+"""Times CuPy and NPP on the data of `bench_all exact`; image and answer stay on the device.
 
 What is absent is named and left out.
 """

@@ -1,12 +1,13 @@
-"""Times edt, SciPy and OpenCV on the data of bench_exact. What is not installed is named and left out."""
+"""Times edt, SciPy and OpenCV on the data of `bench_all exact`. What is not installed is named and left out."""
 
+import functools
 import importlib
 import os
 import pathlib
 from importlib.metadata import version
 
 import numpy as np
-from peers_common import Results, arguments, random_sites, shapes_of, time_runs
+from peers_common import Results, arguments, paint, random_sites, shapes_of, time_runs
 
 
 def available(name):
@@ -24,10 +25,29 @@ def processor():
     return "unknown processor"
 
 
+class Outputs:
+    """Arrays that are given to the peers that take one, so that none of their time goes into fresh memory."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def get(self, shape, kind):
+        if (shape, kind) not in self._kept:
+            self._kept = {key: array for key, array in self._kept.items() if key[0][-2:] == shape[-2:]}
+            self._kept[shape, kind] = np.empty(shape, kind)
+        return self._kept[shape, kind]
+
+
 def engines(options):
     """(name, field, threads, ranks, most cells, functions of the image of which the fastest counts)"""
     edt, ndimage, cv2 = available("edt"), available("scipy.ndimage"), available("cv2")
-    table = []
+    table, outputs = [], Outputs()
+
+    def opencv(image, threads):
+        cv2.setNumThreads(threads)
+        to = outputs.get(image.shape, np.float32)
+        cv2.distanceTransform(image, cv2.DIST_L2, cv2.DIST_MASK_PRECISE, to, cv2.CV_32F)
+
     for threads in options.threads:
         if edt:
             # edt takes one road for booleans and another for labels; which is faster depends on the image.
@@ -36,20 +56,20 @@ def engines(options):
                 lambda image, n=threads: edt.edt(image.view(bool), parallel=n),
             ]
             table.append((f"edt {version('edt')}", "distance", threads, (2, 3), 1 << 40, roads))
-    if cv2:
-
-        def opencv(image):
-            cv2.setNumThreads(max(options.threads))
-            return cv2.distanceTransform(image, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-
-        table.append((f"OpenCV {cv2.__version__}", "distance", max(options.threads), (2,), 1 << 40, [opencv]))
+        if cv2:
+            roads = [lambda image, n=threads: opencv(image, n)]
+            table.append((f"OpenCV {cv2.__version__}", "distance", threads, (2,), 1 << 40, roads))
     if ndimage:
-        small = options.scipy_cells
-        table.append((f"SciPy {version('scipy')}", "distance", 1, (2, 3), small, [ndimage.distance_transform_edt]))
+        whole, small = ndimage.distance_transform_edt, options.scipy_cells
+
+        def distances(image):
+            whole(image, distances=outputs.get(image.shape, np.float64))
 
         def sites(image):
-            return ndimage.distance_transform_edt(image, return_distances=False, return_indices=True)
+            to = outputs.get((image.ndim, *image.shape), np.int32)
+            whole(image, return_distances=False, return_indices=True, indices=to)
 
+        table.append((f"SciPy {version('scipy')}", "distance", 1, (2, 3), small, [distances]))
         table.append((f"SciPy {version('scipy')}", "index", 1, (2, 3), small, [sites]))
     return table
 
@@ -73,16 +93,19 @@ def main():
     def run(data, image, density):
         for name, field, threads, ranks, most, roads in table:
             if image.ndim in ranks and image.size <= most:
-                ms, runs = min(time_runs(lambda: road(image)) for road in roads)  # noqa: B023
+                ms, runs = time_runs(*(functools.partial(road, image) for road in roads))
                 results.add(name, data, image.shape, density, field, threads, ms, runs)
 
     for shape in shapes_of(options):
         for density in options.densities:
             run("random", random_sites(int(np.prod(shape)), density).reshape(shape), density)
+        for name in options.pictures:
+            image = paint(name, shape, options.atlas)
+            if image is not None:
+                run(name, image, float((image == 0).mean()))
     for path in options.file:
         nibabel = available("nibabel")
         if nibabel:
-            # nearfield's array order is the reverse of the file's (x, y, z).
             image = np.ascontiguousarray(np.asarray(nibabel.load(path).dataobj).T != 0).astype(np.uint8)
             run(path.name, image, float((image == 0).mean()))
     results.write(options.json)

@@ -1,14 +1,20 @@
+#include "report_json.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "bench.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::bench {
+
+std::string image_name(const std::string& data, const shape_t& shape) {
+    return fmt::format("{}{}", data == "random" ? "" : data + " ", fmt::join(shape, "x"));
+}
+
 void print_header(const session& s) {
     fmt::print("\nnearfield on {} ({})\n", s.device, s.details);
     for (auto [threads, gb_s] : s.copy_gb_s) {
@@ -22,15 +28,14 @@ void print_header(const session& s) {
 void report(session& s, const result& r) {
     const double seconds = r.ms * 1e-3;
     const double share = static_cast<double>(floor_bytes(r)) / seconds / (copy_of(s, r.threads) * 1e9);
-    const std::string name = r.data == "random" ? fmt::format("{}", fmt::join(r.shape, "x")) : r.data;
-    fmt::print("{:<22} {:>8.2f}% {:>9} {:>8} {:>11.3f} {:>10.1f} {:>7.1f}\n", name, 100 * r.density, r.field,
-               r.threads > 0 ? std::to_string(r.threads) : "-", r.ms,
-               static_cast<double>(cells_of(r.shape)) / seconds * 1e-6, 100 * share);
+    fmt::print("{:<22} {:>8.2f}% {:>9} {:>8} {:>11.3f} {:>10.1f} {:>7.1f} {}\n", image_name(r.data, r.shape),
+               100 * r.density, r.field, r.threads > 0 ? std::to_string(r.threads) : "-", r.ms,
+               static_cast<double>(cells_of(r.shape)) / seconds * 1e-6, 100 * share, r.simd);
     std::fflush(stdout);
     s.results.push_back(r);
 }
 
-void write_json(const session& s, const std::string& path) {
+nlohmann::ordered_json head_of(const session& s) {
     nlohmann::ordered_json j;
     j["engine"] = "nearfield";
     j["version"] = query_system().version;
@@ -40,6 +45,11 @@ void write_json(const session& s, const std::string& path) {
     j["compiler"] = query_system().compiler;
     j["date"] = today();
     for (auto [threads, gb_s] : s.copy_gb_s) j["copy_gb_s"][std::to_string(threads)] = gb_s;
+    return j;
+}
+
+void write_json(const session& s, const std::string& path) {
+    nlohmann::ordered_json j = head_of(s);
     j["results"] = nlohmann::ordered_json::array();
     for (const result& r : s.results) {
         j["results"].push_back({{"engine", "nearfield"},
@@ -50,7 +60,12 @@ void write_json(const session& s, const std::string& path) {
                                 {"threads", r.threads},
                                 {"ms", r.ms},
                                 {"runs", r.runs}});
+        if (!r.simd.empty()) j["results"].back()["simd"] = r.simd;
     }
+    write_file(path, j);
+}
+
+void write_file(const std::string& path, const nlohmann::ordered_json& j) {
     const std::filesystem::path file(path);
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
     std::ofstream out(file);

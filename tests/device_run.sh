@@ -3,11 +3,12 @@
 # the benchmark with its peers. Needs the bundle (./dev bundle), an NVIDIA driver and, for the parts that use them,
 # compute-sanitizer and a python3 with CuPy and SciPy.
 #
-#   tests/device_run.sh OUT [tests|sanitize|big|bench|options]...     default: tests sanitize bench; JSON and logs go to OUT
+#   tests/device_run.sh OUT [tests|sanitize|big|bench|options|targets]...   default: tests sanitize bench
 #
-# NEARFIELD_BUNDLE is the bundle's folder (build/bundle). BENCH_OPTIONS are for bench_exact and its peers.
+# JSON and logs go to OUT. NEARFIELD_BUNDLE is the bundle's folder (build/bundle), NEARFIELD_ATLAS a copy of mricron-data's
+# aal.nii.gz for `targets`. BENCH_OPTIONS are for `bench_all exact` and its peers.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundle=${NEARFIELD_BUNDLE:-$root/build/bundle}
 mkdir -p "$1" && out=$(cd "$1" && pwd)
@@ -55,7 +56,7 @@ bench() {
     local status
     SECONDS=0
     # shellcheck disable=SC2086  # options are words
-    bash "$root/bench/run_exact.sh" "$bundle/bin/bench_exact" "$out" device ${BENCH_OPTIONS:-} >"$out/bench.log" 2>&1
+    bash "$root/bench/run_exact.sh" "$bundle/bin/bench_all" "$out" device ${BENCH_OPTIONS:-} >"$out/bench.log" 2>&1
     status=$?
     note "bench" "$status" "JSON in $out"
     if [ "$status" = 0 ]; then "${PYTHON:-python3}" "$root/bench/report.py" --print "$out"; else tail -n 40 "$out/bench.log"; fi
@@ -63,8 +64,14 @@ bench() {
 
 options() {
     SECONDS=0
-    bash "$root/bench/run_options.sh" "$bundle/bin/bench_options" "$out" device 2>&1 | tee "$out/options.log"
+    bash "$root/bench/run_options.sh" "$bundle/bin/bench_all" "$out" device 2>&1 | tee "$out/options.log"
     note "options" "${PIPESTATUS[0]}" "JSON in $out"
+}
+
+targets() {
+    SECONDS=0
+    bash "$root/bench/run_targets.sh" "$bundle/bin/bench_all" "$out" device 2>&1 | tee "$out/targets.log"
+    note "targets" "${PIPESTATUS[0]}" "JSON in $out"
 }
 
 for part in $parts; do
@@ -75,7 +82,8 @@ for part in $parts; do
         sanitize) sanitize ;;
         bench) bench ;;
         options) options ;;
-        *) echo "device_run: no part '$part'; there are tests, sanitize, big, bench, options"; exit 2 ;;
+        targets) targets ;;
+        *) echo "device_run: no part '$part'; there are tests, sanitize, big, bench, options, targets"; exit 2 ;;
     esac
 done
 printf '\n'

@@ -6,7 +6,7 @@ target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE 
 
 nearfield_test(oracle exact/oracle_test.cpp exact/options_oracle_test.cpp LIBS nearfield_exact_tests)
 nearfield_test(exact_host
-  exact/host_test.cpp exact/arguments_test.cpp exact/property_test.cpp exact/large_test.cpp exact/simd_test.cpp
+  exact/host_test.cpp exact/host_planes_test.cpp exact/arguments_test.cpp exact/property_test.cpp exact/large_test.cpp exact/simd_test.cpp
   LIBS nearfield_exact_tests hwy::hwy)
 nearfield_test(exact_options
   exact/options_arguments_test.cpp exact/options_batch_test.cpp exact/options_identities_test.cpp
@@ -15,7 +15,7 @@ nearfield_test(exact_options
 if(NEARFIELD_HAS_CUDA)
   nearfield_test(exact_device
     exact/device_test.cpp exact/device_large_test.cpp exact/device_engine.cpp exact/no_device_test.cpp
-    exact/workspace_test.cpp exact/options_device_engine.cpp exact/options_device_test.cpp
+    exact/workspace_test.cpp exact/options_device_engine.cpp exact/options_device_test.cpp exact/options_tiles_test.cpp
     LIBS nearfield_exact_tests CUDA::cudart_static)
   target_compile_definitions(test_exact_device PRIVATE NEARFIELD_TESTS_HAVE_CUDA=1)
 else()

@@ -1,6 +1,7 @@
 #include "base/cuda.cuh"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -27,7 +28,24 @@ bool means_no_gpu(cudaError_t result) {
            result == cudaErrorStubLibrary;
 }
 
+/// Stands for all kernels: they are compiled for the same architectures.
+__global__ void any_kernel() {}
+
 }  // namespace
+
+bool kernels_overlap() {
+    enum : std::uint8_t { unknown, no, yes };
+    static std::array<std::atomic<std::uint8_t>, max_devices> known{};
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "finding the current device");
+    std::atomic<std::uint8_t>& here = known.at(static_cast<std::size_t>(ordinal));
+    if (here == unknown) {
+        cudaFuncAttributes code{};
+        check(cudaFuncGetAttributes(&code, reinterpret_cast<const void*>(any_kernel)), "asking what code runs");
+        here = code.ptxVersion >= 90 ? yes : no;
+    }
+    return here == yes;
+}
 
 cudaMemPool_t workspace_pool(int ordinal) {
     pools& all = all_pools();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <utility>
 
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
@@ -20,8 +21,24 @@ void check(cudaError_t result, const char* doing, std::source_location where = s
 
 inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_t>(on.stream); }
 
+/// Whether a kernel may start while the one before it on the stream still runs.
+enum class order : std::uint8_t {
+    after,      ///< it starts when the one before has finished
+    overlapped  ///< it calls wait_for_kernel_before() before it touches memory
+};
+
+/// In a kernel launched `overlapped`: returns when all that the kernels before it wrote can be read.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/// Whether the code that the current device runs can wait so: it was compiled for compute capability 9.0 or later.
+bool kernels_overlap();
+
 /// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
-template <class... Parameters, class... Arguments>
+template <order Order = order::after, class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
             std::size_t shared_bytes, Arguments&&... arguments) {
     if (blocks == 0) return;
@@ -34,7 +51,21 @@ void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks
     config.blockDim = threads;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_of(on);
+    cudaLaunchAttribute overlap{};
+    if (Order == order::overlapped && kernels_overlap()) {
+        overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        overlap.val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = &overlap;
+        config.numAttrs = 1;
+    }
     check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+}
+
+/// The same for a kernel that calls wait_for_kernel_before() first.
+template <class... Parameters, class... Arguments>
+void launch_overlapped(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
+                       std::size_t shared_bytes, Arguments&&... arguments) {
+    launch<order::overlapped>(on, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
 }
 
 /// Where workspace on a device comes from: a pool of our own, so that keeping memory between calls changes nothing for other

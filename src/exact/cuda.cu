@@ -4,8 +4,10 @@
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
+#include "exact/cuda_labels.hpp"
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_plain.cuh"
+#include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
 
 namespace nearfield::exact {
@@ -20,9 +22,21 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
+/// Whether the engine without options gets a call. For distances in double, looking outward in shared memory is faster
+/// than its search in device memory.
+bool goes_plainly(const plan& p) {
+    const bool has_windows = p.numbers == tier::float64 && !p.sites_wanted && p.rank - p.first_axis > 1;
+    return serves_plainly(p) && !prefers_tiles(p) && !has_windows;
+}
+
+bool looks_labels_up(const labels_by_index& labels) { return labels.serve() && goes_plainly(labels.sites()); }
+
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    const labels_by_index labels(on, p, a);
+    if (looks_labels_up(labels))
+        return labels.workspace_bytes() + pass_on({on, labels.sites(), a.image, labels.out(), p.rule, true});
+    if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -34,7 +48,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
     constexpr std::int64_t stretch = 1024;
-    to.passes.push_back({source(last), words_fit(p) ? "words of sites" : "scan of sites by bits",
+    to.passes.push_back({source(last), words_fit(p) || site_words_fit(p) ? "words of sites" : "scan of sites by bits",
                          p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
     for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
@@ -50,6 +64,9 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         } else if (!p.sites_wanted && tiles_fit(p, axis)) {
             to.passes.push_back(
                 {source(axis), "tiles in 16 bits, hulls where values are large", groups, g.rows, cuda::warp});
+        } else if (site_words_fit(p)) {
+            to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
+                                 g.rows, cuda::warp});
         } else {
             search.describe(g, source(axis), to);
         }
@@ -72,9 +89,15 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     try {
-        if (serves_plainly(p)) {
+        if (goes_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
+        }
+        labels_by_index labels(on, p, a);
+        if (looks_labels_up(labels)) {
+            labels.allocate();
+            static_cast<void>(pass_on({on, labels.sites(), a.image, labels.out(), p.rule, false}));
+            return labels.put();
         }
         const std::array<item, 1> only{item_for(p, a.image, a.out)};
         static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
@@ -101,7 +124,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    if (serves_plainly(p)) describe_plain(on, p, to);
+    const labels_by_index labels(on, p, {a.image, out, a.weights});
+    if (goes_plainly(p)) describe_plain(on, p, to);
+    if (!looks_labels_up(labels)) return to;
+    describe_plain(on, labels.sites(), to);
+    to.passes.push_back({-1, "labels of the sites", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

@@ -203,6 +203,7 @@ template <bool Sixteens, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
                const tile_counts counts) {
+    cuda::wait_for_kernel_before();
     __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
     __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
     const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
@@ -274,6 +275,7 @@ __device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std
 __global__ void __launch_bounds__(pack_threads)
     pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
                      const tile_counts counts) {
+    cuda::wait_for_kernel_before();
     __shared__ std::uint32_t bits[pack_threads + 1];
     const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
     const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
@@ -318,6 +320,7 @@ __global__ void __launch_bounds__(pack_threads)
 /// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words
 /// that have none between. In a dense image that is one word at either end.
 __global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const packed_lines lines) {
+    cuda::wait_for_kernel_before();
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * carry_warps + threadIdx.y, groups = lines.groups(),
                        above = quotient(nth, groups), outer = quotient(above, lines.stretches);
     if (outer >= lines.images) return;

@@ -45,6 +45,19 @@ inline bool words_fit(const plan& p) {
            searched > 1 && p.size[last] <= most_packed && p.weight[last] == 1 && tiles_fit(p, p.rank - 2);
 }
 
+inline constexpr std::int64_t far_offsets = 1 << 14;  // of a site along the last axis, in the state of cuda_keyed.cuh
+
+/// Whether nearest sites are searched in words of 32 bits (cuda_keyed.cuh): of images and volumes in unit spacing. Of more
+/// axes a word has no room for the offsets.
+inline bool site_words_fit(const plan& p) {
+    const int searched = p.rank - p.first_axis;
+    const auto last = static_cast<std::size_t>(p.rank - 1);
+    if (p.numbers != tier::int32 || !p.sites_wanted || searched < 2 || searched > 3) return false;
+    for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
+        if (!tiles_fit(p, axis)) return false;
+    return p.weight[last] == 1 && p.size[last] <= (searched == 2 ? most_packed : far_offsets);
+}
+
 /// Rows that a limit lets matter, over all axes.
 inline double rows_within_limit(const plan& p) {
     double most = 0;
@@ -61,7 +74,7 @@ inline bool serves_plainly(const plan& p) {
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
-    if (words_fit(p)) return true;
+    if (words_fit(p) || site_words_fit(p)) return true;
     const double rows = rows_within_limit(p);
     if (p.numbers != tier::int32) return rows > 32;
     bool is_short = true;

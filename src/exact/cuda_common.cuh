@@ -117,6 +117,7 @@ struct outputs {
     std::uint64_t* squared64 = nullptr;
     double* squared_float = nullptr;
     std::int64_t* index = nullptr;
+    std::int32_t* index32 = nullptr;
     std::int32_t* coordinates = nullptr;
     bool only_distance32 = false;   ///< and no other field
     int image_rank = 1;             ///< less the axes that number images
@@ -175,14 +176,15 @@ struct sink {
 
 private:
     __device__ void put_site(const metric<V>& m, std::int64_t cell, K key) const {
-        if (out.index) {
+        if (out.index || out.index32) {
             std::int64_t linear = -1;
             if (key != no_key<K>) {
                 linear = m.keys.coordinate(key, m.rank - 1);
                 for (int axis = m.rank - 2; axis >= m.first_axis; --axis)
                     linear += m.keys.coordinate(key, axis) * out.step[axis];
             }
-            out.index[cell] = linear;
+            if (out.index) out.index[cell] = linear;
+            else out.index32[cell] = static_cast<std::int32_t>(linear);
         }
         if (out.coordinates)
             for (int source = 0; source < out.image_rank; ++source) {

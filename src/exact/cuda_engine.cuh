@@ -9,6 +9,8 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_call.hpp"
+#include "exact/cuda_image.cuh"
+#include "exact/cuda_keyed_launch.cuh"
 #include "exact/cuda_long.cuh"
 #include "exact/cuda_slabs.cuh"
 #include "exact/cuda_tile_launch.cuh"
@@ -29,6 +31,8 @@ class device_engine {
     // Tiles hold values, of whole numbers; those that a state leaves in 32 bits.
     static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
+    // Words of nearest sites, whose packed form has 32 bits too.
+    static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
 
 public:
     explicit device_engine(const device_call& call)
@@ -40,7 +44,9 @@ public:
           rule_(call.rule),
           memory_(call.on),
           tiles_(call.p),
-          words_(packed_numbers && tiles_.words()) {
+          words_(packed_numbers && tiles_.words()),
+          sites_(call.p),
+          site_words_(site_numbers && site_words_fit(call.p)) {
         reserve();
     }
 
@@ -49,6 +55,12 @@ public:
     void solve() {
         memory_.allocate();
         point_outputs();
+        if constexpr (site_numbers) {
+            if (site_words_) {
+                sites_.solve(on_, memory_, sites_of_image(), m_, sink_for<true>(p_.first_axis));
+                return copy_staged();
+            }
+        }
         if (searched() == 1) {
             scan<true>();
         } else {
@@ -70,7 +82,7 @@ private:
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
-        if (stretches_ > 1 && !words_) {
+        if (stretches_ > 1 && !words_ && !site_words_) {
             before_ = memory_.reserve<std::int32_t>(p_.cells / length * stretches_);
             after_ = memory_.reserve<std::uint32_t>(p_.cells / length * stretches_);
         }
@@ -78,6 +90,7 @@ private:
         reserve_output(out_.squared);
         reserve_output(out_.index);
         reserve_coordinates();
+        if (site_words_) return sites_.reserve(memory_);
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
         const int states = searched() - (words_ ? 2 : 1);
@@ -146,7 +159,10 @@ private:
             else if (out_.squared.type == dtype::uint64) outputs_.squared64 = pointer_to<std::uint64_t>(out_.squared);
             else outputs_.squared_float = pointer_to<double>(out_.squared);
         }
-        if (out_.index.wanted()) outputs_.index = pointer_to<std::int64_t>(out_.index);
+        if (out_.index.wanted()) {
+            if (out_.index.type == dtype::int32) outputs_.index32 = pointer_to<std::int32_t>(out_.index);
+            else outputs_.index = pointer_to<std::int64_t>(out_.index);
+        }
         if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
         outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() && !out_.index.wanted() &&
                                    !out_.coordinates.wanted();
@@ -227,26 +243,7 @@ private:
 
     const std::uint8_t* image_as_bytes() {
         std::uint8_t* const bytes = memory_.get<std::uint8_t>(bytes_);
-        strides stride;
-        std::copy_n(p_.image_stride.begin(), p_.rank, stride.of);
-        const auto copy = [&]<class Bits, bool Float>() {
-            cuda::launch(on_, copy_to_bytes<Bits, Float>, blocks_for(p_.cells, flat_threads), dim3(flat_threads), 0,
-                         static_cast<const Bits*>(image_.data), shape(), stride, p_.cells, bytes);
-        };
-        switch (size_of(image_.type)) {
-            case 1: copy.template operator()<std::uint8_t, false>(); break;
-            case 2:
-                image_.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>()
-                                              : copy.template operator()<std::uint16_t, false>();
-                break;
-            case 4:
-                image_.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>()
-                                              : copy.template operator()<std::uint32_t, false>();
-                break;
-            default:
-                image_.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>()
-                                              : copy.template operator()<std::uint64_t, false>();
-        }
+        copy_image_to_bytes(on_, p_, shape(), image_, bytes);
         return bytes;
     }
 
@@ -368,6 +365,8 @@ private:
     cuda::workspace memory_;
     tile_workspace tiles_;
     const bool words_;  ///< the first two passes are one
+    site_search sites_;
+    const bool site_words_;  ///< all passes are its
     outputs outputs_;
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;

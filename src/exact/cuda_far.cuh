@@ -82,6 +82,7 @@ private:
 template <class Lines>
 class far_hull {
 public:
+    static constexpr bool keeps_ties = Lines::keeps_ties;
     using point_type = point_of<Lines>;
 
     __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
@@ -121,10 +122,11 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
 
     far_slab<Lines> hull(memory, first_row);
-    build_band<false, std::int64_t>(hull, band, max(end - from, 0));
+    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
     __syncthreads();
     for (int step = 1; step < slab_bands; step *= 2) {
-        if (band % (2 * step) == 0) merge_bands<false>(hull, band, band + step, min(band + 2 * step, slab_bands));
+        if (band % (2 * step) == 0)
+            merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
         __syncthreads();
     }
     int before = 0;
@@ -141,12 +143,15 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
 template <class Hull>
 __device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
     for (place before; last_place(hull, from, p.band, before); p = before) {
-        if (!hidden<false, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}), right)) break;
+        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}),
+                                                    right))
+            break;
         hull.set(p.band, 0, 0);
     }
     int low = hull.start(p.band), high = p.at;
     for (int at = high; low < high; at = (low + high + 1) / 2) {
-        const bool stays = !hidden<false, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
         (stays ? low : high) = stays ? at : at - 1;
     }
     return {p.band, low};
@@ -155,12 +160,15 @@ __device__ place tangent_before(Hull& hull, place p, int from, const typename Hu
 template <class Hull>
 __device__ place tangent_after(Hull& hull, place p, int to, const typename Hull::point_type& left) {
     for (place after; first_place(hull, p.band + 1, to, after); p = after) {
-        if (!hidden<false, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}), hull.point(after))) break;
+        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}),
+                                                    hull.point(after)))
+            break;
         hull.set(p.band, 0, 0);
     }
     int low = p.at, high = hull.end(p.band) - 1;
     for (int at = low; low < high; at = (low + high) / 2) {
-        const bool stays = !hidden<false, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        const bool stays =
+            !hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
         (stays ? high : low) = stays ? at : at + 1;
     }
     return {p.band, low};
@@ -195,6 +203,7 @@ struct hard_groups {
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(slab_threads)
     build_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
     const Groups groups(hard, lines);
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
@@ -210,6 +219,7 @@ __global__ void __launch_bounds__(slab_threads)
 template <class Lines, class Groups>
 __global__ void __launch_bounds__(merge_threads)
     merge_far(const Lines lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
     const Groups groups(hard, lines);
     const std::int64_t count = groups.count();
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
@@ -229,6 +239,7 @@ template <bool Last, class Lines>
 __global__ void __launch_bounds__(walk_threads)
     walk_far(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
              const far_lists lists, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     constexpr int block_rows = walk_warps * band_rows;
     const int parts = (cut.rows + block_rows - 1) / block_rows;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;

@@ -114,6 +114,7 @@ template <int LaneRows, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
                  const point_lists points, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;

@@ -28,6 +28,7 @@ template <bool Last>
 __global__ void __launch_bounds__(short_threads)
     search_hard_words(const word_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
                       const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
@@ -47,6 +48,7 @@ template <bool Last>
 __global__ void __launch_bounds__(short_threads)
     search_hard(const value_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ packed_point points[];
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {

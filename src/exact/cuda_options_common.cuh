@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exact/cuda_common.cuh"
+#include "exact/cuda_options_gate.cuh"
 #include "exact/cuda_options_marks.hpp"
 
 namespace nearfield::exact {

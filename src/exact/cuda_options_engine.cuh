@@ -24,7 +24,7 @@ class option_engine {
 
 public:
     explicit option_engine(const option_call& call)
-        : on_(call.on), call_(call), p_(call.p), memory_(call.on), plain_(call.on, call.p) {
+        : on_(call.on), call_(call), p_(call.p), memory_(call.on), plain_(call.on, call.p), tiles_(call) {
         by_.m = p_.as_metric<V>();
         by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
@@ -37,20 +37,28 @@ public:
     void solve() {
         memory_.allocate();
         point_items();
+        if (tiles_.serve() && !search_tiles()) return;
         if (p_.weighted) start_power();
-        else if (from_marks()) mark_lines(on_, elements_, what_to_mark(), marks_for(p_.rank - 1, false));
+        else if (from_marks()) mark_lines(on_, elements_, mark_for(p_), marks_for(p_.rank - 1, false), open_);
         else scan();
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) {
             search(axis);
             if (p_.by != classes::none) fold(axis);
         }
-        if (!puts_fields()) finish_all();
+        if (!puts_fields()) finish_all(open_, searched_states<V, K, Keyed>{current(), size(p_.rank - 1)});
     }
 
     void describe(call_plan& to) const {
         const bool copied = copies_image();
         if (copied) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
         const int last = p_.rank - 1;
+        if (tiles_.serve()) {
+            tiles_.describe(to);
+            if (!tiles_.put_fields()) describe_fields(to);
+            if (tiles_.may_refuse())
+                to.passes.push_back({-1, "all again without tiles, if values are too large for them", 1, p_.cells, 1});
+            return;
+        }
         to.passes.push_back(
             {source(last),
              p_.weighted    ? "start from the weights"
@@ -64,10 +72,7 @@ public:
                 to.passes.push_back({source(axis), "fold in other classes", blocks_for(words(axis), fold_threads),
                                      mark_bits, fold_threads});
         }
-        if (puts_fields()) return;
-        const line_shares shares(size(last), p_.cells);
-        to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
-                             std::int64_t{finish_threads} * line_shares::cells_each, 1});
+        if (!puts_fields()) describe_fields(to);
     }
 
 private:
@@ -84,10 +89,8 @@ private:
 
     [[nodiscard]] pass pass_of(int axis) const {
         pass g;
-        g.axis = axis;
-        g.rows = size(axis);
+        g.axis = axis, g.rows = size(axis), g.columns = p_.cells / g.rows;
         g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        g.columns = p_.cells / g.rows;
         g.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
         return g;
     }
@@ -121,6 +124,12 @@ private:
         return has_contiguous_fields(p_, call_.list[0]);
     }
 
+    void describe_fields(call_plan& to) const {
+        const line_shares shares(size(p_.rank - 1), p_.cells);
+        to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
+                             std::int64_t{finish_threads} * line_shares::cells_each, 1});
+    }
+
     void describe_search(int axis, call_plan& to) const {
         const std::int64_t groups = blocks_for(p_.cells / size(axis), cuda::warp);
         constexpr int rows = window_bands<V> * mark_bits;
@@ -140,6 +149,16 @@ private:
     }
 
     void reserve() {
+        reserve_image();
+        if (tiles_.serve() && tiles_.may_refuse()) refused_ = memory_.template reserve<std::int32_t>(1);
+        // Tiles are done before the searches begin, which start from the image: both use the same memory.
+        overlaid_ = memory_.bytes();
+        if (!tiles_.serve() || tiles_.may_refuse()) reserve_searches();
+        if (tiles_.serve() && tiles_.bytes() > memory_.bytes() - overlaid_)
+            static_cast<void>(memory_.template reserve<std::byte>(tiles_.bytes() - (memory_.bytes() - overlaid_)));
+    }
+
+    void reserve_image() {
         elements_.bytes = static_cast<int>(size_of(call_.image.type));
         elements_.floating = call_.image.type >= dtype::float16;
         if (call_.list.size() > 1)
@@ -147,6 +166,9 @@ private:
         only_zeros_ = p_.by != classes::values;
         if (copies_image())
             image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros_ ? 1 : elements_.bytes));
+    }
+
+    void reserve_searches() {
         if (p_.weighted) {
             initial_ = memory_.template reserve<V>(p_.cells);
             if (Keyed || lines() > 1) turned_ = memory_.template reserve<V>(p_.cells);
@@ -193,13 +215,22 @@ private:
         if (only_zeros_) elements_.bytes = 1, elements_.floating = false;
     }
 
+    /// False where that is all that there is to do.
+    bool search_tiles() {
+        open_ = tiles_.may_refuse() ? memory_.template get<std::int32_t>(refused_) : nullptr;
+        std::byte* const own = memory_.template get<std::byte>(overlaid_);
+        tiles_.solve(elements_, own, const_cast<std::int32_t*>(open_));
+        if constexpr (!Keyed && std::is_integral_v<V>)
+            if (!tiles_.put_fields()) finish_all(nullptr, tiled_states<V>{tiles_.states(own), open_});
+        return tiles_.may_refuse();
+    }
+
     // ---- the first pass --------------------------------------------------------------------------------------------
 
     [[nodiscard]] marked marks_for(int axis, bool carried = true) const {
         marked marks;
-        marks.rows = size(axis);
+        marks.rows = size(axis), marks.columns = p_.cells / marks.rows;
         marks.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
-        marks.columns = p_.cells / marks.rows;
         marks.words = blocks_for(marks.rows, mark_bits);
         marks.periodic = by_.m.periodic[axis];
         marks.bits = memory_.template get<std::uint32_t>(marks_);
@@ -207,16 +238,11 @@ private:
         return marks;
     }
 
-    [[nodiscard]] mark what_to_mark() const {
-        if (p_.by == classes::none) return p_.rule == sites::zero ? mark::zero : mark::nonzero;
-        return p_.by == classes::zero ? mark::zero_changes : mark::changes;
-    }
-
     void scan() {
         marked marks = marks_for(p_.rank - 1);
         if (p_.background) marks.zeros = memory_.template get<std::uint32_t>(zeros_);
-        mark_lines(on_, elements_, what_to_mark(), marks);
-        cuda::launch(on_, scan_marks<V, K, Keyed>, blocks_for(lines() * stretches(), scan_rows_warps),
+        mark_lines(on_, elements_, mark_for(p_), marks, open_);
+        launch_gated(on_, open_, scan_marks<V, K, Keyed>, blocks_for(lines() * stretches(), scan_rows_warps),
                      dim3(cuda::warp, scan_rows_warps), 0, marks, p_.by != classes::none, stretches(), by_,
                      memory_.template get<state>(state_[0]));
     }
@@ -248,24 +274,18 @@ private:
         const bool turned = lines() > 1;
         V* const spare = memory_.template get<V>(turned_);
         V* const from = turned ? spare : initial;
-        if (turned) turn(initial, lines(), g.rows, spare);
+        if (turned) turn(on_, initial, lines(), g.rows, spare);
         cuda::launch(on_, start_states<V, K, Keyed>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
                      0, from, p_.cells, first);
         if (Keyed) by_.values = from, by_.next_values = turned ? initial : spare;
         g.inner = lines();
         search_any(g, method_for(g.axis));
         if (!turned) return;
-        turn(memory_.template get<state>(state_[1]), g.rows, lines(), first);
+        turn(on_, memory_.template get<state>(state_[1]), g.rows, lines(), first);
         now_ = 0;
         if (!Keyed) return;
-        turn(initial, g.rows, lines(), spare);
+        turn(on_, initial, g.rows, lines(), spare);
         by_.values = spare, by_.next_values = initial;
-    }
-
-    template <class T>
-    void turn(const T* from, std::int64_t lines, std::int64_t length, T* to) {
-        cuda::launch(on_, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
-                     dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
     }
 
     // ---- further passes --------------------------------------------------------------------------------------------
@@ -283,7 +303,7 @@ private:
         if constexpr (std::is_same_v<V, std::int32_t>) {
             const state* const from = current();
             now_ = 1 - now_;
-            plain_.template search<Keyed>(g, by_.m, from, current(), memory_);
+            plain_.template search<Keyed>(g, by_.m, from, current(), memory_, open_);
         }
     }
 
@@ -301,7 +321,8 @@ private:
         }
         look_outward<state_rows<V, K, Keyed>>(g, from, hard);
         if (how == method::halves)
-            halve_all<V, K, Keyed>(on_, g, by_, from, current(), hard, memory_.template get<std::int32_t>(winners_));
+            halve_all<V, K, Keyed>(on_, g, by_, from, current(), hard, memory_.template get<std::int32_t>(winners_),
+                                   open_);
         if (by_.next_values == nullptr) return;
         V* const done = const_cast<V*>(by_.values);
         by_.values = by_.next_values, by_.next_values = done;
@@ -316,48 +337,33 @@ private:
         if (g.axis == p_.first_axis && puts_fields()) {
             sink<V, K, Keyed, true> to;
             to.out = contiguous_fields(p_, call_.list[0], call_.out);
-            cuda::launch(on_, search_window<V, K, Keyed, Rows, true>, blocks, threads,
+            launch_gated(on_, open_, search_window<V, K, Keyed, Rows, true>, blocks, threads,
                          how.template shared_bytes<V, Keyed>(), g, by_, how, from, to, hard);
         } else {
             sink<V, K, Keyed, false> to;
             to.next = current();
-            cuda::launch(on_, search_window<V, K, Keyed, Rows, false>, blocks, threads,
+            launch_gated(on_, open_, search_window<V, K, Keyed, Rows, false>, blocks, threads,
                          how.template shared_bytes<V, Keyed>(), g, by_, how, from, to, hard);
         }
     }
 
     void fold(int axis) {
         const marked marks = marks_for(axis);
-        mark_lines(on_, elements_, what_to_mark(), marks);
-        cuda::launch(on_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads), 0,
-                     pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero}, current());
+        mark_lines(on_, elements_, mark_for(p_), marks, open_);
+        launch_gated(on_, open_, fold_classes<V, K, Keyed>, blocks_for(words(axis), fold_threads), dim3(fold_threads),
+                     0, pass_of(axis), by_, marks, class_test{elements_, p_.by == classes::zero}, current());
     }
 
     // ---- the fields ------------------------------------------------------------------------------------------------
 
-    void finish_all() {
-        finishing<V> how;
-        how.grid = grid_;
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
-            const border beyond = p_.borders[static_cast<std::size_t>(axis)];
-            if (beyond == border::closed) how.closed |= 1u << axis;
-            if (beyond == border::open) how.open |= 1u << axis;
-        }
-        how.closed_beside = p_.template bound<V>(p_.closed_beside);
-        how.open_beside = p_.template bound<V>(p_.open_beside);
-        how.limited = p_.limit < std::numeric_limits<double>::infinity();
-        how.is_signed = p_.is_signed();
-        how.inside_sign = p_.inside_sign, how.outside_sign = p_.outside_sign;
-        how.inside_is_nonzero = p_.inside_is_nonzero;
-        how.distance = call_.out.distance.type, how.squared = call_.out.squared.type, how.index = call_.out.index.type;
-        how.image_bytes = static_cast<int>(size_of(call_.image.type));
-        how.floating = call_.image.type >= dtype::float16;
+    /// From the states of the search, or of tiles.
+    template <class States>
+    void finish_all(const std::int32_t* open, const States& states) {
+        const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
         const line_shares shares(size(p_.rank - 1), p_.cells);
-        cuda::launch(on_, finish<V, K, Keyed>, blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0,
-                     by_, how, items_, shares, static_cast<const state*>(current()));
+        launch_gated(on_, open, finish<V, K, Keyed, States>, blocks_for(shares.threads(), finish_threads),
+                     dim3(finish_threads), 0, by_, how, items_, shares, states);
     }
-
-    static constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
     const device& on_;
     const option_call& call_;
@@ -366,12 +372,14 @@ private:
     grid_shape grid_;
     cuda::workspace memory_;
     plain_search plain_;
+    option_tiles tiles_;
+    const std::int32_t* open_ = nullptr;  ///< of a gate: the searches wait for what tiles refuse
     items items_;
     elements elements_;
     bool only_zeros_ = true;
     std::int64_t mark_words_ = 0;
     std::int64_t table_ = 0, image_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, marks_ = 0, zeros_ = 0, winners_ = 0,
-                 hard_ = 0;
+                 hard_ = 0, refused_ = 0, overlaid_ = 0;
     std::array<std::int64_t, 2> state_{};
     int now_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
+#include "exact/cuda_options_tiles.hpp"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {
@@ -17,10 +18,34 @@ struct finishing {
     V closed_beside = no_site<V>(), open_beside = no_site<V>();
     bool limited = false, is_signed = false, inside_is_nonzero = true;
     int inside_sign = 1, outside_sign = 1;
+    double unit2 = 1;  ///< that values are counted in
     dtype distance = dtype::float32, squared = dtype::float64, index = dtype::int64;
     int image_bytes = 1;
     bool floating = false;
 };
+
+/// Of a call.
+template <class V>
+finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, const fields<device>& out) {
+    finishing<V> how;
+    how.grid = grid;
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const border beyond = p.borders[static_cast<std::size_t>(axis)];
+        if (beyond == border::closed) how.closed |= 1u << axis;
+        if (beyond == border::open) how.open |= 1u << axis;
+    }
+    how.closed_beside = p.template bound<V>(p.closed_beside);
+    how.open_beside = p.template bound<V>(p.open_beside);
+    how.limited = p.limit < std::numeric_limits<double>::infinity();
+    how.is_signed = p.is_signed();
+    how.unit2 = p.unit * p.unit;
+    how.inside_sign = p.inside_sign, how.outside_sign = p.outside_sign;
+    how.inside_is_nonzero = p.inside_is_nonzero;
+    how.distance = out.distance.type, how.squared = out.squared.type, how.index = out.index.type;
+    how.image_bytes = static_cast<int>(size_of(image));
+    how.floating = image >= dtype::float16;
+    return how;
+}
 
 /// Value of the nearest border among those of `axes`, or `beside`.
 template <class V>
@@ -89,7 +114,7 @@ public:
         const bool found = value < no_site<V>() && !(value > by_.limit);
         if (!found) site = -1;
         const double sign = how_.is_signed ? sign_at(x) : 1;
-        const double exact = found ? static_cast<double>(value) * (by_.m.half_cell ? 0.25 : 1.0) : infinite();
+        const double exact = found ? static_cast<double>(value) * how_.unit2 : infinite();
         if (of_.distance.data != nullptr)
             store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance,
                            sign * __dsqrt_rn(exact));
@@ -148,32 +173,57 @@ private:
     std::int64_t distance_, squared_, index_, coordinates_, label_, trusted_, image_ = 0;
 };
 
-/// Some threads a line.
+/// The states of the last search.
 template <class V, class K, bool Keyed>
-__global__ void __launch_bounds__(finish_threads)
-    finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
-           const __grid_constant__ items all, const line_shares shares, const state_of<V, K, Keyed>* states) {
-    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
-    if (mine.line >= shares.lines) return;
-    const std::int64_t first = mine.line * shares.length;
-    std::int64_t image = 0;
-    const std::int64_t at = how.grid.split(first, image);
-    const place_in place(all, how.grid, image);
-    if (!place.has(at)) return;
-    const finished_line<V> to(by, how, place, at);
-    const std::int64_t length = place.length();
-    const int last = how.grid.rank - 1;
-    std::int64_t x = mine.first;
-    for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
-        const auto state = states[first + x];
-        if constexpr (Keyed) {
-            const K own = static_cast<K>(how.grid.keys.with(at, last, x));
-            const V value = by.values != nullptr ? by.values[first + x] : by.value(state, own, how.grid.first_axis);
-            to.put(x, value, state);
-        } else {
-            to.put(x, state, -1);
-        }
+struct searched_states {
+    const state_of<V, K, Keyed>* data;
+    std::int64_t length;
+
+    [[nodiscard]] __device__ bool none() const { return false; }
+    __device__ state_of<V, K, Keyed> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
+};
+
+/// Those that tiles leave, unless they refuse the call.
+template <class V>
+struct tiled_states {
+    narrow_states of;
+    const std::int32_t* refused;
+
+    [[nodiscard]] __device__ bool none() const { return refused != nullptr && *refused != 0; }
+    __device__ V at(std::int64_t line, std::int64_t x) const {
+        const int value = of.data[line * of.pitch + x];
+        return value < of.saturated ? static_cast<V>(value) * of.factor : no_site<V>();
     }
+};
+
+/// Some threads a line.
+template <class V, class K, bool Keyed, class States>
+__global__ void __launch_bounds__(finish_threads)
+    finish(const gate when, const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
+           const __grid_constant__ items all, const line_shares shares, const States states) {
+    each_block(when, [&](std::int64_t block) {
+        const auto mine = shares.of(block * finish_threads + threadIdx.x);
+        if (mine.line >= shares.lines || states.none()) return;
+        const std::int64_t first = mine.line * shares.length;
+        std::int64_t image = 0;
+        const std::int64_t at = how.grid.split(first, image);
+        const place_in place(all, how.grid, image);
+        if (!place.has(at)) return;
+        const finished_line<V> to(by, how, place, at);
+        const std::int64_t length = place.length();
+        const int last = how.grid.rank - 1;
+        std::int64_t x = mine.first;
+        for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
+            const auto state = states.at(mine.line, x);
+            if constexpr (Keyed) {
+                const K own = static_cast<K>(how.grid.keys.with(at, last, x));
+                const V value = by.values != nullptr ? by.values[first + x] : by.value(state, own, how.grid.first_axis);
+                to.put(x, value, state);
+            } else {
+                to.put(x, state, -1);
+            }
+        }
+    });
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exact/cuda_options_gate.cuh"
+
 namespace nearfield::exact {
 namespace {
 
@@ -33,28 +35,32 @@ struct test {
 
 /// A warp 32 words of a line, a lane a cell of each word in turn, so that elements are read 32 at a time.
 template <class Bits>
-__global__ void __launch_bounds__(threads) mark_rows(const test<Bits> of, const marked to, std::int64_t stretches) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
-    if (nth >= to.columns * stretches) return;
-    const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
-    const std::int64_t start = line * to.rows;
-    const int lane = threadIdx.x, words = static_cast<int>(min(to.words - word, static_cast<std::int64_t>(cuda::warp)));
-    std::uint32_t mine = 0, zeros = 0;
+__global__ void __launch_bounds__(threads)
+    mark_rows(const gate when, const test<Bits> of, const marked to, std::int64_t stretches) {
+    each_block(when, [&](std::int64_t block) {
+        const std::int64_t nth = block * warps + threadIdx.y;
+        if (nth >= to.columns * stretches) return;
+        const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
+        const std::int64_t start = line * to.rows;
+        const int lane = threadIdx.x,
+                  words = static_cast<int>(min(to.words - word, static_cast<std::int64_t>(cuda::warp)));
+        std::uint32_t mine = 0, zeros = 0;
 #pragma unroll 4
-    for (int w = 0; w < words; ++w) {
-        const std::int64_t at = (word + w) * mark_bits + lane;
-        const bool within = at < to.rows;
-        const std::int64_t before = at > 0 ? at - 1 : to.periodic ? to.rows - 1 : -1;
-        const std::uint32_t bits =
-            __ballot_sync(cuda::every_lane, within && of.marked(start + at, before < 0 ? before : start + before));
-        if (lane == w) mine = bits;
-        if (to.zeros == nullptr) continue;
-        const std::uint32_t zero_bits = __ballot_sync(cuda::every_lane, within && of.zero(start + at));
-        if (lane == w) zeros = zero_bits;
-    }
-    if (lane >= words) return;
-    to.bits[line * to.words + word + lane] = mine;
-    if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
+        for (int w = 0; w < words; ++w) {
+            const std::int64_t at = (word + w) * mark_bits + lane;
+            const bool within = at < to.rows;
+            const std::int64_t before = at > 0 ? at - 1 : to.periodic ? to.rows - 1 : -1;
+            const std::uint32_t bits =
+                __ballot_sync(cuda::every_lane, within && of.marked(start + at, before < 0 ? before : start + before));
+            if (lane == w) mine = bits;
+            if (to.zeros == nullptr) continue;
+            const std::uint32_t zero_bits = __ballot_sync(cuda::every_lane, within && of.zero(start + at));
+            if (lane == w) zeros = zero_bits;
+        }
+        if (lane >= words) return;
+        to.bits[line * to.words + word + lane] = mine;
+        if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
+    });
 }
 
 __device__ std::int32_t largest_up_to(std::int32_t x) {
@@ -100,93 +106,101 @@ __device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
 }
 
 /// A warp a line of the last axis, 32 words at a time.
-__global__ void __launch_bounds__(threads) carry_rows(const marked to) {
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
-    if (line >= to.columns) return;
-    const std::uint32_t* const bits = to.bits + line * to.words;
-    const auto at = [&](std::int64_t w) { return bits[w]; };
-    std::int64_t carried = before_line(to, at);
-    for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
-        const std::int64_t w = first + threadIdx.x;
-        const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
-        const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
-        if (w < to.words)
-            to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
-        const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
-        if (last != nowhere) carried = last;
-    }
-    carried = after_line(to, at);
-    for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
-        const std::int64_t w = first + threadIdx.x;
-        const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
-        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
-        if (w < to.words)
-            to.to_after[line * to.words + w] =
-                on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
-        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
-        if (nearest != no_mark) carried = nearest;
-    }
+__global__ void __launch_bounds__(threads) carry_rows(const gate when, const marked to) {
+    each_block(when, [&](std::int64_t block) {
+        const std::int64_t line = block * warps + threadIdx.y;
+        if (line >= to.columns) return;
+        const std::uint32_t* const bits = to.bits + line * to.words;
+        const auto at = [&](std::int64_t w) { return bits[w]; };
+        std::int64_t carried = before_line(to, at);
+        for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
+            const std::int64_t w = first + threadIdx.x;
+            const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
+            const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
+            if (w < to.words)
+                to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
+            const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
+            if (last != nowhere) carried = last;
+        }
+        carried = after_line(to, at);
+        for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
+            const std::int64_t w = first + threadIdx.x;
+            const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
+            const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
+            if (w < to.words)
+                to.to_after[line * to.words + w] =
+                    on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
+            const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
+            if (nearest != no_mark) carried = nearest;
+        }
+    });
 }
 
 /// A thread a word: 32 rows of a column. Neighbouring threads have neighbouring columns.
 template <class Bits>
-__global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (nth >= to.words * to.columns) return;
-    const std::int64_t word = quotient(nth, to.columns), column = nth - word * to.columns;
-    const std::int64_t first = g.first_cell(column), row = word * mark_bits;
-    const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
-    std::uint32_t bits = 0;
-    const bool first_row_counts = row > 0 || to.periodic;
-    std::int64_t before = row > 0 ? row - 1 : to.rows - 1;
+__global__ void __launch_bounds__(threads)
+    mark_columns(const gate when, const test<Bits> of, const pass g, const marked to) {
+    each_block(when, [&](std::int64_t block) {
+        const std::int64_t nth = block * threads + threadIdx.x;
+        if (nth >= to.words * to.columns) return;
+        const std::int64_t word = quotient(nth, to.columns), column = nth - word * to.columns;
+        const std::int64_t first = g.first_cell(column), row = word * mark_bits;
+        const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
+        std::uint32_t bits = 0;
+        const bool first_row_counts = row > 0 || to.periodic;
+        std::int64_t before = row > 0 ? row - 1 : to.rows - 1;
 #pragma unroll 8
-    for (int r = 0; r < rows; ++r) {
-        const bool counts = r > 0 || first_row_counts;
-        const bool is = of.marked(first + (row + r) * to.inner, counts ? first + before * to.inner : -1);
-        bits |= static_cast<std::uint32_t>(is) << r;
-        before = row + r;
-    }
-    to.bits[nth] = bits;
+        for (int r = 0; r < rows; ++r) {
+            const bool counts = r > 0 || first_row_counts;
+            const bool is = of.marked(first + (row + r) * to.inner, counts ? first + before * to.inner : -1);
+            bits |= static_cast<std::uint32_t>(is) << r;
+            before = row + r;
+        }
+        to.bits[nth] = bits;
+    });
 }
 
 /// A thread a column.
-__global__ void __launch_bounds__(threads) carry_columns(const marked to) {
-    const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (column >= to.columns) return;
-    const std::uint32_t* const __restrict__ bits = to.bits + column;
-    std::uint32_t* const __restrict__ to_before = to.to_before + column;
-    std::uint32_t* const __restrict__ to_after = to.to_after + column;
-    const auto at = [&](std::int64_t w) { return bits[w * to.columns]; };
-    std::int64_t carried = before_line(to, at);
+__global__ void __launch_bounds__(threads) carry_columns(const gate when, const marked to) {
+    each_block(when, [&](std::int64_t block) {
+        const std::int64_t column = block * threads + threadIdx.x;
+        if (column >= to.columns) return;
+        const std::uint32_t* const __restrict__ bits = to.bits + column;
+        std::uint32_t* const __restrict__ to_before = to.to_before + column;
+        std::uint32_t* const __restrict__ to_after = to.to_after + column;
+        const auto at = [&](std::int64_t w) { return bits[w * to.columns]; };
+        std::int64_t carried = before_line(to, at);
 #pragma unroll 8
-    for (std::int64_t w = 0; w < to.words; ++w) {
-        to_before[w * to.columns] = back_to(carried, w);
-        const std::uint32_t word = bits[w * to.columns];
-        if (word != 0) carried = last_of(word, w);
-    }
-    carried = after_line(to, at);
+        for (std::int64_t w = 0; w < to.words; ++w) {
+            to_before[w * to.columns] = back_to(carried, w);
+            const std::uint32_t word = bits[w * to.columns];
+            if (word != 0) carried = last_of(word, w);
+        }
+        carried = after_line(to, at);
 #pragma unroll 8
-    for (std::int64_t w = to.words - 1; w >= 0; --w) {
-        to_after[w * to.columns] = on_to(carried, w);
-        const std::uint32_t word = bits[w * to.columns];
-        if (word != 0) carried = first_of(word, w);
-    }
+        for (std::int64_t w = to.words - 1; w >= 0; --w) {
+            to_after[w * to.columns] = on_to(carried, w);
+            const std::uint32_t word = bits[w * to.columns];
+            if (word != 0) carried = first_of(word, w);
+        }
+    });
 }
 
 template <class Bits>
-void mark_with(const device& on, const test<Bits>& of, const marked& to) {
+void mark_with(const device& on, const test<Bits>& of, const marked& to, const std::int32_t* open) {
     const dim3 block(cuda::warp, warps);
     if (to.inner == 1) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
-        cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
+        launch_gated(on, open, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to,
+                     stretches);
         if (to.to_before == nullptr) return;
-        cuda::launch(on, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
+        launch_gated(on, open, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
         return;
     }
     pass g;
     g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
-    cuda::launch(on, mark_columns<Bits>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    cuda::launch(on, carry_columns, blocks_of(to.columns), dim3(threads), 0, to);
+    launch_gated(on, open, mark_columns<Bits>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
+    launch_gated(on, open, carry_columns, blocks_of(to.columns), dim3(threads), 0, to);
 }
 
 /// Some threads a line of the padded images.
@@ -219,10 +233,10 @@ __global__ void __launch_bounds__(threads) unpack(const parcel from, int words, 
 
 }  // namespace
 
-void mark_lines(const device& on, const elements& image, mark what, const marked& to) {
+void mark_lines(const device& on, const elements& image, mark what, const marked& to, const std::int32_t* open) {
     const auto go = [&]<class Bits>(Bits) {
         const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
-        mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to);
+        mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to, open);
     };
     switch (image.bytes) {
         case 1: return go(std::uint8_t{});

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "exact/cuda_options_item.cuh"
+#include "exact/plan.hpp"
 
 namespace nearfield::exact {
 
@@ -15,6 +16,12 @@ enum class mark : std::uint8_t {
     changes,       ///< cells that differ from the one before
     zero_changes,  ///< cells that are zero where the one before is not, or the reverse
 };
+
+/// What the searches of a problem start from.
+inline mark mark_for(const plan& p) {
+    if (p.by == classes::none) return p.rule == sites::zero ? mark::zero : mark::nonzero;
+    return p.by == classes::zero ? mark::zero_changes : mark::changes;
+}
 
 constexpr int mark_bits = 32;
 /// Distance to a mark that does not exist.
@@ -39,8 +46,8 @@ struct marked {
     std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null is not wanted
 };
 
-/// Fills bits, and what is wanted of to_before with to_after, and of zeros.
-void mark_lines(const device& on, const elements& image, mark what, const marked& to);
+/// Fills bits, and what is wanted of to_before with to_after, and of zeros; where `open`, see gate, does not forbid it.
+void mark_lines(const device& on, const elements& image, mark what, const marked& to, const std::int32_t* open);
 
 /// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for
 /// zero.

@@ -5,10 +5,30 @@
 #include <algorithm>
 
 #include "exact/cuda_choice.hpp"
+#include "exact/cuda_options_gate.cuh"
+#include "exact/cuda_scan.cuh"
 #include "exact/cuda_slabs.cuh"
 #include "nearfield/plan.hpp"
 
 namespace nearfield::exact {
+namespace {
+
+/// A block 32 lines after another, as search_in_shared.
+template <bool Keyed, int Done>
+__global__ void __launch_bounds__(short_threads)
+    search_shared(const gate when, const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
+                  const sink<std::int32_t, std::int32_t, Keyed, false> to) {
+    extern __shared__ packed_point points[];
+    each_block(when, [&](std::int64_t block) { search_columns<Keyed, Done>(points, block, g, m, cells, to); });
+}
+
+__global__ void __launch_bounds__(flat_threads)
+    spread_flag(const std::int32_t* flag, std::int64_t count, std::uint8_t* to) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * flat_threads + threadIdx.x;
+    if (at < count) to[at] = *flag != 0;
+}
+
+}  // namespace
 
 class plain_search {
 public:
@@ -36,13 +56,14 @@ public:
                              groups * blocks_for(g.rows, slab_rows), slab_rows, cuda::warp});
     }
 
+    /// Where `open`, see gate, does not forbid it.
     template <bool Keyed>
     void search(const pass& g, const metric<std::int32_t>& m, const std::int32_t* from, std::int32_t* to,
-                const cuda::workspace& memory) const {
+                const cuda::workspace& memory, const std::int32_t* open) const {
         switch (Keyed ? p_.rank - 1 - g.axis : 1) {
-            case 1: return search_done<Keyed, 1>(g, m, from, to, memory);
-            case 2: return search_done<Keyed, 2>(g, m, from, to, memory);
-            default: return search_done<Keyed, 0>(g, m, from, to, memory);
+            case 1: return search_done<Keyed, 1>(g, m, from, to, memory, open);
+            case 2: return search_done<Keyed, 2>(g, m, from, to, memory, open);
+            default: return search_done<Keyed, 0>(g, m, from, to, memory, open);
         }
     }
 
@@ -51,22 +72,28 @@ private:
 
     template <bool Keyed, int Done>
     void search_done(const pass& g, const metric<std::int32_t>& m, const std::int32_t* from, std::int32_t* next,
-                     const cuda::workspace& memory) const {
+                     const cuda::workspace& memory, const std::int32_t* open) const {
         sink<std::int32_t, std::int32_t, Keyed, false> to;
         to.next = next;
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         if (fits_shared(g)) {
             const std::int64_t bands = blocks_for(g.rows, band_rows);
             const auto shared = static_cast<std::size_t>(g.rows * cuda::warp * 4 + bands * cuda::warp * 2);
-            cuda::launch(on_, search_in_shared<Keyed, Done, false>, groups,
-                         dim3(cuda::warp, static_cast<unsigned>(bands)), shared, g, m, from, to);
+            launch_gated(on_, open, search_shared<Keyed, Done>, groups, dim3(cuda::warp, static_cast<unsigned>(bands)),
+                         shared, g, m, from, to);
             return;
         }
         const dim3 threads(cuda::warp, long_warps);
         std::uint8_t* const hard = memory.get<std::uint8_t>(hard_);
-        cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
-        cuda::launch(on_, search_near<std::int32_t, std::int32_t, Keyed, Done, false>,
-                     groups * blocks_for(g.rows, long_warps), threads, 0, g, m, from, to, hard);
+        if (open != nullptr) {
+            // What has been refused is not worth a look outward: all is hard, or nothing is to be done.
+            cuda::launch(on_, spread_flag, blocks_for(groups, flat_threads), dim3(flat_threads), 0, open, groups, hard);
+        } else {
+            cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)),
+                        "clearing flags");
+            cuda::launch(on_, search_near<std::int32_t, std::int32_t, Keyed, Done, false>,
+                         groups * blocks_for(g.rows, long_warps), threads, 0, g, m, from, to, hard);
+        }
         slab_lists lists{};
         lists.slabs = static_cast<int>(blocks_for(g.rows, slab_rows));
         lists.rows = memory.get<std::int32_t>(winners_);

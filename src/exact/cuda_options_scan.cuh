@@ -12,32 +12,34 @@ constexpr int scan_rows_threads = scan_rows_warps * cuda::warp;
 /// A warp 32 words of a line, a lane a cell of each word in turn.
 template <class V, class K, bool Keyed>
 __global__ void __launch_bounds__(scan_rows_threads)
-    scan_marks(const marked from, bool changes, std::int64_t stretches, const __grid_constant__ rules<V> by,
-               state_of<V, K, Keyed>* to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_rows_warps + threadIdx.y;
-    if (nth >= from.columns * stretches) return;
-    const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
-    const int lane = threadIdx.x, axis = by.m.rank - 1;
-    const int words = static_cast<int>(min(from.words - word, static_cast<std::int64_t>(cuda::warp)));
-    const std::int64_t mine = line * from.words + word + (lane < words ? lane : 0);
-    const std::uint32_t my_bits = from.bits[mine], my_before = from.to_before[mine], my_after = from.to_after[mine];
-    const std::uint32_t my_zeros = from.zeros == nullptr ? 0 : from.zeros[mine];
-    for (int w = 0; w < words; ++w) {
-        const gaps near(__shfl_sync(cuda::every_lane, my_bits, w), __shfl_sync(cuda::every_lane, my_before, w),
-                        __shfl_sync(cuda::every_lane, my_after, w), lane, changes);
-        const bool is_zero = __shfl_sync(cuda::every_lane, my_zeros, w) >> lane & 1;
-        const std::int64_t x = (word + w) * mark_bits + lane;
-        if (x >= from.rows) continue;
-        V value = no_site<V>();
-        K key = no_key<K>;
-        if (is_zero) {
-            value = 0, key = by.m.keys.template field<K>(axis, x);
-        } else if (!near.none()) {
-            value = by.m.term(axis, static_cast<steps<V>>(near.nearest()));
-            key = by.m.keys.template field<K>(axis, near.where(x, from.rows));
+    scan_marks(const gate when, const marked from, bool changes, std::int64_t stretches,
+               const __grid_constant__ rules<V> by, state_of<V, K, Keyed>* to) {
+    each_block(when, [&](std::int64_t block) {
+        const std::int64_t nth = block * scan_rows_warps + threadIdx.y;
+        if (nth >= from.columns * stretches) return;
+        const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
+        const int lane = threadIdx.x, axis = by.m.rank - 1;
+        const int words = static_cast<int>(min(from.words - word, static_cast<std::int64_t>(cuda::warp)));
+        const std::int64_t mine = line * from.words + word + (lane < words ? lane : 0);
+        const std::uint32_t my_bits = from.bits[mine], my_before = from.to_before[mine], my_after = from.to_after[mine];
+        const std::uint32_t my_zeros = from.zeros == nullptr ? 0 : from.zeros[mine];
+        for (int w = 0; w < words; ++w) {
+            const gaps near(__shfl_sync(cuda::every_lane, my_bits, w), __shfl_sync(cuda::every_lane, my_before, w),
+                            __shfl_sync(cuda::every_lane, my_after, w), lane, changes);
+            const bool is_zero = __shfl_sync(cuda::every_lane, my_zeros, w) >> lane & 1;
+            const std::int64_t x = (word + w) * mark_bits + lane;
+            if (x >= from.rows) continue;
+            V value = no_site<V>();
+            K key = no_key<K>;
+            if (is_zero) {
+                value = 0, key = by.m.keys.template field<K>(axis, x);
+            } else if (!near.none()) {
+                value = by.m.term(axis, static_cast<steps<V>>(near.nearest()));
+                key = by.m.keys.template field<K>(axis, near.where(x, from.rows));
+            }
+            to[line * from.rows + x] = state_for<V, K, Keyed>(by, value, key);
         }
-        to[line * from.rows + x] = state_for<V, K, Keyed>(by, value, key);
-    }
+    });
 }
 
 /// The arrays of a power diagram: their elements along the problem's axes.
@@ -105,7 +107,14 @@ __global__ void __launch_bounds__(scan_rows_threads)
             to[(x + i) * lines + line + threadIdx.x] = tile[threadIdx.x][i];
 }
 
+template <class T>
+void turn(const device& on, const T* from, std::int64_t lines, std::int64_t length, T* to) {
+    cuda::launch(on, turn_lines<T>, blocks_for(lines, cuda::warp) * blocks_for(length, cuda::warp),
+                 dim3(cuda::warp, scan_rows_warps), 0, from, lines, length, to);
+}
+
 constexpr int extremes_blocks = 512;
+constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
 /// Least value and largest magnitude of the sites: of a share by each block, then of the shares by one.
 template <class V>

@@ -65,39 +65,41 @@ __device__ void bounds_for(const pass& g, const rules<V>& by, const Line& line, 
 /// what the warps of a row have in common (its bounds, the barrier, the line) spans all of it.
 template <class V, class K, bool Keyed, int Together>
 __global__ void __launch_bounds__(long_threads)
-    search_halves(const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
+    search_halves(const gate when, const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
                   const state_of<V, K, Keyed>* from, state_of<V, K, Keyed>* to, const std::uint8_t* hard,
                   const queries wanted, std::int32_t* winners) {
-    const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t group = blockIdx.x % groups;
-    if (!hard[group]) return;
-    const int share = threadIdx.y % Together;
-    const std::int64_t nth =
-        static_cast<std::int64_t>(blockIdx.x / groups) * (long_warps / Together) + threadIdx.y / Together;
-    const std::int64_t row = wanted.first + wanted.every * nth;
-    const bool within = row < g.rows;
-    const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    const any_line<V, K, Keyed> line(by, g, from, mine < g.columns ? mine : g.columns - 1);
-    found<V, K> best{no_site<V>(), no_key<K>, 0};
-    if (within) {
-        std::int64_t first = 0, last = 0;
-        bounds_for(g, by, line, wanted, winners, row, first, last);
-        best = search_rows<Together, Keyed, V, K>(line, by.least(), row, first, last, share);
-    }
-    if constexpr (Together > 1) {
-        __shared__ found<V, K> shares[long_warps][cuda::warp];
-        shares[threadIdx.y][threadIdx.x] = best;
-        __syncthreads();
-        if (share != 0) return;
-        for (int other = 1; other < Together; ++other) {
-            const auto& theirs = shares[threadIdx.y + other][threadIdx.x];
-            best.offer(theirs.value, theirs.key, theirs.row);
+    each_block(when, [&](std::int64_t block) {
+        const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
+        const std::uint32_t group = block % groups;
+        if (!hard[group]) return;
+        const int share = threadIdx.y % Together;
+        const std::int64_t nth =
+            static_cast<std::int64_t>(block / groups) * (long_warps / Together) + threadIdx.y / Together;
+        const std::int64_t row = wanted.first + wanted.every * nth;
+        const bool within = row < g.rows;
+        const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
+        const any_line<V, K, Keyed> line(by, g, from, mine < g.columns ? mine : g.columns - 1);
+        found<V, K> best{no_site<V>(), no_key<K>, 0};
+        if (within) {
+            std::int64_t first = 0, last = 0;
+            bounds_for(g, by, line, wanted, winners, row, first, last);
+            best = search_rows<Together, Keyed, V, K>(line, by.least(), row, first, last, share);
         }
-    }
-    if (!within || mine >= g.columns) return;
-    winners[line.cell(row)] = static_cast<std::int32_t>(best.row - row);
-    to[line.cell(row)] = state_for<V, K, Keyed>(by, best.value, best.key);
-    if (by.next_values != nullptr) by.next_values[line.cell(row)] = best.value;
+        if constexpr (Together > 1) {
+            __shared__ found<V, K> shares[long_warps][cuda::warp];
+            shares[threadIdx.y][threadIdx.x] = best;
+            __syncthreads();
+            if (share != 0) return;
+            for (int other = 1; other < Together; ++other) {
+                const auto& theirs = shares[threadIdx.y + other][threadIdx.x];
+                best.offer(theirs.value, theirs.key, theirs.row);
+            }
+        }
+        if (!within || mine >= g.columns) return;
+        winners[line.cell(row)] = static_cast<std::int32_t>(best.row - row);
+        to[line.cell(row)] = state_for<V, K, Keyed>(by, best.value, best.key);
+        if (by.next_values != nullptr) by.next_values[line.cell(row)] = best.value;
+    });
 }
 
 // While a level of the halving has no more rows than this, eight warps share each.
@@ -106,16 +108,16 @@ constexpr std::int64_t shared_rows = 16;
 /// All rows of the hard groups.
 template <class V, class K, bool Keyed>
 void halve_all(const device& on, const pass& g, const rules<V>& by, const state_of<V, K, Keyed>* from,
-               state_of<V, K, Keyed>* to, const std::uint8_t* hard, std::int32_t* winners) {
+               state_of<V, K, Keyed>* to, const std::uint8_t* hard, std::int32_t* winners, const std::int32_t* open) {
     const dim3 threads(cuda::warp, long_warps);
     const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp;
     const auto halve = [&](std::int64_t count, const queries& wanted) {
         if (count <= shared_rows)
-            cuda::launch(on, search_halves<V, K, Keyed, long_warps>, groups * count, threads, 0, g, by, from, to, hard,
-                         wanted, winners);
+            launch_gated(on, open, search_halves<V, K, Keyed, long_warps>, groups * count, threads, 0, g, by, from, to,
+                         hard, wanted, winners);
         else
-            cuda::launch(on, search_halves<V, K, Keyed, 1>, groups * ((count + long_warps - 1) / long_warps), threads,
-                         0, g, by, from, to, hard, wanted, winners);
+            launch_gated(on, open, search_halves<V, K, Keyed, 1>, groups * ((count + long_warps - 1) / long_warps),
+                         threads, 0, g, by, from, to, hard, wanted, winners);
     };
     // The ends of every line first: they bound the first and last query of every level.
     halve(2, {0, g.rows - 1, 0});

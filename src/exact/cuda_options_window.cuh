@@ -43,8 +43,9 @@ struct window {
     template <class V, bool Keyed>
     [[nodiscard]] std::size_t shared_bytes() const {
         return static_cast<std::size_t>(cuda::warp) *
-               (static_cast<std::size_t>(window_rows<V> + 2 * margin()) * sizeof(compared<V, Keyed>) +
-                (window_bands<V> + 2) * sizeof(std::uint32_t));
+                   (static_cast<std::size_t>(window_rows<V> + 2 * margin()) * sizeof(compared<V, Keyed>) +
+                    (window_bands<V> + 2) * sizeof(std::uint32_t)) +
+               (window_reach + 2) * sizeof(V);
     }
 };
 
@@ -139,6 +140,7 @@ struct window_memory {
     using entry = compared<V, Keyed>;
     entry* value;         ///< of the block's first row
     std::uint32_t* mask;  ///< of 32 rows each, from 32 before the block on
+    V* terms;             ///< what rows so far away add
     int margin;
 
     __device__ window_memory(std::byte* shared, const window& how)
@@ -146,7 +148,16 @@ struct window_memory {
           mask(reinterpret_cast<std::uint32_t*>(reinterpret_cast<entry*>(shared) +
                                                 (window_rows<V> + 2 * how.margin()) * cuda::warp) +
                threadIdx.x),
+          terms(reinterpret_cast<V*>(mask - threadIdx.x + (window_bands<V> + 2) * cuda::warp)),
           margin(how.margin()) {}
+
+    /// Up to one row beyond the window, if there is one.
+    template <class Line>
+    __device__ void fill_terms(const Line& line, const window& how) {
+        const int most = how.final ? how.radius : how.radius + 1;
+        const int apart = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x);
+        if (apart <= most) terms[apart] = line.term(apart);
+    }
 
     template <class Rows>
     __device__ void fill(const Rows& rows, std::int64_t first) {
@@ -231,24 +242,17 @@ private:
     bool keyed_ = false;
 };
 
-/// What the rows that are looked at directly add, and the first one beyond them.
-template <class V>
-struct near_terms {
-    V of[direct_rows + 2]{};
+/// Whether so many of the rows in reach have values that asking the mask for the next one costs more than looking at all.
+__device__ inline bool mostly_filled(const band_masks& masks) {
+    const int filled = __popcll(masks.up) + __popcll(masks.down);
+    return __popc(__ballot_sync(cuda::every_lane, filled > mark_bits)) > cuda::warp / 2;
+}
 
-    template <class Line>
-    __device__ near_terms(const Line& line, int radius) {
-#pragma unroll
-        for (int apart = 1; apart <= direct_rows + 1; ++apart)
-            if (apart <= radius) of[apart] = line.term(apart);
-    }
-};
-
-/// Best row of the window for row `at` of the block, nearest first.
+/// Best row of the window for row `at` of the block, nearest first. `terms` says what rows add.
 template <class V, class K, bool Keyed, class Rows>
 __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed>& memory, const band_masks& masks,
-                                                    const Rows& rows, const near_terms<V>& terms, std::int64_t first,
-                                                    int at, int radius, V least) {
+                                                    const Rows& rows, const V* terms, std::int64_t first, int at,
+                                                    int radius, V least, bool filled) {
     best_row<V, K, Keyed, Rows> best(rows, first, at, memory.value[at * cuda::warp]);
     const auto offer = [&](int r, V extra) {
         best.offer(memory.value[r * cuda::warp] + as_compared<V, Keyed>(extra), r);
@@ -256,10 +260,18 @@ __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed
 #pragma unroll
     for (int apart = 1; apart <= direct_rows; ++apart) {
         if (apart > radius) return best;
-        offer(at - apart, terms.of[apart]), offer(at + apart, terms.of[apart]);
+        offer(at - apart, terms[apart]), offer(at + apart, terms[apart]);
+    }
+    if (filled) {
+        for (int apart = direct_rows + 1; apart <= radius; ++apart) {
+            const V extra = terms[apart];
+            if (best.is_settled(static_cast<V>(extra + least))) break;
+            offer(at - apart, extra), offer(at + apart, extra);
+        }
+        return best;
     }
     if (radius == direct_rows) return best;
-    if (best.is_settled(static_cast<V>(terms.of[direct_rows + 1] + least))) return best;
+    if (best.is_settled(static_cast<V>(terms[direct_rows + 1] + least))) return best;
     const int i = at % mark_bits;
     // Bit 63 is the row itself, lower ones are rows before it; bit 0 is the row after it.
     std::uint64_t up =
@@ -269,7 +281,7 @@ __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed
         const int to_up = up != 0 ? __clzll(static_cast<long long>(up)) : 64;
         const int to_down = down != 0 ? __ffsll(static_cast<long long>(down)) : 64;
         const int apart = min(to_up, to_down);
-        const V extra = rows.line.term(apart);
+        const V extra = terms[apart];
         if (best.is_settled(static_cast<V>(extra + least))) break;
         if (to_up == apart) offer(at - apart, extra), up &= ~(std::uint64_t{1} << (63 - apart));
         if (to_down == apart) offer(at + apart, extra), down &= down - 1;
@@ -280,45 +292,49 @@ __device__ best_row<V, K, Keyed, Rows> search_masks(const window_memory<V, Keyed
 /// A block 32 columns of some bands of 32 rows, a warp a band.
 template <class V, class K, bool Keyed, class Rows, bool Last>
 __global__ void __launch_bounds__(window_threads<V>)
-    search_window(const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
+    search_window(const gate when, const __grid_constant__ pass g, const __grid_constant__ rules<V> by,
                   const __grid_constant__ window how, const typename Rows::source from,
                   const sink<V, K, Keyed, Last> to, std::uint8_t* hard) {
-    extern __shared__ std::byte shared_window[];
-    const auto groups = static_cast<std::uint32_t>(Rows::groups(g, from));
-    const std::uint32_t group = blockIdx.x % groups;
-    // Searched again as a whole, so that nothing is lost. All threads must agree, since a neighbour may be setting it
-    // now.
-    if (!how.final && __syncthreads_or(hard[group])) return;
-    const Rows rows(by, g, from, how, group);
-    const auto& line = rows.line;
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x / groups) * window_rows<V>;
-    window_memory<V, Keyed> memory(shared_window, how);
-    memory.fill(rows, first);
-    __syncthreads();
-    const V least = by.least();
-    const near_terms<V> terms(line, how.radius);
-    const band_masks masks(memory.mask + threadIdx.y * cuda::warp);
-    const int from_row = threadIdx.y * mark_bits;
-    const int end_row = static_cast<int>(min(g.rows - first, static_cast<std::int64_t>(from_row + mark_bits)));
-    std::int64_t cell = line.cell(first + from_row);
-    for (int at = from_row; at < end_row; ++at, cell += g.inner) {
-        const std::int64_t q = first + at;
-        const auto best = search_masks<V, K, Keyed>(memory, masks, rows, terms, first, at, how.radius, least);
-        if (!how.final) {
-            const std::int64_t beyond = how.radius + 1;
-            const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;
-            const bool open = more && !best.is_settled(static_cast<V>(line.term(beyond) + least));
-            if (__any_sync(cuda::every_lane, open)) {
-                if (threadIdx.x == 0) hard[group] = 1;
-                return;
+    each_block(when, [&](std::int64_t block) {
+        extern __shared__ std::byte shared_window[];
+        const auto groups = static_cast<std::uint32_t>(Rows::groups(g, from));
+        const std::uint32_t group = block % groups;
+        // Searched again as a whole, so that nothing is lost. All threads must agree, since a neighbour may be setting it
+        // now.
+        if (!how.final && __syncthreads_or(hard[group])) return;
+        const Rows rows(by, g, from, how, group);
+        const auto& line = rows.line;
+        const std::int64_t first = static_cast<std::int64_t>(block / groups) * window_rows<V>;
+        window_memory<V, Keyed> memory(shared_window, how);
+        memory.fill(rows, first);
+        memory.fill_terms(line, how);
+        __syncthreads();
+        const V least = by.least();
+        const band_masks masks(memory.mask + threadIdx.y * cuda::warp);
+        const bool filled = mostly_filled(masks);
+        const int from_row = threadIdx.y * mark_bits;
+        const int end_row = static_cast<int>(min(g.rows - first, static_cast<std::int64_t>(from_row + mark_bits)));
+        std::int64_t cell = line.cell(first + from_row);
+        for (int at = from_row; at < end_row; ++at, cell += g.inner) {
+            const std::int64_t q = first + at;
+            const auto best = search_masks<V, K, Keyed, Rows>(memory, masks, rows, memory.terms, first, at, how.radius,
+                                                              least, filled);
+            if (!how.final) {
+                const std::int64_t beyond = how.radius + 1;
+                const bool more = q - line.lowest(q) >= beyond || line.highest(q) - q >= beyond;
+                const bool open = more && !best.is_settled(static_cast<V>(memory.terms[beyond] + least));
+                if (__any_sync(cuda::every_lane, open)) {
+                    if (threadIdx.x == 0) hard[group] = 1;
+                    return;
+                }
             }
+            if (!rows.mine) continue;
+            const V value = best.value();
+            const bool valid = value < no_site<V>() && !(value > by.limit);
+            to.put(by.m, cell, valid ? value : no_site<V>(), valid ? best.key() : no_key<K>);
+            if (by.next_values != nullptr) by.next_values[cell] = value;
         }
-        if (!rows.mine) continue;
-        const V value = best.value();
-        const bool valid = value < no_site<V>() && !(value > by.limit);
-        to.put(by.m, cell, valid ? value : no_site<V>(), valid ? best.key() : no_key<K>);
-        if (by.next_values != nullptr) by.next_values[cell] = value;
-    }
+    });
 }
 
 }  // namespace

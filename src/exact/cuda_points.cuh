@@ -168,6 +168,7 @@ template <bool Last>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,
                   const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     if (*lists.many != 0) return;
     __shared__ brick_memory memory;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;

@@ -32,6 +32,7 @@ struct post_group {
 /// Lines along the posts of all images, with values in the numbers V. A post after the last row closes each image.
 template <class V>
 struct post_lines {
+    static constexpr bool keeps_ties = false;
     using group = post_group;
     using number = V;
     std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each column, for each post
@@ -152,6 +153,7 @@ __device__ inline void nearest_in_chunk(const column_bits& bits, std::int32_t (&
 template <class V>
 __global__ void __launch_bounds__(column_threads)
     nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<column_memory*>(shared);
     const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
@@ -196,6 +198,7 @@ __global__ void __launch_bounds__(column_threads)
 template <class V>
 __global__ void __launch_bounds__(walk_threads)
     walk_posts(const post_lines<V> lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
     const hard_posts groups(hard, lines);
     constexpr int block_cells = walk_warps * band_rows;
     const int parts = (lines.rows() + block_cells - 1) / block_cells;
@@ -291,6 +294,7 @@ template <class V, bool Last>
 __global__ void __launch_bounds__(between_threads, 3)
     finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
                    const post_lines<V> posts, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = (cut.rows + square_rows - 1) / square_rows;
     const std::int64_t count = static_cast<std::int64_t>(*hard.count) * squares;
     for (std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * between_warps + threadIdx.x / cuda::warp;

@@ -368,6 +368,7 @@ template <int LaneRows, bool Last>
 __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
                  const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<LaneRows> t{tile_words};
     if (points.complete()) return;

@@ -10,6 +10,7 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
+#include "exact/cuda_pack.cuh"
 #include "exact/cuda_points.cuh"
 #include "exact/cuda_posts.cuh"
 
@@ -218,14 +219,12 @@ public:
     void from_words(const site_bytes& image) const {
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
-        pack(image, lines);
-        if (lines.stretches > 1)
-            cuda::launch(on_, carry_stretches, blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
-                         dim3(cuda::warp, carry_warps), 0, lines);
+        pack(on_, image, lines, points_, tiles_.counts(memory_));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
-                         dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
         if (tiles_.far(axis_)) return finish_by_posts(from);
         if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
@@ -236,8 +235,9 @@ public:
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         const value_lines from{g, cells};
         with_lane_rows([&]<int LaneRows>() {
-            cuda::launch(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count, dim3(tile_threads<LaneRows>),
-                         bytes<LaneRows>(), from, cut_.into, m_, hard_, points_, to_);
+            cuda::launch_overlapped(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count,
+                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
+                                    points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
         else finish_short(search_hard<Last>, from, groups);
@@ -246,81 +246,51 @@ public:
     }
 
 private:
-    void pack(const site_bytes& image, const packed_lines& lines) const {
-        const dim3 threads(cuda::warp, pack_lines_a_block);
-        const tile_counts counts = tiles_.counts(memory_);
-        const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
-        const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-        if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
-            // With the cells before the first line that share its sixteen, as many bits as there are loads for.
-            const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
-            const auto block_lines = static_cast<int>(
-                std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
-            cuda::launch(on_, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0, image,
-                         block_lines, lines, points_, counts);
-            return;
-        }
-        const auto kernel = !sixteens                ? pack_lines<false, false>
-                            : shape.columns_log == 5 ? pack_lines<true, false>
-                                                     : pack_lines<true, true>;
-        cuda::launch(on_, kernel,
-                     lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
-                     threads, 0, image, shape, lines, points_, counts);
-    }
-    /// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
-    static pack_shape shape_for(const packed_lines& lines) {
-        pack_shape shape;
-        for (int log = 0; log < 5; ++log)
-            if (lines.length == cuda::warp << log) shape.columns_log = log;
-        while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
-               lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
-            ++shape.lines_log;
-        if (shape.lines_log == 0) shape.columns_log = 5;
-        return shape;
-    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const block_shape block = hull_block(rows_);
-        cuda::launch(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)), block.threads,
-                     block.shared, from, m_, hard_, to_);
+        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
+                                block.threads, block.shared, from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
         const far_lists lists = tiles_.lists(memory_, posts.length);
-        cuda::launch(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors), dim3(cuda::warp, column_warps),
-                     sizeof(column_memory), from, hard_, posts);
+        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
+                                dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
         build_hulls<hard_posts>(posts, posts.groups(), lists);
-        cuda::launch(on_, walk_posts<V>,
-                     std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
-        cuda::launch(on_, finish_between<V, Last>,
-                     std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
-                     dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+        cuda::launch_overlapped(
+            on_, walk_posts<V>,
+            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
+        cuda::launch_overlapped(
+            on_, finish_between<V, Last>,
+            std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
+            dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
     }
     void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
         const far_lists lists = tiles_.lists(memory_, rows_);
         build_hulls<hard_groups>(from, groups, lists);
-        cuda::launch(on_, walk_far<Last, value_lines>,
-                     std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
-                     dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
+        cuda::launch_overlapped(on_, walk_far<Last, value_lines>,
+                                std::min(groups * blocks_for(rows_, walk_warps * band_rows), 8 * multiprocessors),
+                                dim3(cuda::warp, walk_warps), 0, from, cut_.into, m_, hard_, lists, to_);
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
         const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
                                                                 blocks_for(m_.size[m_.rank - 2], brick_warps) *
                                                                 blocks_for(m_.size[m_.rank - 1], cuda::warp);
-        cuda::launch(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0, points_,
-                     m_, volumes, to_);
+        cuda::launch_overlapped(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0,
+                                points_, m_, volumes, to_);
     }
     /// Of up to `count` groups.
     template <class Groups, class Lines>
     void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
-        cuda::launch(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
-                     dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
+        cuda::launch_overlapped(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
         if (lists.slabs > 1)
-            cuda::launch(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
-                         dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
+            cuda::launch_overlapped(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
+                                    dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
     }
     template <class Body>
     void with_lane_rows(const Body& body) const {
@@ -337,8 +307,6 @@ private:
     static constexpr std::size_t bytes() {
         return sizeof(std::uint32_t) * tile<LaneRows>::words;
     }
-
-    static constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
 
     const device& on_;
     const metric<V>& m_;

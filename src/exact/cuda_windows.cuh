@@ -90,6 +90,7 @@ struct word_lines {
 
 /// Lines with the values that the passes before left.
 struct value_lines {
+    static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     using group = value_group;
     using number = std::int32_t;
     pass g;

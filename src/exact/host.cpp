@@ -11,6 +11,7 @@
 #include "exact/host_classes.hpp"
 #include "exact/host_fold.hpp"
 #include "exact/host_output.hpp"
+#include "exact/host_planes.hpp"
 #include "exact/host_scan.hpp"
 #include "exact/host_sweeps.hpp"
 #include "exact/host_tile.hpp"
@@ -388,6 +389,7 @@ void solve(const host& on, const plan& p, const arrays<host>& a) {
 
 void run(const host& on, const plan& p, const arrays<host>& a) {
     check_room(on, p, a);
+    if (suits_planes(p, thread_count(on))) return solve_planes(on, p, a);
     switch (p.numbers) {
         case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a);
         case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, a);

@@ -66,6 +66,10 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
     if (plain_ && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
         distances_alone_ = reinterpret_cast<float*>(distance_.data);
+    plan any_type = p;
+    any_type.plain_outputs = true;
+    index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
+                   !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
     for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
         linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
@@ -161,12 +165,11 @@ void output_writer<V, K>::write_cells(const cells& c) const {
 
 template <class V, class K>
 void output_writer<V, K>::write_distance(const cells& c) const {
-    const double half = p_.half_cell ? 0.5 : 1.0;
-    // A sign and a factor of a half commute with rounding.
+    // A sign and a factor that is a power of two commute with rounding.
     const auto fill = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         roots(c.value + from, n, to);
-        if (p_.half_cell)
-            for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(half);
+        if (p_.unit != 1)
+            for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(p_.unit);
         if (c.sign != nullptr)
             for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(c.sign[from + i]);
     };
@@ -187,7 +190,7 @@ void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
         if (!(c.value[i] < no_site<V>()))
             return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
-        const double squared = static_cast<double>(c.value[i]) * (p_.half_cell ? 0.25 : 1.0);
+        const double squared = static_cast<double>(c.value[i]) * (p_.unit * p_.unit);
         return c.sign == nullptr ? squared : c.sign[i] * squared;
     };
     const auto whole = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {

@@ -27,6 +27,10 @@ public:
 
     /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted, packed sites.
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
+    /// Where distances go that are the only field, contiguous, of a plain call; else null.
+    [[nodiscard]] float* distances_alone() const { return distances_alone_; }
+    /// The same for linear indices.
+    [[nodiscard]] const target* index_alone() const { return index_alone_ ? &index_ : nullptr; }
 
 private:
     /// Finished cells: what is written follows from these alone.
@@ -52,7 +56,8 @@ private:
     const any_input<host>& image_;
     const class_field& classes_;
     const bool plain_, closed_, open_;
-    float* distances_alone_ = nullptr;  ///< the only field, contiguous, of a plain call
+    float* distances_alone_ = nullptr;
+    bool index_alone_ = false;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1

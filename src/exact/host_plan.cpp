@@ -9,6 +9,7 @@
 #include "exact/host.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
+#include "exact/host_planes.hpp"
 #include "exact/host_scan.hpp"
 #include "exact/host_sweeps.hpp"
 
@@ -33,6 +34,19 @@ const char* method_of(const plan& p, const sweep& s) {
     return periodic ? "lines closed to rings, in SIMD" : "tiles of lines in SIMD";
 }
 
+void describe_planes(const plan& p, call_plan& what) {
+    const plane_shape s(p, what.threads);
+    what.workspace_bytes = s.workspace_bytes(p, what.threads);
+    const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
+    const char* first = "steps, slabs of planes side by side in SIMD";
+    what.passes.push_back({axis_of(p.first_axis), first, s.images * s.slabs(), s.slab, s.plane()});
+    if (s.lines > 1)
+        what.passes.push_back(
+            {axis_of(p.first_axis + 1), "planes, columns side by side in SIMD", s.images * s.rows, s.lines, s.length});
+    const char* last = "lines, cells side by side in SIMD";
+    what.passes.push_back({axis_of(p.rank - 1), last, s.images * s.rows, s.length, s.lines});
+}
+
 }  // namespace
 
 call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
@@ -41,6 +55,10 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     what.threads = thread_count(on);
     what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return what;
+    if (suits_planes(p, what.threads)) {
+        describe_planes(p, what);
+        return what;
+    }
     if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr)
         what.workspace_bytes += p.cells * state_bytes(p);
     what.workspace_bytes += class_field::workspace_bytes(p, a.image);

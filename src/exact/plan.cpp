@@ -185,6 +185,32 @@ void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     }
 }
 
+/// Binary places that a positive number has behind its point.
+int binary_places(double value) {
+    int exponent = 0;
+    if (value == 0) return std::numeric_limits<double>::max_exponent;  // a square too small for a double
+    auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+    for (exponent -= 53; digits % 2 == 0; digits /= 2) ++exponent;
+    return std::max(-exponent, 0);
+}
+
+/// Squares of spacings such as 0.5 and 1.25 are integers in units of a power of four. As long as all values are, too,
+/// double rounds none of them: integers give the same bits, in less time. False where they are not, or are too large.
+bool count_in_smaller_units(plan& p, const geometry& g) {
+    int places = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis)
+        places = std::max(places, binary_places(g.weight(axis)));
+    places += places % 2;
+    const double scale = std::ldexp(1.0, places);
+    if (!(p.largest * scale * (1.0 + 1e-15) < int32_limit)) return false;
+    for (double& weight : p.weight) weight *= scale;
+    p.largest *= scale;
+    p.closed_beside *= scale, p.open_beside *= scale;
+    p.limit = std::floor(p.limit * scale);
+    p.unit *= std::ldexp(1.0, -places / 2);
+    return true;
+}
+
 void choose_numbers(plan& p, bool whole) {
     const bool wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
     const double largest = (p.weighted ? p.largest + largest_weight : p.largest) * (1.0 + 1e-15);
@@ -212,16 +238,6 @@ void choose_classes(plan& p, const any_input<Place>& image, const distance_optio
     p.outside_sign = -p.inside_sign;
 }
 
-template <class Place>
-bool has_plain_types(const fields<Place>& out) {
-    const auto is = [](const any_output<Place>& field, std::initializer_list<dtype> types) {
-        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
-    };
-    return is(out.distance, {dtype::float32, dtype::float64}) &&
-           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) && is(out.index, {dtype::int64}) &&
-           !out.label.wanted() && !out.trusted.wanted();
-}
-
 void check_weighted(const distance_options& options, bool distance_wanted, bool trusted_wanted, dtype weights) {
     check_type("weights", weights,
                {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32,
@@ -241,13 +257,26 @@ void check_weighted(const distance_options& options, bool distance_wanted, bool 
 
 }  // namespace
 
+template <class Place>
+bool has_plain_types(const fields<Place>& out) {
+    const auto is = [](const any_output<Place>& field, std::initializer_list<dtype> types) {
+        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+    };
+    return is(out.distance, {dtype::float32, dtype::float64}) &&
+           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) &&
+           is(out.index, {dtype::int64, dtype::int32}) && !out.label.wanted() && !out.trusted.wanted();
+}
+
+template bool has_plain_types<host>(const fields<host>&);
+template bool has_plain_types<device>(const fields<device>&);
+
 bool plan::any(border which) const {
     return std::any_of(borders.begin() + first_axis, borders.begin() + rank, [&](border b) { return b == which; });
 }
 
 bool plan::plain() const {
     return by == classes::none && !half_cell && !weighted && plain_outputs && limit == infinity &&
-           closed_beside == infinity && !any(border::closed) && !any(border::periodic);
+           closed_beside == infinity && !any(border::closed) && !any(border::periodic) && unit == 1;
 }
 
 template <class Place>
@@ -259,6 +288,7 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     plan p;
     p.largest = g.largest();
     p.half_cell = options.half_cell;
+    p.unit = options.half_cell ? 0.5 : 1;
     p.weighted = wanted.weighted;
     p.limit = limit_of(options, g.integral());
     choose_classes(p, image, options);
@@ -275,7 +305,9 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     p.sites_wanted = out.index.wanted() || out.coordinates.wanted() || out.label.wanted();
     p.keys = layout_for(p.size.data(), p.rank, p.first_axis);
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
-    choose_numbers(p, g.integral() && !(wanted.weighted && wanted.weight_type >= dtype::float16));
+    const bool whole = g.integral() ? !(wanted.weighted && wanted.weight_type >= dtype::float16)
+                                    : !wanted.weighted && count_in_smaller_units(p, g);
+    choose_numbers(p, whole);
     return p;
 }
 

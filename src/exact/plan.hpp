@@ -30,13 +30,16 @@ struct plan {
     std::int64_t cells = 0;
 
     tier numbers = tier::int32;
-    bool sites_wanted = false;              ///< carry packed sites, not only values
-    std::array<double, max_rank> weight{};  ///< spacing^2, rounded to double; integral unless numbers is float64
+    bool sites_wanted = false;  ///< carry packed sites, not only values
+    /// spacing^2, rounded to double, in units of a power of four where that makes integers of them; integral unless
+    /// numbers is float64.
+    std::array<double, max_rank> weight{};
+    double unit = 1;  ///< root of what values are counted in: an answer is unit * sqrt(value)
     key_layout keys;
     /// Winning rows along an axis bound those between them. Always true in integers. A power diagram's weights are not
     /// considered here.
     std::array<bool, max_rank> rows_ordered{};
-    double largest = 0;  ///< bound of all values (squared distances; quarters of them with half_cell)
+    double largest = 0;  ///< bound of all values, which are squared distances in units of unit^2
 
     // ---- options. In each of them the defaults are what an engine for sites alone need not know about. ----------------
     sites rule = sites::zero;
@@ -45,7 +48,7 @@ struct plan {
     int inside_sign = 1;         ///< factor of distances of inside cells
     int outside_sign = 1;        ///< and of the others
     bool inside_is_nonzero = true;
-    bool half_cell = false;  ///< values are quarters of squared distances
+    bool half_cell = false;  ///< distances end at faces; the unit is a half then, or a part of it
     bool weighted = false;   ///< a power diagram: sites start from minus their weight
     std::array<border, max_rank> borders{};
     /// Values of the nearest closed and open border along dropped axes, whose cells all are at the border.
@@ -53,7 +56,7 @@ struct plan {
     double open_beside = std::numeric_limits<double>::infinity();
     double limit = std::numeric_limits<double>::infinity();  ///< larger values mean no site
 
-    bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int64, int32
+    bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int32/64, int32
 
     /// The engines without options suffice: sites for all cells, open borders, no limit, no unusual field.
     [[nodiscard]] bool plain() const;
@@ -84,6 +87,10 @@ struct plan {
 /// In double, winners bound each other as long as the smallest step between two parabolas, 2 * weight, exceeds the error of
 /// comparing two values, at most 2^-50 of the largest.
 NF_HD constexpr bool rows_ordered(double largest, double weight) { return largest / weight < 562949953421312.0; }
+
+/// No field or type that the engines without options do not know.
+template <class Place>
+bool has_plain_types(const fields<Place>& out);
 
 /// The arrays of one call.
 template <class Place>

@@ -20,14 +20,15 @@ protected:
 struct answers {
     std::vector<float> distance;
     std::vector<std::int64_t> index;
-    explicit answers(std::size_t cells) : distance(cells, -5), index(cells, -5) {}
+    std::vector<std::int32_t> narrow;  ///< the index again
+    explicit answers(std::size_t cells) : distance(cells, -5), index(cells, -5), narrow(cells, -5) {}
 };
 
 template <class Place>
-fields<Place> views(const shape_t& shape, void* distance, void* index) {
+fields<Place> views(const shape_t& shape, void* distance, void* index, dtype index_type = dtype::int64) {
     fields<Place> out;
     if (distance != nullptr) out.distance = any_output<Place>::contiguous(distance, dtype::float32, shape);
-    if (index != nullptr) out.index = any_output<Place>::contiguous(index, dtype::int64, shape);
+    if (index != nullptr) out.index = any_output<Place>::contiguous(index, index_type, shape);
     return out;
 }
 
@@ -37,10 +38,12 @@ distance_options with_spacing(const std::vector<double>& lengths) {
     return options;
 }
 
-/// Distances and sites in calls of their own, because a call for distances alone takes another road.
+/// Distances and sites in calls of their own, because a call for distances alone takes another road, and one for indices
+/// alone ends in stores of their type.
 answers on_device(const shape_t& shape, const std::vector<std::uint8_t>& image, const distance_options& options) {
     const stream on;
-    const device_memory there(image.size()), distance(4 * image.size()), index(8 * image.size());
+    const device_memory there(image.size()), distance(4 * image.size()), index(8 * image.size()),
+        narrow(4 * image.size());
     answers a(image.size());
     const auto copy = [&](void* to, const void* from, std::size_t bytes) {
         expect_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.get()), "copy");
@@ -48,11 +51,14 @@ answers on_device(const shape_t& shape, const std::vector<std::uint8_t>& image, 
     copy(there.data(), image.data(), image.size());
     copy(distance.data(), a.distance.data(), distance.bytes());
     copy(index.data(), a.index.data(), index.bytes());
+    copy(narrow.data(), a.narrow.data(), narrow.bytes());
     const auto input = any_input<device>::contiguous(there.data(), dtype::uint8, shape);
     distance_transform(device{on.get()}, input, views<device>(shape, distance.data(), nullptr), options);
     distance_transform(device{on.get()}, input, views<device>(shape, nullptr, index.data()), options);
+    distance_transform(device{on.get()}, input, views<device>(shape, nullptr, narrow.data(), dtype::int32), options);
     copy(a.distance.data(), distance.data(), distance.bytes());
     copy(a.index.data(), index.data(), index.bytes());
+    copy(a.narrow.data(), narrow.data(), narrow.bytes());
     on.wait();
     return a;
 }
@@ -75,9 +81,11 @@ void compare(const shape_t& shape, const flags_t& sites, const spacing_case& cel
     answers on_host(image.size());
     distance_transform(host{}, any_input<host>::contiguous(image.data(), dtype::uint8, shape),
                        views<host>(shape, on_host.distance.data(), on_host.index.data()), options);
+    std::copy(on_host.index.begin(), on_host.index.end(), on_host.narrow.begin());
     const answers device_says = on_device(shape, image, options);
     EXPECT_EQ(first_difference(on_host.distance, device_says.distance), "");
     EXPECT_EQ(first_difference(on_host.index, device_says.index), "");
+    EXPECT_EQ(first_difference(on_host.narrow, device_says.narrow), "");
 }
 
 TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
@@ -101,6 +109,7 @@ const std::vector<shape_case>& large_shapes() {
     static const std::vector<shape_case> list = {
         {{4096, 4096}, "2-D, the usual benchmark"},
         {{2047, 2049}, "2-D, off the powers of two both ways"},
+        {{1921, 65}, "2-D, sites: three windows of columns, the last strip with a row"},
         {{40000, 37}, "2-D, columns far beyond 32768, narrow"},
         {{37, 40000}, "2-D, rows far beyond 32768, low"},
         {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by offers and by hulls"},

@@ -33,9 +33,11 @@ TEST(Workspace, BytesOfTheHeader) {
     const double slack = 0.1;  // tables of the line ends and of the slabs
     EXPECT_EQ(bytes_a_cell({1000}, {.distance = true}), 0);
     EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.distance = true}), 0.25, slack) << "packed lines, no state";
-    EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 4, slack);
+    EXPECT_NEAR(bytes_a_cell({1000, 1000}, {.index = true}), 0.25, slack);
+    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.index = true}), 2.25, slack) << "rows of hulls";
+    EXPECT_NEAR(bytes_a_cell({30, 40, 50, 60}, {.index = true}), 8, slack) << "a state of every pass";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4.25, slack) << "packed lines and one state";
-    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 8, slack);
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 4.25, slack);
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 0.5, slack) << "the same in 64-bit numbers";
     EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 4.5 + 2, slack) << "rows of hulls";

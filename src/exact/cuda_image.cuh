@@ -1,0 +1,35 @@
+// An image of any strides and element type as one byte a cell, for the scans.
+#pragma once
+
+#include <algorithm>
+
+#include "exact/cuda_scan.cuh"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+inline void copy_image_to_bytes(const device& on, const plan& p, const metric<std::int32_t>& shape,
+                                const any_input<device>& image, std::uint8_t* bytes) {
+    strides stride;
+    std::copy_n(p.image_stride.begin(), p.rank, stride.of);
+    const auto copy = [&]<class Bits, bool Float>() {
+        cuda::launch(on, copy_to_bytes<Bits, Float>, blocks_for(p.cells, flat_threads), dim3(flat_threads), 0,
+                     static_cast<const Bits*>(image.data), shape, stride, p.cells, bytes);
+    };
+    switch (size_of(image.type)) {
+        case 1: copy.template operator()<std::uint8_t, false>(); break;
+        case 2:
+            image.type == dtype::float16 ? copy.template operator()<std::uint16_t, true>()
+                                         : copy.template operator()<std::uint16_t, false>();
+            break;
+        case 4:
+            image.type == dtype::float32 ? copy.template operator()<std::uint32_t, true>()
+                                         : copy.template operator()<std::uint32_t, false>();
+            break;
+        default:
+            image.type == dtype::float64 ? copy.template operator()<std::uint64_t, true>()
+                                         : copy.template operator()<std::uint64_t, false>();
+    }
+}
+
+}  // namespace nearfield::exact

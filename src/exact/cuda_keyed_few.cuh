@@ -1,0 +1,193 @@
+// Nearest sites of volumes with few of them: all passes at once, site by site, from the lists that packing leaves
+// (cuda_points.cuh says when, and has the bricks). A block puts the sites that can win in its brick in the order of the
+// tie rule; a warp offers them to 32 lines of 32 cells along the first axis, as cuda_keyed_points.cuh does. Should a brick
+// have too many, the lists are declared incomplete and the passes go on as ever.
+#pragma once
+
+#include "exact/cuda_keyed_points.cuh"
+#include "exact/cuda_points.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int most_brick_sites = 512;
+static_assert(most_brick_sites <= brick_threads, "a thread finds the place of one");
+
+/// Shared memory of a block.
+struct few_memory {
+    listed_point found[most_brick_sites], ordered[most_brick_sites];
+    int count;
+    std::int32_t bound;
+};
+
+__device__ inline std::uint64_t tie_order(const listed_point& p) {
+    return static_cast<std::uint64_t>(p.x()) << 32 | static_cast<std::uint64_t>(p.y()) << 16 |
+           static_cast<std::uint64_t>(p.z);
+}
+
+/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together: with
+/// a warp a list, one of hundreds of sites is waited for.
+class lists_around {
+public:
+    __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
+        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes) {}
+
+    /// Lists so many further up and down can have a site within `bound`.
+    __device__ bool matter(int apart, std::int32_t bound) const {
+        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+        return apart < lists_.lists_an_image && rows * rows <= bound;
+    }
+    /// Calls use(whether there is one, site), all lanes of a warp together.
+    template <class Use>
+    __device__ void visit(int apart, const Use& use) const {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        for (const int nth : {middle_ - apart, middle_ + apart}) {
+            if (nth < 0 || nth >= lists_.lists_an_image || (apart == 0 && nth != middle_)) continue;
+            const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
+            const int count = lists_.counts[first_ + nth];
+#pragma unroll 4
+            for (int at = static_cast<int>(threadIdx.x) - lane; at < count; at += brick_threads)
+                use(at + lane < count, at + lane < count ? points[at + lane] : listed_point{});
+            if (apart == 0) return;
+        }
+    }
+
+private:
+    const point_lists& lists_;
+    std::int64_t first_;
+    int middle_;
+};
+
+/// For all threads alike, the least bound of a brick's values that a site sets.
+__device__ inline std::int32_t bound_of(few_memory& memory, const lists_around& lists, const brick& b) {
+    if (threadIdx.x == 0) memory.bound = unbounded, memory.count = 0;
+    __syncthreads();
+    std::int32_t bound = unbounded;
+    for (int apart = 0; lists.matter(apart, bound); ++apart) {
+        std::int32_t here = unbounded;
+        lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
+        here = __reduce_min_sync(cuda::every_lane, here);
+        if (threadIdx.x % cuda::warp == 0 && here < unbounded) atomicMin(&memory.bound, here);
+        __syncthreads();
+        bound = memory.bound;
+        __syncthreads();
+    }
+    return bound;
+}
+
+/// For all threads alike: how many sites can win in the brick, listed in order; -1 when they are too many.
+__device__ inline int list_winners(few_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = static_cast<int>(threadIdx.x);
+    for (int apart = 0; lists.matter(apart, bound); ++apart)
+        lists.visit(apart, [&](bool is_one, const listed_point& p) {
+            const bool wins = is_one && b.least(p) <= bound;
+            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
+            if (winners == 0) return;
+            int place = 0;
+            if (lane == 0) place = atomicAdd(&memory.count, __popc(winners));
+            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
+            if (wins && place < most_brick_sites) memory.found[place] = p;
+        });
+    __syncthreads();
+    const int count = memory.count;
+    if (count > most_brick_sites) return -1;
+    if (mine < count) {
+        const std::uint64_t order = tie_order(memory.found[mine]);
+        int place = 0;
+#pragma unroll 4
+        for (int i = 0; i < count; ++i) place += tie_order(memory.found[i]) < order ? 1 : 0;
+        memory.ordered[place] = memory.found[mine];
+    }
+    __syncthreads();
+    return count;
+}
+
+/// 32 lines of the brick at one y, by a warp.
+template <class Target>
+__device__ void finish_lines(const listed_point* ordered, int count, const brick& cells, const Target& target,
+                             bool writes, int lane) {
+    std::int32_t bound = unbounded;
+    for (int at = lane; at < count; at += cuda::warp) bound = min(bound, cells.most(ordered[at]));
+    bound = __reduce_min_sync(cuda::every_lane, bound);
+    site_offers o;
+    o.begin(count);
+    site_offers::line waiting{};
+    bool waits = false;
+    for (int first = 0; first < count; first += cuda::warp) {
+        const bool wins = first + lane < count && cells.least(ordered[first + lane]) <= bound;
+        for (std::uint32_t left = __ballot_sync(cuda::every_lane, wins); left != 0; left &= left - 1) {
+            const int number = first + __ffs(static_cast<int>(left)) - 1;
+            const listed_point p = ordered[number];
+            const std::int32_t dx = p.x() - cells.x - lane, dy = p.y() - cells.y;
+            const site_offers::line here = o.line_of(number, dx * dx + dy * dy, cells.z - p.z);
+            if (waits) o.take(waiting, here);
+            else waiting = here;
+            waits = !waits;
+        }
+    }
+    if (waits) o.take(waiting, waiting);
+    if (!writes) return;
+    const auto put = [&](int i, std::uint32_t word) {
+        const listed_point p = ordered[o.number_in(word)];
+        const int row = cells.z + i;
+        target.put(row, o.value(word, i), {p.x() - cells.x - lane, p.y() - cells.y}, p.z - row);
+    };
+    if (Target::ends != ending::fields && cells.z1 - cells.z == square_side - 1) {
+#pragma unroll
+        for (int i = 0; i < square_side; ++i) put(i, o.best[i]);
+        return;
+    }
+    // In memory of the thread's own, so that what puts a site stands here once.
+    std::uint32_t words[square_side];
+#pragma unroll
+    for (int i = 0; i < square_side; ++i) words[i] = o.best[i];
+#pragma unroll 1
+    for (int i = 0; i <= cells.z1 - cells.z; ++i) put(i, words[i]);
+}
+
+/// A block one brick after another, when sites are few.
+template <ending End>
+__global__ void __launch_bounds__(brick_threads, 2)
+    search_few_sites(const point_lists lists, const metric<std::int32_t> m, std::int64_t images, const site_sink to) {
+    cuda::wait_for_kernel_before();
+    __shared__ few_memory memory;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),
+               length = static_cast<int>(m.size[m.rank - 1]);
+    const int across = (length + 31) / 32, down = (height + brick_warps - 1) / brick_warps, deep = lists.lists_an_image;
+    const std::int64_t bricks = images * deep * down * across, plane_cells = static_cast<std::int64_t>(height) * length;
+    // Another block may find that the lists do not serve.
+    for (std::int64_t nth = blockIdx.x; nth < bricks; nth += gridDim.x) {
+        if (__syncthreads_or(*static_cast<const volatile std::int32_t*>(lists.many) != 0)) return;
+        const std::int64_t row = quotient(nth, across), plane = quotient(row, down), image = quotient(plane, deep);
+        brick b;
+        b.x = static_cast<int>(nth - row * across) * 32, b.y = static_cast<int>(row - plane * down) * brick_warps;
+        b.z = static_cast<int>(plane - image * deep) * list_planes;
+        b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
+        b.z1 = min(b.z + list_planes, depth) - 1;
+        const lists_around around(lists, image, b);
+        const std::int32_t bound = bound_of(memory, around, b);
+        const int count = list_winners(memory, around, b, bound);
+        site_offers most;
+        most.number_bits = 32 - __clz(max(count, 1) - 1);
+        if (count < 0 || (count > 0 && !most.fit(bound))) {
+            if (threadIdx.x == 0) *lists.many = 1;
+            return;
+        }
+        brick cells = b;
+        cells.y = cells.y1 = b.y + warp;
+        const std::int32_t x = b.x + lane, here = cells.y * length + x;
+        const site_target<End, 2> target{m,       to,
+                                         nullptr, image * depth * plane_cells + here,
+                                         here,    static_cast<std::int32_t>(plane_cells),
+                                         x,       cells.y,
+                                         length,  words_beyond(to.limit)};
+        if (cells.y >= height) continue;
+        if (count > 0) finish_lines(memory.ordered, count, cells, target, x < length, lane);
+        else
+            for (int z = b.z; z <= b.z1 && x < length; ++z) target.put_none(z);
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,248 @@
+// Nearest sites in words of 32 bits (cuda_keyed.cuh), pass by pass: what is launched, in order, and the memory it needs.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "base/lines.hpp"
+#include "exact/cuda_choice.hpp"
+#include "exact/cuda_keyed_few.cuh"
+#include "exact/cuda_keyed_hard.cuh"
+#include "exact/cuda_pack.cuh"
+
+namespace nearfield::exact {
+
+/// How a pass's lines are cut: into strips of so many rows, a warp each, and into windows that a block searches.
+struct strip_cut {
+    int rows;
+    int warps;
+    windows into;
+};
+/// Long lines: windows of as equal a size as whole squares allow, with a margin of 28 rows or more on either side. Small
+/// problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a scheduler of a
+/// large GPU would have none.
+inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups) {
+    const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
+    const int strip = small ? small_strip : long_strip,
+              span = small ? small_strip * strip_warps<small_strip> : long_strip * strip_warps<long_strip>;
+    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * least_margin) / square_side * square_side);
+    if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_side)));
+    if (count == 1) return {strip, static_cast<int>(blocks_for(rows, strip)), {1, static_cast<int>(rows)}};
+    const std::int64_t each = blocks_for(rows, count * square_side) * square_side;
+    return {strip,
+            static_cast<int>(blocks_for(each + 2 * least_margin, strip)),
+            {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
+}
+
+// Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
+constexpr std::int64_t least_looked_at = 1 << 22;
+
+/// The search for nearest sites of an image or a volume, or of many.
+class site_search {
+public:
+    explicit site_search(const plan& p) : p_(p) {}
+
+    void reserve(cuda::workspace& memory) {
+        const packed_lines lines = this->lines(memory);
+        words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
+        sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
+        if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+        if (volumes()) state_ = memory.reserve<std::uint32_t>(p_.cells);
+        if (const point_lists few = few_lists(memory); few.planes > 0) {
+            const std::int64_t lists = lines.images / few.planes * few.lists_an_image;
+            flags_ = memory.reserve<std::int32_t>(1 + lists);
+            points_ = memory.reserve<listed_point>(lists * few.capacity);
+        }
+        std::int64_t tiles = 0, groups = 0, ranges = 0;
+        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
+            const std::int64_t here = groups_of(axis);
+            tiles = std::max(tiles, here * cut_strips(rows_of(axis), here).into.count);
+            if (!far(axis)) continue;
+            groups = std::max(groups, here);
+            ranges = std::max(ranges, here * cuda::warp * blocks_for(rows_of(axis), slab_rows));
+        }
+        list_ = memory.reserve<std::int32_t>(tiles);
+        counts_ = memory.reserve<std::int32_t>(2 * max_rank);
+        if (groups == 0) return;
+        groups_ = memory.reserve<std::int32_t>(groups);
+        marks_ = memory.reserve<std::uint32_t>(groups);
+        ranges_ = memory.reserve<list_range>(ranges);
+        lists_ = memory.reserve<std::uint16_t>(p_.cells);
+    }
+
+    void solve(const device& on, const cuda::workspace& memory, const site_bytes& image, const metric<std::int32_t>& m,
+               const site_sink& to) const {
+        switch (ending_of(to.out)) {
+            case ending::index32: return passes<ending::index32>({on, memory, m, to}, image);
+            case ending::index64: return passes<ending::index64>({on, memory, m, to}, image);
+            default: return passes<ending::fields>({on, memory, m, to}, image);
+        }
+    }
+
+private:
+    struct call {
+        const device& on;
+        const cuda::workspace& memory;
+        const metric<std::int32_t>& m;
+        const site_sink& to;
+    };
+
+    static ending ending_of(const outputs& out) {
+        if (out.distance32 || out.distance64 || out.squared32 || out.squared64 || out.squared_float || out.coordinates)
+            return ending::fields;
+        return out.index32 ? ending::index32 : ending::index64;
+    }
+    [[nodiscard]] bool volumes() const { return p_.rank - p_.first_axis == 3; }
+    [[nodiscard]] std::int64_t rows_of(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
+    /// What steps leave goes to the hulls of long lines.
+    [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
+    /// Groups of 32 lines: along the second axis, of one word column.
+    [[nodiscard]] std::int64_t groups_of(int axis) const {
+        const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
+        return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
+                                   : blocks_for(columns, cuda::warp);
+    }
+
+    [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
+        packed_lines lines;
+        lines.words = memory.get<line_word>(words_);
+        lines.sited = memory.get<std::uint32_t>(sited_);
+        lines.ends = memory.get<std::uint32_t>(ends_);
+        lines.length = rows_of(p_.rank - 1);
+        lines.rows = rows_of(p_.rank - 2);
+        lines.columns = blocks_for(lines.length, cuda::warp);
+        lines.stretches = blocks_for(lines.length, scan_cells);
+        lines.images = p_.cells / lines.length / lines.rows;
+        lines.tiles = lines.images * lines.columns;
+        return lines;
+    }
+    /// Of the pass along `axis`; the count is cleared as lines are packed.
+    [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
+        hard_tiles hard;
+        hard.count = c.memory.get<std::int32_t>(counts_) + axis;
+        hard.list = c.memory.get<std::int32_t>(list_);
+        if (!far(axis)) return hard;
+        hard.owner_count = hard.count + max_rank;
+        hard.owners = c.memory.get<std::int32_t>(groups_);
+        hard.marks = c.memory.get<std::uint32_t>(marks_);
+        clear(c, hard.marks, groups_of(axis));
+        return hard;
+    }
+    template <class T>
+    static void clear(const call& c, T* numbers, std::int64_t count) {
+        cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(c.on)),
+                    "clearing counts");
+    }
+    /// Of volumes that are worth a look at whether their sites are few.
+    [[nodiscard]] point_lists few_lists(const cuda::workspace& memory) const {
+        point_lists lists;
+        if (!volumes() || p_.cells < least_looked_at) return lists;
+        const std::int64_t planes = rows_of(p_.first_axis);
+        lists.many = memory.get<std::int32_t>(flags_);
+        lists.counts = lists.many + 1;
+        lists.points = memory.get<listed_point>(points_);
+        lists.capacity =
+            static_cast<int>(blocks_for(rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * list_planes, cells_a_point));
+        lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
+        lists.planes = static_cast<int>(planes);
+        return lists;
+    }
+
+    template <ending End>
+    void passes(const call& c, const site_bytes& image) const {
+        const int axis = p_.rank - 2;
+        const site_words from{{lines(c.memory)}};
+        pack_sites(c, image, from.lines);
+        auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
+        if (!volumes()) return second<End>(c, from, axis, nullptr);
+        search_few<End>(c, from.lines);
+        second<ending::state>(c, from, axis, state);
+        third<End>(c, axis - 1, state);
+    }
+
+    /// Clears the counts of hard tiles of all passes on the way.
+    void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
+        const point_lists few = few_lists(c.memory);
+        if (few.planes > 0) clear(c, few.many, 1 + lines.images / few.planes * few.lists_an_image);
+        pack(c.on, image, lines, few, {c.memory.get<std::int32_t>(counts_), nullptr});
+    }
+
+    template <ending End>
+    void search_few(const call& c, const packed_lines& lines) const {
+        const point_lists few = few_lists(c.memory);
+        if (few.planes == 0) return;
+        const std::int64_t volumes = lines.images / few.planes,
+                           bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
+        cuda::launch_overlapped(c.on, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads),
+                                0, few, c.m, volumes, c.to);
+    }
+
+    template <ending End>
+    void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
+        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
+        const hard_tiles hard = nothing_hard(c, axis);
+        with_strips(cut, [&]<int Rows>() {
+            cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
+                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
+                                    c.m, hard, few_lists(c.memory), state, c.to);
+        });
+        finish<End>(c, from, axis, cut.into, hard, state);
+    }
+
+    template <ending End>
+    void third(const call& c, int axis, const std::uint32_t* state) const {
+        const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
+        const hard_tiles hard = nothing_hard(c, axis);
+        pass g;
+        g.axis = axis;
+        g.rows = rows_of(axis);
+        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        g.columns = p_.cells / g.rows;
+        const site_states from{g, state};
+        with_strips(cut, [&]<int Rows>() {
+            cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
+                                    dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
+                                    hard, few_lists(c.memory), c.to);
+        });
+        finish<End>(c, from, axis, cut.into, hard, nullptr);
+    }
+
+    template <class Body>
+    static void with_strips(const strip_cut& cut, const Body& body) {
+        if (cut.rows == small_strip) body.template operator()<small_strip>();
+        else body.template operator()<long_strip>();
+    }
+
+    /// The lists' lengths are known on the device only: as many blocks as a large GPU holds, and none without work.
+    template <ending End, class Lines>
+    void finish(const call& c, const Lines& from, int axis, const windows& cut, const hard_tiles& hard,
+                std::uint32_t* state) const {
+        const std::int64_t rows = rows_of(axis), groups = groups_of(axis);
+        if (!far(axis)) {
+            const std::int64_t bands = blocks_for(rows, band_rows);
+            const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
+            cuda::launch_overlapped(c.on, search_hard_sites<End, Lines>,
+                                    std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state,
+                                    c.to);
+            return;
+        }
+        const far_lists lists{c.memory.template get<std::uint16_t>(lists_), c.memory.template get<list_range>(ranges_),
+                              static_cast<int>(blocks_for(rows, slab_rows))};
+        cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
+                                std::min(groups * lists.slabs, 2 * multiprocessors), dim3(cuda::warp, slab_bands),
+                                sizeof(slab_memory), from, hard, lists);
+        if (lists.slabs > 1)
+            cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
+                                    dim3(cuda::warp, merge_warps), 0, from, hard, lists);
+        cuda::launch_overlapped(c.on, walk_far_sites<End, Lines>,
+                                std::min(groups * blocks_for(rows, walk_warps * band_rows), 8 * multiprocessors),
+                                dim3(cuda::warp, walk_warps), 0, from, cut, c.m, hard, lists, state, c.to);
+    }
+
+    const plan& p_;
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, state_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0,
+                 ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
+};
+
+}  // namespace nearfield::exact

@@ -1,0 +1,283 @@
+// The image as bits, for the tiles of the engine with options: a word for 32 neighbouring cells of a line, words of a line
+// one after another. What a bit says: that the cell is a site; that it is zero; or that its class is not that of the
+// cell before it along an axis. Whatever the number of classes and the type of the image, no later kernel needs to know
+// more.
+#pragma once
+
+#include "exact/cuda_options_marks.hpp"
+#include "exact/cuda_tile.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int word_warps = 8;
+constexpr int word_threads = word_warps * cuda::warp;
+// Axes before the last one along which labels may change; problems with more go without tiles.
+constexpr int most_other_axes = 3;
+/// Distances along the last axis end here: more than any value of a tile stands for.
+constexpr int farthest_bit = 255;
+
+/// Bits along a line of the last axis, and what lies beyond its ends.
+struct bit_lines {
+    const std::uint32_t* bits = nullptr;
+    std::int64_t words = 1;    ///< of a line
+    std::int64_t length = 1;   ///< cells of a line
+    bool changes = false;      ///< a bit is a change of class, not a site
+    bool differences = false;  ///< of bits that say which cells are zero: changes are where neighbours differ
+    bool periodic = false, closed = false;
+    int reach = farthest_bit;  ///< what is farther does not count
+};
+
+/// A word as the tiles read it.
+struct tile_word {
+    std::uint32_t bits;
+    std::uint32_t beside;  ///< cells between the word and the bit before it, and the bit after it << 16
+};
+
+/// A thread a word: 32 bytes of an image whose lines are whole words.
+__global__ void __launch_bounds__(word_threads)
+    pack_bytes(const uint4* image, bool zero_is_one, std::int64_t words, std::uint32_t* to) {
+    const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
+    if (word >= words) return;
+    const uint4 low = image[2 * word], high = image[2 * word + 1];
+    const std::uint32_t bits = nonzero_bytes(low) | nonzero_bytes(high) << 16;
+    to[word] = zero_is_one ? ~bits : bits;
+}
+
+/// Which cells a warp packs: 32 words of a line at most.
+struct word_stretch {
+    std::int64_t line, word;
+    int words;
+
+    __device__ word_stretch(std::int64_t lines, std::int64_t words_of_line) {
+        const std::int64_t stretches = (words_of_line + cuda::warp - 1) / cuda::warp;
+        const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * word_warps + threadIdx.y;
+        line = quotient(nth, stretches);
+        word = (nth - line * stretches) * cuda::warp;
+        words = line < lines ? static_cast<int>(min(words_of_line - word, static_cast<std::int64_t>(cuda::warp))) : 0;
+    }
+};
+
+/// A lane a cell of each word in turn. `keep` takes the sign off floats.
+template <class Bits>
+__global__ void __launch_bounds__(word_threads)
+    pack_cells(const Bits* image, Bits keep, bool zero_is_one, std::int64_t lines, std::int64_t length,
+               std::int64_t words, std::uint32_t* to) {
+    const word_stretch mine(lines, words);
+    const int lane = threadIdx.x;
+    std::uint32_t kept = 0;
+#pragma unroll 8
+    for (int w = 0; w < mine.words; ++w) {
+        const std::int64_t x = (mine.word + w) * cuda::warp + lane;
+        const bool one = x < length && ((image[mine.line * length + x] & keep) == 0) == zero_is_one;
+        const std::uint32_t bits = __ballot_sync(cuda::every_lane, one);
+        if (lane == w) kept = bits;
+    }
+    if (lane < mine.words) to[mine.line * words + mine.word + lane] = kept;
+}
+
+/// Where changes of class go.
+struct packed_changes {
+    std::uint32_t* along_last;
+    std::uint32_t* zeros;  ///< null is not wanted
+    std::uint32_t* along[most_other_axes];
+    std::int64_t rows[most_other_axes];           ///< of those axes
+    std::int64_t lines_between[most_other_axes];  ///< lines between two rows
+    bool periodic[most_other_axes];
+    bool periodic_last;
+    std::int64_t lines, length, words;
+};
+
+/// Rows from a line to the one before it along an axis: none, where there is no such line, since a line does not differ
+/// from itself.
+__device__ inline std::int64_t rows_back(const packed_changes& to, int axis, std::int64_t line) {
+    const std::int64_t above = quotient(line, to.lines_between[axis]);
+    if (above != quotient(above, to.rows[axis]) * to.rows[axis]) return -1;
+    return to.periodic[axis] ? to.rows[axis] - 1 : 0;
+}
+
+/// 16 bytes of cells.
+template <class Bits>
+struct several {
+    static constexpr int each = 16 / sizeof(Bits);
+    Bits cell[each];
+
+    __device__ explicit several(const Bits* from) {
+        const uint4 all = *reinterpret_cast<const uint4*>(from);
+        memcpy(cell, &all, sizeof(all));
+    }
+    /// A bit for each cell: it is not that of the other.
+    __device__ std::uint32_t differs(const several& other) const {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < each; ++i) bits |= (cell[i] != other.cell[i] ? 1u : 0u) << i;
+        return bits;
+    }
+    /// Not the one before, of which `left` is before the first.
+    __device__ std::uint32_t changes(Bits left) const {
+        std::uint32_t bits = cell[0] != left ? 1 : 0;
+#pragma unroll
+        for (int i = 1; i < each; ++i) bits |= (cell[i] != cell[i - 1] ? 1u : 0u) << i;
+        return bits;
+    }
+    __device__ std::uint32_t zeros() const {
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int i = 0; i < each; ++i) bits |= (cell[i] == 0 ? 1u : 0u) << i;
+        return bits;
+    }
+};
+
+/// The same of labels. Where there is no cell before, the cell itself stands for it.
+template <class Bits, int Others>
+__global__ void __launch_bounds__(word_threads)
+    pack_changes(const Bits* image, const __grid_constant__ packed_changes to) {
+    const word_stretch mine(to.lines, to.words);
+    const int lane = threadIdx.x;
+    const Bits* const line = image + mine.line * to.length;
+    const Bits* before[Others];
+#pragma unroll
+    for (int i = 0; i < Others; ++i) before[i] = line + rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
+    std::uint32_t last = 0, zeros = 0, along[Others] = {};
+#pragma unroll 4
+    for (int w = 0; w < mine.words; ++w) {
+        const std::int64_t x = (mine.word + w) * cuda::warp + lane, at = min(x, to.length - 1);
+        const std::int64_t left = at > 0 ? at - 1 : to.periodic_last ? to.length - 1 : 0;
+        const bool within = x < to.length;
+        const Bits own = line[at];
+        std::uint32_t bits = __ballot_sync(cuda::every_lane, within && own != line[left]);
+        if (lane == w) last = bits;
+        bits = __ballot_sync(cuda::every_lane, within && own == 0);
+        if (lane == w) zeros = bits;
+#pragma unroll
+        for (int i = 0; i < Others; ++i) {
+            bits = __ballot_sync(cuda::every_lane, within && own != before[i][at]);
+            if (lane == w) along[i] = bits;
+        }
+    }
+    if (lane >= mine.words) return;
+    const std::int64_t word = mine.line * to.words + mine.word + lane;
+    to.along_last[word] = last;
+    if (to.zeros != nullptr) to.zeros[word] = zeros;
+#pragma unroll
+    for (int i = 0; i < Others; ++i) to.along[i][word] = along[i];
+}
+
+/// The same, 16 bytes a lane, of lines that are whole words and begin at multiples of 16 bytes. Lanes whose cells are of
+/// one word put their bits together.
+template <class Bits, int Others>
+__global__ void __launch_bounds__(word_threads)
+    pack_changes_wide(const Bits* image, const __grid_constant__ packed_changes to) {
+    constexpr int each = 16 / sizeof(Bits), together = mark_bits / each;
+    const word_stretch mine(to.lines, to.words);
+    const int lane = threadIdx.x, shift = lane % together * each;
+    const std::int64_t start = mine.line * to.length, end = min((mine.word + mine.words) * mark_bits, to.length);
+    std::int64_t before[Others];
+#pragma unroll
+    for (int i = 0; i < Others; ++i) before[i] = rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
+    // All lanes take part in every turn.
+    for (std::int64_t first = mine.word * mark_bits; first < end; first += each * cuda::warp) {
+        const std::int64_t x = first + lane * each;
+        const bool within = x < end;
+        const Bits* const cells = image + start + (within ? x : first);
+        const several<Bits> own(cells);
+        const auto put = [&](std::uint32_t* words, std::uint32_t bits) {
+            bits = within ? bits << shift : 0;
+#pragma unroll
+            for (int o = 1; o < together; o *= 2) bits |= __shfl_xor_sync(cuda::every_lane, bits, o);
+            if (within && shift == 0) words[mine.line * to.words + x / mark_bits] = bits;
+        };
+        Bits left = __shfl_up_sync(cuda::every_lane, own.cell[each - 1], 1);
+        if (lane == 0) left = x > 0 ? cells[-1] : to.periodic_last ? image[start + to.length - 1] : own.cell[0];
+        put(to.along_last, own.changes(left));
+        if (to.zeros != nullptr) put(to.zeros, own.zeros());
+#pragma unroll
+        for (int i = 0; i < Others; ++i) put(to.along[i], own.differs(several<Bits>(cells + before[i])));
+    }
+}
+
+/// One line of bits. Positions beyond a periodic line's ends are those of its repetition. Lines have fewer than 2^31
+/// cells.
+class bit_line {
+public:
+    __device__ bit_line(const bit_lines& of, std::int64_t line)
+        : of_(of),
+          bits_(of.bits + line * of.words),
+          words_(static_cast<int>(of.words)),
+          length_(static_cast<int>(of.length)) {}
+
+    /// Word w, without what lies beyond the line.
+    __device__ std::uint32_t word(int w) const {
+        std::uint32_t own = bits_[w];
+        if (of_.differences) {
+            std::uint32_t before = w > 0 ? bits_[w - 1] >> 31 : own & 1;
+            if (w == 0 && of_.periodic) before = bits_[words_ - 1] >> (length_ - 1) % mark_bits & 1;
+            own ^= own << 1 | before;
+        }
+        if (w + 1 == words_) own &= ~0u >> (words_ * mark_bits - length_);
+        return w == 0 && of_.changes && of_.closed ? own | 1 : own;
+    }
+
+    /// Word w, filled up with what lies beyond the line.
+    __device__ std::uint32_t filled(int w) const {
+        std::uint32_t own = word(w);
+        const int rest = length_ % mark_bits;
+        if (w + 1 != words_ || rest == 0) return own;
+        if (of_.closed) own |= 1u << rest;
+        for (int i = rest; of_.periodic && i < mark_bits; ++i) {
+            const int at = (w * mark_bits + i) % length_;
+            own |= (word(at / mark_bits) >> at % mark_bits & 1) << i;
+        }
+        return own;
+    }
+
+    /// Cells between word w and the next bit before it; those that are farther than `reach` are not looked for.
+    __device__ int before(int w) const {
+        const int start = w * mark_bits;
+        for (int j = w - 1, end = start; j >= 0 && start - end <= of_.reach; --j, end -= mark_bits)
+            if (const std::uint32_t found = word(j)) return start - end + __clz(static_cast<int>(found));
+        if (of_.closed && !of_.changes) return start;
+        if (!of_.periodic) return farthest_bit;
+        for (int j = words_ - 1; j >= 0 && start + length_ - (j + 1) * mark_bits <= of_.reach; --j)
+            if (const std::uint32_t found = word(j))
+                return start + length_ - (j + 1) * mark_bits + __clz(static_cast<int>(found));
+        return farthest_bit;
+    }
+
+    /// Cells between word w and the next bit after it.
+    __device__ int after(int w) const {
+        const int end = (w + 1) * mark_bits;
+        if (end > length_ && !of_.periodic) return farthest_bit;
+        const int from = end >= length_ && of_.periodic ? end % length_ : end;
+        for (int j = from / mark_bits; j < words_ && j * mark_bits - from <= of_.reach; ++j) {
+            std::uint32_t found = word(j);
+            if (j * mark_bits < from) found &= ~0u << (from - j * mark_bits);
+            if (found != 0) return j * mark_bits - from + __ffs(static_cast<int>(found)) - 1;
+        }
+        if (of_.closed) return length_ - from;
+        for (int j = 0; of_.periodic && j < words_ && length_ - from + j * mark_bits <= of_.reach; ++j)
+            if (const std::uint32_t found = word(j))
+                return length_ - from + j * mark_bits + __ffs(static_cast<int>(found)) - 1;
+        return farthest_bit;
+    }
+
+private:
+    const bit_lines& of_;
+    const std::uint32_t* bits_;
+    int words_, length_;
+};
+
+/// A thread a word. Words are neighbours in memory, and so are the few that each looks at.
+__global__ void __launch_bounds__(word_threads)
+    look_beside(const __grid_constant__ bit_lines from, std::int64_t words, tile_word* to) {
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
+    if (nth >= words) return;
+    const std::int64_t line = quotient(nth, from.words);
+    const auto w = static_cast<int>(nth - line * from.words);
+    const bit_line bits(from, line);
+    const int before = min(bits.before(w), farthest_bit), after = min(bits.after(w), farthest_bit);
+    to[nth] = {bits.filled(w), static_cast<std::uint32_t>(before | after << 16)};
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,322 @@
+#include "exact/host_plane.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "exact/host_simd.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+/// Outputs of more bytes do not stay in the caches anyway: writing past them spares reading every line first (4096^2, 50 % sites:
+/// 11.3 ms instead of 13.7).
+constexpr std::int64_t past_caches_bytes = std::int64_t{1} << 23;
+/// Lines that go to wide numbers at once after one that needed them: they share what a vain try of narrow ones costs, which is
+/// about as much as four lines in wide ones.
+constexpr std::int64_t straight_lines = 15;
+/// Lines to either side from which a tile of columns in wide numbers, halved between known winners, takes over. With 64, 128
+/// and 240 lines 512^3 takes 443, 474 and 519 ms for blobs, 1290, 809 and 789 for shells, 1892, 1824 and 1191 for 134 sites.
+constexpr std::int64_t most_window = 240;
+/// What the first line of all tries; lines after it start from what the one before needed.
+constexpr std::int64_t first_window = 8;
+/// Columns of such a tile: 256 bytes of a line or more.
+constexpr std::int64_t tile_columns = 64;
+/// Cells converted at a time where other fields than one are wanted.
+constexpr std::int64_t batch = 512;
+
+int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
+
+/// Values as numbers with low bits; too large ones end where numbers are not known any more.
+template <class N>
+N number_of(std::int64_t value, int bits) {
+    return static_cast<N>(std::min<std::int64_t>(value << bits, unknown<N>));
+}
+
+}  // namespace
+
+plane_layout::plane_layout(const plan& p) {
+    const auto first = static_cast<std::size_t>(p.first_axis), last = static_cast<std::size_t>(p.rank - 1);
+    lines = last - first == 2 ? p.size[first + 1] : 1, length = p.size[last];
+}
+
+// ---- terms -----------------------------------------------------------------------------------------------------------
+
+template <bool Keyed>
+plane_terms<Keyed>::plane_terms(const plan& p) {
+    const auto m = p.as_metric<std::int64_t>();
+    const plane_layout at(p);
+    const int first_axis = p.first_axis, last_axis = p.rank - 1;
+    first.weight = static_cast<std::uint16_t>(m.weight[first_axis]);
+    first.half_cell = p.half_cell;
+    first.most = 0;
+    while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
+    if (Keyed) line_bits = at.lines > 1 ? bits_of(at.lines) : 0, cell_bits = bits_of(at.length);
+    packed = {1 << p.keys.shift[first_axis], at.lines > 1 ? 1 << p.keys.shift[first_axis + 1] : 0,
+              1 << p.keys.shift[last_axis]};
+    linear = {static_cast<std::int32_t>(at.cells()), static_cast<std::int32_t>(at.length), 1};
+
+    const auto limit = plan::bound<std::int32_t>(p.limit);
+    // The largest number of a value that the limit allows.
+    const std::int64_t most = ((std::int64_t{limit} + 1) << cell_bits) - 1;
+    narrow_limit = static_cast<narrow>(std::min<std::int64_t>(most, unknown<narrow>));
+    wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));
+
+    if (at.lines > 1) {
+        const auto within = std::sqrt(limit / static_cast<double>(m.weight[first_axis + 1]));
+        window = std::min(at.lines - 1, static_cast<std::int64_t>(within) + 1);
+        make_middle(m, first_axis + 1);
+    }
+    make_last(m, last_axis);
+}
+
+template <bool Keyed>
+void plane_terms<Keyed>::make_middle(const metric<std::int64_t>& m, int axis) {
+    const std::int64_t lines = m.size[axis];
+    narrow_middle_ = host_scratch<narrow>(lines + 1);
+    wide_middle_ = host_scratch<wide>(lines + 1);
+    for (std::int64_t d = 0; d <= lines; ++d) {
+        const std::int64_t term = m.term(axis, d);
+        narrow_middle_.get()[d] = number_of<narrow>(term, line_bits);
+        wide_middle_.get()[d] = d < lines ? number_of<wide>(term, line_bits) : none<wide>;
+    }
+}
+
+template <bool Keyed>
+void plane_terms<Keyed>::make_last(const metric<std::int64_t>& m, int axis) {
+    const std::int64_t length = m.size[axis];
+    reach_ = length + row_padding;
+    narrow_last_ = host_scratch<narrow>(2 * reach_ + 1), narrow_gap_ = host_scratch<narrow>(2 * reach_ + 1);
+    wide_last_ = host_scratch<wide>(2 * reach_ + 1), wide_gap_ = host_scratch<wide>(2 * reach_ + 1);
+    for (std::int64_t d = 0; d <= reach_; ++d) {
+        const std::int64_t term = m.term(axis, std::min(d, length - 1));
+        narrow_last_.get()[reach_ - d] = narrow_last_.get()[reach_ + d] = number_of<narrow>(term, cell_bits);
+        wide_last_.get()[reach_ - d] = wide_last_.get()[reach_ + d] = number_of<wide>(term, cell_bits);
+    }
+    block_gaps(last<narrow>(), length, narrow_gap_.get() + reach_);
+    block_gaps(last<wide>(), length, wide_gap_.get() + reach_);
+}
+
+template <bool Keyed>
+std::int64_t plane_terms<Keyed>::bytes(const plan& p) {
+    const plane_layout at(p);
+    const std::int64_t numbers = (at.lines > 1 ? at.lines + 1 : 0) + 2 * (2 * (at.length + row_padding) + 1);
+    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
+}
+
+template <bool Keyed>
+std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess) const {
+    const std::int64_t value = number >> cell_bits;
+    const auto farther = [&](std::int64_t lines) { return wide_middle_.get()[lines] >> line_bits > value; };
+    while (guess < window && !farther(guess + 1)) ++guess;
+    while (guess > 1 && farther(guess)) --guess;
+    return guess;
+}
+
+template <bool Keyed>
+typename plane_terms<Keyed>::narrow plane_terms<Keyed>::known_within(std::int64_t lines) const {
+    const std::int64_t beyond = std::int64_t{wide_middle_.get()[lines + 1]} >> line_bits;
+    return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, unknown<narrow>) - 1);
+}
+
+// ---- a plane ---------------------------------------------------------------------------------------------------------
+
+template <bool Keyed>
+plane_search<Keyed>::plane_search(const plan& p, const terms& t, const writer& to)
+    : terms_(t),
+      writer_(to),
+      at_(p),
+      past_caches_(p.cells * (Keyed ? 8 : 4) >= past_caches_bytes),
+      window_(std::min(first_window, t.window)) {
+    prepare(narrow_);
+    if (!Keyed) return;
+    site_ = host_scratch<std::int32_t>(at_.cells() + 1);
+    if (at_.lines > 1) column_ = host_scratch<std::int32_t>(at_.length + 1);
+    (at_.lines > 1 ? column_ : site_).get()[at_.length] = -1;
+}
+
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::prepare(line_buffers<N>& b) const {
+    if (b.value.get() != nullptr) return;
+    if (at_.lines > 1) b.plane = host_scratch<N>(at_.lines * at_.pitch());
+    b.value = host_scratch<N>(at_.pitch() + 2 * row_padding);
+    b.least = host_scratch<N>(at_.length + row_padding);
+    b.best = host_scratch<N>(at_.pitch());
+    std::fill_n(b.value.get(), at_.pitch() + 2 * row_padding, none<N>);
+}
+
+template <bool Keyed>
+std::int64_t plane_search<Keyed>::bytes(const plan& p) {
+    const plane_layout at(p);
+    const std::int64_t numbers = (at.lines > 1 ? at.lines * at.pitch() : 0) + 3 * at.pitch() + 3 * row_padding;
+    const std::int64_t tile = at.lines > 1 ? 2 * at.lines * tile_columns : 0,
+                       sites = Keyed ? at.cells() + at.length + 2 : 0;
+    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide)) +
+           tile * static_cast<std::int64_t>(sizeof(wide)) + sites * 4;
+}
+
+template <bool Keyed>
+void plane_search<Keyed>::solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image,
+                                std::int64_t row) {
+    wide_plane_ready_ = false;
+    if constexpr (Keyed) number_columns(toward, row);
+    if (at_.lines > 1 && straight_ < at_.lines)
+        for (std::int64_t y = 0; y < at_.lines; ++y)
+            numbers_of(steps + y * at_.length, at_.length, terms_.first, terms_.low_of_line(y),
+                       narrow_.plane.get() + y * at_.pitch());
+    for (std::int64_t y = 0; y < at_.lines; ++y) {
+        const std::int64_t cell = image + row * at_.cells() + y * at_.length;
+        narrow known = 0;
+        if (straight_ > 0) {
+            --straight_;
+        } else {
+            known = at_.lines > 1 ? solve_line(y) : solve_row(steps);
+            if (known == unknown<narrow>) {
+                write(narrow_, cell);
+                continue;
+            }
+            if (at_.lines > 1) straight_ = straight_lines;
+        }
+        solve_wide(steps, y, known);
+        write(wide_, cell);
+    }
+}
+
+template <bool Keyed>
+void plane_search<Keyed>::number_columns(const std::int16_t* toward, std::int64_t row) {
+    const cell_number& number = writer_.index_alone() != nullptr ? terms_.linear : terms_.packed;
+    for (std::int64_t y = 0; y < at_.lines; ++y)
+        number_sites(toward + y * at_.length, at_.length, static_cast<std::int32_t>(row * number.row + y * number.line),
+                     number, site_.get() + y * at_.length);
+}
+
+template <bool Keyed>
+template <class N>
+line_search<N> plane_search<Keyed>::line_of(const line_buffers<N>& b) const {
+    line_search<N> s;
+    s.value = b.cells(), s.term = terms_.template last<N>(), s.gap = terms_.template gap<N>();
+    if constexpr (sizeof(N) == sizeof(narrow)) s.limit = terms_.narrow_limit;
+    else s.limit = terms_.wide_limit;
+    s.count = at_.length, s.least = b.least.get(), s.best = b.best.get();
+    return s;
+}
+
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::take_columns(line_buffers<N>& b) {
+    if constexpr (Keyed)
+        take_lines(b.cells(), at_.length, terms_.line_bits, terms_.cell_bits, site_.get(), at_.length, column_.get());
+}
+
+/// This and solve_line return up to which number the results are right: `unknown` if all of them are.
+template <bool Keyed>
+typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_row(const std::uint16_t* steps) {
+    numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), narrow_.cells());
+    const bool all = search_line(line_of(narrow_)) < unknown<narrow> || terms_.narrow_limit < unknown<narrow>;
+    return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
+}
+
+/// Looks at as many lines above and below as the line before needed. The largest result tells how many would be enough.
+template <bool Keyed>
+typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_t line) {
+    fold_of_rows<narrow> f;
+    f.value = narrow_.plane.get(), f.rows = at_.lines, f.pitch = at_.pitch(), f.count = at_.length, f.row = line;
+    f.term = terms_.template middle<narrow>(), f.best = narrow_.cells();
+    for (;;) {
+        f.window = window_;
+        fold_rows(f);
+        take_columns(narrow_);
+        const narrow top = search_line(line_of(narrow_));
+        const std::int64_t needed =
+            top >= unknown<narrow> ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top, window_);
+        if (needed <= window_) {
+            if (top >= unknown<narrow> && terms_.narrow_limit == unknown<narrow>) return unknown<narrow> - 1;
+            window_ = std::max(needed, window_ - 1);
+            return unknown<narrow>;
+        }
+        if (needed > most_window && window_ > most_window / 4) return terms_.known_within(window_);
+        window_ = needed;
+    }
+}
+
+template <bool Keyed>
+void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
+    const std::int64_t pitch = at_.pitch(), width = std::min(tile_columns, pitch);
+    if (tile_value_.get() == nullptr) {
+        tile_value_ = host_scratch<wide>(at_.lines * width);
+        tile_winner_ = host_scratch<wide>(at_.lines * width);
+    }
+    tile<wide, wide> t;
+    t.rows = t.queries = at_.lines, t.pitch = width, t.best_pitch = pitch, t.window = terms_.window;
+    t.term = terms_.template middle<wide>(), t.value = tile_value_.get(), t.winner = tile_winner_.get();
+    for (std::int64_t x = 0;;) {
+        const std::int64_t columns = std::min(width, at_.length);
+        for (std::int64_t y = 0; y < at_.lines; ++y) {
+            wide* const row = tile_value_.get() + y * width;
+            numbers_of(steps + y * at_.length + x, columns, terms_.first, terms_.low_of_line(y), row);
+            std::fill(row + columns, row + width, row[columns - 1]);
+        }
+        t.best = wide_.plane.get() + x;
+        search_tile(t);
+        if (x + columns >= at_.length) break;
+        x = std::min(x + columns, at_.length - columns);
+    }
+    wide_plane_ready_ = true;
+}
+
+template <bool Keyed>
+void plane_search<Keyed>::solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known) {
+    prepare(wide_);
+    if (at_.lines > 1) {
+        if (!wide_plane_ready_) make_wide_plane(steps);
+        std::copy_n(wide_.plane.get() + line * at_.pitch(), at_.length, wide_.cells());
+        take_columns(wide_);
+    } else {
+        numbers_of(steps, at_.length, terms_.first, terms_.low_of_cells(), wide_.cells());
+    }
+    line_search<wide> s = line_of(wide_);
+    s.known = known > 0 ? narrow_.best.get() : nullptr, s.known_up_to = known;
+    search_line(s);
+}
+
+template <bool Keyed>
+template <class N>
+void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
+    const N* const best = b.best.get();
+    if constexpr (!Keyed && sizeof(N) == 4) {
+        writer_.write(first, at_.length, best, nullptr);
+    } else {
+        const std::int32_t* const column = at_.lines > 1 ? column_.get() : site_.get();
+        if constexpr (Keyed) {
+            if (const target* to = writer_.index_alone()) {
+                if (to->type == dtype::int64)
+                    return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
+                                      reinterpret_cast<std::int64_t*>(to->data) + first);
+                return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
+                                  reinterpret_cast<std::int32_t*>(to->data) + first);
+            }
+        } else if (float* to = writer_.distances_alone()) {
+            return roots16(best, at_.length, past_caches_, to + first);
+        }
+        std::int32_t value[batch], key[batch];
+        for (std::int64_t from = 0; from < at_.length; from += batch) {
+            const std::int64_t n = std::min(batch, at_.length - from);
+            for (std::int64_t i = 0; i < n; ++i) {
+                const N number = best[from + i];
+                value[i] = number >= unknown<N> ? no_site<std::int32_t>()
+                                                : static_cast<std::int32_t>(number >> terms_.cell_bits);
+            }
+            if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, column, at_.length, false, key);
+            writer_.write(first + from, n, value, Keyed ? key : nullptr);
+        }
+    }
+}
+
+template class plane_terms<false>;
+template class plane_terms<true>;
+template class plane_search<false>;
+template class plane_search<true>;
+
+}  // namespace nearfield::exact

@@ -1,0 +1,235 @@
+#include "exact/host_planes.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "exact/host_classes.hpp"
+#include "exact/host_output.hpp"
+#include "exact/host_plane.hpp"
+#include "exact/host_steps.hpp"
+#include "exact/sites.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+/// Steps of a slab stay within a core's second-level cache where planes are that small.
+constexpr std::int64_t slab_bytes = 512 * 1024;
+/// Fewer planes make the steps at the slabs' ends, four bytes a cell of a plane, a large part of the work: 256^3, 90 % sites,
+/// with slabs of 4, 8, 16 and 32 planes: 24, 21, 18 and 23 ms; 512^3, 10 %: 200, 175, 158 and 153.
+constexpr std::int64_t least_slab = 16, most_slab = 64;
+/// Slabs for each thread, so that threads end together.
+constexpr std::int64_t slabs_a_thread = 4;
+/// With slabs for fewer than one thread in so many the general engine, which is that much slower, ends sooner.
+constexpr std::int64_t idle_threads = 3;
+/// Bytes of workspace a cell, and besides: a thread has planes of its own, and planes may be large and few.
+constexpr std::int64_t most_workspace = 8, spare_workspace = std::int64_t{1} << 26;
+/// Weights up to this leave 16 bits for distances of 48 cells and more.
+constexpr double most_weight = 28;
+/// Cells whose ends are noted for all planes of a slab before the next ones: their steps stay in the first-level cache.
+constexpr std::int64_t strip = 4096;
+
+/// Steps at the ends of the slabs of one image: `above` of the last row before each slab, `below` of the first row after it.
+struct slab_ends {
+    host_scratch<std::uint16_t> above, below;
+};
+
+/// What a thread needs besides the search.
+struct buffers {
+    buffers(const plane_shape& s, bool keyed)
+        : steps(s.slab * s.plane()), after(s.plane()), toward(keyed ? s.plane() : 0), site(s.length) {}
+    host_scratch<std::uint16_t> steps, after;
+    host_scratch<std::int16_t> toward;
+    host_scratch<std::uint8_t> site;
+};
+
+template <bool Keyed>
+class plane_engine {
+public:
+    plane_engine(const host& on, const plan& p, const arrays<host>& a)
+        : p_(p),
+          image_(a.image),
+          shape_(p, thread_count(on)),
+          terms_(p),
+          classes_(p, a.image),
+          writer_(p, a, classes_),
+          crew_(on, 2 * p.cells),
+          bytes_(size_of(a.image.type) == 1 && p.image_stride[static_cast<std::size_t>(p.rank - 1)] == 1),
+          ends_(shape_.image_a_thread ? static_cast<std::size_t>(crew_.threads()) : 1),
+          mine_(static_cast<std::size_t>(crew_.threads())),
+          search_(static_cast<std::size_t>(crew_.threads())) {
+        const auto first = static_cast<std::size_t>(p.first_axis);
+        const std::int64_t* const stride = p.image_stride.data() + first;
+        // Lines of a plane that lie one behind the other are one long line for the steps.
+        const bool joined = bytes_ && (shape_.lines == 1 || stride[1] == shape_.length);
+        pieces_ = joined ? 1 : shape_.lines;
+        piece_ = shape_.plane() / pieces_;
+    }
+
+    void solve() {
+        if (shape_.image_a_thread) {
+            return crew_.for_each(shape_.images, 1, 2 * shape_.rows * shape_.plane(),
+                                  [&](std::int64_t first, std::int64_t last, int thread) {
+                                      for (std::int64_t image = first; image < last; ++image)
+                                          solve_alone(image, thread);
+                                  });
+        }
+        for (std::int64_t image = 0; image < shape_.images; ++image) solve_together(image);
+    }
+
+private:
+    void solve_alone(std::int64_t image, int thread) {
+        slab_ends& ends = ends_[static_cast<std::size_t>(thread)];
+        prepare(ends);
+        for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) note_slab(image, slab, ends, thread);
+        carry(ends, 0, shape_.plane());
+        for (std::int64_t slab = 0; slab < shape_.slabs(); ++slab) search_slab(image, slab, ends, thread);
+    }
+
+    void solve_together(std::int64_t image) {
+        slab_ends& ends = ends_.front();
+        prepare(ends);
+        const std::int64_t weight = shape_.slab * shape_.plane();
+        crew_.for_each(shape_.slabs(), 1, weight,
+                       [&](std::int64_t slab, std::int64_t, int thread) { note_slab(image, slab, ends, thread); });
+        crew_.for_each((shape_.plane() + strip - 1) / strip, 1, 0, [&](std::int64_t at, std::int64_t, int) {
+            carry(ends, at * strip, std::min((at + 1) * strip, shape_.plane()));
+        });
+        crew_.for_each(shape_.slabs(), 1, weight,
+                       [&](std::int64_t slab, std::int64_t, int thread) { search_slab(image, slab, ends, thread); });
+    }
+
+    void prepare(slab_ends& ends) const {
+        if (ends.above.get() != nullptr) return;
+        ends.above = host_scratch<std::uint16_t>(shape_.end_elements());
+        ends.below = host_scratch<std::uint16_t>(shape_.end_elements());
+    }
+
+    buffers& buffers_of(int thread) {
+        auto& mine = mine_[static_cast<std::size_t>(thread)];
+        if (!mine) mine = std::make_unique<buffers>(shape_, Keyed);
+        return *mine;
+    }
+
+    /// Cells [from, ...) of piece `piece` of a plane, as bytes.
+    site_bytes cells_of(std::int64_t plane, std::int64_t piece, std::int64_t from, std::int64_t count, int thread) {
+        const std::int64_t offset = offset_of(plane * pieces_ + piece, p_.size.data(), p_.image_stride.data(),
+                                              pieces_ == shape_.lines ? p_.rank - 1 : p_.first_axis + 1);
+        const std::int64_t step = p_.image_stride[static_cast<std::size_t>(p_.rank - 1)];
+        const auto* const cell =
+            static_cast<const std::uint8_t*>(image_.data) + (offset + from * step) * size_of(image_.type);
+        if (bytes_) return {cell, p_.rule == sites::zero};
+        std::uint8_t* const site = buffers_of(thread).site.get();
+        read_sites(cell, image_.type, step, count, p_.rule, site);
+        return {site, false};
+    }
+
+    /// What a slab alone tells of its ends.
+    void note_slab(std::int64_t image, std::int64_t slab, slab_ends& ends, int thread) {
+        const std::int64_t first = image * shape_.rows + slab * shape_.slab;
+        const int rows = static_cast<int>(shape_.rows_of(slab));
+        for (std::int64_t piece = 0; piece < pieces_; ++piece)
+            for (std::int64_t from = 0; from < piece_; from += strip) {
+                const std::int64_t count = std::min(strip, piece_ - from), at = piece * piece_ + from;
+                std::uint16_t* const to_first = ends.below.get() + slab * shape_.plane() + at;
+                std::uint16_t* const from_last = ends.above.get() + (slab + 1) * shape_.plane() + at;
+                std::fill_n(to_first, count, no_site16);
+                std::fill_n(from_last, count, no_site16);
+                for (int row = 0; row < rows; ++row)
+                    note_ends(cells_of(first + row, piece, from, count, thread), count, row, rows, to_first, from_last);
+            }
+    }
+
+    /// Hands columns [from, to) of the slabs' ends on from slab to slab.
+    void carry(slab_ends& ends, std::int64_t from, std::int64_t to) const {
+        const std::int64_t slabs = shape_.slabs(), plane = shape_.plane(), count = to - from;
+        std::uint16_t *const above = ends.above.get() + from, *const below = ends.below.get() + from;
+        std::fill_n(above, count, no_site16);
+        std::fill_n(below + slabs * plane, count, no_site16);
+        for (std::int64_t k = 0; k < slabs; ++k)
+            carry_ends(above + k * plane, count, static_cast<int>(shape_.rows_of(k)), above + (k + 1) * plane);
+        for (std::int64_t k = slabs - 1; k > 0; --k)
+            carry_ends(below + (k + 1) * plane, count, static_cast<int>(shape_.rows_of(k)), below + k * plane);
+    }
+
+    void search_slab(std::int64_t image, std::int64_t slab, const slab_ends& ends, int thread) {
+        buffers& mine = buffers_of(thread);
+        auto& search = search_[static_cast<std::size_t>(thread)];
+        if (!search) search = std::make_unique<plane_search<Keyed>>(p_, terms_, writer_);
+        const std::int64_t plane = shape_.plane(), rows = shape_.rows_of(slab);
+        const std::int64_t first = image * shape_.rows + slab * shape_.slab;
+        const std::uint16_t* before = ends.above.get() + slab * plane;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            std::uint16_t* const steps = mine.steps.get() + row * plane;
+            for (std::int64_t piece = 0; piece < pieces_; ++piece)
+                count_down(cells_of(first + row, piece, 0, piece_, thread), before + piece * piece_, piece_,
+                           steps + piece * piece_);
+            before = steps;
+        }
+        std::copy_n(ends.below.get() + (slab + 1) * plane, plane, mine.after.get());
+        for (std::int64_t row = rows - 1; row >= 0; --row) {
+            std::uint16_t* const steps = mine.steps.get() + row * plane;
+            count_up(mine.after.get(), plane, steps, mine.toward.get());
+            search->solve(steps, mine.toward.get(), image * shape_.rows * plane, slab * shape_.slab + row);
+        }
+        end_roots16();
+    }
+
+    const plan& p_;
+    const any_input<host>& image_;
+    const plane_shape shape_;
+    const plane_terms<Keyed> terms_;
+    const class_field classes_;
+    const output_writer<std::int32_t, std::int32_t> writer_;
+    workers crew_;
+    const bool bytes_;                     ///< the image's own bytes can be read
+    std::int64_t pieces_ = 1, piece_ = 1;  ///< of a plane: how many, and their cells
+    std::vector<slab_ends> ends_;
+    std::vector<std::unique_ptr<buffers>> mine_;
+    std::vector<std::unique_ptr<plane_search<Keyed>>> search_;
+};
+
+}  // namespace
+
+plane_shape::plane_shape(const plan& p, int threads) {
+    const auto first = static_cast<std::size_t>(p.first_axis), last = static_cast<std::size_t>(p.rank - 1);
+    images = cells_between(p.size.data(), 0, p.first_axis);
+    rows = p.size[first];
+    lines = last - first == 2 ? p.size[first + 1] : 1;
+    length = p.size[last];
+    image_a_thread = images >= slabs_a_thread * threads;
+    slab = std::clamp(slab_bytes / (2 * plane()), least_slab, most_slab);
+    const std::int64_t fair = image_a_thread ? rows : rows / (slabs_a_thread * threads);
+    slab = std::clamp<std::int64_t>(slab, 1, std::max<std::int64_t>(threads > 1 ? fair : rows, 1));
+}
+
+std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
+    const bool keyed = p.sites_wanted;
+    const std::int64_t of_thread = (slab + (keyed ? 2 : 1)) * plane() * 2 + length +
+                                   (keyed ? plane_search<true>::bytes(p) : plane_search<false>::bytes(p));
+    const std::int64_t terms = keyed ? plane_terms<true>::bytes(p) : plane_terms<false>::bytes(p);
+    const std::int64_t busy = std::min<std::int64_t>(threads, images * slabs());
+    return terms + end_elements() * 4 * (image_a_thread ? busy : 1) + of_thread * busy;
+}
+
+bool suits_planes(const plan& p, int threads) {
+    const int axes = p.rank - p.first_axis;
+    if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
+        p.any(border::periodic) || p.size[static_cast<std::size_t>(p.rank - 1)] < least_line)
+        return false;
+    for (int axis = p.first_axis; axis < p.rank; ++axis)
+        if (p.weight[static_cast<std::size_t>(axis)] * (p.half_cell ? 4 : 1) > most_weight) return false;
+    const plane_shape s(p, threads);
+    return s.images * s.slabs() * idle_threads >= threads &&
+           s.workspace_bytes(p, threads) <= most_workspace * p.cells + spare_workspace;
+}
+
+void solve_planes(const host& on, const plan& p, const arrays<host>& a) {
+    if (p.sites_wanted) plane_engine<true>(on, p, a).solve();
+    else plane_engine<false>(on, p, a).solve();
+}
+
+}  // namespace nearfield::exact

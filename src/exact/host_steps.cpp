@@ -1,0 +1,210 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host_steps.cpp"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exact/core.hpp"
+#include "exact/host_steps.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using of_steps = hn::CappedTag<std::uint16_t, 32>;
+using of_bytes = hn::Rebind<std::uint8_t, of_steps>;
+using steps = hn::Vec<of_steps>;
+constexpr of_steps tag{};
+
+/// body(at) for whole vectors of [0, count); the last one overlaps the one before it. Returns where none fits.
+template <class Body>
+HWY_INLINE std::int64_t whole_vectors(std::int64_t count, const Body& body) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    std::int64_t at = 0;
+    for (; at + lanes <= count; at += lanes) body(at);
+    return at;
+}
+
+HWY_INLINE hn::Mask<of_steps> sites_at(site_bytes line, std::int64_t at) {
+    const auto zero = hn::Eq(hn::PromoteTo(tag, hn::LoadU(of_bytes(), line.cell + at)), hn::Zero(tag));
+    return line.zero_is_site ? zero : hn::Not(zero);
+}
+HWY_INLINE bool is_site(site_bytes line, std::int64_t at) { return (line.cell[at] == 0) == line.zero_is_site; }
+HWY_INLINE std::uint16_t one_more(std::uint16_t v) { return static_cast<std::uint16_t>(v + (v < no_site16 ? 1 : 0)); }
+
+void note(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* HWY_RESTRICT to_first,
+          std::uint16_t* HWY_RESTRICT from_last) {
+    const auto first = static_cast<std::uint16_t>(row), last = static_cast<std::uint16_t>(rows - 1 - row);
+    const steps first_steps = hn::Set(tag, first), last_steps = hn::Set(tag, last);
+    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
+        const auto site = sites_at(line, at);
+        const steps f = hn::LoadU(tag, to_first + at), l = hn::LoadU(tag, from_last + at);
+        hn::StoreU(hn::IfThenElse(site, hn::Min(f, first_steps), f), tag, to_first + at);
+        hn::StoreU(hn::IfThenElse(site, last_steps, l), tag, from_last + at);
+    });
+    for (; x < count; ++x) {
+        if (!is_site(line, x)) continue;
+        to_first[x] = std::min(to_first[x], first);
+        from_last[x] = last;
+    }
+}
+
+void carry(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, int rows, std::uint16_t* HWY_RESTRICT further) {
+    const steps more = hn::Set(tag, static_cast<std::uint16_t>(rows));
+    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
+        const steps sum = hn::SaturatedAdd(hn::LoadU(tag, from + at), more);
+        hn::StoreU(hn::Min(hn::LoadU(tag, further + at), sum), tag, further + at);
+    });
+    for (; x < count; ++x)
+        further[x] = std::min(further[x], static_cast<std::uint16_t>(std::min(from[x] + rows, int{no_site16})));
+}
+
+void down(site_bytes line, const std::uint16_t* HWY_RESTRICT before, std::int64_t count,
+          std::uint16_t* HWY_RESTRICT out) {
+    const steps one = hn::Set(tag, 1);
+    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
+        const steps more = hn::SaturatedAdd(hn::LoadU(tag, before + at), one);
+        hn::StoreU(hn::IfThenZeroElse(sites_at(line, at), more), tag, out + at);
+    });
+    for (; x < count; ++x) out[x] = is_site(line, x) ? std::uint16_t{0} : one_more(before[x]);
+}
+
+template <bool Toward>
+void up(std::uint16_t* HWY_RESTRICT after, std::int64_t count, std::uint16_t* HWY_RESTRICT out,
+        std::int16_t* HWY_RESTRICT toward) {
+    const hn::RebindToSigned<of_steps> of_signed;
+    const steps one = hn::Set(tag, 1);
+    std::int64_t x = whole_vectors(count, [&](std::int64_t at) {
+        const steps down = hn::LoadU(tag, out + at);
+        // At a site `down` is 0 and the minimum too; elsewhere it is 1 or more.
+        const steps up = hn::SaturatedAdd(hn::LoadU(tag, after + at), one);
+        const steps least = hn::Min(down, up);
+        hn::StoreU(hn::IfThenZeroElse(hn::Eq(down, hn::Zero(tag)), up), tag, after + at);
+        hn::StoreU(least, tag, out + at);
+        if constexpr (Toward) {
+            const steps by = hn::IfThenElse(hn::Eq(least, down), hn::Sub(hn::Zero(tag), down), up);
+            hn::StoreU(hn::BitCast(of_signed, by), of_signed, toward + at);
+        }
+    });
+    for (; x < count; ++x) {
+        const std::uint16_t down = out[x];
+        after[x] = down == 0 ? std::uint16_t{0} : one_more(after[x]);
+        out[x] = std::min(down, after[x]);
+        if constexpr (Toward) toward[x] = static_cast<std::int16_t>(out[x] == down ? -down : after[x]);
+    }
+}
+void up_alone(std::uint16_t* after, std::int64_t count, std::uint16_t* out) { up<false>(after, count, out, nullptr); }
+void up_toward(std::uint16_t* after, std::int64_t count, std::uint16_t* out, std::int16_t* toward) {
+    up<true>(after, count, out, toward);
+}
+
+void numbers16(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t,
+               std::uint16_t* HWY_RESTRICT value) {
+    const steps most = hn::Set(tag, t.most), none = hn::Set(tag, no_site16), one = hn::Set(tag, 1);
+    const steps weight = hn::Set(tag, t.weight);
+    const auto term_at = [&](steps s) {
+        steps reach = s;
+        if (t.half_cell) reach = hn::SaturatedSub(hn::Add(s, s), one);
+        const steps square = hn::Mul(hn::Mul(reach, reach), weight);
+        return hn::IfThenElse(hn::Eq(hn::Max(s, most), most), square, none);
+    };
+    std::int64_t x =
+        whole_vectors(count, [&](std::int64_t at) { hn::StoreU(term_at(hn::LoadU(tag, from + at)), tag, value + at); });
+    if (x == count) return;
+    HWY_ALIGN std::uint16_t rest[32] = {};
+    std::copy(from + x, from + count, rest);
+    hn::Store(term_at(hn::Load(tag, rest)), tag, rest);
+    std::copy_n(rest, count - x, value + x);
+}
+
+// A plain loop: the compiler turns it into this instruction set's vectors.
+template <class N>
+void numbers(const std::uint16_t* HWY_RESTRICT from, std::int64_t count, step_term t, low_bits low,
+             N* HWY_RESTRICT number) {
+    using U = std::make_unsigned_t<N>;
+    const std::uint32_t twice = t.half_cell ? 2 : 1, less = t.half_cell ? 1 : 0, weight = t.weight;
+    const std::uint32_t end = sizeof(N) == 4 ? std::uint32_t{1} << (30 - low.bits) : std::uint32_t{1} << 30;
+    for (std::int64_t x = 0; x < count; ++x) {
+        const std::uint32_t away = from[x], reach = away == 0 ? 0 : twice * away - less;
+        const std::uint32_t value = weight * (reach * reach);
+        const U place = static_cast<U>(low.first + static_cast<std::int32_t>(x) * low.step);
+        const bool beyond = (away == no_site16) | (value >= end);
+        number[x] = beyond ? no_site<N>() : static_cast<N>(static_cast<U>(value) << low.bits | place);
+    }
+}
+void numbers32(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int32_t* number) {
+    numbers(from, count, t, low, number);
+}
+void numbers64(const std::uint16_t* from, std::int64_t count, step_term t, low_bits low, std::int64_t* number) {
+    numbers(from, count, t, low, number);
+}
+
+void roots(const std::uint16_t* HWY_RESTRICT squared, std::int64_t count, bool past_caches, float* HWY_RESTRICT out) {
+    const hn::ScalableTag<float> of_float;
+    const hn::Rebind<std::int32_t, decltype(of_float)> of_int;
+    const hn::Rebind<std::uint16_t, decltype(of_float)> of_square;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(of_float));
+    const auto one = [&](std::int64_t x) { out[x] = std::sqrt(static_cast<float>(squared[x])); };
+    const auto root_at = [&](std::int64_t x) {
+        return hn::Sqrt(hn::ConvertTo(of_float, hn::PromoteTo(of_int, hn::LoadU(of_square, squared + x))));
+    };
+    std::int64_t x = 0;
+    if (past_caches) {
+        while (x < count && reinterpret_cast<std::uintptr_t>(out + x) % (static_cast<std::size_t>(lanes) * 4) != 0)
+            one(x++);
+        for (; x + lanes <= count; x += lanes) hn::Stream(root_at(x), of_float, out + x);
+    } else {
+        for (; x + lanes <= count; x += lanes) hn::StoreU(root_at(x), of_float, out + x);
+    }
+    for (; x < count; ++x) one(x);
+}
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(note);
+HWY_EXPORT(carry);
+HWY_EXPORT(down);
+HWY_EXPORT(up_alone);
+HWY_EXPORT(up_toward);
+HWY_EXPORT(numbers16);
+HWY_EXPORT(numbers32);
+HWY_EXPORT(numbers64);
+HWY_EXPORT(roots);
+
+void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
+               std::uint16_t* from_last) {
+    HWY_DYNAMIC_DISPATCH(note)(line, count, row, rows, to_first, from_last);
+}
+void carry_ends(const std::uint16_t* steps, std::int64_t count, int rows, std::uint16_t* further) {
+    HWY_DYNAMIC_DISPATCH(carry)(steps, count, rows, further);
+}
+void count_down(site_bytes line, const std::uint16_t* before, std::int64_t count, std::uint16_t* steps) {
+    HWY_DYNAMIC_DISPATCH(down)(line, before, count, steps);
+}
+void count_up(std::uint16_t* after, std::int64_t count, std::uint16_t* steps, std::int16_t* toward) {
+    if (toward == nullptr) HWY_DYNAMIC_DISPATCH(up_alone)(after, count, steps);
+    else HWY_DYNAMIC_DISPATCH(up_toward)(after, count, steps, toward);
+}
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits, std::uint16_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers16)(steps, count, term, number);
+}
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int32_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers32)(steps, count, term, low, number);
+}
+void numbers_of(const std::uint16_t* steps, std::int64_t count, step_term term, low_bits low, std::int64_t* number) {
+    HWY_DYNAMIC_DISPATCH(numbers64)(steps, count, term, low, number);
+}
+void roots16(const std::uint16_t* squared, std::int64_t count, bool past_caches, float* out) {
+    HWY_DYNAMIC_DISPATCH(roots)(squared, count, past_caches, out);
+}
+void end_roots16() { hwy::FlushStream(); }
+
+}  // namespace nearfield::exact
+#endif

@@ -1,0 +1,127 @@
+"""bench/report.py on results made up for the purpose: what is met, what is not, what was not measured."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import report  # noqa: E402
+from report_data import RESULTS, Folder, has_pba, read_sheets  # noqa: E402
+from report_goals import goal_section  # noqa: E402
+from report_pictures import against_picture, roofline_picture  # noqa: E402
+
+PBA = next(sheet for sheet in read_sheets(RESULTS) if has_pba(sheet))
+HEAD = {
+    "engine": "nearfield",
+    "version": "0",
+    "place": "device",
+    "device": PBA["device"],
+    "details": "-",
+    "compiler": "-",
+    "date": "2000-01-01",
+    "copy_gb_s": {"0": 4000.0},
+}
+
+
+def exact_sheet(faster):
+    """Our rows for all of PBA+'s; faster(row, field) says how many times."""
+    rows = [
+        row | {"engine": "nearfield", "field": field, "ms": row["ms"] / faster(row, field)}
+        for row in PBA["results"]
+        for field in ("distance", "index32")
+    ]
+    return HEAD | {"results": rows}
+
+
+def target_rows(part, shape, field="distance", **more):
+    return {"part": part, "data": "random", "shape": shape, "density": 0.1, "field": field, "ms": 1.0} | more
+
+
+class Report(unittest.TestCase):
+    def folder(self, *sheets):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        for k, sheet in enumerate(sheets):
+            (pathlib.Path(place.name) / f"{k}.json").write_text(json.dumps(sheet))
+        return Folder(pathlib.Path(place.name))
+
+    def lines(self, *sheets):
+        """Cells of the table of goals by the first one."""
+        found = {}
+        for line in goal_section(self.folder(*sheets)).splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            # A table without any verdict has no column for them.
+            if len(cells) > 2 and "goal" not in cells and cells[0].strip("-:"):
+                found[cells[0]] = [*cells[1:], ""][:3]
+        return found
+
+    def test_means_are_met_accepted_or_not(self):
+        goal = "times faster than PBA+, distances, 72 images"
+        sites = "times faster than PBA+, nearest sites (int32), 72 images"
+        found = self.lines(exact_sheet(lambda row, field: 10.5 if field == "distance" else 5.5))
+        self.assertEqual(found[goal][2], "met")
+        self.assertEqual(found[sites][2], "accepted")
+        found = self.lines(exact_sheet(lambda row, field: 2.9 if row["shape"] == [512, 512] else 9.9))
+        self.assertEqual(found[goal][2], "**not met**")
+        self.assertIn("least 2.9 (512^2", found[goal][1])
+        self.assertEqual(found[sites][2], "met")
+
+    def test_part_of_the_images_is_no_verdict(self):
+        sheet = exact_sheet(lambda row, field: 20)
+        sheet["results"] = [row for row in sheet["results"] if row["shape"] != [512, 512]]
+        self.assertEqual(self.lines(sheet)["times faster than PBA+, distances, 72 images"][2], "of 66 images")
+
+    def test_worst_of_bad_inputs_counts(self):
+        goal = "bad inputs, distances: times 10 % random sites"
+        shape = [4096, 4096]
+        rows = [target_rows("bad", shape), target_rows("bad", shape, data="one", ms=2.4)]
+        self.assertEqual(self.lines(HEAD | {"targets": rows})[goal][1:], ["2.40 (one 4096^2)", "met"])
+        rows.append(target_rows("bad", shape, data="border", ms=2.6))
+        self.assertEqual(self.lines(HEAD | {"targets": rows})[goal][1:], ["2.60 (border 4096^2)", "**not met**"])
+
+    def test_odd_shapes_are_compared_a_cell(self):
+        rows = [target_rows("odd", [100, 100, 10000], ms=2.0), target_rows("odd", [512, 512, 512], ms=1.0)]
+        rows.append(target_rows("odd", [64, 64, 64], ms=0.5))
+        goal = "odd shapes, distances: times the time a cell of a square or cube"
+        self.assertEqual(self.lines(HEAD | {"targets": rows})[goal][1:], ["2.68 (100x100x10000)", "**not met**"])
+
+    def test_options_and_host(self):
+        options = [{"name": "2 labels", "with": "plain", "shape": [8, 8], "ms": 1.4, "times": 1.4}]
+        self.assertEqual(
+            self.lines(HEAD | {"options": options})["option labels, device: times the plain call"][2], "met"
+        )
+        row = {"data": "random", "shape": [256] * 3, "density": 0.1, "field": "distance", "threads": 1}
+        ours, edt = row | {"engine": "nearfield", "ms": 1}, row | {"engine": "edt 3", "ms": 10.1}
+        host = HEAD | {"place": "host", "copy_gb_s": {"1": 20.0}}
+        found = self.lines(host | {"results": [ours]}, host | {"engine": "peers", "results": [edt]})
+        self.assertEqual(found["times faster than edt, host, 256^3"][2], "met")
+
+    def test_what_is_missing_is_not_measured(self):
+        found = self.lines(HEAD | {"targets": []})
+        self.assertGreater(len(found), 30)
+        for goal, (_, figure, verdict) in found.items():
+            self.assertEqual((figure, verdict), ("not measured", ""), goal)
+
+    def test_pictures_are_xml_with_every_density(self):
+        rows = self.folder(exact_sheet(lambda row, field: 8)).exact["device"]
+        for picture in (roofline_picture(rows), against_picture(rows)):
+            self.assertEqual(xml.etree.ElementTree.fromstring(picture).get("role"), "img")
+            self.assertNotIn("nan", picture)
+        lines = roofline_picture(rows).count("<polyline")
+        self.assertEqual(lines, 4 * 6)
+
+    def test_the_pages_have_a_place_for_every_section(self):
+        page = report.PAGE.read_text()
+        for marker, text in report.sections(Folder(RESULTS)):
+            self.assertIn(text[:40], report.insert(page, marker, text))
+        self.assertIn("<!-- report: headline -->", report.README.read_text())
+
+
+if __name__ == "__main__":
+    sys.argv[1:] = []
+    unittest.main()

@@ -1,0 +1,158 @@
+// Distances with options in tiles on the device, bit for bit those of the host: lines round the lengths at which windows,
+// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that tiles
+// refuse.
+#include <gtest/gtest.h>
+
+#include "exact/cases.hpp"
+#include "exact/options_device_engine.hpp"
+#include "exact/options_fields.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class OptionsTiles : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// Labels in blocks of `block` cells a side, a share of them zero; with 0, single cells.
+codes_t blocks(const shape_t& shape, std::int64_t block, double zeros, std::uint64_t seed) {
+    if (block == 0) return random_labels<std::uint32_t>(shape, 5, zeros, seed);
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        std::int64_t rest = i;
+        std::uint64_t number = seed;
+        for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+            number = mix(number + static_cast<std::uint64_t>(rest % shape[axis] / block));
+        codes.push_back(number % 1000 < static_cast<std::uint64_t>(1000 * zeros) ? 0 : 1 + number / 1000 % 4);
+    }
+    return codes;
+}
+
+/// The first element that host and device fill differently; empty when there is none.
+std::string differs(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
+                    const wanted_fields& wanted) {
+    option_call here;
+    here.options = options;
+    here.threads = 0;
+    here.items.emplace_back(shape, type, codes, options, wanted, 1);
+    option_call there = here;
+    host_options_engine()(here);
+    device_options_engine()(there);
+    const auto a = here.arrays(), b = there.arrays();
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        const auto size = static_cast<std::size_t>(size_of(a[k]->type()));
+        for (std::int64_t i = 0; i < a[k]->cells(); ++i)
+            if (std::memcmp(a[k]->element(i), b[k]->element(i), size) != 0)
+                return "array " + std::to_string(k) + " differs at element " + std::to_string(i);
+        if (a[k]->bytes() != b[k]->bytes()) return "array " + std::to_string(k) + " differs beside its elements";
+    }
+    return {};
+}
+
+const std::vector<named_options>& rules() {
+    static const double uneven[] = {2, 1, 3}, halves[] = {0.5, 1.5, 1};
+    static const border mixed[] = {border::periodic, border::closed, border::open};
+    static const std::vector<named_options> list = {
+        {"none", {}},
+        {"uneven", {.spacing = spacing(uneven, 3)}},
+        {"even", {.spacing = 3.0}},
+        {"halves", {.spacing = spacing(halves, 3)}},
+        {"closed", {.border = border::closed}},
+        {"periodic", {.border = border::periodic}},
+        {"mixed", {.border = borders(mixed, 3)}},
+        {"faces", {.half_cell = true}},
+        {"faces, closed, uneven", {.spacing = spacing(uneven, 3), .half_cell = true, .border = border::closed}},
+        {"faces, periodic", {.half_cell = true, .border = border::periodic}},
+        {"signed", {.sign = sign::inside_negative}},
+        {"signed, closed, faces", {.sign = sign::outside_negative, .half_cell = true, .border = border::closed}},
+        {"signed, periodic", {.sites = sites::nonzero, .sign = sign::inside_negative, .border = border::periodic}},
+        {"labels", {.sites = sites::other_labels}},
+        {"labels, closed, uneven",
+         {.spacing = spacing(uneven, 3), .sites = sites::other_labels, .border = border::closed}},
+        {"labels, mixed, faces", {.sites = sites::other_labels, .half_cell = true, .border = borders(mixed, 3)}},
+        {"signed labels, periodic",
+         {.sites = sites::other_labels, .sign = sign::inside_negative, .border = border::periodic}},
+        {"limit 9.5", {.max_distance = 9.5}},
+        {"limit 5, uneven, closed", {.spacing = spacing(uneven, 3), .border = border::closed, .max_distance = 5}},
+        {"limit 70, labels", {.sites = sites::other_labels, .max_distance = 70}},
+    };
+    return list;
+}
+
+const std::vector<wanted_fields>& some_fields() {
+    static const std::vector<wanted_fields> list = {
+        {.distance = dtype::float32},
+        {.distance = dtype::float32, .trusted = dtype::uint8},
+        {.distance = dtype::float64, .trusted = dtype::boolean},
+        {.squared = dtype::float64, .distance = dtype::float32},
+        {.distance = dtype::float32, .image_layout = layout::transposed, .output_layout = layout::stepping},
+        {.trusted = dtype::uint8},
+    };
+    return list;
+}
+
+/// Options for as many axes as a shape has.
+distance_options fitted(distance_options options, std::size_t axes) {
+    double lengths[max_rank];
+    border beyond[max_rank];
+    if (options.spacing.count() > 1) {
+        for (std::size_t i = 0; i < axes; ++i) lengths[i] = options.spacing[static_cast<int>(i % 3)];
+        options.spacing = spacing(lengths, axes);
+    }
+    if (options.border.count() > 1) {
+        for (std::size_t i = 0; i < axes; ++i) beyond[i] = options.border[static_cast<int>(i % 3)];
+        options.border = borders(beyond, axes);
+    }
+    return options;
+}
+
+void check_all(const shape_t& shape, std::int64_t block, double zeros, std::uint64_t seed) {
+    const codes_t codes = blocks(shape, block, zeros, seed);
+    std::uint64_t k = seed;
+    for (const named_options& each : rules()) {
+        const wanted_fields& wanted = some_fields()[k % some_fields().size()];
+        const dtype type = std::array{dtype::uint8, dtype::uint16, dtype::int32, dtype::uint64}[k / 2 % 4];
+        ++k;
+        EXPECT_EQ(differs(shape, type, codes, fitted(each.options, shape.size()), wanted), "")
+            << each.name << ", " << text_of(shape) << ", blocks of " << block << ", zeros " << zeros << ", field set "
+            << (k - 1) % some_fields().size();
+        if (testing::Test::HasFailure()) return;
+    }
+}
+
+TEST_F(OptionsTiles, LinesRoundTheSizesOfTiles) {
+    const shape_t shapes[] = {{2, 33},        {64, 31},      {65, 64},       {128, 5},     {129, 70},     {256, 40},
+                              {300, 33},      {512, 32},     {513, 9},       {640, 33},    {1023, 20},    {1024, 33},
+                              {1025, 7},      {1792, 33},    {2049, 40},     {40, 1025},   {33, 2080},    {3, 5, 7},
+                              {64, 3, 65},    {3, 130, 33},  {130, 4, 40},   {1030, 2, 9}, {9, 1030, 20}, {70, 66, 68},
+                              {2, 3, 40, 33}, {66, 2, 3, 4}, {2, 2, 3, 4, 5}};
+    std::uint64_t seed = 1;
+    for (const shape_t& shape : shapes) {
+        for (const auto& [block, zeros] :
+             {std::pair{std::int64_t{0}, 0.3}, {std::int64_t{0}, 0.003}, {std::int64_t{9}, 0.4}}) {
+            check_all(shape, block, zeros, ++seed);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+/// Distances round 64 cells, where tiles begin to refuse, and far beyond.
+TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
+    std::uint64_t seed = 100;
+    for (const shape_t& shape : {shape_t{300, 310}, shape_t{140, 60, 150}, shape_t{1100, 90}}) {
+        for (const auto& [block, zeros] : {std::pair{std::int64_t{126}, 0.5},
+                                           {std::int64_t{130}, 0.5},
+                                           {std::int64_t{200}, 0.5},
+                                           {std::int64_t{0}, 0.0001},
+                                           {std::int64_t{0}, 0.0}}) {
+            check_all(shape, block, zeros, ++seed);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
