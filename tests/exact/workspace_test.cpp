@@ -38,7 +38,9 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({30, 40, 50, 60}, {.index = true}), 8, slack) << "a state of every pass";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true}), 4.25, slack) << "packed lines and one state";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.index = true}), 4.25, slack);
-    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 8, slack) << "long lines need a word for the hulls";
+    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 0.5, slack) << "winners at every 32nd row";
+    EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 0.5, slack) << "the same in 64-bit numbers";
+    EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 4.5 + 2, slack) << "rows of hulls";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .image_type = dtype::int32}), 5.25, slack);
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .last_stride = 2}), 8.25, slack);
     EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .cell = {0.5, 0.3, 0.3}}), 8 + 8 + 4, slack);
