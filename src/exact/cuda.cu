@@ -4,6 +4,7 @@
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
+#include "exact/cuda_labels.hpp"
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_plain.cuh"
 #include "exact/cuda_options_tiles.hpp"
@@ -28,8 +29,13 @@ bool goes_plainly(const plan& p) {
     return serves_plainly(p) && !prefers_tiles(p) && !has_windows;
 }
 
+bool looks_labels_up(const labels_by_index& labels) { return labels.serve() && goes_plainly(labels.sites()); }
+
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
+    const labels_by_index labels(on, p, a);
+    if (looks_labels_up(labels))
+        return labels.workspace_bytes() + pass_on({on, labels.sites(), a.image, labels.out(), p.rule, true});
     if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
@@ -49,8 +55,8 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
         const std::int64_t groups = blocks_for(g.columns, cuda::warp);
         if (words_fit(p) && axis == last - 1) {
-            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups, g.rows,
-                                 cuda::warp});
+            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
+                                 g.rows, cuda::warp});
         } else if (p.numbers != tier::int32) {
             to.passes.push_back(
                 {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
@@ -87,6 +93,12 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
+        labels_by_index labels(on, p, a);
+        if (looks_labels_up(labels)) {
+            labels.allocate();
+            static_cast<void>(pass_on({on, labels.sites(), a.image, labels.out(), p.rule, false}));
+            return labels.put();
+        }
         const std::array<item, 1> only{item_for(p, a.image, a.out)};
         static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
     } catch (const error& problem) {
@@ -112,7 +124,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
+    const labels_by_index labels(on, p, {a.image, out, a.weights});
     if (goes_plainly(p)) describe_plain(on, p, to);
+    if (!looks_labels_up(labels)) return to;
+    describe_plain(on, labels.sites(), to);
+    to.passes.push_back({-1, "labels of the sites", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

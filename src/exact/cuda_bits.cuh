@@ -197,7 +197,8 @@ struct pack_shape {
 };
 
 /// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
-/// that rows are neighbours in memory. Also clears `counts`.
+/// that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from the warp that
+/// reads it to those that write its columns.
 template <bool Sixteens, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
@@ -270,7 +271,7 @@ __device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std
 }
 
 /// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
-/// line cuts its words out of them. Also clears `counts`.
+/// line cuts its words out of them. Also clears `counts`. One function, because a line's words stay in a thread's registers.
 __global__ void __launch_bounds__(pack_threads)
     pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
                      const tile_counts counts) {

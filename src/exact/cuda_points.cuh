@@ -162,7 +162,8 @@ __device__ void finish_brick(brick_memory& memory, lists_outward lists, const br
     if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// A block one brick after another of `size` cells, when sites are few.
+/// A block one brick after another, when sites are few. One function, because it is little more than the names of a brick's
+/// parts.
 template <bool Last>
 __global__ void __launch_bounds__(brick_threads, 2)
     search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,

@@ -62,7 +62,7 @@ public:
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
     /// What tiles leave does not go to the hulls in shared memory.
-    [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
+    [[nodiscard]] bool far(int axis) const { return p_.numbers != tier::int32 || !rows_fit_shared(p_, axis); }
 
     /// Volumes with few sites are searched site by site.
     [[nodiscard]] bool points() const {

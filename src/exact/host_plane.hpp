@@ -20,7 +20,8 @@ struct plane_layout {
 
     [[nodiscard]] std::int64_t cells() const { return lines * length; }
     /// Of a plane's lines in scratch: they start at a cache line each, an odd number of those apart. The cells above and below
-    /// one then do not compete for the same few places of the first-level cache, as with sides that are powers of two.
+    /// one then do not compete for the same few places of the first-level cache, as with sides that are powers of two
+    /// (16x2048^2, 0.1 % sites: 280 ms instead of 366).
     [[nodiscard]] std::int64_t pitch() const { return ((length + 31) / 32 | 1) * 32; }
 };
 
@@ -68,6 +69,9 @@ public:
     [[nodiscard]] narrow known_within(std::int64_t lines) const;
 
 private:
+    void make_middle(const metric<std::int64_t>& m, int axis);
+    void make_last(const metric<std::int64_t>& m, int axis);
+
     host_scratch<narrow> narrow_middle_, narrow_last_, narrow_gap_;
     host_scratch<wide> wide_middle_, wide_last_, wide_gap_;
     std::int64_t reach_ = 0;

@@ -18,10 +18,11 @@ HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Cells to either side before blocks are cheaper; as many after a vector that blocks were needed for.
+/// Cells to either side before blocks are cheaper; fewer after a vector that blocks were needed for. 256^3, 0.01 % sites, with
+/// 12, 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
 constexpr std::int64_t near_after_far = 4;
 constexpr std::int64_t near_cells = 32;
-/// Lines in which no more cells have a value are searched by offering each to all.
+/// Lines in which no more cells have a value are searched by offering each to all (4096^2 with one site: 20 ms instead of 66).
 constexpr int few_cells = 12;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 

@@ -238,16 +238,6 @@ void choose_classes(plan& p, const any_input<Place>& image, const distance_optio
     p.outside_sign = -p.inside_sign;
 }
 
-template <class Place>
-bool has_plain_types(const fields<Place>& out) {
-    const auto is = [](const any_output<Place>& field, std::initializer_list<dtype> types) {
-        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
-    };
-    return is(out.distance, {dtype::float32, dtype::float64}) &&
-           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) && is(out.index, {dtype::int64, dtype::int32}) &&
-           !out.label.wanted() && !out.trusted.wanted();
-}
-
 void check_weighted(const distance_options& options, bool distance_wanted, bool trusted_wanted, dtype weights) {
     check_type("weights", weights,
                {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32,
@@ -266,6 +256,19 @@ void check_weighted(const distance_options& options, bool distance_wanted, bool 
 }
 
 }  // namespace
+
+template <class Place>
+bool has_plain_types(const fields<Place>& out) {
+    const auto is = [](const any_output<Place>& field, std::initializer_list<dtype> types) {
+        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+    };
+    return is(out.distance, {dtype::float32, dtype::float64}) &&
+           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) &&
+           is(out.index, {dtype::int64, dtype::int32}) && !out.label.wanted() && !out.trusted.wanted();
+}
+
+template bool has_plain_types<host>(const fields<host>&);
+template bool has_plain_types<device>(const fields<device>&);
 
 bool plan::any(border which) const {
     return std::any_of(borders.begin() + first_axis, borders.begin() + rank, [&](border b) { return b == which; });

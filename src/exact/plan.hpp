@@ -88,6 +88,10 @@ struct plan {
 /// comparing two values, at most 2^-50 of the largest.
 NF_HD constexpr bool rows_ordered(double largest, double weight) { return largest / weight < 562949953421312.0; }
 
+/// No field or type that the engines without options do not know.
+template <class Place>
+bool has_plain_types(const fields<Place>& out);
+
 /// The arrays of one call.
 template <class Place>
 struct arrays {

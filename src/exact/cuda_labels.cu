@@ -1,0 +1,81 @@
+#include "exact/cuda_labels.hpp"
+
+#include "base/lines.hpp"
+#include "exact/cuda_common.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int label_threads = 256;
+constexpr int cells_a_thread = 4;  // so that as many look-ups are under way at once
+
+/// Values of the image at `index`, which counts within images of `cells_of_image`; 0 where that is negative.
+template <class Bits, class Index>
+__global__ void __launch_bounds__(label_threads)
+    look_up_labels(const Bits* image, const Index* index, std::int64_t cells, std::int64_t cells_of_image,
+                   Bits* label) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * label_threads * cells_a_thread + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < cells_a_thread; ++i) {
+        const std::int64_t cell = first + i * label_threads;
+        if (cell >= cells) return;
+        const std::int64_t at = index[cell];
+        const std::int64_t start = cells_of_image == cells ? 0 : quotient(cell, cells_of_image) * cells_of_image;
+        label[cell] = at < 0 ? Bits{0} : image[start + at];
+    }
+}
+
+bool is_contiguous(const plan& p, const any_output<device>& field) {
+    strides s;
+    for (int axis = 0; axis < p.rank; ++axis)
+        s.of[axis] = field.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)])];
+    return nearfield::is_contiguous(p.size.data(), s.of, p.rank);
+}
+
+std::int64_t cells_of_image(const plan& p) { return cells_between(p.size.data(), p.first_axis, p.rank); }
+
+}  // namespace
+
+labels_by_index::labels_by_index(const device& on, const plan& p, const arrays<device>& a)
+    : on_(on), a_(a), sites_(p), out_(a.out), memory_(on) {
+    if (!a.out.label.wanted() || p.weighted || !is_contiguous(p, a.out.label) ||
+        !nearfield::is_contiguous(p.size.data(), p.image_stride.data(), p.rank))
+        return;
+    out_.label = {};
+    own_index_ = !out_.index.wanted();
+    if (own_index_) {
+        out_.index = a.out.label;
+        // Its views have the shape of the label's; where it lies is known once there is memory.
+        out_.index.type = cells_of_image(p) <= INT32_MAX ? dtype::int32 : dtype::int64;
+        index_ = memory_.reserve<std::byte>(p.cells * size_of(out_.index.type));
+    } else if (!is_contiguous(p, out_.index)) {
+        return;
+    }
+    sites_.plain_outputs = has_plain_types(out_);
+    serve_ = true;
+}
+
+void labels_by_index::allocate() {
+    memory_.allocate();
+    if (own_index_) out_.index.data = memory_.get<std::byte>(index_);
+}
+
+void labels_by_index::put() const {
+    const auto with_index = [&]<class Bits, class Index>(Bits, const Index* index) {
+        cuda::launch(on_, look_up_labels<Bits, Index>, blocks_for(sites_.cells, label_threads * cells_a_thread),
+                     dim3(label_threads), 0, static_cast<const Bits*>(a_.image.data), index, sites_.cells,
+                     cells_of_image(sites_), static_cast<Bits*>(a_.out.label.data));
+    };
+    const auto with_bits = [&]<class Bits>(Bits bits) {
+        if (out_.index.type == dtype::int32) with_index(bits, static_cast<const std::int32_t*>(out_.index.data));
+        else with_index(bits, static_cast<const std::int64_t*>(out_.index.data));
+    };
+    switch (size_of(a_.image.type)) {
+        case 1: return with_bits(std::uint8_t{});
+        case 2: return with_bits(std::uint16_t{});
+        case 4: return with_bits(std::uint32_t{});
+        default: return with_bits(std::uint64_t{});
+    }
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,37 @@
+// Labels of nearest sites, where the engine without options finds the sites: their indices first, then what the image has
+// there.
+#pragma once
+
+#include "base/cuda.cuh"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+class labels_by_index {
+public:
+    labels_by_index(const device& on, const plan& p, const arrays<device>& a);
+
+    /// Labels are wanted, and image and label are contiguous.
+    [[nodiscard]] bool serve() const { return serve_; }
+    /// The problem without labels, for its own fields.
+    [[nodiscard]] const plan& sites() const { return sites_; }
+    [[nodiscard]] const fields<device>& out() const { return out_; }
+    /// Of indices that nobody asked for.
+    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
+
+    /// Before the sites are searched.
+    void allocate();
+    /// And after.
+    void put() const;
+
+private:
+    const device& on_;
+    const arrays<device> a_;
+    plan sites_;
+    fields<device> out_;
+    cuda::workspace memory_;
+    std::int64_t index_ = 0;
+    bool serve_ = false, own_index_ = false;
+};
+
+}  // namespace nearfield::exact
