@@ -20,6 +20,7 @@ struct gate {
 /// Calls `body(block)` for the calling block's share of the work; all its threads take part.
 template <class Body>
 __device__ void each_block(const gate& when, const Body& body) {
+    cuda::wait_for_kernel_before();
     if (when.shut()) return;
     for (std::int64_t block = blockIdx.x; block < when.blocks; block += gridDim.x) {
         body(block);
@@ -34,8 +35,10 @@ inline constexpr std::int64_t gated_blocks = 8 * 132;
 template <class Kernel, class... Arguments>
 void launch_gated(const device& on, const std::int32_t* open, Kernel kernel, std::int64_t blocks, dim3 threads,
                   std::size_t shared_bytes, Arguments&&... arguments) {
-    cuda::launch(on, kernel, open != nullptr ? std::min(blocks, gated_blocks) : blocks, threads, shared_bytes,
-                 gate{open, blocks}, arguments...);
+    if (open == nullptr)
+        return cuda::launch(on, kernel, blocks, threads, shared_bytes, gate{open, blocks}, arguments...);
+    cuda::launch<cuda::order::overlapped>(on, kernel, std::min(blocks, gated_blocks), threads, shared_bytes,
+                                          gate{open, blocks}, arguments...);
 }
 
 }  // namespace nearfield::exact

@@ -151,6 +151,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     step_tiles(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,
                const __grid_constant__ step_io io) {
     extern __shared__ std::uint32_t step_words[];
+    cuda::wait_for_kernel_before();
     // Refused already: what is written here will be written again.
     if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
     const step_tile<LaneRows> t{step_words};

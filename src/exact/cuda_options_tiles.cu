@@ -191,8 +191,9 @@ public:
         lines.differences = p_.by == classes::zero;
         lines.periodic = along.periodic, lines.closed = along.closed;
         lines.reach = pass_along(p_.rank - 1).far;
-        cuda::launch(of_.on_, look_beside, blocks_for(of_.words(), word_threads), dim3(word_threads), 0, lines,
-                     of_.words(), at<tile_word>(of_.line_words_));
+        cuda::launch<cuda::order::overlapped>(of_.on_, look_beside, blocks_for(of_.words(), word_threads),
+                                              dim3(word_threads), 0, lines, of_.words(),
+                                              at<tile_word>(of_.line_words_));
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis);
     }
 
@@ -297,8 +298,9 @@ private:
         if (!is_last || !of_.put_fields_) io.to = at<std::uint16_t>(of_.states_[nth % 2]);
         const std::int64_t blocks = of_.words() / g.rows * g.windows;
         with_lane_rows(of_.windows_along(axis).lane_rows, [&]<int LaneRows>() {
-            cuda::launch(of_.on_, step_tiles<LaneRows>, blocks, dim3(step_threads<LaneRows>),
-                         sizeof(std::uint32_t) * step_tile<LaneRows>::words, g, pass_along(p_.rank - 1), io);
+            cuda::launch<cuda::order::overlapped>(of_.on_, step_tiles<LaneRows>, blocks, dim3(step_threads<LaneRows>),
+                                                  sizeof(std::uint32_t) * step_tile<LaneRows>::words, g,
+                                                  pass_along(p_.rank - 1), io);
         });
     }
 

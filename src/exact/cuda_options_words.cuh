@@ -272,6 +272,7 @@ __global__ void __launch_bounds__(word_threads)
     look_beside(const __grid_constant__ bit_lines from, std::int64_t words, tile_word* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
     if (nth >= words) return;
+    cuda::wait_for_kernel_before();
     const std::int64_t line = quotient(nth, from.words);
     const auto w = static_cast<int>(nth - line * from.words);
     const bit_line bits(from, line);

@@ -197,10 +197,14 @@ TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
     }
     for (const shape_t& shape : {shape_t{1100, 5}, shape_t{33, 40}, shape_t{3, 1030, 2}, shape_t{2100}}) {
         for (const named_options& each : some_options()) {
-            wanted_fields wanted = every_field;
-            wanted.image_layout = wanted.output_layout = layout::tight;
-            option_call c = call_of({shape}, each.options, 0.05, wanted);
-            device_options_engine()(c);
+            // Tiles serve where no sites are wanted, and labels alone are looked up.
+            for (wanted_fields wanted :
+                 {every_field, wanted_fields{.distance = dtype::float32, .trusted = dtype::uint8},
+                  wanted_fields{.squared = dtype::float64}, wanted_fields{.label = true}}) {
+                wanted.image_layout = wanted.output_layout = layout::tight;
+                option_call c = call_of({shape}, each.options, 0.05, wanted);
+                device_options_engine()(c);
+            }
         }
     }
 }

@@ -154,5 +154,29 @@ TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
     }
 }
 
+/// Labels of nearest sites, with indices that are asked for and without.
+TEST_F(OptionsTiles, LabelsAreLookedUp) {
+    std::uint64_t seed = 200;
+    for (const shape_t& shape : {shape_t{40, 70}, shape_t{1100, 9}, shape_t{30, 40, 50}, shape_t{5, 1, 60, 33}}) {
+        for (double zeros : {0.999, 0.9, 0.2, 1.0}) {
+            const codes_t codes = blocks(shape, 0, zeros, ++seed);
+            for (const distance_options& options : {distance_options{.sites = sites::nonzero},
+                                                    distance_options{.sites = sites::nonzero, .max_distance = 4.5},
+                                                    distance_options{.spacing = 0.7, .sites = sites::nonzero},
+                                                    distance_options{.sites = sites::nonzero, .batch_axes = 1}}) {
+                for (const wanted_fields& wanted :
+                     {wanted_fields{.label = true}, wanted_fields{.index = dtype::int32, .label = true},
+                      wanted_fields{.distance = dtype::float32, .index = dtype::int64, .label = true},
+                      wanted_fields{.coordinates = true, .label = true, .output_layout = layout::stepping}}) {
+                    const dtype type = std::array{dtype::uint8, dtype::int16, dtype::float32, dtype::uint64}[seed % 4];
+                    EXPECT_EQ(differs(shape, type, codes, options, wanted), "")
+                        << text_of(shape) << ", zeros " << zeros;
+                    if (HasFailure()) return;
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::test
