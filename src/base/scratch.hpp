@@ -6,30 +6,19 @@
 #include <memory>
 #include <new>
 
-#include "base/memory.hpp"
-#include "nearfield/error.hpp"
-
 namespace nearfield {
 
 inline constexpr std::size_t scratch_alignment = 128;
+
+/// `bytes` of memory from operator new with scratch_alignment; error(out_of_memory) says how many, and how many are free.
+void* allocate_scratch(std::int64_t bytes);
 
 template <class T>
 class host_scratch {
 public:
     host_scratch() = default;
     explicit host_scratch(std::int64_t count) {
-        if (count == 0) return;
-        const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
-        const auto available = static_cast<std::int64_t>(bytes) > worth_asking_bytes ? free_memory() : std::nullopt;
-        if (!available || static_cast<std::int64_t>(bytes) <= *available)
-            data_.reset(static_cast<T*>(::operator new(bytes, std::align_val_t{scratch_alignment}, std::nothrow)));
-        if (!data_)
-            throw error(
-                error_code::out_of_memory,
-                fmt::format("out of memory: the call needs a workspace of {}{}; use a smaller array or a machine "
-                            "with more memory",
-                            bytes_text(static_cast<std::int64_t>(bytes)),
-                            available ? ", free are " + bytes_text(*available) : ""));
+        if (count > 0) data_.reset(static_cast<T*>(allocate_scratch(count * static_cast<std::int64_t>(sizeof(T)))));
     }
     [[nodiscard]] T* get() const { return data_.get(); }
 
