@@ -22,12 +22,8 @@ std::int64_t pass_on(const device_call& call) {
     return 0;
 }
 
-/// Whether the engine without options gets a call. For distances in double, looking outward in shared memory is faster
-/// than its search in device memory.
-bool goes_plainly(const plan& p) {
-    const bool has_windows = p.numbers == tier::float64 && !p.sites_wanted && p.rank - p.first_axis > 1;
-    return serves_plainly(p) && !prefers_tiles(p) && !has_windows;
-}
+/// Whether the engine without options gets a call.
+bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
 
 bool looks_labels_up(const labels_by_index& labels) { return labels.serve() && goes_plainly(labels.sites()); }
 
@@ -35,7 +31,7 @@ bool looks_labels_up(const labels_by_index& labels) { return labels.serve() && g
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     const labels_by_index labels(on, p, a);
     if (looks_labels_up(labels))
-        return labels.workspace_bytes() + pass_on({on, labels.sites(), a.image, labels.out(), p.rule, true});
+        return labels.workspace_bytes() + pass_on({on, labels.sites(), labels.image(), labels.out(), p.rule, true});
     if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
@@ -95,8 +91,8 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
         }
         labels_by_index labels(on, p, a);
         if (looks_labels_up(labels)) {
-            labels.allocate();
-            static_cast<void>(pass_on({on, labels.sites(), a.image, labels.out(), p.rule, false}));
+            labels.begin();
+            static_cast<void>(pass_on({on, labels.sites(), labels.image(), labels.out(), p.rule, false}));
             return labels.put();
         }
         const std::array<item, 1> only{item_for(p, a.image, a.out)};

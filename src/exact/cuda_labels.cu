@@ -25,6 +25,28 @@ __global__ void __launch_bounds__(label_threads)
     }
 }
 
+/// A byte for each cell: 1 where the image is not zero. `keep` takes the sign off floats.
+template <class Bits>
+__global__ void __launch_bounds__(label_threads)
+    mark_nonzero(const Bits* image, Bits keep, std::int64_t cells, std::uint8_t* to) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * label_threads * cells_a_thread + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < cells_a_thread; ++i) {
+        const std::int64_t cell = first + i * label_threads;
+        if (cell < cells) to[cell] = (image[cell] & keep) != 0;
+    }
+}
+
+template <class Body>
+void with_bits(std::int64_t bytes, const Body& body) {
+    switch (bytes) {
+        case 1: return body(std::uint8_t{});
+        case 2: return body(std::uint16_t{});
+        case 4: return body(std::uint32_t{});
+        default: return body(std::uint64_t{});
+    }
+}
+
 bool is_contiguous(const plan& p, const any_output<device>& field) {
     strides s;
     for (int axis = 0; axis < p.rank; ++axis)
@@ -37,7 +59,7 @@ std::int64_t cells_of_image(const plan& p) { return cells_between(p.size.data(),
 }  // namespace
 
 labels_by_index::labels_by_index(const device& on, const plan& p, const arrays<device>& a)
-    : on_(on), a_(a), sites_(p), out_(a.out), memory_(on) {
+    : on_(on), a_(a), image_(a.image), sites_(p), out_(a.out), memory_(on) {
     if (!a.out.label.wanted() || p.weighted || !is_contiguous(p, a.out.label) ||
         !nearfield::is_contiguous(p.size.data(), p.image_stride.data(), p.rank))
         return;
@@ -51,13 +73,26 @@ labels_by_index::labels_by_index(const device& on, const plan& p, const arrays<d
     } else if (!is_contiguous(p, out_.index)) {
         return;
     }
+    if (size_of(a.image.type) > 1) {
+        image_.type = dtype::uint8;
+        bytes_ = memory_.reserve<std::uint8_t>(p.cells);
+    }
     sites_.plain_outputs = has_plain_types(out_);
     serve_ = true;
 }
 
-void labels_by_index::allocate() {
+void labels_by_index::begin() {
     memory_.allocate();
     if (own_index_) out_.index.data = memory_.get<std::byte>(index_);
+    if (size_of(a_.image.type) == 1) return;
+    auto* const bytes = memory_.get<std::uint8_t>(bytes_);
+    image_.data = bytes;
+    with_bits(size_of(a_.image.type), [&]<class Bits>(Bits) {
+        const bool floating = a_.image.type >= dtype::float16;
+        const Bits keep = static_cast<Bits>(floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
+        cuda::launch(on_, mark_nonzero<Bits>, blocks_for(sites_.cells, label_threads * cells_a_thread),
+                     dim3(label_threads), 0, static_cast<const Bits*>(a_.image.data), keep, sites_.cells, bytes);
+    });
 }
 
 void labels_by_index::put() const {
@@ -66,16 +101,10 @@ void labels_by_index::put() const {
                      dim3(label_threads), 0, static_cast<const Bits*>(a_.image.data), index, sites_.cells,
                      cells_of_image(sites_), static_cast<Bits*>(a_.out.label.data));
     };
-    const auto with_bits = [&]<class Bits>(Bits bits) {
+    with_bits(size_of(a_.image.type), [&]<class Bits>(Bits bits) {
         if (out_.index.type == dtype::int32) with_index(bits, static_cast<const std::int32_t*>(out_.index.data));
         else with_index(bits, static_cast<const std::int64_t*>(out_.index.data));
-    };
-    switch (size_of(a_.image.type)) {
-        case 1: return with_bits(std::uint8_t{});
-        case 2: return with_bits(std::uint16_t{});
-        case 4: return with_bits(std::uint32_t{});
-        default: return with_bits(std::uint64_t{});
-    }
+    });
 }
 
 }  // namespace nearfield::exact

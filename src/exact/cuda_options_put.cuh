@@ -87,6 +87,14 @@ public:
         to_.distance[cell(q)] = value < static_cast<float>(to_.saturated) ? root : __int_as_float(0x7f800000);
     }
 
+    /// With a sign.
+    __device__ void put_signed(int q, float value) const {
+        value = fminf(value, static_cast<float>(to_.beside));
+        const float root = value < static_cast<float>(to_.saturated) ? to_.root(value) : __int_as_float(0x7f800000);
+        const bool zero = to_.zeros[place_.word_at(q)] >> lane_ & 1;
+        to_.distance[cell(q)] = root * (zero ? to_.sign_of_zero : to_.sign_of_others);
+    }
+
     __device__ void put(int q, float value) const {
         value = fminf(value, static_cast<float>(to_.beside));
         if (to_.distance != nullptr) {
@@ -129,8 +137,10 @@ __device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, con
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if (lane >= place.columns(g)) return;
     const column_fields column(to, g, place, lane);
-    if (to.zeros == nullptr && to.trusted.to == nullptr && to.small)
-        each_owned<4>(t, place, lane, [&](int q, float value) { column.put_distance(q, value); });
+    const bool roots_alone = to.distance != nullptr && to.trusted.to == nullptr && to.small;
+    if (roots_alone && to.zeros != nullptr)
+        each_owned<4>(t, place, lane, [&](int q, float value) { column.put_signed(q, value); });
+    else if (roots_alone) each_owned<4>(t, place, lane, [&](int q, float value) { column.put_distance(q, value); });
     else each_owned<2>(t, place, lane, [&](int q, float value) { column.put(q, value); });
 }
 
