@@ -243,6 +243,15 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
             EXPECT_EQ(check(device_engine(), solve(shape, make_fill(kind, shape, k++), spacings()[0]), wanted, dress{}),
                       "");
         }
+    // Large enough to be looked at for having few sites.
+    const shape_t volume{162, 162, 162};
+    for (bool sites : {false, true}) {
+        const outputs wanted{sites ? outputs::distance_t::none : outputs::distance_t::float32, outputs::squared_t::none,
+                             sites, false};
+        EXPECT_EQ(
+            check(device_engine(), solve(volume, make_fill(fill::one, volume, k++), spacings()[0]), wanted, dress{}),
+            "");
+    }
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace nearfield::test {
 
 /// Which fields one call fills, with which types and layouts.
 struct wanted_fields {
-    std::optional<dtype> squared, distance, index, trusted;
+    std::optional<dtype> squared{}, distance{}, index{}, trusted{};
     bool coordinates = false, label = false;
     layout image_layout = layout::contiguous, output_layout = layout::contiguous;
 };
