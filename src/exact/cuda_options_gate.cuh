@@ -1,6 +1,6 @@
-// Work that is done only where a flag on the device says so, without a word from the host: a kernel behind a gate starts
-// few blocks, which look at the flag and then share the work. (Started in full, the blocks of one call at 512^3 would be
-// 300 thousand.)
+// Work that is done only where a flag on the device says so, without a word from the host: a kernel behind a gate
+// starts few blocks, which look at the flag and then share the work. (Started in full, the blocks of one call at
+// 512^3 would be 300 thousand.)
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The last pass of the tiles with options: its kernel, and the fields that it writes itself, which are float32 distances,
-// with a sign or without, and the trust mask. Others are made from its states.
+// The last pass of the tiles with options: its kernel, and the fields that it writes itself, which are float32
+// distances, with a sign or without, and the trust mask. Others are made from its states.
 #pragma once
 
 #include "exact/cuda_options_tile.cuh"

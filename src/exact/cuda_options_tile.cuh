@@ -3,9 +3,9 @@
 //
 // - A step costs h(k) - h(k - 1), where h is what k cells along the axis add: weight * k^2, or, where distances end at
 //   faces, weight * (2 k - 1)^2. Costs never fall from step to step, which is all that the argument needs.
-// - A row next to one of another class, or next to a closed border, gets h(1) after the first step. From there on the steps
-//   make h(d) of it at distance d. What crosses a change of class is never too small: a row d steps away from such a
-//   row has cells of two classes within d + 1, one of which is not its own, and gets h(d + 1) or more.
+// - A row next to one of another class, or next to a closed border, gets h(1) after the first step. From there on the
+//   steps make h(d) of it at distance d. What crosses a change of class is never too small: a row d steps away from
+//   such a row has cells of two classes within d + 1, one of which is not its own, and gets h(d + 1) or more.
 // - Values of `saturated` and more are not told apart. A sum with one of them is one of them too, so values below are
 //   exact. Where one is left at the end that could be a distance, the call is refused: the engine without tiles, which
 //   waits behind a gate, then does it all.

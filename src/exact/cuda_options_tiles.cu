@@ -10,7 +10,8 @@
 namespace nearfield::exact {
 namespace {
 
-// Values stay below this, so that a word's half has a bit left for a flag, and adding what a step adds overflows nothing.
+// Values stay below this, so that a word's half has a bit left for a flag, and adding what a step adds overflows
+// nothing.
 constexpr std::int64_t largest_saturated = 28672;
 // Steps along an axis. The engine behind costs as much as a few hundred.
 constexpr int most_steps_along = 64;
@@ -140,7 +141,7 @@ option_tiles::windows option_tiles::windows_along(int axis) const {
     return {own, steps, count, lane_rows_for(own + 2 * steps)};
 }
 
-// ---- memory ----------------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------------------------
 
 void option_tiles::reserve() {
     const auto take = [&](std::int64_t count) {
@@ -171,7 +172,7 @@ narrow_states option_tiles::states(const std::byte* memory) const {
     return states;
 }
 
-// ---- launches --------------------------------------------------------------------------------------------------------
+// ---- launches ---------------------------------------------------------------------------------------------------
 
 /// The passes of a call, in order.
 class tile_passes {

@@ -1,7 +1,7 @@
-// The image as bits, for the tiles of the engine with options: a word for 32 neighbouring cells of a line, words of a line
-// one after another. What a bit says: that the cell is a site; that it is zero; or that its class is not that of the
-// cell before it along an axis. Whatever the number of classes and the type of the image, no later kernel needs to know
-// more.
+// The image as bits, for the tiles of the engine with options: a word for 32 neighbouring cells of a line, words of a
+// line one after another. What a bit says: that the cell is a site; that it is zero; or that its class is not that of
+// the cell before it along an axis. Whatever the number of classes and the type of the image, no later kernel needs
+// to know more.
 #pragma once
 
 #include "exact/cuda_options_marks.hpp"
@@ -163,8 +163,8 @@ __global__ void __launch_bounds__(word_threads)
     for (int i = 0; i < Others; ++i) to.along[i][word] = along[i];
 }
 
-/// The same, 16 bytes a lane, of lines that are whole words and begin at multiples of 16 bytes. Lanes whose cells are of
-/// one word put their bits together.
+/// The same, 16 bytes a lane, of lines that are whole words and begin at multiples of 16 bytes. Lanes whose cells are
+/// of one word put their bits together.
 template <class Bits, int Others>
 __global__ void __launch_bounds__(word_threads)
     pack_changes_wide(const Bits* image, const __grid_constant__ packed_changes to) {
