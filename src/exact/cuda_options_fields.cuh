@@ -27,7 +27,9 @@ inline outputs contiguous_fields(const plan& p, const item& to, const fields<dev
     o.squared32 = reinterpret_cast<std::uint32_t*>(pointer(to.squared, squared, dtype::uint32));
     o.squared64 = reinterpret_cast<std::uint64_t*>(pointer(to.squared, squared, dtype::uint64));
     o.squared_float = reinterpret_cast<double*>(pointer(to.squared, squared, dtype::float64));
-    o.index = reinterpret_cast<std::int64_t*>(to.index.data);
+    const dtype index = types.index.type;
+    o.index = reinterpret_cast<std::int64_t*>(pointer(to.index, index, dtype::int64));
+    o.index32 = reinterpret_cast<std::int32_t*>(pointer(to.index, index, dtype::int32));
     o.coordinates = reinterpret_cast<std::int32_t*>(to.coordinates.data);
     o.image_rank = to.planes;
     std::copy_n(to.plane_axis, to.planes, o.problem_axis);
