@@ -76,7 +76,7 @@ targets() {
 
 for part in $parts; do
     case $part in
-        tests) run_tests device_tests 'Device*:OptionsDevice*-*DeviceLarge*:*DeviceBig*:*Sanitizer*'
+        tests) run_tests device_tests '-*DeviceLarge*:*DeviceBig*:*Sanitizer*'
                run_tests device_large '*DeviceLarge*' ;;
         big) NEARFIELD_TEST_BIG=1 run_tests device_big '*DeviceBig*' ;;
         sanitize) sanitize ;;
