@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(short_threads)
 }
 
 // Lines of up to so many rows: the threads of a hull wait for each other longer than all rows take.
-constexpr int few_rows = 128;
+constexpr int few_rows = 64;
 
 template <bool Last, int... I>
 __device__ void put_square(const wide_square& best, int rows, const metric<std::int32_t>& m, std::int64_t cell,
