@@ -92,7 +92,8 @@ TEST(OptionsPlan, NumbersFollowTheGrid) {
     EXPECT_EQ(numbers({100, 100}, {.spacing = 0.7}), "float64");
     EXPECT_EQ(numbers({100, 100}, {.spacing = 0.5}), "int32") << "squares are quarters, and few";
     EXPECT_EQ(numbers({100, 100}, {.spacing = {1.25, 0.75}, .half_cell = true}), "int32");
-    EXPECT_EQ(numbers({30000, 100}, {.spacing = 0.5}), "float64");
+    EXPECT_EQ(numbers({30000, 100}, {.spacing = 0.5}), "int32");
+    EXPECT_EQ(numbers({40000, 100}, {.spacing = 0.5}), "float64") << "quarters beyond int32";
     EXPECT_EQ(numbers({100, 100}, {.spacing = 1e9}), "float64");
     EXPECT_EQ(numbers({100000, 9, 9}, {.batch_axes = 1}), "int32") << "images are small, however many";
 }
