@@ -97,9 +97,10 @@ struct job {
 /// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
 /// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
 /// those 4, and half a byte; 2 more where a side other than the last two is longer than 1024. Nearest sites of images and
-/// volumes of up to 2^31 cells in unit spacing take a quarter of a byte a cell, 4 more from 3 axes on, and 2 more where a line
-/// of another axis than the last is longer than 1024 cells. Always 1 more where the image is not contiguous bytes, and the
-/// size of each output that is not contiguous. Options take more: labels and signs a
+/// volumes in unit spacing, as long as squares stay below 2^30 and coordinates take 31 bits together, need a quarter of a byte
+/// a cell, 4 more from 3 axes on, and 2 more where a line of another axis than the last is longer than 1024 cells. Always
+/// 1 more where the image is not contiguous bytes, and the size of each output that is not contiguous. Options take more:
+/// labels and signs a
 /// copy of an image that is not contiguous (signs: a byte a cell), any option on a device a state of its own and, for labels
 /// and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
 ///
