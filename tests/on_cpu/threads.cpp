@@ -1,0 +1,197 @@
+#include "threads.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+// Saves the registers that a called function keeps and the stack, and goes on where `to` was saved.
+extern "C" void on_cpu_switch(void** from, void* to);
+asm(R"(
+.text
+.globl on_cpu_switch
+.type on_cpu_switch, @function
+on_cpu_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size on_cpu_switch, .-on_cpu_switch
+)");
+
+namespace on_cpu {
+namespace {
+
+constexpr unsigned most_threads = 1024;
+constexpr std::size_t most_shared = 227 * 1024;
+// Not a power of two apart: the tops of all stacks would share a few lines of the cache.
+constexpr std::size_t stack_bytes = (64 << 10) + 4096, stack_skew = 192;
+
+struct warp {
+    unsigned alive, ready, met, at_barrier;  // masks of lanes
+    unsigned generation;
+    const char* name;  // of the function where they meet
+    unsigned present[2];
+    std::uint64_t said[2][warp_lanes];
+};
+
+struct block {
+    std::vector<warp> warps;
+    std::vector<void*> stack_pointers;
+    int alive, met, yes;
+    counted last;
+    const char* name;
+    const std::function<void()>* body;
+    void* scheduler;
+    unsigned self;  // the running thread
+};
+
+std::mutex running;  // one grid at a time: shared variables are static
+block b;
+std::vector<std::byte> dynamic_memory;
+
+[[noreturn]] void fail(const char* what, const char* a, const char* c = "") {
+    std::fprintf(stderr, "on_cpu: %s: %s %s (block %u, thread %u)\n", what, a, c, blockIdx.x, b.self);
+    std::abort();
+}
+
+std::byte* stack_top(unsigned thread) {
+    static std::byte* const all = [] {
+        void* const memory = mmap(nullptr, most_threads * (stack_bytes + stack_skew), PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) fail("no memory", "for stacks");
+        return static_cast<std::byte*>(memory);
+    }();
+    return all + (thread + 1) * (stack_bytes + stack_skew);
+}
+
+void release_warp(warp& w) {
+    if (w.met == 0 || w.met != w.alive) return;
+    w.present[w.generation % 2] = w.met;
+    w.ready |= w.met, w.met = 0, ++w.generation;
+}
+
+void release_block() {
+    if (b.met == 0 || b.met != b.alive) return;
+    b.last = {b.yes, b.met};
+    b.met = b.yes = 0;
+    for (warp& w : b.warps) w.ready |= w.at_barrier, w.at_barrier = 0;
+}
+
+void go_to_scheduler() { on_cpu_switch(&b.stack_pointers[b.self], b.scheduler); }
+
+void whole_thread() {
+    (*b.body)();
+    warp& w = b.warps[b.self / warp_lanes];
+    w.alive &= ~(1u << b.self % warp_lanes);
+    --b.alive;
+    release_warp(w);
+    release_block();
+    go_to_scheduler();
+    std::abort();
+}
+
+void start(unsigned threads) {
+    b.warps.assign((threads + warp_lanes - 1) / warp_lanes, warp{});
+    b.stack_pointers.resize(threads);
+    for (unsigned t = 0; t < threads; ++t) {
+        void* first[9]{};  // six registers, where to go on, where that returns to (nowhere), and a pad that aligns
+        first[6] = reinterpret_cast<void*>(&whole_thread);
+        std::byte* const at = stack_top(t) - sizeof(first) - 8;
+        std::memcpy(at, first, sizeof(first));
+        b.stack_pointers[t] = at;
+        warp& w = b.warps[t / warp_lanes];
+        w.alive = w.ready |= 1u << t % warp_lanes;
+    }
+    b.alive = static_cast<int>(threads), b.met = b.yes = 0;
+}
+
+/// Lets every lane that is ready go on. In odd blocks the last one first: who forgot to meet is seen in one of the orders.
+bool step(unsigned warp_number, bool backwards) {
+    warp& w = b.warps[warp_number];
+    const bool any = w.ready != 0;
+    while (w.ready != 0) {
+        const unsigned lane = static_cast<unsigned>(backwards ? 31 - std::countl_zero(w.ready) : std::countr_zero(w.ready));
+        w.ready &= ~(1u << lane);
+        b.self = warp_number * warp_lanes + lane;
+        threadIdx = {b.self % blockDim.x, b.self / blockDim.x % blockDim.y, b.self / (blockDim.x * blockDim.y)};
+        on_cpu_switch(&b.scheduler, b.stack_pointers[b.self]);
+    }
+    return any;
+}
+
+void run_block() {
+    const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    const bool backwards = blockIdx.x % 2 == 1;
+    start(threads);
+    const auto warps = static_cast<unsigned>(b.warps.size());
+    while (b.alive > 0) {
+        bool any = false;
+        for (unsigned i = 0; i < warps; ++i) any |= step(backwards ? warps - 1 - i : i, backwards);
+        if (any || b.alive == 0) continue;
+        for (const warp& w : b.warps)
+            if (w.met != 0) fail("threads wait for each other for ever", b.met > 0 ? b.name : "", w.name);
+        fail("threads wait for each other for ever", b.name);
+    }
+}
+
+}  // namespace
+
+std::byte* shared_memory() { return dynamic_memory.data(); }
+
+told meet_warp(std::uint64_t mine, unsigned mask, const char* name) {
+    warp& w = b.warps[b.self / warp_lanes];
+    const unsigned lane = b.self % warp_lanes, generation = w.generation % 2, bit = 1u << lane;
+    if ((w.alive & ~mask) != 0) fail("the mask leaves out lanes that run", name);
+    if (w.met == 0) w.name = name;
+    else if (std::strcmp(w.name, name) != 0) fail("lanes of a warp meet at different functions", name, w.name);
+    w.said[generation][lane] = mine;
+    w.met |= bit;
+    release_warp(w);
+    go_to_scheduler();
+    return {w.said[generation], w.present[generation], static_cast<int>(lane)};
+}
+
+counted meet_block(bool mine, const char* name) {
+    warp& w = b.warps[b.self / warp_lanes];
+    if (b.met == 0) b.name = name;
+    else if (std::strcmp(b.name, name) != 0) fail("threads of a block meet at different functions", name, b.name);
+    w.at_barrier |= 1u << b.self % warp_lanes;
+    ++b.met, b.yes += mine ? 1 : 0;
+    release_block();
+    go_to_scheduler();
+    return b.last;
+}
+
+void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body) {
+    const std::lock_guard<std::mutex> alone(running);
+    if (threads.x * threads.y * threads.z > most_threads || shared_bytes > most_shared)
+        fail("a block is too large", "threads or shared memory");
+    gridDim = blocks, blockDim = threads;
+    b.body = &body;
+    dynamic_memory.assign(shared_bytes, std::byte{0xa5});
+    dynamic_memory.shrink_to_fit();
+    for (unsigned z = 0; z < blocks.z; ++z)
+        for (unsigned y = 0; y < blocks.y; ++y)
+            for (unsigned x = 0; x < blocks.x; ++x) {
+                blockIdx = {x, y, z};
+                run_block();
+            }
+}
+
+}  // namespace on_cpu

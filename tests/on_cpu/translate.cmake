@@ -1,0 +1,21 @@
+# cmake -DFROM=src -DTO=folder -P translate.cmake: writes the .cu and .cuh files with the two things that no stand-in header
+# can explain to a C++ compiler said otherwise: shared memory of a size known at the launch, and PTX of one operand.
+# Lines keep their numbers. Files that stay the same are not written, so that only what depends on a change is built again.
+file(GLOB sources RELATIVE ${FROM} ${FROM}/base/*.cu ${FROM}/base/*.cuh ${FROM}/exact/*.cu ${FROM}/exact/*.cuh)
+foreach(name IN LISTS sources)
+  file(READ ${FROM}/${name} text)
+  string(REGEX REPLACE "extern __shared__ ([a-zA-Z0-9_:]+) ([a-z_]+)\\[\\]" "\\1* const \\2 = on_cpu::dynamic_shared<\\1>()" text "${text}")
+  string(REGEX REPLACE "asm\\(\"([a-z]+)\\.([a-z]+)\\.([a-z0-9]+) %0, %1;\"([ \n]*): \"=.\"\\(([a-z]+)\\)([ \n]*): \"[a-z]\"" "\\4\\6\\5 = on_cpu::ptx::\\1_\\2_\\3(" text "${text}")
+  string(REGEX REPLACE "asm\\(\"([a-z]+)\\.([a-z]+)\\.([a-z]+)\\.([a-z0-9]+) %0, %1;\"([ \n]*): \"=.\"\\(([a-z]+)\\)([ \n]*): \"[a-z]\"" "\\5\\7\\6 = on_cpu::ptx::\\1_\\2_\\3_\\4(" text "${text}")
+  set(text "#line 1 \"${FROM}/${name}\"\n${text}")
+  if(name MATCHES "\\.cu$")
+    string(APPEND name ".cpp")
+  endif()
+  set(before "")
+  if(EXISTS ${TO}/${name})
+    file(READ ${TO}/${name} before)
+  endif()
+  if(NOT before STREQUAL text)
+    file(WRITE ${TO}/${name} "${text}")
+  endif()
+endforeach()
