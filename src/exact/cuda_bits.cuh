@@ -129,6 +129,33 @@ __device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bo
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
 }
 
+/// Sixteen cells as bits; bytes outside the image are not read.
+__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
+    const std::uint8_t* const end = image.data + image.lines * image.length;
+    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    if (from >= image.data && from + 16 <= end)
+        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 16; ++i)
+        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
+    return bits ^ flip;
+}
+
+/// The lane's 32 of up to 1024 cells from `from` on, wherever that is: with the cells before the first one that share its
+/// sixteen.
+__device__ inline std::uint32_t word_anywhere(const site_bytes& image, const std::uint8_t* from, int cells) {
+    const int lane = threadIdx.x, skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % 16);
+    const auto sixteen = [&](int nth) {
+        return 16 * nth < skipped + cells ? sixteen_cells(image, from - skipped + 16 * nth) : 0;
+    };
+    const std::uint32_t low = sixteen(2 * lane), high = sixteen(2 * lane + 1),
+                        behind = lane == cuda::warp - 1 ? sixteen(2 * cuda::warp) : 0, bits = low | high << 16,
+                        next = __shfl_down_sync(cuda::every_lane, bits, 1);
+    const std::uint32_t word = __funnelshift_r(bits, lane == cuda::warp - 1 ? behind : next, skipped);
+    const int left = cells - lane * cuda::warp;
+    return left >= cuda::warp ? word : left <= 0 ? 0 : word & ((1u << left) - 1);
+}
+
 /// The lane's word, with the nearest sites to either side among the words of the lanes `filled`.
 __device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled) {
     const int lane = threadIdx.x;
@@ -222,9 +249,10 @@ __global__ void __launch_bounds__(pack_threads)
         const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
         const auto cells =
             static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
-        const auto* const from = reinterpret_cast<const uint4*>(image.data + line * image.length + start);
+        const std::uint8_t* const from = image.data + line * image.length + start;
         const std::uint32_t word =
-            Sixteens ? word_by_sixteen(from, cells, image.zero_is_site) : image.word(line, stretch);
+            Sixteens ? word_by_sixteen(reinterpret_cast<const uint4*>(from), cells, image.zero_is_site)
+                     : word_anywhere(image, from, cells);
         const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
         const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
                             filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;
@@ -256,18 +284,6 @@ __global__ void __launch_bounds__(pack_threads)
 __device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
     const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
     return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
-}
-
-/// Sixteen cells as bits; bytes outside the image are not read.
-__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
-    const std::uint8_t* const end = image.data + image.lines * image.length;
-    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
-    if (from >= image.data && from + 16 <= end)
-        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
-    std::uint32_t bits = 0;
-    for (int i = 0; i < 16; ++i)
-        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
-    return bits ^ flip;
 }
 
 /// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a

@@ -156,7 +156,15 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         const bool none = list.count == 0 && list.end - list.from == lines.rows();
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
-    if (__syncthreads_or(!fits || offers > squares * many_offers)) return hard.add(at.group.outer);
+    if (__syncthreads_or(!fits || offers > squares * many_offers)) {
+        if constexpr (offers_all_rows<LaneRows, V>) {
+            const word_values line(lines, at.group, lane);
+            return offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target,
+                                                        [&](int row) { return line.load(row); });
+        } else {
+            return hard.add(at.group.outer);
+        }
+    }
     static_assert(most_squares <= 2);
 #pragma unroll 1
     for (int i = 0; i < squares; ++i)

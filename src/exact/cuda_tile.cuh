@@ -7,7 +7,7 @@
 // cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
 // different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
 // a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for the hulls
-// (cuda_hard.cuh).
+// (cuda_hard.cuh); very short lines are finished where they are.
 //
 // A warp owns a line at a time: lane l holds rows [l * n, l * n + n) in the low halves of n registers and the rows
 // `half` further on in the high ones, so that only the outermost rows come from other lanes.
@@ -15,6 +15,7 @@
 
 #include <cuda_fp16.h>
 
+#include "exact/cuda_all_rows.cuh"
 #include "exact/cuda_windows.cuh"
 
 namespace nearfield::exact {
@@ -380,14 +381,19 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const auto inner = static_cast<std::int32_t>(lines.inner());
     const tile_target<std::int32_t, Last> target{m, to, first, inner, width};
     const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
-    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return hard.add(at.group.number);
+    const auto leave = [&] {
+        if constexpr (offers_all_rows<LaneRows, std::int32_t>)
+            offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target, [&](int row) { return from[target.row_at(row)]; });
+        else hard.add(at.group.number);
+    };
+    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return leave();
     if constexpr (Last) fill_roots(t);
     const bool fours = width == cuda::warp && inner % cuda::warp == 0;
     const std::int32_t* const corner = from - lane;
     if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
         fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(r.rows));
     else fill_from_values(t, from, inner, r.rows);
-    if (!finish_tile(t, target, r, first_check)) hard.add(at.group.number);
+    if (!finish_tile(t, target, r, first_check)) leave();
 }
 
 }  // namespace

@@ -62,7 +62,13 @@ public:
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
     /// What tiles leave does not go to the hulls in shared memory.
-    [[nodiscard]] bool far(int axis) const { return p_.numbers != tier::int32 || !rows_fit_shared(p_, axis); }
+    [[nodiscard]] bool far(int axis) const {
+        return p_.numbers != tier::int32 || (!leave_nothing(axis) && !rows_fit_shared(p_, axis));
+    }
+    /// Tiles finish all that they begin.
+    [[nodiscard]] bool leave_nothing(int axis) const {
+        return p_.numbers == tier::int32 && p_.size[static_cast<std::size_t>(axis)] <= all_rows;
+    }
 
     /// Volumes with few sites are searched site by site.
     [[nodiscard]] bool points() const {
@@ -226,6 +232,7 @@ public:
                                     dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
                                     points_, to_);
         });
+        if (tiles_.leave_nothing(axis_)) return;
         if (tiles_.far(axis_)) return finish_by_posts(from);
         if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
     }
@@ -240,7 +247,7 @@ public:
                                     points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
-        else finish_short(search_hard<Last>, from, groups);
+        else if (!tiles_.leave_nothing(axis_)) finish_short(search_hard<Last>, from, groups);
         if constexpr (Last)
             if (tiles_.points()) search_by_points();
     }
@@ -305,7 +312,8 @@ private:
     }
     template <int LaneRows>
     static constexpr std::size_t bytes() {
-        return sizeof(std::uint32_t) * tile<LaneRows>::words;
+        constexpr int all = offers_all_rows<LaneRows, std::int32_t> ? all_rows * cuda::warp : 0;
+        return sizeof(std::uint32_t) * std::max<int>(tile<LaneRows>::words, all);
     }
 
     const device& on_;

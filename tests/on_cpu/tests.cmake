@@ -17,13 +17,15 @@ endif()
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(engine ${CMAKE_CURRENT_BINARY_DIR}/on_cpu)
 file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/base/*.cu* ${PROJECT_SOURCE_DIR}/src/exact/*.cu*)
-set(as_cpp)
+set(translated)
 foreach(source IN LISTS device_sources)
-  if(source MATCHES "src/(.*\\.cu)$")
-    list(APPEND as_cpp ${engine}/${CMAKE_MATCH_1}.cpp)
-  endif()
+  file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})
+  string(REGEX REPLACE "\\.cu$" ".cu.cpp" name ${name})
+  list(APPEND translated ${engine}/${name})
 endforeach()
-add_custom_command(OUTPUT ${engine}/translated BYPRODUCTS ${as_cpp}
+set(as_cpp ${translated})
+list(FILTER as_cpp INCLUDE REGEX "\\.cpp$")
+add_custom_command(OUTPUT ${engine}/translated BYPRODUCTS ${translated}
   COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR}/src -DTO=${engine} -P ${here}/translate.cmake
   COMMAND ${CMAKE_COMMAND} -E touch ${engine}/translated
   DEPENDS ${device_sources} ${here}/translate.cmake VERBATIM)
