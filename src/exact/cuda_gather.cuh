@@ -158,9 +158,11 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     }
     if (__syncthreads_or(!fits || offers > squares * many_offers)) {
         if constexpr (offers_all_rows<LaneRows, V>) {
-            const word_values line(lines, at.group, lane);
-            return offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target,
-                                                        [&](int row) { return line.load(row); });
+            const word_lines::reader line(lines, at.group, lane);
+            return offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target, [&](int row) {
+                const std::int32_t apart = line.load(row);
+                return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
+            });
         } else {
             return hard.add(at.group.outer);
         }

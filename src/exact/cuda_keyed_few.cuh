@@ -25,56 +25,6 @@ __device__ inline std::uint64_t tie_order(const listed_point& p) {
            static_cast<std::uint64_t>(p.z);
 }
 
-/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together: with
-/// a warp a list, one of hundreds of sites is waited for.
-class lists_around {
-public:
-    __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
-        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes) {}
-
-    /// Lists so many further up and down can have a site within `bound`.
-    __device__ bool matter(int apart, std::int32_t bound) const {
-        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
-        return apart < lists_.lists_an_image && rows * rows <= bound;
-    }
-    /// Calls use(whether there is one, site), all lanes of a warp together.
-    template <class Use>
-    __device__ void visit(int apart, const Use& use) const {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-        for (const int nth : {middle_ - apart, middle_ + apart}) {
-            if (nth < 0 || nth >= lists_.lists_an_image || (apart == 0 && nth != middle_)) continue;
-            const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
-            const int count = lists_.counts[first_ + nth];
-#pragma unroll 4
-            for (int at = static_cast<int>(threadIdx.x) - lane; at < count; at += brick_threads)
-                use(at + lane < count, at + lane < count ? points[at + lane] : listed_point{});
-            if (apart == 0) return;
-        }
-    }
-
-private:
-    const point_lists& lists_;
-    std::int64_t first_;
-    int middle_;
-};
-
-/// For all threads alike, the least bound of a brick's values that a site sets.
-__device__ inline std::int32_t bound_of(few_memory& memory, const lists_around& lists, const brick& b) {
-    if (threadIdx.x == 0) memory.bound = unbounded, memory.count = 0;
-    __syncthreads();
-    std::int32_t bound = unbounded;
-    for (int apart = 0; lists.matter(apart, bound); ++apart) {
-        std::int32_t here = unbounded;
-        lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
-        here = __reduce_min_sync(cuda::every_lane, here);
-        if (threadIdx.x % cuda::warp == 0 && here < unbounded) atomicMin(&memory.bound, here);
-        __syncthreads();
-        bound = memory.bound;
-        __syncthreads();
-    }
-    return bound;
-}
-
 /// For all threads alike: how many sites can win in the brick, listed in order; -1 when they are too many.
 __device__ inline int list_winners(few_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, mine = static_cast<int>(threadIdx.x);

@@ -12,8 +12,9 @@ namespace {
 
 constexpr int brick_warps = 16;
 constexpr int brick_threads = brick_warps * cuda::warp;
-constexpr int listed_points = 2048;  // of a block, before they are offered
-static_assert(listed_points >= 2 * brick_threads);
+constexpr int batch_loads = 4;  // of a thread, before it looks at any
+constexpr int batch_points = batch_loads * brick_threads;
+constexpr int listed_points = 2 * batch_points;  // of a block, before they are offered
 
 /// Finds, for the brick whose block calls it, what can win.
 struct brick {
@@ -81,83 +82,111 @@ struct brick_memory {
     std::int32_t bound;
 };
 
-/// The lists of one image as the calling warp of a block takes turns at them: those of the brick's own planes first, then
-/// outward, until all that is farther is beyond `bound`, which may fall on the way.
-class lists_outward {
+/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together: with
+/// a warp a list, one of thousands of sites is waited for.
+class lists_around {
 public:
-    __device__ lists_outward(const point_lists& lists, std::int64_t first, const brick& b, int warp)
-        : lists_(lists), first_(first), b_(b), turn_(warp) {}
+    __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
+        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes) {}
 
-    __device__ bool next(std::int32_t bound) {
-        for (; turn_ < 2 * lists_.lists_an_image; turn_ += brick_warps) {
-            const int apart = (turn_ + 1) / 2, middle = b_.z / list_planes,
-                      nth = turn_ % 2 == 0 ? middle + apart : middle - apart;
-            const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
-            if (rows * rows > bound) break;
-            if (nth < 0 || nth >= lists_.lists_an_image) continue;
-            points_ = lists_.points + (first_ + nth) * lists_.capacity, count_ = lists_.counts[first_ + nth];
-            turn_ += brick_warps;
-            return true;
-        }
-        turn_ = 2 * lists_.lists_an_image;
-        count_ = 0;
-        return false;
+    /// Lists so many further up and down can have a site within `bound`.
+    __device__ bool matter(int apart, std::int32_t bound) const {
+        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+        return apart < lists_.lists_an_image && rows * rows <= bound;
     }
-    __device__ const listed_point* points() const { return points_; }
-    __device__ int count() const { return count_; }
+    /// Calls begin(how many) before each batch of sites, all threads of the block alike, and for each of them use(whether the
+    /// lane has one, site), all lanes of a warp together.
+    template <class Begin, class Use>
+    __device__ void visit(int apart, const Begin& begin, const Use& use) const {
+        for (const int nth : {middle_ - apart, middle_ + apart}) {
+            if (nth < 0 || nth >= lists_.lists_an_image || (apart == 0 && nth != middle_)) continue;
+            const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
+            const int count = lists_.counts[first_ + nth];
+            for (int first = 0; first < count; first += batch_points) {
+                begin(min(batch_points, count - first));
+                const int mine = first + static_cast<int>(threadIdx.x);
+                listed_point loaded[batch_loads];
+#pragma unroll
+                for (int i = 0; i < batch_loads; ++i)
+                    loaded[i] = mine + i * brick_threads < count ? points[mine + i * brick_threads] : listed_point{};
+#pragma unroll
+                for (int i = 0; i < batch_loads; ++i)
+                    if (first + i * brick_threads < count) use(mine + i * brick_threads < count, loaded[i]);
+            }
+            if (apart == 0) return;
+        }
+    }
+    template <class Use>
+    __device__ void visit(int apart, const Use& use) const {
+        visit(
+            apart, [](int) {}, use);
+    }
 
 private:
     const point_lists& lists_;
     std::int64_t first_;
-    const brick& b_;
-    int turn_;
-    const listed_point* points_ = nullptr;
-    int count_ = 0;
+    int middle_;
 };
 
-/// For all threads alike, the least bound of a brick's values that a point sets.
-__device__ inline std::int32_t bound_of(brick_memory& memory, lists_outward lists, const brick& b, int lane) {
-    if (threadIdx.x == 0) memory.bound = no_site<std::int32_t>(), memory.count = 0;
+/// For all threads alike, the least bound of a brick's values that a site sets.
+template <class Memory>
+__device__ std::int32_t bound_of(Memory& memory, const lists_around& lists, const brick& b) {
+    constexpr std::int32_t unbounded = no_site<std::int32_t>();
+    if (threadIdx.x == 0) memory.bound = unbounded, memory.count = 0;
     __syncthreads();
-    const volatile std::int32_t* const bound = &memory.bound;
-    while (lists.next(__shfl_sync(cuda::every_lane, *bound, 0))) {
-        std::int32_t here = no_site<std::int32_t>();
-        for (int at = lane; at < lists.count(); at += cuda::warp) here = min(here, b.most(lists.points()[at]));
+    std::int32_t bound = unbounded;
+    for (int apart = 0; lists.matter(apart, bound); ++apart) {
+        std::int32_t here = unbounded;
+        lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
         here = __reduce_min_sync(cuda::every_lane, here);
-        if (lane == 0 && here < no_site<std::int32_t>()) atomicMin(&memory.bound, here);
+        if (threadIdx.x % cuda::warp == 0 && here < unbounded) atomicMin(&memory.bound, here);
+        __syncthreads();
+        bound = memory.bound;
+        __syncthreads();
     }
-    __syncthreads();
-    return *bound;
+    return bound;
+}
+
+/// Puts the points of the calling warp's lanes that win on the list, which has room for them.
+template <class Memory>
+__device__ void list_point(Memory& memory, bool wins, const listed_point& p) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
+    if (winners == 0) return;
+    int place = 0;
+    if (lane == 0) place = atomicAdd(&memory.count, __popc(winners));
+    place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
+    if (wins) memory.points[place] = p;
 }
 
 /// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the end.
 template <class Values, bool Last>
-__device__ void finish_brick(brick_memory& memory, lists_outward lists, const brick& b, std::int32_t bound,
+__device__ void finish_brick(brick_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound,
                              const brick_square& mine, const tile_target<std::int32_t, Last>& target) {
     offers<Values> to(bound);
     const bool within = mine.rows.top <= mine.rows.bottom;
-    const int lane = mine.rows.lane;
-    const volatile int* const listed = &memory.count;
-    int at = 0;
-    for (bool more = lists.next(bound), any = true; any;) {
-        // After this look each warp adds 32 points at most.
-        while (more && __shfl_sync(cuda::every_lane, *listed, 0) <= listed_points - brick_threads) {
-            const listed_point p = at + lane < lists.count() ? lists.points()[at + lane] : listed_point{};
-            const bool wins = at + lane < lists.count() && b.least(p) <= bound;
-            const std::uint32_t winners = __ballot_sync(cuda::every_lane, wins);
-            int place = 0;
-            if (lane == 0 && winners != 0) place = atomicAdd(&memory.count, __popc(winners));
-            place = __shfl_sync(cuda::every_lane, place, 0) + __popc(winners & ((1u << lane) - 1));
-            if (wins) memory.points[place] = p;
-            at += cuda::warp;
-            if (at >= lists.count()) at = 0, more = lists.next(bound);
-        }
-        any = __syncthreads_or(more);
+    const auto offer_listed = [&] {
+        __syncthreads();
         if (within) mine.offer(memory.points, memory.count, to);
         __syncthreads();
         if (threadIdx.x == 0) memory.count = 0;
         __syncthreads();
-    }
+    };
+    int room = listed_points;  // at least; for all threads alike
+    for (int apart = 0; lists.matter(apart, bound); ++apart)
+        lists.visit(
+            apart,
+            [&](int coming) {
+                if (room < coming) {
+                    __syncthreads();
+                    room = listed_points - memory.count;
+                    __syncthreads();
+                }
+                if (room < coming) offer_listed(), room = listed_points;
+                room -= coming;
+            },
+            [&](bool is_one, const listed_point& p) { list_point(memory, is_one && b.least(p) <= bound, p); });
+    offer_listed();
     to.finish();
     if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
@@ -183,8 +212,8 @@ __global__ void __launch_bounds__(brick_threads, 2)
         b.z = static_cast<int>(plane - image * deep) * list_planes;
         b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
         b.z1 = min(b.z + list_planes, depth) - 1;
-        const lists_outward outward(lists, image * deep, b, warp);
-        const std::int32_t most = bound_of(memory, outward, b, lane);
+        const lists_around around(lists, image, b);
+        const std::int32_t most = bound_of(memory, around, b);
         const int y = b.y + warp;
         brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
@@ -192,8 +221,8 @@ __global__ void __launch_bounds__(brick_threads, 2)
         const tile_target<std::int32_t, Last> target{
             m, to, image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
             static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
-        if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, outward, b, most, mine, target);
-        else finish_brick<wide_square>(memory, outward, b, most, mine, target);
+        if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, around, b, most, mine, target);
+        else finish_brick<wide_square>(memory, around, b, most, mine, target);
         __syncthreads();
     }
 }

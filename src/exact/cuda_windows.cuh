@@ -88,21 +88,6 @@ struct word_lines {
     };
 };
 
-/// The first pass's values along one line of the second, for the hulls.
-class word_values {
-public:
-    __device__ word_values(const word_lines& of, const word_group& group, int lane) : line_(of, group, lane) {}
-    __device__ std::int32_t load(std::int64_t row) const {
-        const std::int32_t apart = line_.load(row);
-        return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
-    }
-    __device__ std::int32_t value(std::int32_t loaded) const { return loaded; }
-    __device__ std::int32_t key(std::int32_t, std::int64_t) const { return 0; }
-
-private:
-    word_lines::reader line_;
-};
-
 /// Lines with the values that the passes before left.
 struct value_lines {
     static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
