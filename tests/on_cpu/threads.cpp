@@ -126,7 +126,8 @@ bool step(unsigned warp_number, bool backwards) {
     warp& w = b.warps[warp_number];
     const bool any = w.ready != 0;
     while (w.ready != 0) {
-        const unsigned lane = static_cast<unsigned>(backwards ? 31 - std::countl_zero(w.ready) : std::countr_zero(w.ready));
+        const unsigned lane =
+            static_cast<unsigned>(backwards ? 31 - std::countl_zero(w.ready) : std::countr_zero(w.ready));
         w.ready &= ~(1u << lane);
         b.self = warp_number * warp_lanes + lane;
         threadIdx = {b.self % blockDim.x, b.self / blockDim.x % blockDim.y, b.self / (blockDim.x * blockDim.y)};

@@ -113,7 +113,9 @@ struct cudaFuncAttributes {
     int ptxVersion;
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void*) { return of->ptxVersion = 90, cudaSuccess; }
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void*) {
+    return of->ptxVersion = 90, cudaSuccess;
+}
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int bytes) {
     return bytes <= 227 * 1024 ? cudaSuccess : cudaErrorInvalidValue;
 }

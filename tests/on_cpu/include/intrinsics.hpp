@@ -80,9 +80,9 @@ namespace on_cpu {
 template <class Of>
 std::uint32_t by_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c, Of of) {
     const auto one = [&](int at) {
-        return std::uint32_t{static_cast<std::uint16_t>(of(static_cast<std::uint16_t>(a >> at),
-                                                           static_cast<std::uint16_t>(b >> at),
-                                                           static_cast<std::uint16_t>(c >> at)))};
+        return std::uint32_t{
+            static_cast<std::uint16_t>(of(static_cast<std::uint16_t>(a >> at), static_cast<std::uint16_t>(b >> at),
+                                          static_cast<std::uint16_t>(c >> at)))};
     };
     return one(0) | one(16) << 16;
 }
@@ -105,8 +105,12 @@ inline std::uint32_t __viaddmin_u16x2(std::uint32_t a, std::uint32_t b, std::uin
 inline std::uint32_t __viaddmax_u16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return on_cpu::by_halves(a, b, c, [](auto x, auto y, auto z) { return max(static_cast<on_cpu::u16>(x + y), z); });
 }
-inline std::uint32_t __vimin3_u16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return __vminu2(__vminu2(a, b), c); }
-inline std::uint32_t __vimax3_u16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return __vmaxu2(__vmaxu2(a, b), c); }
+inline std::uint32_t __vimin3_u16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return __vminu2(__vminu2(a, b), c);
+}
+inline std::uint32_t __vimax3_u16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return __vmaxu2(__vmaxu2(a, b), c);
+}
 inline on_cpu::u32 __vimin3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return min(min(a, b), c); }
 inline on_cpu::s32 __vimin3_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) { return min(min(a, b), c); }
 inline on_cpu::u32 __vimax3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(max(a, b), c); }
@@ -253,5 +257,7 @@ T __reduce_or_sync(unsigned mask, T x) {
 namespace on_cpu::ptx {
 inline std::uint32_t bfind_shiftamt_u32(std::uint32_t x) { return x == 0 ? ~0u : std::countl_zero(x); }
 inline float rsqrt_approx_ftz_f32(float x) { return static_cast<float>(1 / std::sqrt(static_cast<double>(x))); }
-inline std::uint32_t sqrt_approx_ftz_f32(std::uint32_t x) { return std::bit_cast<std::uint32_t>(std::sqrt(std::bit_cast<float>(x))); }
+inline std::uint32_t sqrt_approx_ftz_f32(std::uint32_t x) {
+    return std::bit_cast<std::uint32_t>(std::sqrt(std::bit_cast<float>(x)));
+}
 }  // namespace on_cpu::ptx
