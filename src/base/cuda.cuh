@@ -27,11 +27,9 @@ enum class order : std::uint8_t {
     overlapped  ///< it calls wait_for_kernel_before() before it touches memory
 };
 
-/// In a kernel launched `overlapped`, the first thing that all its threads do: returns when all that the kernels before it
-/// wrote can be read. The kernel after it may take its place on the device from now on; it waits there in turn.
+/// In a kernel launched `overlapped`: returns when all that the kernels before it wrote can be read.
 __device__ inline void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
 #endif
 }

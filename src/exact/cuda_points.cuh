@@ -118,8 +118,7 @@ public:
     }
     template <class Use>
     __device__ void visit(int apart, const Use& use) const {
-        visit(
-            apart, [](int) {}, use);
+        visit(apart, [](int) {}, use);
     }
 
 private:

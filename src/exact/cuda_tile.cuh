@@ -6,8 +6,7 @@
 // steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
 // cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
 // different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
-// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for the hulls
-// (cuda_hard.cuh); very short lines are finished where they are.
+// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles (cuda_hard.cuh).
 //
 // A warp owns a line at a time: lane l holds rows [l * n, l * n + n) in the low halves of n registers and the rows
 // `half` further on in the high ones, so that only the outermost rows come from other lanes.
@@ -156,7 +155,7 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
 template <int LaneRows>
 __device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* first, std::int32_t inner, int rows) {
     const unsigned lane = threadIdx.x % cuda::warp;
-#pragma unroll 4
+#pragma unroll 8
     for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
         const std::int32_t a =
             pair < static_cast<unsigned>(rows) ? min(first[static_cast<std::int64_t>(pair) * inner], cap) : cap;
@@ -383,7 +382,8 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
     const auto leave = [&] {
         if constexpr (offers_all_rows<LaneRows, std::int32_t>)
-            offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target, [&](int row) { return from[target.row_at(row)]; });
+            offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target,
+                                                 [&](int row) { return from[target.row_at(row)]; });
         else hard.add(at.group.number);
     };
     if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return leave();
