@@ -27,7 +27,8 @@ inline block_shape hull_block(std::int64_t rows) {
             static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
 }
 
-// Cells of volumes that are looked at for being sparse: from 128^3 on. It takes two more launches, 5 us.
+// Cells of volumes that are looked at for being sparse. It takes two more launches, of 128^3 2 us (0.029 to 0.031 ms at
+// 10 %), which at 0.01 % brings 0.066 to 0.032 (H100, 2026-11-21).
 constexpr std::int64_t least_listed = 1 << 21;
 
 /// How a pass's lines are cut into tiles.

@@ -44,8 +44,8 @@ target_compile_options(test_exact_device_on_cpu PRIVATE -w -O1 -ffp-contract=off
 target_link_libraries(test_exact_device_on_cpu PRIVATE nearfield_exact_tests nearfield::nearfield fmt::fmt GTest::gtest_main rapidcheck)
 
 if(NEARFIELD_DEVICE_ON_CPU)
-  # Half a minute; all of it takes hours here.
+  # Half a minute of processor time. Of the rest one test must fail here: streams do not run beside the caller.
   add_test(NAME device_on_cpu COMMAND test_exact_device_on_cpu
-    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:OptionsDevice.*Grids*-*40x41x43:*1025x3x5)
+    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:OptionsDevice.*Grids*-*40x41x43:*1025x3x5)
   set_tests_properties(device_on_cpu PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
 endif()
