@@ -248,9 +248,9 @@ public:
 private:
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const block_shape block = hull_block(rows_);
+        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));
         cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
-                                block.threads, block.shared, from, m_, hard_, to_);
+                                threads, posted_lines::bytes(rows_), from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;

@@ -77,6 +77,7 @@ inline const std::vector<shape_case>& medium_shapes() {
         {{3, 65, 67}, "3-D slab, 3 along the first axis"},
         {{65, 3, 67}, "3-D slab, 3 along the middle axis"},
         {{40, 41, 43}, "3-D, several tiles, primes"},
+        {{131, 5, 37}, "3-D, first axis in five bands of 32, the last of 3"},
         {{1025, 3, 5}, "3-D, first axis beyond 1024"},
         {{3, 1025, 5}, "3-D, middle axis beyond 1024"},
         {{3, 5, 1025}, "3-D, contiguous axis beyond 1024"},
