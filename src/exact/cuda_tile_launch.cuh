@@ -84,10 +84,9 @@ public:
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
                 const auto posts = this->posts<std::int32_t>(memory);
-                listed = posts.images * posts.posts * posts.length;
-                ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
-                nearest_ = memory.reserve<std::int32_t>(listed);
-                winners_ = memory.reserve<std::uint16_t>(listed);
+                const std::int64_t cells = posts.images * posts.posts * posts.length;
+                nearest_ = memory.reserve<std::int32_t>(cells);
+                winners_ = memory.reserve<std::uint16_t>(cells);
                 owners = lines.images;
             }
         }
@@ -255,14 +254,12 @@ private:
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
-        const far_lists lists = tiles_.lists(memory_, posts.length);
+        const post_memory shape(posts.length);
         cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
                                 dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
-        build_hulls<hard_posts>(posts, posts.groups(), lists);
-        cuda::launch_overlapped(
-            on_, walk_posts<V>,
-            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
+        cuda::launch_overlapped(on_, find_winners<V>, std::min(posts.images * posts.posts, 8 * multiprocessors),
+                                dim3(static_cast<unsigned>(shape.threads())), static_cast<std::size_t>(shape.bytes()),
+                                hard_, posts);
         cuda::launch_overlapped(
             on_, finish_between<V, Last>,
             std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
