@@ -72,7 +72,7 @@ public:
     void reserve(cuda::workspace& memory) {
         if (points()) {
             const point_lists lists = this->lists_of_points(memory);
-            flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
+            flags_ = memory.reserve<std::int32_t>(2 + volumes() * lists.lists_an_image);
             points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
         }
         std::int64_t tiles = 0, owners = 0, ranges = 0, listed = 0;
@@ -138,7 +138,8 @@ public:
         if (!points()) return lists;
         const std::int64_t planes = p_.size[last_axis() - 2];
         lists.many = memory.get<std::int32_t>(flags_);
-        lists.counts = lists.many + 1;
+        lists.candidates = lists.many + 1;
+        lists.counts = lists.many + 2;
         lists.points = memory.get<listed_point>(points_);
         lists.capacity = static_cast<int>(blocks_for(p_.cells / volumes() / planes * list_planes, cells_a_point));
         lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
@@ -150,7 +151,7 @@ public:
     }
     void clear_points(const device& on, const cuda::workspace& memory) const {
         if (points())
-            clear(on, memory.get<std::int32_t>(flags_), 1 + volumes() * lists_of_points(memory).lists_an_image);
+            clear(on, memory.get<std::int32_t>(flags_), 2 + volumes() * lists_of_points(memory).lists_an_image);
     }
     /// Of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
@@ -219,6 +220,10 @@ public:
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
         pack(on_, image, lines, points_, tiles_.counts(memory_));
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            if (tiles_.points())
+                cuda::launch_overlapped(on_, count_candidates, sampled_bricks, dim3(brick_threads), 0, points_,
+                                        bricks(m_, tiles_.volumes()));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
@@ -274,11 +279,9 @@ private:
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
-        const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
-                                                                blocks_for(m_.size[m_.rank - 2], brick_warps) *
-                                                                blocks_for(m_.size[m_.rank - 1], cuda::warp);
-        cuda::launch_overlapped(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0,
-                                points_, m_, volumes, to_);
+        const bricks all(m_, tiles_.volumes());
+        cuda::launch_overlapped(on_, search_points<Last>, std::min(all.count(), 2 * multiprocessors),
+                                dim3(brick_threads), 0, points_, m_, all, to_);
     }
     /// Of up to `count` groups.
     template <class Groups, class Lines>
