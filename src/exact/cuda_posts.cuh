@@ -3,25 +3,99 @@
 // Every 32nd row of an image is a post. The winning row never moves back along a line (core.hpp), so that between two
 // posts only the rows from the winner at the one to the winner at the other can win: 33 on average, whatever the image.
 // The winners at the posts are found the other way round, the image being 32 times smaller then: how far the nearest site
-// of each column is from each post, then hulls along the posts (cuda_post_hulls.cuh). At last a warp takes 32 rows of 32
-// lines and each lane is offered the rows that its line has left; where these are very many, all warps of a block do.
+// of each column is from each post, then hulls along the posts (cuda_far.cuh). At last a warp takes 32 rows of 32 lines
+// and each lane is offered the rows that its line has left; where these are very many, all warps of a block do.
 #pragma once
 
-#include "exact/cuda_post_hulls.cuh"
+#include "exact/cuda_far.cuh"
 #include "exact/cuda_square.cuh"
 
 namespace nearfield::exact {
 namespace {
 
+constexpr int post_rows = 32;
 constexpr int column_warps = 8;
 constexpr int column_threads = column_warps * cuda::warp;
 constexpr int chunk_rows = post_rows * cuda::warp;  // that a warp looks at in one go
 constexpr int most_chunks = static_cast<int>(most_packed / chunk_rows) + 1;
 constexpr int between_warps = 8;
-constexpr int most_own_rows = 96;    // left to a lane: with more, 32 rows at a time are looked at first
-constexpr int most_alone_rows = 256;  // left to a warp's lane: with more, all warps of a block share them
-constexpr int most_shared = 512;     // squares of a block that its warps share
+constexpr int most_own_rows = 96;     // left to a lane: with more, 32 rows at a time are looked at first
+constexpr int most_alone_rows = 640;  // left to a warp's lane: with more, all warps of a block share them
+constexpr int most_shared = 512;      // squares of a block that its warps share
 constexpr int between_threads = between_warps * cuda::warp;
+
+/// 32 neighbouring posts of one image.
+struct post_group {
+    std::int64_t number;
+    std::int64_t image;
+    int first;
+};
+
+/// Lines along the posts of all images, with values in the numbers V. A post after the last row closes each image.
+template <class V>
+struct post_lines {
+    static constexpr bool keeps_ties = false;
+    using group = post_group;
+    using number = V;
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each column, for each post
+    std::uint16_t* winners = nullptr;  ///< row that wins: for each post, for each column
+    std::int64_t images = 1;
+    std::int64_t length = 1;
+    int posts = 1;
+
+    __device__ static V value(std::int32_t loaded) { return square(loaded); }
+    __device__ static V square(std::int32_t rows) { return static_cast<V>(rows) * rows; }
+    NF_HD std::int64_t groups_an_image() const { return (posts + cuda::warp - 1) / cuda::warp; }
+    NF_HD std::int64_t groups() const { return images * groups_an_image(); }
+    __device__ post_group group_of(std::int64_t number) const {
+        const std::int64_t image = quotient(number, groups_an_image());
+        return {number, image, static_cast<int>(number - image * groups_an_image()) * cuda::warp};
+    }
+    __device__ int rows() const { return static_cast<int>(length); }
+    __device__ std::int64_t inner() const { return posts; }
+    __device__ int width(const post_group& g) const { return min(posts - g.first, cuda::warp); }
+    __device__ std::int64_t first_cell(const post_group& g, int lane) const {
+        return g.image * length * posts + g.first + lane;
+    }
+    __device__ std::uint16_t* winners_of(std::int64_t image, int post) const {
+        return winners + (image * posts + post) * length;
+    }
+
+    /// Loads how far a column's nearest site is from the lane's post.
+    class reader {
+    public:
+        __device__ reader(const post_lines& of, const post_group& g, int lane)
+            : nearest_(of.nearest + of.first_cell(g, lane)), posts_(of.posts), row_((g.first + lane) * post_rows) {}
+        __device__ std::int32_t load(std::int64_t x) const {
+            const std::int32_t site = nearest_[x * posts_];
+            return site < 0 ? none : abs(site - row_);
+        }
+        __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
+        /// The row itself.
+        __device__ std::int32_t site(std::int32_t x) const { return nearest_[static_cast<std::int64_t>(x) * posts_]; }
+
+    private:
+        static constexpr std::int32_t none = -1;
+        const std::int32_t* nearest_;
+        int posts_, row_;
+    };
+};
+
+/// All groups of posts of the images that have hard tiles.
+struct hard_posts {
+    const std::int32_t* images;
+    const std::int32_t* list;
+    std::int64_t groups_an_image;
+
+    template <class V>
+    __device__ hard_posts(const hard_tiles& hard, const post_lines<V>& lines)
+        : images(hard.owner_count), list(hard.owners), groups_an_image(lines.groups_an_image()) {}
+    __device__ std::int64_t count() const { return *images * groups_an_image; }
+    __device__ std::int64_t operator[](std::int64_t nth) const {
+        const std::int64_t image = quotient(nth, groups_an_image);
+        return list[image] * groups_an_image + nth - image * groups_an_image;
+    }
+};
 
 /// A matrix of 32 x 32 bits, a row a lane, turned round: bit i of lane l becomes bit l of lane i.
 __device__ inline std::uint32_t turn_bits(std::uint32_t row) {
@@ -111,13 +185,39 @@ __global__ void __launch_bounds__(column_threads)
             for (int c = 0; c < chunk; ++c) before = max(before, memory.last[c][lane]);
             for (int c = chunks - 1; c > chunk; --c) after = min(after, memory.first[c][lane]);
             nearest_in_chunk(bits, memory.rows[warp], chunk * chunk_rows, before, after);
-            const int first = chunk * cuda::warp;
-            std::int32_t* const nearest = to.nearest_of(g.outer, first) + g.x + lane;
-            if (lane >= lines.width(g)) continue;
-            for (int post = 0; post < min(cuda::warp, to.posts - first); ++post)
-                nearest[post * to.length] = memory.rows[warp][post][lane];
+            __syncwarp();
+            const int post = chunk * cuda::warp + lane;
+            std::int32_t* const nearest = to.nearest + (g.outer * to.length + g.x) * to.posts + post;
+            for (int x = 0; x < lines.width(g) && post < to.posts; ++x)
+                nearest[static_cast<std::int64_t>(x) * to.posts] = memory.rows[warp][lane][x];
+            __syncwarp();
         }
         __syncthreads();
+    }
+}
+
+/// A warp 32 columns of 32 posts: the nearest sites' rows, along finished hulls.
+template <class V>
+__global__ void __launch_bounds__(walk_threads)
+    walk_posts(const post_lines<V> lines, const hard_tiles hard, const far_lists lists) {
+    cuda::wait_for_kernel_before();
+    const hard_posts groups(hard, lines);
+    constexpr int block_cells = walk_warps * band_rows;
+    const int parts = (lines.rows() + block_cells - 1) / block_cells;
+    for (std::int64_t nth = blockIdx.x; nth < groups.count() * parts; nth += gridDim.x) {
+        const std::int64_t above = quotient(nth, parts);
+        const post_group g = lines.group_of(groups[above]);
+        const int from =
+            static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
+        if (from >= lines.rows()) continue;
+        const int lane = min(static_cast<int>(threadIdx.x), lines.width(g) - 1);
+        const far_hull<post_lines<V>> hull(lines, lists, g, lane);
+        const typename post_lines<V>::reader line(lines, g, lane);
+        std::uint16_t* const winners = lines.winners_of(g.image, g.first + lane);
+        walk<false>(
+            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, lines.rows()), 1,
+            [](const auto& p) { return p.row(); },
+            [&](int x, V, std::int32_t site_x) { winners[x] = static_cast<std::uint16_t>(line.site(site_x)); });
     }
 }
 

@@ -84,9 +84,10 @@ public:
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
                 const auto posts = this->posts<std::int32_t>(memory);
-                const std::int64_t cells = posts.images * posts.posts * posts.length;
-                nearest_ = memory.reserve<std::int32_t>(cells);
-                winners_ = memory.reserve<std::uint16_t>(cells);
+                listed = posts.images * posts.posts * posts.length;
+                ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
+                nearest_ = memory.reserve<std::int32_t>(listed);
+                winners_ = memory.reserve<std::uint16_t>(listed);
                 owners = lines.images;
             }
         }
@@ -231,7 +232,10 @@ public:
                                     points_, to_);
         });
         if (tiles_.far(axis_)) return finish_by_posts(from);
-        if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
+        if constexpr (std::is_same_v<V, std::int32_t>) {
+            if (three_fit()) finish_short(search_hard_words<Last, few_bands>, from, lines.tiles);
+            else finish_short(search_hard_words<Last, most_bands>, from, lines.tiles);
+        }
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -244,27 +248,34 @@ public:
                                     points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
-        else finish_short(search_hard<Last>, from, groups);
+        else if (three_fit()) finish_short(search_hard<Last, few_bands>, from, groups);
+        else finish_short(search_hard<Last, most_bands>, from, groups);
         if constexpr (Last)
             if (tiles_.points()) search_by_points();
     }
 
 private:
+    /// Of the blocks that finish hard tiles, on a multiprocessor.
+    [[nodiscard]] bool three_fit() const { return rows_ > few_rows && rows_ <= few_bands * band_rows; }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));
-        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
-                                threads, posted_lines::bytes(rows_), from, m_, hard_, to_);
+        const std::int64_t bands = blocks_for(rows_, band_rows),
+                           fit = three_fit() ? 3 * few_bands / bands : 2 * blocks_for(short_rows, rows_);
+        cuda::launch_overlapped(on_, kernel, std::min(tiles, multiprocessors * fit),
+                                dim3(cuda::warp, static_cast<unsigned>(bands)), posted_lines::bytes(rows_), from, m_,
+                                hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
-        const post_memory shape(posts.length);
+        const far_lists lists = tiles_.lists(memory_, posts.length);
         cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
                                 dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
-        cuda::launch_overlapped(on_, find_winners<V>, std::min(posts.images * posts.posts, 8 * multiprocessors),
-                                dim3(static_cast<unsigned>(shape.threads())), static_cast<std::size_t>(shape.bytes()),
-                                hard_, posts);
+        build_hulls<hard_posts>(posts, posts.groups(), lists);
+        cuda::launch_overlapped(
+            on_, walk_posts<V>,
+            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
+            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
         cuda::launch_overlapped(
             on_, finish_between<V, Last>,
             std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
