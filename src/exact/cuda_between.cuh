@@ -13,10 +13,6 @@
 namespace nearfield::exact {
 namespace {
 
-// Blocks of at most so many warps have a kernel of their own, of which three fit a multiprocessor: 40 registers a thread.
-constexpr int few_bands = 16, most_bands = short_rows / band_rows;
-template <int Bands>
-inline constexpr int between_blocks = Bands <= few_bands ? 3 : 1;
 constexpr int group_rows = 8;
 constexpr int groups_a_band = band_rows / group_rows;
 static_assert(band_rows % group_rows == 0);

@@ -21,8 +21,8 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
 }
 
 /// A block one hard tile after another.
-template <bool Last, int Bands>
-__global__ void __launch_bounds__(Bands* cuda::warp, between_blocks<Bands>)
+template <bool Last>
+__global__ void __launch_bounds__(short_threads)
     search_hard_words(const word_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
                       const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
@@ -79,9 +79,9 @@ __device__ void search_all_rows(std::int32_t* values, std::int64_t number, const
                std::make_integer_sequence<int, square_rows>{});
 }
 
-/// The same for a pass that reads a state. Very short lines want the registers of the larger block.
-template <bool Last, int Bands>
-__global__ void __launch_bounds__(Bands* cuda::warp, between_blocks<Bands>)
+/// The same for a pass that reads a state.
+template <bool Last>
+__global__ void __launch_bounds__(short_threads)
     search_hard(const value_lines lines, const metric<std::int32_t> m, const hard_tiles hard,
                 const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(Bands* cuda::warp, between_blocks<Bands>)
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const std::int64_t number = hard.list[nth];
         const value_group group = lines.group_of(number);
-        if (Bands > few_bands && lines.rows() <= few_rows) {
+        if (lines.rows() <= few_rows) {
             search_all_rows(reinterpret_cast<std::int32_t*>(rows), number, lines, m, to);
         } else {
             const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));

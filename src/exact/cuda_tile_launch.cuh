@@ -232,10 +232,7 @@ public:
                                     points_, to_);
         });
         if (tiles_.far(axis_)) return finish_by_posts(from);
-        if constexpr (std::is_same_v<V, std::int32_t>) {
-            if (three_fit()) finish_short(search_hard_words<Last, few_bands>, from, lines.tiles);
-            else finish_short(search_hard_words<Last, most_bands>, from, lines.tiles);
-        }
+        if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -248,22 +245,17 @@ public:
                                     points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
-        else if (three_fit()) finish_short(search_hard<Last, few_bands>, from, groups);
-        else finish_short(search_hard<Last, most_bands>, from, groups);
+        else finish_short(search_hard<Last>, from, groups);
         if constexpr (Last)
             if (tiles_.points()) search_by_points();
     }
 
 private:
-    /// Of the blocks that finish hard tiles, on a multiprocessor.
-    [[nodiscard]] bool three_fit() const { return rows_ > few_rows && rows_ <= few_bands * band_rows; }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const std::int64_t bands = blocks_for(rows_, band_rows),
-                           fit = three_fit() ? 3 * few_bands / bands : 2 * blocks_for(short_rows, rows_);
-        cuda::launch_overlapped(on_, kernel, std::min(tiles, multiprocessors * fit),
-                                dim3(cuda::warp, static_cast<unsigned>(bands)), posted_lines::bytes(rows_), from, m_,
-                                hard_, to_);
+        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));
+        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
+                                threads, posted_lines::bytes(rows_), from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
