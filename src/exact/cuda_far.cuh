@@ -177,8 +177,7 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
     __syncthreads();
     for (int step = 1; step < slab_bands; step *= 2) {
-        if (band % (2 * step) == 0)
-            join_slabs(hull, band, band + step, min(band + 2 * step, slab_bands));
+        if (band % (2 * step) == 0) join_slabs(hull, band, band + step, min(band + 2 * step, slab_bands));
         __syncthreads();
     }
     int before = 0;

@@ -19,11 +19,11 @@ constexpr int column_threads = column_warps * cuda::warp;
 constexpr int chunk_rows = post_rows * cuda::warp;  // that a warp looks at in one go
 constexpr int most_chunks = static_cast<int>(most_packed / chunk_rows) + 1;
 constexpr int between_warps = 8;
-constexpr int most_own_rows = 96;     // left to a lane: with more, 32 rows at a time are looked at first
+constexpr int most_own_rows = 96;  // left to a lane: with more, 32 rows at a time are looked at first
 // Left to a warp's lane: with more, all warps of a block share them. Microseconds without, from 256 and from 640 on: a circle
 // in 4096^2 411, 178, 232, in 8192^2 973, 505, 542; balls in 8192^2, whose gaps are wide but offer little, 367, 449, 385.
 constexpr int most_alone_rows = 640;
-constexpr int most_shared = 512;      // squares of a block that its warps share
+constexpr int most_shared = 512;  // squares of a block that its warps share
 constexpr int between_threads = between_warps * cuda::warp;
 
 /// 32 neighbouring posts of one image.

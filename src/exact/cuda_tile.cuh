@@ -6,7 +6,7 @@
 // steps, the minimum over rows up to k away of f(r) + (q - r)^2, because 1 + 3 + ... + (2k - 1) = k^2 and taking the
 // cheapest d steps is always allowed. A step costs a sum of halves and a minimum of three for two cells: they go to
 // different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
-// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for the hulls
+// a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles, for others
 // (cuda_hard.cuh).
 //
 // A warp owns a line at a time: lane l holds rows [l * n, l * n + n) in the low halves of n registers and the rows
