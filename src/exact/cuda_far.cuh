@@ -46,6 +46,7 @@ struct far_lists {
 template <class Lines>
 class far_slab {
 public:
+    static constexpr bool keeps_ties = Lines::keeps_ties;
     using point_type = point_of<Lines>;
 
     __device__ far_slab(slab_memory& memory, std::int32_t first_row) : memory_(memory), first_row_(first_row) {}
@@ -108,36 +109,6 @@ private:
     std::int64_t inner_;
 };
 
-/// One slab of 32 lines by a block, a warp a band of it.
-template <class Lines>
-__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
-                           const typename Lines::group& group, int slab) {
-    const int band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
-    // Lanes beyond the last line repeat it; they write the same rows to the same list.
-    const int mine = min(lane, lines.width(group) - 1);
-    const typename Lines::reader line(lines, group, mine);
-    const int first_row = slab * slab_rows, rows = min(slab_rows, lines.rows() - first_row);
-    const int from = band * band_rows, end = min(from + band_rows, rows);
-#pragma unroll 8
-    for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
-
-    far_slab<Lines> hull(memory, first_row);
-    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
-    __syncthreads();
-    for (int step = 1; step < slab_bands; step *= 2) {
-        if (band % (2 * step) == 0)
-            merge_bands<Lines::keeps_ties>(hull, band, band + step, min(band + 2 * step, slab_bands));
-        __syncthreads();
-    }
-    int before = 0;
-    for (int b = 0; b < band; ++b) before += hull.end(b) - hull.start(b);
-    const std::int64_t inner = lines.inner();
-    std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
-    const int count = hull.end(band) - hull.start(band);
-    for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
-    if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
-}
-
 /// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
 /// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
 template <class Hull>
@@ -174,7 +145,7 @@ __device__ place tangent_after(Hull& hull, place p, int to, const typename Hull:
     return {p.band, low};
 }
 
-/// Joins the hulls of slabs [from, seam) and [seam, to).
+/// Joins the hulls of slabs, or of bands of one, [from, seam) and [seam, to).
 template <class Hull>
 __device__ void join_slabs(Hull& hull, int from, int seam, int to) {
     place l, r;
@@ -187,6 +158,35 @@ __device__ void join_slabs(Hull& hull, int from, int seam, int to) {
     }
     hull.set(l.band, hull.start(l.band), l.at + 1);
     hull.set(r.band, r.at, hull.end(r.band));
+}
+
+/// One slab of 32 lines by a block, a warp a band of it.
+template <class Lines>
+__device__ void build_slab(slab_memory& memory, const Lines& lines, const far_lists& lists,
+                           const typename Lines::group& group, int slab) {
+    const int band = static_cast<int>(threadIdx.y), lane = static_cast<int>(threadIdx.x);
+    // Lanes beyond the last line repeat it; they write the same rows to the same list.
+    const int mine = min(lane, lines.width(group) - 1);
+    const typename Lines::reader line(lines, group, mine);
+    const int first_row = slab * slab_rows, rows = min(slab_rows, lines.rows() - first_row);
+    const int from = band * band_rows, end = min(from + band_rows, rows);
+#pragma unroll 8
+    for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
+
+    far_slab<Lines> hull(memory, first_row);
+    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
+    __syncthreads();
+    for (int step = 1; step < slab_bands; step *= 2) {
+        if (band % (2 * step) == 0) join_slabs(hull, band, band + step, min(band + 2 * step, slab_bands));
+        __syncthreads();
+    }
+    int before = 0;
+    for (int b = 0; b < band; ++b) before += hull.end(b) - hull.start(b);
+    const std::int64_t inner = lines.inner();
+    std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
+    const int count = hull.end(band) - hull.start(band);
+    for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
+    if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
 
 /// The groups of lines that have hard windows.

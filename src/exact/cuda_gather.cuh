@@ -1,7 +1,7 @@
 // The pass that follows packed lines (cuda_bits.cuh), a block a window of 32 lines. Where the tile has enough sites, 16
 // bits and a few steps (cuda_tile.cuh). Where sites are few, a warp takes 32 rows of the 32 lines at a time and offers them
 // the rows with sites that could win there (cuda_square.cuh), of the whole image where those are few, else of the window
-// and some rows beside it. What both cannot do goes to the hulls (cuda_hard.cuh, cuda_far.cuh).
+// and some rows beside it. What both cannot do is finished between posts (cuda_hard.cuh, cuda_posts.cuh).
 #pragma once
 
 #include "exact/cuda_square.cuh"

@@ -1,5 +1,6 @@
 // Volumes with few sites: all three passes at once, site by site. As lines are packed (cuda_bits.cuh) their sites are also
-// listed, for every 32 planes; where they turn out to be too many, the passes go on as ever and nobody reads the lists.
+// listed, for every 32 planes; where they turn out to be too many, or too many of them at like distances, the passes go on
+// as ever.
 //
 // A block takes a brick of 32 x 16 x 32 cells, the first axis last: a warp 32 rows along that axis of 32 neighbouring
 // lines, as in cuda_square.cuh. The least bound that some site sets for the whole brick picks the sites that can win in it.
@@ -34,6 +35,32 @@ struct brick {
     __device__ std::int32_t most(const listed_point& p) const {
         const std::int32_t dx = across(p.x(), x, x1), dy = across(p.y(), y, y1), dz = across(p.z, z, z1);
         return dx * dx + dy * dy + dz * dz;
+    }
+};
+
+/// The bricks of all volumes, numbered along the last axis first.
+struct bricks {
+    int depth, height, length, across, down, deep;
+    std::int64_t images;
+
+    bricks(const metric<std::int32_t>& m, std::int64_t volumes)
+        : depth(static_cast<int>(m.size[m.rank - 3])),
+          height(static_cast<int>(m.size[m.rank - 2])),
+          length(static_cast<int>(m.size[m.rank - 1])),
+          across((length + 31) / 32),
+          down((height + brick_warps - 1) / brick_warps),
+          deep((depth + list_planes - 1) / list_planes),
+          images(volumes) {}
+    NF_HD std::int64_t count() const { return images * deep * down * across; }
+    __device__ brick at(std::int64_t nth, std::int64_t& image) const {
+        const std::int64_t row = quotient(nth, across), plane = quotient(row, down);
+        image = quotient(plane, deep);
+        brick b;
+        b.x = static_cast<int>(nth - row * across) * 32, b.y = static_cast<int>(row - plane * down) * brick_warps;
+        b.z = static_cast<int>(plane - image * deep) * list_planes;
+        b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
+        b.z1 = min(b.z + list_planes, depth) - 1;
+        return b;
     }
 };
 
@@ -190,36 +217,44 @@ __device__ void finish_brick(brick_memory& memory, const lists_around& lists, co
     if (within) write_square(mine.rows, bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// A block one brick after another, when sites are few. One function, because it is little more than the names of a brick's
-/// parts.
-template <bool Last>
-__global__ void __launch_bounds__(brick_threads, 2)
-    search_points(const point_lists lists, const metric<std::int32_t> m, std::int64_t images,
-                  const sink<std::int32_t, std::int32_t, false, Last> to) {
+/// A block one brick of a sample: how many sites can win in it.
+__global__ void __launch_bounds__(brick_threads) count_candidates(const point_lists lists, const bricks all) {
     cuda::wait_for_kernel_before();
     if (*lists.many != 0) return;
     __shared__ brick_memory memory;
+    std::int64_t image;
+    const brick b = all.at(quotient((2 * blockIdx.x + 1) * all.count(), 2 * sampled_bricks), image);
+    const lists_around around(lists, image, b);
+    const std::int32_t bound = bound_of(memory, around, b);
+    int candidates = 0;
+    for (int apart = 0; around.matter(apart, bound); ++apart)
+        around.visit(apart,
+                     [&](bool is_one, const listed_point& p) { candidates += is_one && b.least(p) <= bound ? 1 : 0; });
+    candidates = __reduce_add_sync(cuda::every_lane, candidates);
+    if (threadIdx.x % cuda::warp == 0 && candidates > 0) atomicAdd(lists.candidates, candidates);
+}
+
+/// A block one brick after another, when sites are few.
+template <bool Last>
+__global__ void __launch_bounds__(brick_threads, 2)
+    search_points(const point_lists lists, const metric<std::int32_t> m, const bricks all,
+                  const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
+    if (!lists.complete()) return;
+    __shared__ brick_memory memory;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),
-               length = static_cast<int>(m.size[m.rank - 1]);
-    const int across = (length + 31) / 32, down = (height + brick_warps - 1) / brick_warps, deep = lists.lists_an_image;
-    const std::int64_t bricks = images * deep * down * across;
-    for (std::int64_t nth = blockIdx.x; nth < bricks; nth += gridDim.x) {
-        const std::int64_t row = quotient(nth, across), plane = quotient(row, down), image = quotient(plane, deep);
-        brick b;
-        b.x = static_cast<int>(nth - row * across) * 32, b.y = static_cast<int>(row - plane * down) * brick_warps;
-        b.z = static_cast<int>(plane - image * deep) * list_planes;
-        b.x1 = min(b.x + 31, length - 1), b.y1 = min(b.y + brick_warps, height) - 1;
-        b.z1 = min(b.z + list_planes, depth) - 1;
+    for (std::int64_t nth = blockIdx.x; nth < all.count(); nth += gridDim.x) {
+        std::int64_t image;
+        const brick b = all.at(nth, image);
         const lists_around around(lists, image, b);
         const std::int32_t most = bound_of(memory, around, b);
         const int y = b.y + warp;
-        brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < height ? b.z1 : b.z - 1, lane}};
+        brick_square mine{b, {nullptr, nullptr, 0, 0, b.z, y < all.height ? b.z1 : b.z - 1, lane}};
         mine.cells.y = mine.cells.y1 = y;
-        const std::int64_t plane_cells = static_cast<std::int64_t>(height) * length;
+        const std::int64_t plane_cells = static_cast<std::int64_t>(all.height) * all.length;
         const tile_target<std::int32_t, Last> target{
-            m, to, image * depth * plane_cells + static_cast<std::int64_t>(y) * length + b.x + lane,
-            static_cast<std::int32_t>(plane_cells), min(length - b.x, 32)};
+            m, to, image * all.depth * plane_cells + static_cast<std::int64_t>(y) * all.length + b.x + lane,
+            static_cast<std::int32_t>(plane_cells), min(all.length - b.x, 32)};
         if (most <= narrow_square::bound) finish_brick<narrow_square>(memory, around, b, most, mine, target);
         else finish_brick<wide_square>(memory, around, b, most, mine, target);
         __syncthreads();

@@ -4,7 +4,7 @@
 // posts only the rows from the winner at the one to the winner at the other can win: 33 on average, whatever the image.
 // The winners at the posts are found the other way round, the image being 32 times smaller then: how far the nearest site
 // of each column is from each post, then hulls along the posts (cuda_far.cuh). At last a warp takes 32 rows of 32 lines
-// and each lane is offered the rows that its line has left.
+// and each lane is offered the rows that its line has left; where these are very many, all warps of a block do.
 #pragma once
 
 #include "exact/cuda_far.cuh"
@@ -20,6 +20,10 @@ constexpr int chunk_rows = post_rows * cuda::warp;  // that a warp looks at in o
 constexpr int most_chunks = static_cast<int>(most_packed / chunk_rows) + 1;
 constexpr int between_warps = 8;
 constexpr int most_own_rows = 96;  // left to a lane: with more, 32 rows at a time are looked at first
+// Left to a warp's lane: with more, all warps of a block share them. Microseconds without, from 256 and from 640 on: a circle
+// in 4096^2 411, 178, 232, in 8192^2 973, 505, 542; balls in 8192^2, whose gaps are wide but offer little, 367, 449, 385.
+constexpr int most_alone_rows = 640;
+constexpr int most_shared = 512;  // squares of a block that its warps share
 constexpr int between_threads = between_warps * cuda::warp;
 
 /// 32 neighbouring posts of one image.
@@ -239,16 +243,17 @@ __device__ void offer_own(const square& s, const left_rows& mine, offers<Values>
     }
 }
 
-/// Offers all lanes the rows that any of them has left.
+/// Offers all lanes the rows that any of them has left; a warp that is one of `parts` every so many groups of 32.
 template <class Values>
-__device__ void offer_all(const square& s, const left_rows& mine, offers<Values>& to) {
+__device__ void offer_all(const square& s, const left_rows& mine, offers<Values>& to, int part = 0, int parts = 1) {
     const int first = __reduce_min_sync(cuda::every_lane, mine.from),
               last = __reduce_max_sync(cuda::every_lane, mine.end);
     const auto load = [&](int row) { return row <= last ? s.words[row] : word_without_sites(); };
-    line_word next = load(first + s.lane);
-    for (int at = first; at <= last; at += cuda::warp) {
+    const int step = parts * cuda::warp;
+    line_word next = load(first + part * cuda::warp + s.lane);
+    for (int at = first + part * cuda::warp; at <= last; at += step) {
         const line_word word = next;
-        next = load(at + cuda::warp + s.lane);
+        next = load(at + step + s.lane);
         const int row = at + s.lane;
         const std::int32_t rows = s.rows_to(row), near = near_word(word);
         to.rows(s, word, row, word.any() ? near * near + rows * rows : no_site<std::int32_t>(), false);
@@ -273,9 +278,9 @@ __device__ void finish_between_wide(const square& s, const left_rows& mine,
     }
 }
 
-template <class Values, class V, bool Last>
-__device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<V, Last>& target) {
-    offers<Values> to(mine.bound);
+/// Offers each lane the first and the last row that its line has left.
+template <class Values>
+__device__ void offer_ends(const square& s, const left_rows& mine, offers<Values>& to) {
     const auto end_of = [&](int row) {
         const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart), rows = s.rows_to(row);
         return rows * rows <= mine.bound ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0};
@@ -283,48 +288,106 @@ __device__ void finish_between_in(const square& s, const left_rows& mine, const 
     to.best.offer(end_of(mine.from), end_of(mine.end));
     to.mine = min(to.mine, to.best.largest());
     to.bound = min(to.bound, __reduce_max_sync(cuda::every_lane, to.mine));
+}
+
+template <class Values, class V, bool Last>
+__device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<V, Last>& target) {
+    offers<Values> to(mine.bound);
+    offer_ends(s, mine, to);
     if (__reduce_max_sync(cuda::every_lane, mine.end - mine.from) <= most_own_rows) offer_own(s, mine, to);
     else offer_all(s, mine, to);
     to.finish();
     write_square(s, to.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// A warp one square after another of the hard tiles.
+/// A square of a hard tile, what its lanes have left, and where it goes.
 template <class V, bool Last>
-__global__ void __launch_bounds__(between_threads, 3)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
-                   const post_lines<V> posts, const value_sink<V, Last> to) {
-    cuda::wait_for_kernel_before();
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = (cut.rows + square_rows - 1) / square_rows;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * squares;
-    for (std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * between_warps + threadIdx.x / cuda::warp;
-         nth < count; nth += static_cast<std::int64_t>(gridDim.x) * between_warps) {
+struct square_between {
+    square s;
+    left_rows left;
+    tile_target<V, Last> target;
+    bool within;  ///< of the image
+
+    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
+                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
+        : target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
         const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
         const int end = min((at.window + 1) * cut.rows, lines.rows());
-        if (top >= end) continue;
-        const int width = lines.width(at.group), mine = min(lane, width - 1);
-        const square s{lines.words(at.group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
-        const std::uint16_t* const winners = posts.winners_of(at.group.outer, top / post_rows) + at.group.x + mine;
-        left_rows left{winners[0], winners[posts.length], 0};
+        within = top < end;
+        if (!within) return;
+        target.first = lines.first_cell(at.group, lane), target.lines = lines.width(at.group);
+        s = {lines.words(at.group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
+        const std::uint16_t* const winners =
+            posts.winners_of(at.group.outer, top / post_rows) + at.group.x + min(lane, target.lines - 1);
+        left = {winners[0], winners[posts.length], 0};
         const auto bound_by = [&](int row) {
             const std::int32_t apart = min(s.words[row].distance(lane), far_apart),
                                rows = min(max(abs(row - top), abs(s.bottom - row)), far_apart);
             return apart * apart + rows * rows;
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
-        const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane),
-                                          static_cast<std::int32_t>(lines.inner()), width};
-        if constexpr (sizeof(V) == sizeof(std::int64_t)) {
-            if (left.bound > largest_bound) {
-                finish_between_wide(s, left, target);
-                continue;
-            }
-        }
+    }
+    static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
+    __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
+
+    __device__ void finish() const {
+        if constexpr (sizeof(V) == sizeof(std::int64_t))
+            if (left.bound > largest_bound) return finish_between_wide(s, left, target);
         if (left.bound <= narrow_square::bound) finish_between_in<narrow_square>(s, left, target);
         else finish_between_in<wide_square>(s, left, target);
     }
+    /// By all warps of a block alike. `best` has room for a square.
+    __device__ void finish_together(std::int32_t* best) const {
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads)
+            best[i] = no_site<std::int32_t>();
+        offers<wide_square> to(left.bound);
+        offer_ends(s, left, to);
+        offer_all(s, left, to, warp, between_warps);
+        to.finish();
+        __syncthreads();
+        to.best.lower(best + s.lane);
+        __syncthreads();
+        if (s.lane < target.lines)
+            for (int i = warp; i <= s.bottom - s.top; i += between_warps)
+                target.put(s.top + i, best[i * cuda::warp + s.lane] + i * i);
+        __syncthreads();
+    }
+};
+
+/// A warp one square after another of the hard tiles; then all warps together those that one would be long at.
+template <class V, bool Last>
+__global__ void __launch_bounds__(between_threads, 3)
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+                   const post_lines<V> posts, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::int32_t best[square_rows * cuda::warp];
+    __shared__ int shared[most_shared], shared_count;
+    if (threadIdx.x == 0) shared_count = 0;
+    __syncthreads();
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const auto square_at = [&](std::int64_t nth) {
+        return square_between<V, Last>(lines, cut, m, hard, posts, to, nth);
+    };
+    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * square_between<V, Last>::squares_of(cut);
+    // Neighbours go to different blocks, because those that take long are neighbours.
+    for (std::int64_t nth = static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x; nth < count;
+         nth += static_cast<std::int64_t>(gridDim.x) * between_warps) {
+        const auto here = square_at(nth);
+        if (!here.within) continue;
+        int place = most_shared;
+        if (here.left.bound <= largest_bound && here.most_left() > most_alone_rows) {
+            if (lane == 0) place = atomicAdd(&shared_count, 1);
+            place = __shfl_sync(cuda::every_lane, place, 0);
+        }
+        if (place >= most_shared) here.finish();
+        else if (lane == 0) shared[place] = static_cast<int>(nth);
+    }
+    __syncthreads();
+    for (int i = 0; i < min(shared_count, most_shared); ++i) square_at(shared[i]).finish_together(best);
 }
 
 }  // namespace

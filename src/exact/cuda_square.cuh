@@ -122,6 +122,11 @@ public:
         for (int i = 0; i < square_rows; ++i) most = __viaddmax_s32(best_[i], i * i, most);
         return most;
     }
+    /// Lowers what several warps share: value - i^2 of row i is at to[32 * i].
+    __device__ void lower(std::int32_t* to) const {
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) atomicMin(to + i * cuda::warp, best_[i]);
+    }
     /// Of a value below float_bound.
     template <int I>
     __device__ float value() const {

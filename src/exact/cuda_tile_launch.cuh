@@ -79,7 +79,7 @@ public:
     void reserve(cuda::workspace& memory) {
         if (points()) {
             const point_lists lists = this->lists_of_points(memory);
-            flags_ = memory.reserve<std::int32_t>(1 + volumes() * lists.lists_an_image);
+            flags_ = memory.reserve<std::int32_t>(2 + volumes() * lists.lists_an_image);
             points_ = memory.reserve<listed_point>(volumes() * lists.lists_an_image * lists.capacity);
         }
         std::int64_t tiles = 0, owners = 0, ranges = 0, listed = 0;
@@ -146,7 +146,8 @@ public:
         if (!points()) return lists;
         const std::int64_t planes = p_.size[last_axis() - 2];
         lists.many = memory.get<std::int32_t>(flags_);
-        lists.counts = lists.many + 1;
+        lists.candidates = lists.many + 1;
+        lists.counts = lists.many + 2;
         lists.points = memory.get<listed_point>(points_);
         lists.capacity = static_cast<int>(blocks_for(p_.cells / volumes() / planes * list_planes, cells_a_point));
         lists.lists_an_image = static_cast<int>(blocks_for(planes, list_planes));
@@ -158,7 +159,7 @@ public:
     }
     void clear_points(const device& on, const cuda::workspace& memory) const {
         if (points())
-            clear(on, memory.get<std::int32_t>(flags_), 1 + volumes() * lists_of_points(memory).lists_an_image);
+            clear(on, memory.get<std::int32_t>(flags_), 2 + volumes() * lists_of_points(memory).lists_an_image);
     }
     /// Of the pass along `axis`.
     [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
@@ -227,6 +228,10 @@ public:
         tiles_.clear_points(on_, memory_);
         const packed_lines lines = tiles_.lines(memory_);
         pack(on_, image, lines, points_, tiles_.counts(memory_));
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            if (tiles_.points())
+                cuda::launch_overlapped(on_, count_candidates, sampled_bricks, dim3(brick_threads), 0, points_,
+                                        bricks(m_, tiles_.volumes()));
         const word_lines from{lines};
         with_lane_rows([&]<int LaneRows>() {
             cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
@@ -256,9 +261,9 @@ public:
 private:
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const block_shape block = hull_block(rows_);
+        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));
         cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
-                                block.threads, block.shared, from, m_, hard_, to_);
+                                threads, posted_lines::bytes(rows_), from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
@@ -285,11 +290,9 @@ private:
     }
     /// Volumes with few sites; the other passes then do nothing.
     void search_by_points() const {
-        const std::int64_t volumes = tiles_.volumes(), bricks = volumes * points_.lists_an_image *
-                                                                blocks_for(m_.size[m_.rank - 2], brick_warps) *
-                                                                blocks_for(m_.size[m_.rank - 1], cuda::warp);
-        cuda::launch_overlapped(on_, search_points<Last>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads), 0,
-                                points_, m_, volumes, to_);
+        const bricks all(m_, tiles_.volumes());
+        cuda::launch_overlapped(on_, search_points<Last>, std::min(all.count(), 2 * multiprocessors),
+                                dim3(brick_threads), 0, points_, m_, all, to_);
     }
     /// Of up to `count` groups.
     template <class Groups, class Lines>

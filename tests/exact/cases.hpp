@@ -80,6 +80,7 @@ inline const std::vector<shape_case>& medium_shapes() {
         {{64, 64, 9}, "3-D, the longest lines that finish in their tiles, both passes"},
         {{60, 1501},
          "2-D, short lines along the first axis, sites far away along the other, whose lines begin anywhere"},
+        {{131, 5, 37}, "3-D, first axis in five bands of 32, the last of 3"},
         {{1025, 3, 5}, "3-D, first axis beyond 1024"},
         {{3, 1025, 5}, "3-D, middle axis beyond 1024"},
         {{3, 5, 1025}, "3-D, contiguous axis beyond 1024"},

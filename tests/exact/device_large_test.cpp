@@ -92,7 +92,7 @@ TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
     const shape_t& shape = GetParam().shape;
     std::uint64_t k = 0;
     for (fill kind : {fill::none, fill::one, fill::corners, fill::sparse4, fill::percent, fill::tenth, fill::fifty,
-                      fill::ninety, fill::sparse3, fill::half}) {
+                      fill::ninety, fill::sparse3, fill::half, fill::diagonal}) {
         SCOPED_TRACE(GetParam().why + (": " + name_of(kind)));
         compare(shape, make_fill(kind, shape, 5), spacings()[0]);
         if (k++ % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 0 ? 2 : 7]);
@@ -112,7 +112,7 @@ const std::vector<shape_case>& large_shapes() {
         {{1921, 65}, "2-D, sites: three windows of columns, the last strip with a row"},
         {{40000, 37}, "2-D, columns far beyond 32768, narrow"},
         {{37, 40000}, "2-D, rows far beyond 32768, low"},
-        {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by offers and by hulls"},
+        {{1024, 1024}, "2-D, the largest tiles of packed lines: by steps, by offers and between posts"},
         {{1023, 1001}, "2-D, tiles with a row less, lines that are no multiple of 16"},
         {{1025, 1057}, "2-D, windows of long lines: the fewest rows that take two"},
         {{2049, 1056}, "2-D, windows of the smaller tiles, the last one cut short"},
@@ -123,7 +123,7 @@ const std::vector<shape_case>& large_shapes() {
         {{3, 1500, 700}, "3-D, windows in both passes after the first"},
         {{5, 700, 640}, "3-D, tiles of 12 rows a lane, the first axis next to nothing"},
         {{200, 200, 200}, "3-D, sides that are no multiple of 32"},
-        {{256, 256, 256}, "3-D, powers of two"},
+        {{256, 256, 256}, "3-D, powers of two; of a diagonal few sites, but many that can win"},
         {{512, 512, 40}, "3-D slab with a short contiguous axis"},
         {{40, 512, 512}, "3-D slab with a short first axis"},
         {{1500, 33, 9}, "3-D, first axis beyond 1024"},
