@@ -31,6 +31,19 @@ bool means_no_gpu(cudaError_t result) {
 /// Stands for all kernels: they are compiled for the same architectures.
 __global__ void any_kernel() {}
 
+/// A stream that is being captured forbids this thread what might wait. Making a pool does not, and the first call of a
+/// process may be one that is captured.
+class relaxed_capture {
+public:
+    relaxed_capture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    ~relaxed_capture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    relaxed_capture(const relaxed_capture&) = delete;
+    relaxed_capture& operator=(const relaxed_capture&) = delete;
+
+private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace
 
 bool kernels_overlap() {
@@ -56,6 +69,7 @@ cudaMemPool_t workspace_pool(int ordinal) {
         props.allocType = cudaMemAllocationTypePinned;
         props.location.type = cudaMemLocationTypeDevice;
         props.location.id = ordinal;
+        const relaxed_capture relaxed;
         check(cudaMemPoolCreate(&pool, &props), "making a memory pool");
         std::uint64_t keep_all = UINT64_MAX;
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all), "setting up a memory pool");
