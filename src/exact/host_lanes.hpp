@@ -44,6 +44,8 @@ template <class V>
 using lane_of = std::remove_cvref_t<decltype(V{}[0])>;
 template <class V>
 inline constexpr bool short_lanes = std::is_same_v<lane_of<V>, std::uint16_t>;
+template <class V>
+inline constexpr bool long_lanes = std::is_integral_v<lane_of<V>> && sizeof(lane_of<V>) == 8;
 
 template <class Tag>
 constexpr std::size_t Lanes(Tag) {
@@ -115,15 +117,40 @@ HWY_INLINE V SaturatedSub(V a, V b) {
     static_assert(short_lanes<V>);
     return (V)_mm_subs_epu16((__m128i)a, (__m128i)b);
 }
+// Of 64-bit integers SSE2 compares nothing, and the compiler goes lane by lane.
+template <class V>
+HWY_INLINE auto Eq(V a, V b) {
+    if constexpr (long_lanes<V>) {
+        const __m128i halves = _mm_cmpeq_epi32((__m128i)a, (__m128i)b);
+        return (V)_mm_and_si128(halves, _mm_shuffle_epi32(halves, _MM_SHUFFLE(2, 3, 0, 1)));
+    } else {
+        return a == b;
+    }
+}
+template <class V>
+HWY_INLINE auto Lt(V a, V b) {
+    if constexpr (long_lanes<V>) {
+        // The sign of the difference, and where that overflows the sign of a.
+        const __m128i x = (__m128i)a, y = (__m128i)b, less = _mm_sub_epi64(x, y);
+        const __m128i sign = _mm_xor_si128(less, _mm_and_si128(_mm_xor_si128(x, y), _mm_xor_si128(less, x)));
+        return (V)_mm_shuffle_epi32(_mm_srai_epi32(sign, 31), _MM_SHUFFLE(3, 3, 1, 1));
+    } else {
+        return a < b;
+    }
+}
+template <class M, class V>
+HWY_INLINE V IfThenElse(M m, V yes, V no) {
+    return (V)(((M)yes & m) | ((M)no & ~m));
+}
 template <class V>
 HWY_INLINE V Min(V a, V b) {
     if constexpr (short_lanes<V>) return a - SaturatedSub(a, b);
-    else return a < b ? a : b;
+    else return IfThenElse(Lt(a, b), a, b);
 }
 template <class V>
 HWY_INLINE V Max(V a, V b) {
     if constexpr (short_lanes<V>) return b + SaturatedSub(a, b);
-    else return a > b ? a : b;
+    else return IfThenElse(Lt(b, a), a, b);
 }
 template <class V>
 HWY_INLINE V Sqrt(V v) {
@@ -145,14 +172,6 @@ HWY_INLINE Vec<Tag> BitCast(Tag, V v) {
 
 // ---- masks -----------------------------------------------------------------------------------------------------------
 
-template <class V>
-HWY_INLINE auto Eq(V a, V b) {
-    return a == b;
-}
-template <class V>
-HWY_INLINE auto Lt(V a, V b) {
-    return a < b;
-}
 template <class M>
 HWY_INLINE M Not(M m) {
     return ~m;
@@ -164,10 +183,6 @@ HWY_INLINE M And(M a, M b) {
 template <class M>
 HWY_INLINE M Or(M a, M b) {
     return a | b;
-}
-template <class M, class V>
-HWY_INLINE V IfThenElse(M m, V yes, V no) {
-    return m ? yes : no;
 }
 template <class M, class V>
 HWY_INLINE V IfThenZeroElse(M m, V no) {
@@ -226,7 +241,7 @@ HWY_INLINE V SumOfLanes(Tag, V v) {
 #endif
 
 namespace nearfield::exact::HWY_NAMESPACE {
-#if defined(__SSE2__) && defined(__GNUC__) && (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128)
+#if defined(__SSE2__) && defined(__GNUC__) && (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3)
 namespace hn = sse2;
 #else
 namespace hn = hwy::HWY_NAMESPACE;
