@@ -241,7 +241,8 @@ HWY_INLINE V SumOfLanes(Tag, V v) {
 #endif
 
 namespace nearfield::exact::HWY_NAMESPACE {
-#if defined(__SSE2__) && defined(__GNUC__) && (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3)
+#if defined(__SSE2__) && defined(__GNUC__) && \
+    (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3)
 namespace hn = sse2;
 #else
 namespace hn = hwy::HWY_NAMESPACE;

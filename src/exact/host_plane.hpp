@@ -37,7 +37,6 @@ public:
 
     step_term first;
     int line_bits = 0, cell_bits = 0;  ///< low bits of numbers, for the winning line and the winning cell
-    std::int64_t rows = 0;             ///< along the first axis
     std::int64_t window = 0;           ///< lines to either side that may matter
     narrow narrow_limit;
     wide wide_limit;

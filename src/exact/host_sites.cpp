@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "exact/host_rows.hpp"
 #include "exact/host_lanes.hpp"
+#include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
 
 HWY_BEFORE_NAMESPACE();
