@@ -77,6 +77,18 @@ private:
     std::int64_t reach_ = 0;
 };
 
+/// The columns along the first axis that have a site, in a volume where they are few. Each is offered to every line by itself.
+struct few_columns {
+    struct column {
+        std::int32_t line, cell;
+    };
+    static std::int64_t most(const plane_layout& at);
+    std::int64_t count = 0;
+    bool all = false;  ///< they are listed; else they are many
+    host_scratch<column> list;
+    host_scratch<std::uint16_t> steps;  ///< of these, in the plane at hand
+};
+
 /// A thread's search of planes.
 template <bool Keyed>
 class plane_search {
@@ -104,11 +116,16 @@ private:
     void prepare(line_buffers<N>& b) const;
     template <class N>
     [[nodiscard]] line_search<N> line_of(const line_buffers<N>& b) const;
+    void find_few(const std::uint16_t* steps);
+    void number_few(const std::uint16_t* steps, std::int64_t image);
+    template <class N>
+    void offer_few(std::int64_t line, const line_buffers<N>& b) const;
     template <class N>
     void take_columns(line_buffers<N>& b);
     void number_columns(const std::int16_t* toward, std::int64_t row);
     narrow solve_row(const std::uint16_t* steps);
     narrow solve_line(std::int64_t line);
+    narrow solve_few(std::int64_t line);
     void solve_wide(const std::uint16_t* steps, std::int64_t line, narrow known);
     void make_wide_plane(const std::uint16_t* steps);
     template <class N>
@@ -124,6 +141,9 @@ private:
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
     host_scratch<wide> tile_value_, tile_winner_;
+    few_columns few_;
+    std::int64_t few_of_ = -1;  ///< the image whose columns these are
+    host_scratch<wide> few_number_;
     host_scratch<std::int32_t> site_;  ///< of the plane's cells: the site along the first axis
     host_scratch<std::int32_t>
         column_;  ///< of a line's cells: the site along the axes before the last; then -1, for none

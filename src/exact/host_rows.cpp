@@ -12,11 +12,11 @@
 #include <cstring>
 
 #include "exact/core.hpp"
+#include "exact/host_lanes.hpp"
 #include "exact/host_rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 /// Cells to either side before blocks are cheaper; fewer after a vector that blocks were needed for. 256^3, 0.01 % sites, with
 /// 12, 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "exact/host_lanes.hpp"
 #include "exact/host_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 /// The lines of one SIMD vector, and what the search needs of its tile. `Negative`: values may be, down to the tile's base.
 template <class V, class K, bool Keyed, bool Negative>

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "exact/host_lanes.hpp"
 #include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Plain loops: the compiler turns them into this instruction set's vectors.
 void number(const std::int16_t* HWY_RESTRICT toward, std::int64_t count, std::int32_t start, const cell_number& n,

@@ -8,11 +8,11 @@
 #include <cmath>
 
 #include "exact/core.hpp"
+#include "exact/host_lanes.hpp"
 #include "exact/host_steps.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 using of_steps = hn::CappedTag<std::uint16_t, 32>;
 using of_bytes = hn::Rebind<std::uint8_t, of_steps>;

@@ -36,6 +36,7 @@ const std::vector<shape_case>& plane_shapes() {
         {{2, 3, 4099}, "3-D, packed numbers beyond 30 bits"},
         {{19, 21, 67}, "3-D, several slabs and vectors"},
         {{5, 2, 33}, "3-D, two lines a plane"},
+        {{9, 64, 64}, "3-D, sites in 16 columns or fewer, or in more"},
     };
     return list;
 }
@@ -97,6 +98,60 @@ TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
     }
 }
 
+/// The last cell of a block is beyond packed numbers to all but the column of sites, whose number is zero. That column must not
+/// count as the cell's winner: it would hide the one that wins in the middle of the block. In the first row two columns change
+/// over within the first half of a block, whose cells are known from both, so that no search in wider numbers repeats them.
+TEST(PlanesLimits, WinnersBeyondKnownValues) {
+    const shape_t shape{110, 4099};
+    const struct {
+        const char* why;
+        std::int64_t row, later, later_row;  ///< of column 1 and of the one that wins from the change on
+    } cases[] = {{"blocks of 16: change at 354 of 352 to 367, the last known cell is 362", 9, 2, 28},
+                 {"blocks of 8: change at 361 of 360 to 367, the last known cell is 363", 3, 3, 38},
+                 {"blocks of 4: change at 361 of 360 to 363, the last known cell is 362", 25, 5, 59}};
+    for (const auto& c : cases) {
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        const auto put = [&](std::int64_t row, std::int64_t column) {
+            sites[static_cast<std::size_t>(row * shape[1] + column)] = 1;
+        };
+        for (std::int64_t row = 0; row < shape[0]; ++row) put(row, 0);
+        put(c.row, 1);
+        put(c.later_row, c.later);
+        // Out of reach; without them the line has so few columns that each is offered to all cells.
+        for (std::int64_t column = 3000; column < 3020; ++column) put(0, column);
+        ASSERT_EQ(check(host_engine(1), solve(shape, sites, unit), outputs{.index = true}, dress{}), "") << c.why;
+    }
+}
+
+/// One column in 256 with sites: as many as are offered to lines one by one, one more, and one alone; in 16 bits and beyond.
+TEST(PlanesLimits, FewColumns) {
+    for (const shape_t& shape : {shape_t{20, 64, 64}, shape_t{300, 8, 64}, shape_t{3, 300, 64}}) {
+        const std::int64_t plane = shape[1] * shape[2], most = plane / 256;
+        for (std::int64_t columns : {std::int64_t{1}, most, most + 1}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            for (std::int64_t k = 0; k < columns; ++k) {
+                // Columns that differ; most have a site, some three.
+                const auto number = mix(static_cast<std::uint64_t>(k + columns));
+                const std::int64_t column = k * 256 + static_cast<std::int64_t>(number % 200);
+                for (std::uint64_t nth = 0; nth < (number % 4 == 0 ? 3 : 1); ++nth) {
+                    const auto row =
+                        static_cast<std::int64_t>(mix(number + nth) % static_cast<std::uint64_t>(shape[0]));
+                    sites[static_cast<std::size_t>(row * plane + column % plane)] = 1;
+                }
+            }
+            for (const spacing_case& cell : {unit, uneven}) {
+                const solved s = solve(shape, sites, cell);
+                for (int threads : {1, 3}) {
+                    ASSERT_EQ(check(host_engine(threads), s, outputs{outputs::distance_t::float32}, dress{}), "")
+                        << text_of(shape) << ", " << columns << " columns";
+                    ASSERT_EQ(check(host_engine(threads), s, outputs::all(), dress{}), "")
+                        << text_of(shape) << ", " << columns << " columns";
+                }
+            }
+        }
+    }
+}
+
 /// A limit changes nothing but what lies beyond it.
 TEST(PlanesLimits, MaxDistance) {
     for (const shape_t& shape : {shape_t{300, 45}, shape_t{45, 300}, shape_t{4, 290, 40}}) {
@@ -122,11 +177,12 @@ TEST(PlanesLimits, MaxDistance) {
 
 /// Images side by side, a thread each, and images one after another with all threads.
 TEST(PlanesBatch, ImagesAreALoop) {
-    for (const shape_t& shape :
-         {shape_t{30, 9, 35}, shape_t{3, 70, 40}, shape_t{13, 4, 5, 33}, shape_t{2, 9, 300, 32}}) {
+    for (const shape_t& shape : {shape_t{30, 9, 35}, shape_t{3, 70, 40}, shape_t{13, 4, 5, 33}, shape_t{2, 9, 300, 32},
+                                 shape_t{9, 5, 40, 64}}) {
         const shape_t inner(shape.begin() + 1, shape.end());
         const std::int64_t cells = cells_of(inner);
-        const flags_t sites = make_random(shape, 0.01, 77);
+        // Of the last one's images some have sites in ten columns or fewer, others in more.
+        const flags_t sites = make_random(shape, shape[2] == 40 ? 0.0006 : 0.01, 77);
         flags_t image(sites.size());
         for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] == 0 ? 1 : 0;
         for (int threads : {1, 2, 5}) {

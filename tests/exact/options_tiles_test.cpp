@@ -139,6 +139,25 @@ TEST_F(OptionsTiles, LinesRoundTheSizesOfTiles) {
     }
 }
 
+/// Lines with nothing but their closed ends, which every word of theirs has to find: the first word, the last, those between.
+TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
+    static const border ends[] = {border::open, border::closed};
+    const named_options cases[] = {
+        {"sites", {.border = borders(ends, 2)}},
+        {"faces", {.half_cell = true, .border = borders(ends, 2)}},
+        {"signed", {.sign = sign::inside_negative, .border = borders(ends, 2)}},
+        {"labels", {.sites = sites::other_labels, .border = borders(ends, 2)}},
+    };
+    for (std::int64_t length : {31, 32, 33, 64, 70, 96, 120}) {
+        const shape_t shape{5, length};
+        const codes_t codes(static_cast<std::size_t>(cells_of(shape)), 1);
+        for (const named_options& each : cases)
+            for (const wanted_fields& wanted : {some_fields()[0], some_fields()[1]})
+                EXPECT_EQ(differs(shape, dtype::uint8, codes, each.options, wanted), "")
+                    << each.name << ", " << text_of(shape);
+    }
+}
+
 /// Distances round 64 cells, where tiles begin to refuse, and far beyond.
 TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
     std::uint64_t seed = 100;
