@@ -33,10 +33,9 @@ constexpr word<border> border_words[] = {
     {"open", border::open}, {"closed", border::closed}, {"periodic", border::periodic}};
 
 
-call call_of(const array& image, const nb::tuple& out, const distance_options& options, nb::handle weights) {
+call call_of(const array& image, const nb::tuple& out, const distance_options& options, const array* weights) {
     call made;
-    made.image = &image, made.options = options;
-    if (!weights.is_none()) made.weights = nb::inst_ptr<array>(weights);
+    made.image = &image, made.weights = weights, made.options = options;
     for (std::size_t k = 0; k < made.out.size(); ++k)
         if (const nb::handle each = out[k]; !each.is_none()) made.out[k] = nb::cast<const array*>(each);
     return made;
@@ -137,25 +136,25 @@ NB_MODULE(_core, m) {
              nb::arg("spacing"), nb::arg("sites"), nb::arg("sign"), nb::arg("half_cell"), nb::arg("border"),
              nb::arg("max_distance"), nb::arg("batch_axes"));
     m.def("run_on_host",
-          [](const array& image, const nb::tuple& out, const distance_options& options, nb::handle weights,
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
              int threads, nb::object progress) {
               run_on_host(call_of(image, out, options, weights), threads, std::move(progress));
           },
           nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
           nb::arg("progress").none());
     m.def("run_on_stream",
-          [](const array& image, const nb::tuple& out, const distance_options& options, nb::handle weights,
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
              int ordinal, std::uintptr_t stream) {
               run_on_stream(call_of(image, out, options, weights), ordinal, stream);
           },
           nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
           nb::arg("stream"));
     m.def("run_staged",
-          [](const array& image, const nb::tuple& out, const distance_options& options, nb::handle weights,
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
              int ordinal) { run_staged(call_of(image, out, options, weights), ordinal); },
           nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
     m.def("plan",
-          [](const array& image, const nb::tuple& out, const distance_options& options, nb::handle weights,
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
              bool on_device, int threads) {
               const call what = call_of(image, out, options, weights);
               return described(on_device ? plan_of(device{nullptr}, what) : plan_of(host{threads}, what));

@@ -192,7 +192,7 @@ class CudaInterface:
         return tuple(x.__cuda_array_interface__["shape"])
 
     def dtype(self, x: Any) -> str:
-        return np.dtype(x.__cuda_array_interface__["typestr"]).name
+        return str(np.dtype(x.__cuda_array_interface__["typestr"]).name)
 
     def place(self, x: Any) -> Place:
         interface = x.__cuda_array_interface__

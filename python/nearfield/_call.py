@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Union
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, framework_of
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, count_of
 
@@ -39,6 +42,7 @@ def compute(
     array = framework.array(name, image)
     place = framework.place(array)
     shape = framework.shape(array)
+    check_axes(name, len(shape))
     out = [
         _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
         for field, dtype in request.fields
@@ -50,11 +54,24 @@ def compute(
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
-    if place.ordinal < 0:
-        _core.run_on_host(seen, described, request.options(), scales, threads, tell)
-    else:
-        _core.run_on_stream(seen, described, request.options(), scales, place.ordinal, place.stream)
+    with arguments_named(name):
+        if place.ordinal < 0:
+            _core.run_on_host(seen, described, request.options(), scales, threads, tell)
+        else:
+            _core.run_on_stream(seen, described, request.options(), scales, place.ordinal, place.stream)
     return out
+
+
+@contextmanager
+def arguments_named(image: str) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds."""
+    try:
+        yield
+    except ValueError as problem:
+        text = str(problem)
+        for field, argument in _ARGUMENT.items():
+            text = text.replace(f"out.{field}", argument)
+        raise ValueError(re.sub(r"\bout\.(\w+)", r"\1_out", re.sub(r"^image\b", image, text))) from None
 
 
 def _output(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Union
 
+import numpy as np
+
 from nearfield import _core
-from nearfield._arrays import framework_of
+from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import compute
 from nearfield._compiled import in_graph
 from nearfield._progress import Progress
@@ -170,11 +172,11 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
     """The type of new distances: the one asked for, that of `out`, or the field's default."""
     if dtype is not None:
         asked = name_of(dtype)
-        if out is not None and element_type(out) != asked:
-            raise ValueError(f"dtype is {asked} and out has {element_type(out)}; leave out one of them")
+        if out is not None and element_type(out, "out") != asked:
+            raise ValueError(f"dtype is {asked} and out has {element_type(out, "out")}; leave out one of them")
         return asked
     if out is not None:
-        return element_type(out)
+        return element_type(out, "out")
     if field == "distance":
         return "float32"
     return _core.squared_distance_type(list(shape), request.options())
@@ -187,22 +189,23 @@ def add_indices(fields: list[tuple[str, str]], given: dict[str, Any], indices: I
         return
     field = "index" if indices == "linear" else "coordinates"
     default = "int64" if field == "index" else "int32"
-    fields.append((field, default if out is None else element_type(out)))
+    fields.append((field, default if out is None else element_type(out, "indices_out")))
     given[field] = out
 
 
-def element_type(x: Any) -> str:
-    return framework_of(x).dtype(x)
+def element_type(x: Any, argument: str = "image") -> str:
+    framework = framework_of(x)
+    if framework is NUMPY and not isinstance(x, np.ndarray):
+        raise TypeError(f"{argument} is {type(x).__name__}; give an array")
+    return framework.dtype(x)
 
 
 def name_of(dtype: Any) -> str:
     """NumPy's name of a type of any framework: np.float32, 'float32', torch.float32, jnp.float32."""
-    import numpy as np
-
     text = str(dtype)
     if text.startswith("torch."):
         return text.removeprefix("torch.")
     try:
-        return np.dtype(dtype).name
+        return str(np.dtype(dtype).name)
     except TypeError:
         raise TypeError(f"dtype is {dtype!r}; give a type such as 'float32'") from None

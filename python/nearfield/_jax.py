@@ -59,7 +59,7 @@ def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
 
 
 def _from_host(answer: np.ndarray[Any, Any]) -> Any:
-    if answer.dtype.itemsize == 8 and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+    if answer.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64"):
         raise TypeError(
             f"the answer is {answer.dtype}, which JAX narrows; choose another dtype, coordinates instead of linear "
             "indices, or jax.config.update('jax_enable_x64', True)"
@@ -67,15 +67,18 @@ def _from_host(answer: np.ndarray[Any, Any]) -> Any:
     return jax.dlpack.from_dlpack(answer)
 
 
+_shape: Any = jax.ShapeDtypeStruct
+
+
 def _traced(image: Any, request: Request, weights: Any, threads: Union[int, None]) -> list[Any]:
     shapes = [
-        jax.ShapeDtypeStruct(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields
+        _shape(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields
     ]
 
     def call(image: Any, *weights: Any) -> list[Any]:
         return _on_host(image, request, weights[0] if weights else None, None, threads)
 
-    return list(jax.pure_callback(call, shapes, image, *([] if weights is None else [weights])))
+    return list(jax.pure_callback(call, shapes, image, *([] if weights is None else [weights]), vmap_method="sequential"))
 
 
 # ---- on a device ------------------------------------------------------------------------------------------------

@@ -47,10 +47,9 @@ def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
         return ()
     if isinstance(value, (int, float)):
         return (float(value),)
-    try:
-        lengths = tuple(float(each) for each in value)
-    except TypeError:
-        lengths = (_number("spacing", value),)
+    if isinstance(value, str):
+        raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
+    lengths = tuple(_number("spacing", each) for each in value) if isinstance(value, Iterable) else (_number("spacing", value),)
     if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
         return (1.0,) * batch_axes + lengths
     return lengths

@@ -76,7 +76,7 @@ def voronoi(
         fields.append(("label", element_type(seeds)))
     if return_distances or out is not None:
         field = "distance" if weights is None else "squared"
-        fields.append((field, element_type(out) if out is not None else "float32" if weights is None else "float64"))
+        fields.append((field, element_type(out, "out") if out is not None else "float32" if weights is None else "float64"))
         given[field] = out
     if not fields:
         raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
