@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -76,6 +77,18 @@ def check_axes(name: str, count: int) -> None:
         raise ValueError(f"{name} has {count} axes; give an array of 1 to 8 axes")
 
 
+@lru_cache(maxsize=64)
+def numpy_name(dtype: np.dtype[Any]) -> str:
+    """The name of an element type, whatever its byte order; NumPy makes it anew every time."""
+    return str(dtype.name if dtype.kind in "biuf" else dtype)
+
+
+def in_elements(a: np.ndarray[Any, Any]) -> bool:
+    """Strides count whole elements, from an address that is a multiple of them."""
+    flags = a.flags
+    return flags.aligned and (flags.c_contiguous or not any(step % a.itemsize for step in a.strides))
+
+
 class NumPy:
     name = "numpy"
 
@@ -83,18 +96,16 @@ class NumPy:
         if isinstance(x, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
         a = np.asarray(x)
-        check_type(name, a.dtype.name if a.dtype.kind in "biuf" else str(a.dtype))
+        check_type(name, numpy_name(a.dtype))
         if not a.dtype.isnative:
             a = a.astype(a.dtype.newbyteorder("="))
-        if not a.flags.aligned or any(step % a.itemsize for step in a.strides):
-            a = a.copy()
-        return a
+        return a if in_elements(a) else a.copy()
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.shape)
 
     def dtype(self, x: Any) -> str:
-        return str(x.dtype.name)
+        return numpy_name(x.dtype)
 
     def place(self, x: Any) -> Place:
         return HOST
@@ -103,8 +114,8 @@ class NumPy:
         check_axes(name, x.ndim)
         if writable:
             _check_output(name, x)
-        size = x.itemsize
-        return _core.Array(x.ctypes.data, x.dtype.name, x.shape, [step // size for step in x.strides], x)
+        strides = None if x.flags.c_contiguous else [step // x.itemsize for step in x.strides]
+        return _core.Array(x.__array_interface__["data"][0], numpy_name(x.dtype), x.shape, strides, x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
@@ -113,10 +124,10 @@ class NumPy:
 def _check_output(name: str, x: Any) -> None:
     if not isinstance(x, np.ndarray):
         raise TypeError(f"{name} is {type(x).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
-    check_type(name, x.dtype.name)
+    check_type(name, numpy_name(x.dtype))
     if not x.flags.writeable:
         raise ValueError(f"{name} is read-only; give an array that may be written")
-    if not x.dtype.isnative or not x.flags.aligned or any(step % x.itemsize for step in x.strides):
+    if not x.dtype.isnative or not in_elements(x):
         raise ValueError(f"{name} is not aligned or not in this machine's byte order; give an array from np.empty")
 
 

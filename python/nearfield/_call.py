@@ -106,11 +106,10 @@ def _at(place: Place, name: str, x: Any) -> Any:
 
 
 def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ...]:
-    by_field = {
-        field: framework_of(x).describe(_ARGUMENT.get(field, f"{field}_out"), x, True)
-        for (field, _), x in zip(request.fields, out)
-    }
-    return tuple(by_field.get(field) for field in FIELDS)
+    described: list[_core.Array | None] = [None] * len(FIELDS)
+    for (field, _), x in zip(request.fields, out):
+        described[FIELDS.index(field)] = framework_of(x).describe(_ARGUMENT.get(field, f"{field}_out"), x, True)
+    return tuple(described)
 
 
 def _target(device: Union[str, None], place: Place, name: str) -> int:

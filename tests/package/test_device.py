@@ -237,3 +237,19 @@ def test_the_current_device_and_threads_are_left_alone(cupy):
 
 def test_plan_on_the_device():
     assert nf.plan((64, 64, 64), device="cuda").place == "device"
+
+
+@pytest.mark.skipif(len(nf.devices()) < 2, reason="needs two GPUs")
+def test_the_other_device(torch, cupy):
+    """Work goes where the array is, whichever device is current, and leaves that one current."""
+    image = torch.from_numpy(IMAGE).to("cuda:1")
+    distance, indices = nf.distance_transform(image, return_indices=True)
+    assert distance.device == image.device and torch.cuda.current_device() == 0
+    wanted = nf.distance_transform(IMAGE, return_indices=True)
+    same(distance.cpu(), wanted[0])
+    same(indices.cpu(), wanted[1])
+    with cupy.cuda.Device(1):
+        there = cupy.asarray(IMAGE)
+    assert nf.distance_transform(there).device.id == 1
+    same(nf.distance_transform(there).get(), wanted[0])
+    same(nf.distance_transform(IMAGE, device="cuda:1"), wanted[0])
