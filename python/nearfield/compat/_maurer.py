@@ -20,6 +20,6 @@ def signed_maurer(image: Any, spacing: Any, inside_is_positive: bool, squared: b
     near = distance_transform(inside, squared=True, max_distance=image.ndim**0.5)
     contour = inside & (near <= image.ndim)
     field = distance_transform(contour, sites="nonzero", spacing=spacing, squared=squared)
-    field = field.astype(np.float32, copy=False)
+    field = field.astype(np.float32, copy=False) if contour.any() else np.full(image.shape, np.inf, np.float32)
     np.negative(field, out=field, where=~inside if inside_is_positive else inside & ~contour)
     return field

@@ -116,6 +116,7 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> 
     image = itk.output(image)
     if not hasattr(image, "GetLargestPossibleRegion"):
         raise TypeError(f"image is {type(image).__name__}; give an itk.Image, or arrays to nearfield itself")
+    image.Update()
     components = image.GetNumberOfComponentsPerPixel()
     if components > 1:
         raise TypeError(

@@ -119,7 +119,7 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
         raise TypeError(
             f"image has {components} components a pixel; give one, such as SimpleITK.VectorIndexSelectionCast(image, 0)"
         )
-    if "label map" in image.GetPixelIDTypeAsString():
+    if image.GetPixelIDTypeAsString().startswith("label of"):
         raise TypeError("image is a label map of runs; give SimpleITK.LabelMapToLabel(image)")
     refuse_types(keywords, ("float16", "bool"), "SimpleITK")
     batch = count_of("batch_axes", keywords.pop("batch_axes", 0), 0)
