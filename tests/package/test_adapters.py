@@ -3,11 +3,10 @@
 import subprocess
 import sys
 
+import nearfield as nf
 import numpy as np
 import pytest
 from scipy import ndimage
-
-import nearfield as nf
 
 RANDOM = np.random.default_rng(7)
 MASK = (RANDOM.random((6, 7, 8)) < 0.9).astype(np.uint8)
@@ -24,7 +23,7 @@ def test_libraries_are_imported_with_their_adapter_only(module):
     code = (
         "import sys, nearfield.compat\n"
         "assert not {'SimpleITK', 'itk', 'nibabel', 'xarray'} & set(sys.modules)\n"
-        f"sys.modules[{dict(sitk='SimpleITK').get(module, module)!r}] = None\n"
+        f"sys.modules[{'SimpleITK' if module == 'sitk' else module!r}] = None\n"
         f"try: nearfield.compat.{module}\n"
         "except ImportError as error: print(error)"
     )
