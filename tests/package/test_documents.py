@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "house"))
+sys.path.append(str(ROOT / "bench"))
+import migration  # noqa: E402
 import snippets  # noqa: E402
 
 BLOCKS = [each for each in snippets.blocks(ROOT) if (each.language, each.kind) == ("python", "run")]
@@ -36,6 +39,28 @@ def test_examples_draw_the_pictures_shown(example, tmp_path):
         differ = sum(a != b for a, b in zip(drawn.tobytes(), shown.tobytes()))
     # Rounding of NumPy's sines and powers differs between processors.
     assert differ < 0.01 * drawn.size[0] * drawn.size[1]
+
+
+@pytest.mark.parametrize("name", [name for name, each in migration.SECTIONS.items() if each.place == "host"])
+def test_calls_of_the_migration_page(name):
+    """Both calls of each pair run, and differ by rounding only; OpenCV's masks 3 and 5 are approximations."""
+    section = migration.SECTIONS[name]
+    pytest.importorskip(section.module)
+    space = {**migration.data_of((60, 70), (16, 40, 50)), "threads": 2}
+    exec("import numpy as np; import nearfield as nf; " + section.imports, space)
+    for _, theirs, ours in section.calls:
+        one, other = (migration.plain(eval(call, space)) for call in (theirs, ours))
+        assert one.shape == other.shape
+        if "DIST_L2, 3" not in theirs and "DIST_L2, 5" not in theirs:
+            np.testing.assert_allclose(other, one, rtol=2e-6, atol=1e-5, err_msg=theirs)
+
+
+def test_migration_page_is_what_its_measurements_say(tmp_path, monkeypatch):
+    page = tmp_path / "migration.md"
+    page.write_text(migration.PAGE.read_text())
+    monkeypatch.setattr(migration, "PAGE", page)
+    migration.write_page([])
+    assert page.read_text() == (ROOT / "docs" / "migration.md").read_text()
 
 
 def test_blocks_are_found():
