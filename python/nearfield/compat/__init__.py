@@ -1,10 +1,9 @@
-"""The calls of this package on the images of other libraries, and under the names of other libraries.
+"""Other packages' functions under their own names and signatures, and the calls of this package on other libraries' images.
 
-A module is imported when it is first used, and only then the library it is for:
+A module is imported when it is first used, and only then the library whose images it takes::
 
->>> import nearfield.compat
->>> image = nearfield.compat.sitk.sitk.GetImageFromArray([[1, 1], [1, 0]])  # doctest: +SKIP
->>> nearfield.compat.sitk.distance_transform(image)  # doctest: +SKIP
+    import nearfield.compat
+    away = nearfield.compat.sitk.distance_transform(image)
 """
 
 from __future__ import annotations
