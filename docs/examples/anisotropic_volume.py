@@ -10,17 +10,17 @@ from picture import even, lines, save
 
 random = np.random.default_rng(11)
 volume = np.ones((24, 120, 120), bool)
-for slice_, row, column in random.integers((2, 30, 0), (22, 90, 120), (26, 3)):
+for slice_, row, column in random.integers((1, 58, 4), (23, 63, 116), (16, 3)):
     volume[slice_, row, column] = False
 
 in_cells = nf.distance_transform(volume)
 in_mm = nf.distance_transform(volume, spacing=(2.5, 0.5, 0.5))
 
-# Drawn to scale: a voxel is 10 pixels high and 2 wide, smoothly between them.
+# Drawn to scale: a voxel is 15 pixels high and 3 wide, smoothly between them.
 panels = []
-for field, high in ((in_cells, 30), (in_mm, 20)):
+for field, high in ((in_cells, 30), (in_mm, 28)):
     cut = field[:, 60].astype(float)
-    z, c = np.linspace(0, 23, 240), np.linspace(0, 119, 240)
+    z, c = np.linspace(0, 23, 360), np.linspace(0, 119, 360)
     rows = np.stack([np.interp(z, np.arange(24), column) for column in cut.T], axis=1)
     smooth = np.stack([np.interp(c, np.arange(120), row) for row in rows])
     panels.append(lines(even(smooth, high), smooth, high / 10))
