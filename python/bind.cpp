@@ -125,6 +125,7 @@ NB_MODULE(_core, m) {
     m.attr("version") = NEARFIELD_VERSION;
     bind_array(m);
     bind_device(m);
+    bind_chamfer(m);
     nb::class_<distance_options>(m, "Options")
         .def("__init__",
              [](distance_options* made, const std::vector<double>& spacing, const std::string& sites,
@@ -137,8 +138,8 @@ NB_MODULE(_core, m) {
              nb::arg("max_distance"), nb::arg("batch_axes"));
     m.def("run_on_host",
           [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-             int threads, nb::object progress) {
-              run_on_host(call_of(image, out, options, weights), threads, std::move(progress));
+             int threads, const nb::object& progress) {
+              run_on_host(call_of(image, out, options, weights), threads, progress);
           },
           nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
           nb::arg("progress").none());

@@ -1,6 +1,7 @@
 // One call of the library as Python gives it: arrays, options, and where to run.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +33,16 @@ struct call {
                                           const std::string& sign, bool half_cell,
                                           const std::vector<std::string>& border, double max_distance, int batch_axes);
 
-/// Runs on the CPU without the interpreter's lock. A long call asks about 20 times a second whether Python has a signal
-/// waiting (Ctrl-C) and tells `progress`, where it is not None, the share done; an exception of either stops the work.
-void run_on_host(const call& what, int threads, nb::object progress);
+/// A call of the library on the CPU; it is to hand on what it gets as host::progress.
+using watched_work = std::function<void(std::function<bool(double)>)>;
+
+/// Does work on so many cells without the interpreter's lock. Where that is long, it is asked about 20 times a second whether
+/// Python has a signal waiting (Ctrl-C), and `progress`, where it is not None, is told the share done; an exception of either
+/// stops the work.
+void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work);
+
+/// One call on the CPU, watched.
+void run_on_host(const call& what, int threads, const nb::object& progress);
 
 /// Puts the work on `stream` of device `ordinal`; does not wait.
 void run_on_stream(const call& what, int ordinal, std::uintptr_t stream);
@@ -43,5 +51,6 @@ void run_on_stream(const call& what, int ordinal, std::uintptr_t stream);
 void run_staged(const call& what, int ordinal);
 
 void bind_device(nb::module_& module);
+void bind_chamfer(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -17,15 +17,13 @@ constexpr auto watch_period = std::chrono::milliseconds(40);  // Ctrl-C is to be
 /// The library's work in a thread of its own, so that this one, the interpreter's, can listen meanwhile.
 class watched_run {
 public:
-    watched_run(const call& what, int threads)
-        : worker_([this, &what, threads] {
-              host on{threads};
-              on.progress = [this](double done) {
-                  share_.store(done, std::memory_order_relaxed);
-                  return !stop_.load(std::memory_order_relaxed);
-              };
+    explicit watched_run(const watched_work& work)
+        : worker_([this, &work] {
               try {
-                  edge::run(on, what.work<host>());
+                  work([this](double done) {
+                      share_.store(done, std::memory_order_relaxed);
+                      return !stop_.load(std::memory_order_relaxed);
+                  });
               } catch (...) {
                   thrown_ = std::current_exception();
               }
@@ -72,19 +70,25 @@ void tell(const nb::object& progress, double share) {
 
 }  // namespace
 
-void run_on_host(const call& what, int threads, nb::object progress) {
-    if (progress.is_none() && what.image->cells() < watched_cells) {
+void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work) {
+    if (progress.is_none() && cells < watched_cells) {
         const nb::gil_scoped_release released;
-        edge::run(host{threads}, what.work<host>());
+        work({});
         return;
     }
-    watched_run run(what, threads);
+    watched_run run(work);
     while (!run.ended()) {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         tell(progress, run.share());
     }
     run.rethrow();
     tell(progress, 1.0);
+}
+
+void run_on_host(const call& what, int threads, const nb::object& progress) {
+    run_watched(what.image->cells(), progress, [&](std::function<bool(double)> told) {
+        edge::run(host{threads, std::move(told)}, what.work<host>());
+    });
 }
 
 }  // namespace nearfield::python
