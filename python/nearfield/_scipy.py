@@ -34,7 +34,7 @@ def lengths_of(sampling: Any, ndim: int) -> tuple[float, ...]:
     if sampling is None:
         return ()
     if isinstance(sampling, str) or not isinstance(sampling, Iterable) or getattr(sampling, "ndim", 1) == 0:
-        return (float(sampling),) * ndim  # type: ignore[arg-type]
+        return (float(sampling),) * ndim
     lengths = list(sampling)
     if len(lengths) != ndim:
         raise RuntimeError(

@@ -7,7 +7,7 @@ cores. Deliberate differences:
   inf and every index -1 (SciPy measures to a cell outside the image, or returns 1.3e154, and the indices 0 or the cell's
   own). City block and chessboard distances are SciPy's, -1 or 4294967295; the indices are -1.
 - A `sampling` that is zero, negative, infinite or NaN is a ValueError.
-- With a `sampling` that is not integral, the squared distance is summed from the last axis to the first, as by
+- With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps, as by
   `nearfield.distance_transform`: the last bit of a distance, and which of two equally near cells an index names, may differ.
 - `distance_transform_cdt` names, among equally near cells, the one of `distance_transform_edt`'s rule; SciPy's choice
   depends on the order of its passes. A `metric` array counts as what it holds, whatever its type (SciPy reads its bytes),
