@@ -20,12 +20,21 @@ namespace nearfield {
 /// Throws nearfield::error when rank is not 1..max_rank or there are more values than axes.
 [[nodiscard]] std::vector<std::int32_t> step_weights(int rank, std::initializer_list<std::int32_t> by_changes);
 
+/// Which of equally near sites is named.
+enum class tie_rule : std::uint8_t {
+    last_axis_first,  ///< smallest coordinate along the last axis, then along the axis before it, ... as distance_transform
+    /// The one that a pass forward over the cells, then one backward, come upon first, each looking at the steps to cells it
+    /// has passed from the farthest back to the nearest: that of SciPy's distance_transform_cdt.
+    first_found,
+};
+
 struct chamfer_options {
     /// Price of the step to each of the 3^rank cells round a cell, in C order: entry (o + 1) is for offset o along an axis.
     /// Positive; 0 says that there is no such step. The middle is not looked at. Need not be symmetric: a path leads from the
     /// cell to the site. Empty: 1 everywhere, the chessboard metric. Memory of the caller's, read during the call.
     std::span<const std::int32_t> weights{};
     nearfield::sites sites = nearfield::sites::zero;  ///< `zero` or `nonzero`
+    tie_rule ties = tie_rule::last_axis_first;
 };
 
 /// The fields one call fills; at least one. All have the image's shape, any strides, and overlap nothing.
@@ -41,13 +50,12 @@ struct chamfer_fields {
 
 /// Price of the cheapest path of steps inside the grid from every cell to a site, that site, or both.
 ///
-/// Exact for any weights. Among equally near sites the one with the smallest coordinate along the last axis is taken, then
-/// along the axis before it, and so on. The answer does not depend on the number of threads.
+/// Exact for any weights; ties are broken as `options.ties` says. The answer does not depend on the number of threads.
 ///
 ///   on       returns when the work is done; progress is told and can stop it
 ///   image    1 to 8 axes of any sizes, any element type, any strides; not changed. NaN is not zero
 ///   out      where the answers go
-///   options  weights and which cells are sites
+///   options  weights, which cells are sites, ties
 ///
 /// Time O(cells * steps): two raster passes where every step can be shortened by one axis without becoming dearer, as in all
 /// of the metrics above; otherwise passes until nothing changes. Workspace: none where the distances alone are wanted and

@@ -74,7 +74,12 @@ def plan(
     threads: int,
 ) -> dict[str, Any]: ...
 def chamfer(
-    image: Array, distance: Array | None, coordinates: Array | None, weights: Sequence[int], threads: int
+    image: Array,
+    distance: Array | None,
+    coordinates: Array | None,
+    weights: Sequence[int],
+    first_found: bool,
+    threads: int,
 ) -> None: ...
 def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def query_system() -> dict[str, Any]: ...

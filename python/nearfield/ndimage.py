@@ -9,9 +9,9 @@ cores. Deliberate differences:
 - A `sampling` that is zero, negative, infinite or NaN is a ValueError.
 - With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps, as by
   `nearfield.distance_transform`: the last bit of a distance, and which of two equally near cells an index names, may differ.
-- `distance_transform_cdt` names, among equally near cells, the one of `distance_transform_edt`'s rule; SciPy's choice
-  depends on the order of its passes. A `metric` array counts as what it holds, whatever its type (SciPy reads its bytes),
-  it must have as many axes as the image, and distances are those of the cheapest path for each of them.
+- A `metric` array of `distance_transform_cdt` counts as what it holds, whatever its type (SciPy reads its bytes), and must
+  have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops after two
+  passes, too early where steps along the axes are missing).
 - `distances` and `indices` that are no arrays are a TypeError; images have up to 8 axes.
 """
 
@@ -144,7 +144,7 @@ def distance_transform_cdt(
         if return_indices
         else None
     )
-    _steps(image, weights, array_of(far), array_of(where))
+    _steps(image, weights, True, array_of(far), array_of(where))
     if far is not None:
         np.putmask(far.array, far.array == np.iinfo(np.int32).max, -1)
     return answer(far, where)
@@ -250,12 +250,15 @@ def _euclidean(image: Array, lengths: tuple[float, ...], far: Optional[Array], w
     )
 
 
-def _steps(image: Array, weights: list[int], far: Optional[Array], where: Optional[Array]) -> None:
+def _steps(
+    image: Array, weights: list[int], first_found: bool, far: Optional[Array], where: Optional[Array]
+) -> None:
     _core.chamfer(
         NUMPY.describe("input", NUMPY.array("input", image), False),
         None if far is None else NUMPY.describe("distances", far, True),
         None if where is None else NUMPY.describe("indices", where, True),
         weights,
+        first_found,
         0,
     )
 
@@ -300,7 +303,8 @@ def _last_of_ties(
     if metric == "euclidean":
         _euclidean(seen, lengths[::-1], distance, index)
     else:
-        _steps(seen, _weights_of("chessboard" if metric == "chessboard" else "cityblock", ndim), distance, index)
+        weights = _weights_of("chessboard" if metric == "chessboard" else "cityblock", ndim)
+        _steps(seen, weights, False, distance, index)
     if where is None or not image.size or where.flat[0] < 0:
         return
     for axis, size in enumerate(image.shape):

@@ -69,6 +69,12 @@ constexpr std::int32_t distance_in(State s) {
     if constexpr (sizeof(State) == 4) return s;
     else return static_cast<std::int32_t>(s >> 32);
 }
+/// True when a cell whose state is `held` takes what it is offered. `FirstFound`: keeps its site where the distance is equal.
+template <bool FirstFound, class State>
+constexpr bool better(State offer, State held) {
+    if constexpr (FirstFound) return distance_in(offer) < distance_in(held);
+    else return offer < held;
+}
 /// What a step adds.
 template <class State>
 constexpr State price_of(std::int32_t weight) {
@@ -83,6 +89,8 @@ static_assert(regular(chess, 2) && regular(city, 2) && regular(weighted, 2) && r
 static_assert(!regular(bishop, 2) && !regular(cheap_corner, 2));
 static_assert(along(0, 0, 2) == -1 && along(5, 0, 2) == 0 && along(5, 1, 2) == 1 && middle_of(2) == 4);
 static_assert(state_of<std::int64_t>(7, 0xffffffffU) < state_of<std::int64_t>(8, 0));
+static_assert(better<false>(state_of<std::int64_t>(7, 1), state_of<std::int64_t>(7, 2)) &&
+              !better<true>(state_of<std::int64_t>(7, 1), state_of<std::int64_t>(7, 2)));
 static_assert(distance_in(state_of<std::int64_t>(unreached(5), 0xffffffffU) + price_of<std::int64_t>(5)) ==
               std::numeric_limits<std::int32_t>::max());
 }  // namespace self_check

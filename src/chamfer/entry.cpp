@@ -46,9 +46,10 @@ std::vector<std::int32_t> checked_weights(std::span<const std::int32_t> given, i
 }
 
 chamfer::problem make_problem(const any_input<host>& image, const chamfer_fields<host>& out,
-                              std::span<const std::int32_t> weight, sites rule) {
+                              std::span<const std::int32_t> weight, const chamfer_options& options) {
     chamfer::problem p;
-    p.rank = image.rank, p.cells = image.cells(), p.weight = weight, p.nonzero = rule == sites::nonzero;
+    p.rank = image.rank, p.cells = image.cells(), p.weight = weight;
+    p.nonzero = options.sites == sites::nonzero, p.first_found = options.ties == tie_rule::first_found;
     std::copy_n(image.shape.begin(), p.rank, p.size.begin());
     p.dearest = *std::max_element(weight.begin(), weight.end());
     p.two_passes = chamfer::regular(weight, p.rank);
@@ -87,8 +88,10 @@ void chamfer_transform(const host& on, const any_input<host>& image, const chamf
     check_outputs(image, out);
     if (options.sites != sites::zero && options.sites != sites::nonzero)
         fail("sites is neither zero nor nonzero; other_labels needs distance_transform");
+    if (options.ties > tie_rule::first_found)
+        fail(fmt::format("ties is {}; give last_axis_first or first_found", static_cast<int>(options.ties)));
     const std::vector<std::int32_t> weight = checked_weights(options.weights, image.rank);
-    const chamfer::problem p = make_problem(image, out, weight, options.sites);
+    const chamfer::problem p = make_problem(image, out, weight, options);
     if (p.cells > 0) chamfer::run(on, p, image, out);
 }
 

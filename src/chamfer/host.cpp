@@ -39,7 +39,7 @@ struct fronts {
     std::vector<std::int64_t> first;
 };
 
-template <class State, bool Watch>
+template <class State, bool Watch, bool FirstFound>
 class engine {
 public:
     engine(const host& on, const problem& p, const any_input<host>& image, const chamfer_fields<host>& out)
@@ -125,7 +125,7 @@ private:
 
     // ---- passes ------------------------------------------------------------------------------------------------------
 
-    /// Steps [first, last) by rows; the row's own come last, or first.
+    /// Steps [first, last) by rows. The row's own are last of those before a cell, first of those after it.
     [[nodiscard]] std::vector<row_step<State>> steps(std::int64_t first, std::int64_t last) const {
         std::vector<row_step<State>> found;
         std::int64_t group = -1;
@@ -183,14 +183,15 @@ private:
         const coordinates at = place_of(row);
         State* to = state_ + row * row_;
         bool changed = false;
-        for (const row_step<State>& step : by) {
+        for (std::size_t k = 0; k < by.size(); ++k) {
+            const row_step<State>& step = by[Backward ? by.size() - 1 - k : k];
             if (step.own) continue;
             bool inside = true;
             for (std::size_t axis = 0; axis < last_axis(); ++axis) {
                 const std::int64_t there = at[axis] + step.along[axis];
                 inside = inside && there >= 0 && there < p_.size[axis];
             }
-            if (inside) changed |= take(to, to + step.cells, step.price, begin, end);
+            if (inside) changed |= take<Backward>(to, to + step.cells, step.price, begin, end);
         }
         const row_step<State>& own = Backward ? by.front() : by.back();
         if (own.own) changed |= run_along<Backward>(to, own.price[Backward ? 2 : 0], begin, end);
@@ -198,17 +199,20 @@ private:
     }
 
     /// What three cells of another row offer to each cell of this one.
+    template <bool Backward>
     bool take(State* to, const State* from, const std::array<State, 3>& price, std::int64_t begin, std::int64_t end) {
         bool changed = false;
-        for (int shift = -1; shift <= 1; ++shift) {
+        for (int k = -1; k <= 1; ++k) {
+            const int shift = Backward ? -k : k;
             const State more = price[static_cast<std::size_t>(shift + 1)];
             if (more == 0) continue;
             const std::int64_t first = std::max<std::int64_t>(begin, -shift), last = std::min(end, row_ - shift);
             const State* there = from + shift;
             for (std::int64_t x = first; x < last; ++x) {
                 const State offer = there[x] + more;
-                if constexpr (Watch) changed |= offer < to[x];
-                to[x] = std::min(to[x], offer);
+                const bool taken = better<FirstFound>(offer, to[x]);
+                if constexpr (Watch) changed |= taken;
+                to[x] = taken ? offer : to[x];
             }
         }
         return changed;
@@ -223,8 +227,9 @@ private:
         if (x == (Backward ? row_ - 1 : 0)) x += on;
         for (State carried = x == stop ? 0 : to[x - on]; x != stop; x += on) {
             carried += price;
-            if constexpr (Watch) changed |= carried < to[x];
-            carried = to[x] = std::min(to[x], carried);
+            const bool taken = better<FirstFound>(carried, to[x]);
+            if constexpr (Watch) changed |= taken;
+            carried = to[x] = taken ? carried : to[x];
         }
         return changed;
     }
@@ -323,14 +328,18 @@ private:
     std::atomic<bool> changed_{false};
 };
 
+template <class State, bool FirstFound>
+void solve(const host& on, const problem& p, const any_input<host>& image, const chamfer_fields<host>& out) {
+    if (p.two_passes) engine<State, false, FirstFound>(on, p, image, out).solve();
+    else engine<State, true, FirstFound>(on, p, image, out).solve();
+}
+
 }  // namespace
 
 void run(const host& on, const problem& p, const any_input<host>& image, const chamfer_fields<host>& out) {
-    const bool keyed = out.index.wanted() || out.coordinates.wanted();
-    if (keyed && p.two_passes) engine<std::int64_t, false>(on, p, image, out).solve();
-    else if (keyed) engine<std::int64_t, true>(on, p, image, out).solve();
-    else if (p.two_passes) engine<std::int32_t, false>(on, p, image, out).solve();
-    else engine<std::int32_t, true>(on, p, image, out).solve();
+    if (!out.index.wanted() && !out.coordinates.wanted()) solve<std::int32_t, false>(on, p, image, out);
+    else if (p.first_found) solve<std::int64_t, true>(on, p, image, out);
+    else solve<std::int64_t, false>(on, p, image, out);
 }
 
 }  // namespace nearfield::chamfer

@@ -16,7 +16,8 @@ struct problem {
     std::span<const std::int32_t> weight;  ///< 3^rank
     std::int32_t dearest = 0;
     bool two_passes = true;
-    bool nonzero = false;  ///< which cells are sites
+    bool nonzero = false;      ///< which cells are sites
+    bool first_found = false;  ///< the tie rule
 };
 
 void run(const host& on, const problem& p, const any_input<host>& image, const chamfer_fields<host>& out);

@@ -124,6 +124,9 @@ TEST(ChamferArguments, OtherLabelsAndThreads) {
     attempt a;
     a.options.sites = sites::other_labels;
     a.refused({"sites", "other_labels"});
+    attempt c;
+    c.options.ties = static_cast<tie_rule>(2);
+    c.refused({"ties", "2"});
     attempt b;
     b.on.threads = -1;
     b.refused({"threads"});

@@ -23,11 +23,13 @@ struct clothes {
     dtype element, distance, index;
     bool wants_index, wants_coordinates, nonzero;
     int threads;
+    tie_rule ties;
     explicit clothes(std::uint64_t k)
         : image(all_layouts[mix(k) % 6]), out(all_layouts[mix(k + 1) % 6]), element(element_types[mix(k + 2) % 12]),
           distance(mix(k + 3) % 2 ? dtype::int32 : dtype::uint32), index(mix(k + 4) % 2 ? dtype::int32 : dtype::int64),
           wants_index(mix(k + 5) % 2), wants_coordinates(mix(k + 6) % 2), nonzero(mix(k + 7) % 2),
-          threads(std::array{1, 2, 7}[mix(k + 8) % 3]) {}
+          threads(std::array{1, 2, 7}[mix(k + 8) % 3]),
+          ties(mix(k + 9) % 2 ? tie_rule::first_found : tie_rule::last_axis_first) {}
 };
 
 std::string differs(const char* what, std::int64_t cell, std::int64_t came, std::int64_t expected) {
@@ -64,10 +66,15 @@ std::string compare(const guarded& distance, const guarded* index, const guarded
     return "";
 }
 
+struct expected_t {
+    oracle::step_answer last_axis_first, first_found;
+};
+
 /// Empty, or what is wrong with the answer of one call.
 std::string check(const shape_t& shape, const flags_t& sites, const weights_t& weights, std::uint64_t k,
-                  const oracle::step_answer& expected) {
+                  const expected_t& all) {
     const clothes how(k);
+    const oracle::step_answer& expected = how.ties == tie_rule::first_found ? all.first_found : all.last_axis_first;
     guarded image(how.element, shape, how.image, k), distance(how.distance, shape, how.out, k + 1);
     shape_t deep = shape;
     deep.insert(deep.begin(), static_cast<std::int64_t>(shape.size()));
@@ -83,7 +90,7 @@ std::string check(const shape_t& shape, const flags_t& sites, const weights_t& w
         out.coordinates = coordinates.view_of<host>(static_cast<void*>(coordinates.bytes().data()));
     const guarded before = image;
     chamfer_transform(host{how.threads}, image.view_of<host>(static_cast<const void*>(image.bytes().data())), out,
-                      {.weights = weights, .sites = how.nonzero ? sites::nonzero : sites::zero});
+                      {.weights = weights, .sites = how.nonzero ? sites::nonzero : sites::zero, .ties = how.ties});
     if (image.bytes() != before.bytes()) return "the image was changed";
     for (const guarded* each : {&distance, &index, &coordinates})
         if (const std::string broken = each->guards_broken(); !broken.empty()) return broken;
@@ -91,12 +98,14 @@ std::string check(const shape_t& shape, const flags_t& sites, const weights_t& w
                    expected);
 }
 
-oracle::step_answer solve(const shape_t& shape, const flags_t& sites, const weights_t& weights) {
-    return oracle::cheapest_paths({shape, sites, {weights.begin(), weights.end()}});
+expected_t solve(const shape_t& shape, const flags_t& sites, const weights_t& weights) {
+    const oracle::step_problem p{shape, sites, {weights.begin(), weights.end()}};
+    return {oracle::cheapest_paths(p), oracle::found_first(p)};
 }
 
 void expect_equal(const shape_t& shape, const flags_t& sites, const weights_t& weights, std::uint64_t k) {
-    const oracle::step_answer expected = solve(shape, sites, weights);
+    const expected_t expected = solve(shape, sites, weights);
+    ASSERT_EQ(expected.first_found.distance, expected.last_axis_first.distance);
     for (std::uint64_t i = 0; i < 4; ++i)
         ASSERT_EQ(check(shape, sites, weights, 4 * k + i, expected), "") << "case " << 4 * k + i;
 }

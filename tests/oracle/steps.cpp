@@ -1,5 +1,6 @@
 #include "oracle/steps.hpp"
 
+#include <algorithm>
 #include <queue>
 #include <utility>
 
@@ -64,7 +65,48 @@ bool goes_before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>
     return false;
 }
 
+/// One cell looks at its neighbours in the order given. True when that changed it.
+bool look_round(std::int64_t cell, const step_problem& p, const std::vector<neighbour>& steps, step_answer& found) {
+    const std::vector<std::int64_t> at = coordinates_of(cell, p.shape);
+    const auto self = static_cast<std::size_t>(cell);
+    bool changed = false;
+    for (const neighbour& step : steps) {
+        std::int64_t there = 0;
+        bool inside = true;
+        for (std::size_t axis = 0; axis < at.size(); ++axis) {
+            const std::int64_t along = at[axis] + step.offset[axis];
+            inside = inside && along >= 0 && along < p.shape[axis];
+            there = there * p.shape[axis] + along;
+        }
+        const auto other = static_cast<std::size_t>(there);
+        if (!inside || found.distance[other] == no_path) continue;
+        if (found.distance[other] + step.price >= found.distance[self]) continue;
+        found.distance[self] = found.distance[other] + step.price, found.index[self] = found.index[other];
+        changed = true;
+    }
+    return changed;
+}
+
 }  // namespace
+
+step_answer found_first(const step_problem& p) {
+    const auto cells = static_cast<std::int64_t>(p.site.size());
+    step_answer found{std::vector<std::int64_t>(p.site.size(), no_path), std::vector<std::int64_t>(p.site.size(), -1)};
+    for (std::int64_t cell = 0; cell < cells; ++cell)
+        if (const auto k = static_cast<std::size_t>(cell); p.site[k] != 0) found.distance[k] = 0, found.index[k] = cell;
+    std::vector<neighbour> before, after;
+    for (const neighbour& step : neighbours_of(p)) {
+        const auto first = std::find_if(step.offset.begin(), step.offset.end(), [](std::int64_t o) { return o != 0; });
+        if (*first < 0) before.push_back(step);
+        else after.insert(after.begin(), step);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::int64_t cell = 0; cell < cells; ++cell) changed |= look_round(cell, p, before, found);
+        for (std::int64_t cell = cells; cell-- > 0;) changed |= look_round(cell, p, after, found);
+    }
+    return found;
+}
 
 step_answer cheapest_paths(const step_problem& p) {
     const std::vector<neighbour> steps = neighbours_of(p);

@@ -21,7 +21,10 @@ struct step_answer {
     std::vector<std::int64_t> index;     ///< C-order index of the nearest site, -1 without one
 };
 
-/// O(sites * cells * steps).
+/// Ties by last axis, then by the axis before it, and so on. O(sites * cells * steps).
 step_answer cheapest_paths(const step_problem& p);
+
+/// Cell by cell forward, then backward, again until nothing changes; what is found first stays. O(cells * steps) a pass.
+step_answer found_first(const step_problem& p);
 
 }  // namespace oracle

@@ -42,11 +42,6 @@ def assert_same(came, expected):
     np.testing.assert_array_equal(came, expected)
 
 
-def distance_in_steps(image, steps, metric):
-    far = np.abs(steps).max(axis=0) if metric == "chessboard" else np.abs(steps).sum(axis=0)
-    return np.where(image != 0, far, 0)
-
-
 @settings(max_examples=200, deadline=None)
 @given(image=images(), data=st.data())
 def test_edt_is_scipys(image, data):
@@ -69,12 +64,11 @@ def test_bf_is_scipys(image, data, metric):
 
 @settings(max_examples=200, deadline=None)
 @given(image=images(), metric=st.sampled_from("taxicab cityblock manhattan chessboard".split()))
-def test_cdt_is_scipys_and_names_a_nearest_cell(image, metric):
-    distance, indices = ours.distance_transform_cdt(image, metric, return_indices=True)
-    assert_same(distance, theirs.distance_transform_cdt(image, metric))
-    assert indices.dtype == np.int32 and indices.shape == (image.ndim, *image.shape)
-    assert not image[tuple(indices)].any()
-    np.testing.assert_array_equal(distance_in_steps(image, indices - np.indices(image.shape), metric), distance)
+def test_cdt_is_scipys(image, metric):
+    assert_same(
+        ours.distance_transform_cdt(image, metric, return_indices=True),
+        theirs.distance_transform_cdt(image, metric, return_indices=True),
+    )
 
 
 @settings(max_examples=100, deadline=None)
@@ -84,10 +78,9 @@ def test_cdt_of_a_structure_with_axis_steps_is_scipys(image, data):
     structure = np.array(flags).reshape((3,) * image.ndim) | theirs.generate_binary_structure(image.ndim, 1)
     if image.ndim > 2:  # of three axes on, SciPy's two passes need every shorter step too
         structure = theirs.generate_binary_structure(image.ndim, data.draw(st.integers(1, image.ndim)))
-    expected = theirs.distance_transform_cdt(image, structure)
-    assert_same(ours.distance_transform_cdt(image, structure), expected)
-    assert_same(ours.distance_transform_cdt(image, structure.tolist()), expected)
-    assert_same(ours.distance_transform_cdt(image, structure.astype(float) * 7), expected)
+    expected = theirs.distance_transform_cdt(image, structure, return_indices=True)
+    for each in (structure, structure.tolist(), structure.astype(float) * 7):
+        assert_same(ours.distance_transform_cdt(image, each, return_indices=True), expected)
 
 
 def test_cdt_goes_on_until_no_path_is_cheaper():

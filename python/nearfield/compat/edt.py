@@ -171,7 +171,7 @@ class _Each:
         if labels.shape != dt.shape:
             raise ValueError(f"dt has shape {dt.shape}; give the distances of labels, of shape {labels.shape}")
         self._order = "F" if dt.flags.f_contiguous and not dt.flags.c_contiguous else "C"
-        flat = labels.ravel(self._order)  # type: ignore[arg-type]
+        flat = (labels.view("uint8") if labels.dtype.kind == "b" else labels).ravel(self._order)  # type: ignore[arg-type]
         self._shape, self._dt, self._in_place = dt.shape, dt.ravel(self._order), in_place  # type: ignore[arg-type]
         self._cells = np.argsort(flat, kind="stable")
         found, starts = np.unique(flat[self._cells], return_index=True)
@@ -212,12 +212,13 @@ def _field(
     image = np.asarray(data)
     if image.ndim == 0:
         raise TypeError("data is a number; give an array of 1 to 8 axes")
+    spacing = _lengths_of(anisotropy, image.ndim)
     order = "F" if image.flags.f_contiguous and not image.flags.c_contiguous else "C"
     out: Array = np.empty(image.shape, "float32", order=order)  # type: ignore[call-overload]
-    exact = not squared or _fits(image.shape, anisotropy)
+    exact = not squared or _fits(image.shape, spacing)
     answer = distance_transform(
         _labels_of(NUMPY.array("data", image)),
-        spacing=_lengths_of(anisotropy, image.ndim),
+        spacing=spacing,
         multilabel=True,
         squared=squared,
         signed="outside" if signed else False,
@@ -230,7 +231,7 @@ def _field(
     return out
 
 
-def _lengths_of(anisotropy: Anisotropy, ndim: int) -> Any:
+def _lengths_of(anisotropy: Anisotropy, ndim: int) -> Union[float, tuple[float, ...], None]:
     if anisotropy is None or isinstance(anisotropy, (int, float)):
         return anisotropy
     lengths = tuple(float(each) for each in np.ravel(anisotropy))
@@ -239,11 +240,11 @@ def _lengths_of(anisotropy: Anisotropy, ndim: int) -> Any:
     return lengths
 
 
-def _fits(shape: tuple[int, ...], anisotropy: Anisotropy) -> bool:
+def _fits(shape: tuple[int, ...], spacing: Union[float, tuple[float, ...], None]) -> bool:
     """All squared distances are integers that float32 holds."""
-    lengths = np.broadcast_to(1.0 if anisotropy is None else np.asarray(anisotropy, float), len(shape))
-    whole = all(float(each).is_integer() for each in lengths)
-    return whole and sum((n * float(each)) ** 2 for n, each in zip(shape, lengths)) < _EXACT_IN_FLOAT32
+    lengths = spacing if isinstance(spacing, tuple) else (1.0 if spacing is None else float(spacing),) * len(shape)
+    whole = all(each.is_integer() for each in lengths)
+    return whole and sum((n * each) ** 2 for n, each in zip(shape, lengths)) < _EXACT_IN_FLOAT32
 
 
 def _labels_of(image: Array) -> Array:
