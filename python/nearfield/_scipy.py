@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Sampling = Union[float, Sequence[float], Array, None]
+Sampling = float | Sequence[float] | Array | None
 
 
 def check_asked(return_distances: Any, return_indices: Any, distances: Any, indices: Any) -> None:
@@ -82,11 +82,11 @@ class Output:
         return self.array
 
 
-def array_of(field: Union[Output, None]) -> Union[Array, None]:
+def array_of(field: Output | None) -> Array | None:
     return None if field is None else field.array
 
 
-def answer(*fields: Union[Output, None]) -> Any:
+def answer(*fields: Output | None) -> Any:
     """Two fields as a tuple, one alone, None where all were filled in place."""
     made = [each.finish() for each in fields if each is not None]
     new = [each for each in made if each is not None]

@@ -17,7 +17,7 @@ cores. Deliberate differences:
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -239,7 +239,7 @@ def _edt_elsewhere(
     return tuple(new) if len(new) == 2 else new[0] if new else None
 
 
-def _euclidean(image: Array, lengths: tuple[float, ...], far: Optional[Array], where: Optional[Array]) -> None:
+def _euclidean(image: Array, lengths: tuple[float, ...], far: Array | None, where: Array | None) -> None:
     distance_transform(
         image,
         spacing=lengths or None,
@@ -250,9 +250,7 @@ def _euclidean(image: Array, lengths: tuple[float, ...], far: Optional[Array], w
     )
 
 
-def _steps(
-    image: Array, weights: list[int], first_found: bool, far: Optional[Array], where: Optional[Array]
-) -> None:
+def _steps(image: Array, weights: list[int], first_found: bool, far: Array | None, where: Array | None) -> None:
     _core.chamfer(
         NUMPY.describe("input", NUMPY.array("input", image), False),
         None if far is None else NUMPY.describe("distances", far, True),
@@ -289,7 +287,7 @@ def _turned(a: Array, ndim: int) -> Array:
 
 
 def _last_of_ties(
-    image: Array, metric: str, lengths: tuple[float, ...], far: Optional[Array], where: Optional[Array]
+    image: Array, metric: str, lengths: tuple[float, ...], far: Array | None, where: Array | None
 ) -> None:
     """With the axes turned round, the library's first among equally near sites is the last in C order."""
     ndim = image.ndim

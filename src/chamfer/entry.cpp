@@ -36,8 +36,9 @@ std::vector<std::int32_t> checked_weights(std::span<const std::int32_t> given, i
     std::vector<std::int32_t> weight(given.begin(), given.end());
     if (given.empty()) weight.assign(steps, 1);
     if (weight.size() != steps)
-        fail(fmt::format("weights has {} values for a {}-D image; give {}, one per cell of a block of three cells a side",
-                         given.size(), rank, steps));
+        fail(fmt::format(
+            "weights has {} values for a {}-D image; give {}, one per cell of a block of three cells a side",
+            given.size(), rank, steps));
     weight[static_cast<std::size_t>(chamfer::middle_of(rank))] = 0;
     for (std::size_t step = 0; step < steps; ++step)
         if (weight[step] < 0)
@@ -55,9 +56,10 @@ chamfer::problem make_problem(const any_input<host>& image, const chamfer_fields
     p.two_passes = chamfer::regular(weight, p.rank);
     const double longest = chamfer::longest_path(p.size.data(), p.rank, p.two_passes, p.dearest);
     if (p.cells > 0 && longest >= chamfer::unreached(p.dearest))
-        fail(fmt::format("weights go up to {}, so that distances in an image of shape {} could reach {:.0f}, which int32 "
-                         "cannot hold; give smaller weights",
-                         p.dearest, shape_text(p.size.data(), p.rank), longest));
+        fail(fmt::format(
+            "weights go up to {}, so that distances in an image of shape {} could reach {:.0f}, which int32 "
+            "cannot hold; give smaller weights",
+            p.dearest, shape_text(p.size.data(), p.rank), longest));
     if ((out.index.wanted() || out.coordinates.wanted()) && p.cells > most_cells_with_sites)
         fail(fmt::format("image has {} cells; nearest sites can be told among fewer than 2^32", p.cells));
     if (out.index.wanted() && out.index.type == dtype::int32 && p.cells > most_cells_in_int32)

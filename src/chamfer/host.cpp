@@ -43,8 +43,13 @@ template <class State, bool Watch, bool FirstFound>
 class engine {
 public:
     engine(const host& on, const problem& p, const any_input<host>& image, const chamfer_fields<host>& out)
-        : p_(p), image_(image), out_(out), row_(p.size[last_axis()]), rows_(p.cells / row_),
-          pieces_((row_ + tile_cells - 1) / tile_cells), crew_(on, 4 * p.cells) {
+        : p_(p),
+          image_(image),
+          out_(out),
+          row_(p.size[last_axis()]),
+          rows_(p.cells / row_),
+          pieces_((row_ + tile_cells - 1) / tile_cells),
+          crew_(on, 4 * p.cells) {
         const any_output<host>& lent = out.distance;
         if (sizeof(State) == 4 && is_contiguous(p.size.data(), lent.stride.data(), p.rank)) {
             state_ = static_cast<State*>(lent.data);
@@ -293,14 +298,14 @@ private:
 
     void write_axis(const State* from, const coordinates& at, int axis) {
         std::int64_t step = 0;
-        std::int32_t* to =
-            cell_of<std::int32_t>(out_.coordinates, 1, at, step) + axis * out_.coordinates.stride[0];
+        std::int32_t* to = cell_of<std::int32_t>(out_.coordinates, 1, at, step) + axis * out_.coordinates.stride[0];
         const bool last = axis == p_.rank - 1;
         const auto below = static_cast<std::uint32_t>(last ? rows_ : number_step_[static_cast<std::size_t>(axis)]);
         const auto size = static_cast<std::uint32_t>(p_.size[static_cast<std::size_t>(axis)]);
         for (std::int64_t x = 0; x < row_; ++x) {
             const auto site = static_cast<std::uint32_t>(from[x]);
-            to[x * step] = !reached(from[x]) ? -1 : static_cast<std::int32_t>(last ? site / below : site / below % size);
+            to[x * step] =
+                !reached(from[x]) ? -1 : static_cast<std::int32_t>(last ? site / below : site / below % size);
         }
     }
 

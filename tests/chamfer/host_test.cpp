@@ -14,8 +14,9 @@ namespace {
 
 using weights_t = std::vector<std::int32_t>;
 
-constexpr dtype element_types[] = {dtype::boolean, dtype::int8,   dtype::uint8,  dtype::int16,   dtype::uint16,  dtype::int32,
-                                   dtype::uint32,  dtype::int64,  dtype::uint64, dtype::float16, dtype::float32, dtype::float64};
+constexpr dtype element_types[] = {dtype::boolean, dtype::int8,    dtype::uint8,   dtype::int16,
+                                   dtype::uint16,  dtype::int32,   dtype::uint32,  dtype::int64,
+                                   dtype::uint64,  dtype::float16, dtype::float32, dtype::float64};
 
 /// What one call is dressed in, by number: memory layouts, element types, which outputs, threads, which cells are sites.
 struct clothes {
@@ -25,9 +26,14 @@ struct clothes {
     int threads;
     tie_rule ties;
     explicit clothes(std::uint64_t k)
-        : image(all_layouts[mix(k) % 6]), out(all_layouts[mix(k + 1) % 6]), element(element_types[mix(k + 2) % 12]),
-          distance(mix(k + 3) % 2 ? dtype::int32 : dtype::uint32), index(mix(k + 4) % 2 ? dtype::int32 : dtype::int64),
-          wants_index(mix(k + 5) % 2), wants_coordinates(mix(k + 6) % 2), nonzero(mix(k + 7) % 2),
+        : image(all_layouts[mix(k) % 6]),
+          out(all_layouts[mix(k + 1) % 6]),
+          element(element_types[mix(k + 2) % 12]),
+          distance(mix(k + 3) % 2 ? dtype::int32 : dtype::uint32),
+          index(mix(k + 4) % 2 ? dtype::int32 : dtype::int64),
+          wants_index(mix(k + 5) % 2),
+          wants_coordinates(mix(k + 6) % 2),
+          nonzero(mix(k + 7) % 2),
           threads(std::array{1, 2, 7}[mix(k + 8) % 3]),
           ties(mix(k + 9) % 2 ? tie_rule::first_found : tie_rule::last_axis_first) {}
 };

@@ -6,20 +6,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nearfield as nf
 import numpy as np
 import pytest
 import scipy_suite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import ndimage as theirs
-
-import nearfield as nf
 from nearfield import ndimage as ours
+from scipy import ndimage as theirs
 
 NAMES = scipy_suite.NAMES
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=7)
-TYPES = st.sampled_from("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64".split())
+TYPES = st.sampled_from(
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64".split()
+)
 DOCS = Path(__file__).parents[2] / "docs" / "python-scipy.md"
 
 
@@ -53,7 +54,11 @@ def test_edt_is_scipys(image, data):
 
 
 @settings(max_examples=200, deadline=None)
-@given(image=images(), data=st.data(), metric=st.sampled_from("euclidean taxicab cityblock manhattan chessboard ChessBoard".split()))
+@given(
+    image=images(),
+    data=st.data(),
+    metric=st.sampled_from("euclidean taxicab cityblock manhattan chessboard ChessBoard".split()),
+)
 def test_bf_is_scipys(image, data, metric):
     sampling = data.draw(st.none() | st.integers(1, 5) | st.tuples(*[st.integers(1, 5)] * image.ndim))
     assert_same(
@@ -110,11 +115,17 @@ def test_array_likes(name):
         np.array([0, 1, 1], np.longdouble),
     ):
         assert_same(our(image), their(image))
-        assert_same(our(image, return_distances=False, return_indices=True), their(image, return_distances=False, return_indices=True))
+        assert_same(
+            our(image, return_distances=False, return_indices=True),
+            their(image, return_distances=False, return_indices=True),
+        )
 
 
 def test_a_number_is_an_image():
-    assert_same(ours.distance_transform_edt(False, return_indices=True), theirs.distance_transform_edt(False, return_indices=True))
+    assert_same(
+        ours.distance_transform_edt(False, return_indices=True),
+        theirs.distance_transform_edt(False, return_indices=True),
+    )
     assert ours.distance_transform_bf(0).shape == () and ours.distance_transform_bf(0) == 0
     assert ours.distance_transform_bf(0, return_distances=False, return_indices=True).shape == (0,)
     np.testing.assert_array_equal(ours.distance_transform_cdt(0), [0])
@@ -140,7 +151,9 @@ def test_in_place(name, metric, dtype, layout):
             "fortran": lambda: np.empty(shape, dtype, order="F"),
             "reversed": lambda: np.empty(shape, dtype)[::-1],
             "other byte order": lambda: np.empty(shape, np.dtype(dtype).newbyteorder()),
-            "unaligned": lambda: np.empty(np.prod(shape) * 8 + 1, "u1")[1 : np.prod(shape) * np.dtype(dtype).itemsize + 1]
+            "unaligned": lambda: np.empty(np.prod(shape) * 8 + 1, "u1")[
+                1 : np.prod(shape) * np.dtype(dtype).itemsize + 1
+            ]
             .view(dtype)
             .reshape(shape),
         }[layout]()
@@ -229,9 +242,14 @@ def test_no_site():
     assert_same(ours.distance_transform_edt(image, return_indices=True), (inf, nowhere))
     assert_same(ours.distance_transform_bf(image, return_indices=True), (inf, nowhere))
     for metric in ("cityblock", "chessboard"):
-        assert_same(ours.distance_transform_cdt(image, metric, return_indices=True), (np.full((2, 3), -1, "int32"), nowhere))
+        assert_same(
+            ours.distance_transform_cdt(image, metric, return_indices=True), (np.full((2, 3), -1, "int32"), nowhere)
+        )
         assert_same(ours.distance_transform_cdt(image, metric), theirs.distance_transform_cdt(image, metric))
-        assert_same(ours.distance_transform_bf(image, metric, return_indices=True), (np.full((2, 3), 2**32 - 1, "uint32"), nowhere))
+        assert_same(
+            ours.distance_transform_bf(image, metric, return_indices=True),
+            (np.full((2, 3), 2**32 - 1, "uint32"), nowhere),
+        )
         assert_same(ours.distance_transform_bf(image, metric), theirs.distance_transform_bf(image, metric))
 
 

@@ -3,8 +3,9 @@
 Distances are float32 and end at the centres of the cells: a cell next to another label, or to 0, has the length of one
 cell. The border of the image is open unless `black_border`. Arrays whose first axis is contiguous give such arrays.
 
-Values are the exact distances, rounded once: those of `edt` where squared distances stay below 2**24, and where its
-float32 arithmetic does not, the right ones. Deliberate differences:
+Values are the exact distances, rounded once to float32. Those of `edt` are equal as long as the lengths are whole numbers
+and squared distances stay below 2**24; beyond, it computes in float32, and its last digits differ (of squares around 4e8 by
+up to 17). Deliberate differences:
 
 - float16 is read (`edt` returns zeros for it); types that are no numbers are a TypeError (`edt` returns zeros); any byte
   order is read as what it is; up to 8 axes.
@@ -16,7 +17,7 @@ float32 arithmetic does not, the right ones. Deliberate differences:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from nearfield._distance import distance_transform
 __all__ = ["each", "edt", "edtsq", "sdf", "sdfsq"]
 
 Array = np.ndarray[Any, Any]
-Anisotropy = Union[float, Sequence[float], None]
+Anisotropy = float | Sequence[float] | None
 
 _EXACT_IN_FLOAT32 = 2.0**24
 
@@ -37,7 +38,7 @@ def edt(
     black_border: bool = False,
     parallel: int = 1,
     voxel_graph: Any = None,
-    order: Union[str, None] = None,
+    order: str | None = None,
 ) -> Array:
     """Euclidean distance of every cell to the nearest cell of another label; 0 in the background.
 
@@ -85,7 +86,7 @@ def edtsq(
     black_border: bool = False,
     parallel: int = 1,
     voxel_graph: Any = None,
-    order: Union[str, None] = None,
+    order: str | None = None,
 ) -> Array:
     """Squares of the distances of `edt`, whose parameters these are. The exact squares, rounded once to float32.
 
@@ -104,7 +105,7 @@ def sdf(
     black_border: bool = False,
     parallel: int = 1,
     voxel_graph: Any = None,
-    order: Union[str, None] = None,
+    order: str | None = None,
 ) -> Array:
     """Distances of `edt`, whose parameters these are, and in the background less that to the nearest label.
 
@@ -231,8 +232,8 @@ def _field(
     return out
 
 
-def _lengths_of(anisotropy: Anisotropy, ndim: int) -> Union[float, tuple[float, ...], None]:
-    if anisotropy is None or isinstance(anisotropy, (int, float)):
+def _lengths_of(anisotropy: Anisotropy, ndim: int) -> float | tuple[float, ...] | None:
+    if anisotropy is None or isinstance(anisotropy, int | float):
         return anisotropy
     lengths = tuple(float(each) for each in np.ravel(anisotropy))
     if len(lengths) != ndim:
@@ -240,7 +241,7 @@ def _lengths_of(anisotropy: Anisotropy, ndim: int) -> Union[float, tuple[float, 
     return lengths
 
 
-def _fits(shape: tuple[int, ...], spacing: Union[float, tuple[float, ...], None]) -> bool:
+def _fits(shape: tuple[int, ...], spacing: float | tuple[float, ...] | None) -> bool:
     """All squared distances are integers that float32 holds."""
     lengths = spacing if isinstance(spacing, tuple) else (1.0 if spacing is None else float(spacing),) * len(shape)
     whole = all(each.is_integer() for each in lengths)
