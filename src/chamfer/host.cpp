@@ -254,7 +254,8 @@ private:
         for (std::int64_t tile = 0; tile < tiles; ++tile) ++made.first[front_of(tile) + 1];
         for (std::size_t f = 1; f < made.first.size(); ++f) made.first[f] += made.first[f - 1];
         std::vector<std::int64_t> next(made.first.begin(), made.first.end() - 1);
-        for (std::int64_t tile = 0; tile < tiles; ++tile)
+        // The last tile of a front first: if two of them needed each other, no answer would be right.
+        for (std::int64_t tile = tiles; tile-- > 0;)
             made.tile[static_cast<std::size_t>(next[front_of(tile)]++)] = tile;
         return made;
     }

@@ -89,6 +89,10 @@ TEST(ChamferArguments, DistancesThatDoNotFit) {
     a.options.weights = a.weights;
     chamfer_transform(a.on, a.image, a.out, a.options);
     EXPECT_EQ(a.distance_memory[0], 3 * largest);
+    attempt b;
+    b.weights = step_weights(2, {largest + 1, largest + 1});
+    b.options.weights = b.weights;
+    b.refused({"weights", "int32"});
 }
 TEST(ChamferArguments, OutputTypes) {
     attempt a;
