@@ -255,8 +255,7 @@ private:
         for (std::size_t f = 1; f < made.first.size(); ++f) made.first[f] += made.first[f - 1];
         std::vector<std::int64_t> next(made.first.begin(), made.first.end() - 1);
         // The last tile of a front first: if two of them needed each other, no answer would be right.
-        for (std::int64_t tile = tiles; tile-- > 0;)
-            made.tile[static_cast<std::size_t>(next[front_of(tile)]++)] = tile;
+        for (std::int64_t tile = tiles; tile-- > 0;) made.tile[static_cast<std::size_t>(next[front_of(tile)]++)] = tile;
         return made;
     }
     [[nodiscard]] std::size_t front_of(std::int64_t tile) const {
