@@ -173,7 +173,7 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
     if dtype is not None:
         asked = name_of(dtype)
         if out is not None and element_type(out, "out") != asked:
-            raise ValueError(f"dtype is {asked} and out has {element_type(out, "out")}; leave out one of them")
+            raise ValueError(f"dtype is {asked} and out has {element_type(out, 'out')}; leave out one of them")
         return asked
     if out is not None:
         return element_type(out, "out")
