@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "cli/device_run.hpp"
+#include "edge/device_run.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 
@@ -48,7 +48,7 @@ computed on_host(const arguments& args, const system_info& machine, const work<h
         stop_if_interrupted();
         const auto progress = [&](double share) { return bar((round + warmups + share) / (warmups + repeat)); };
         const auto start = clock::now();
-        run(host{static_cast<int>(args.threads), progress}, what);
+        edge::run(host{static_cast<int>(args.threads), progress}, what);
         if (round >= 0)
             result.compute_ms.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
@@ -95,7 +95,7 @@ computed compute(const arguments& args, const work<host>& what, int warmups, int
     stop_if_interrupted();
     if (!gpu) return on_host(args, machine, what, warmups, repeat);
     try {
-        const device_timing timing = run_on_device(gpu->ordinal, what, warmups, repeat);
+        const edge::device_timing timing = edge::run_on_device(gpu->ordinal, what, warmups, repeat);
         stop_if_interrupted();
         return {.device = "cuda",
                 .name = gpu->name,

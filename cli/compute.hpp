@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
-#include "cli/work.hpp"
+#include "edge/work.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::cli {
+
+using edge::work;
 
 struct computed {
     std::string device;  ///< "cpu" or "cuda"

@@ -7,7 +7,7 @@
 
 #include "cli/load.hpp"
 #include "cli/outputs.hpp"
-#include "cli/work.hpp"
+#include "edge/work.hpp"
 
 namespace nearfield::cli {
 

@@ -1,6 +1,7 @@
 // All of the library.
 #pragma once
 
+#include "nearfield/chamfer.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"

@@ -174,6 +174,18 @@ class SnippetsTest(TreeTest):
         self.assertEqual(snippets.extract_programs(snippets.blocks(self.root), self.root / "out"), 1)
         self.assertTrue((self.root / "out" / "readme_1.cpp").read_text().endswith("int main() {}\n"))
 
+    def test_python(self) -> None:
+        self.write("README.md", "```python run numpy\nassert 0\n```\n```python run\nopen('a', 'w').close()\n```\n")
+        failing, working = snippets.blocks(self.root)
+        self.assertEqual(failing.needs, ("numpy",))
+        self.assertIn("AssertionError", snippets.run_python(failing, sys.executable) or "")
+        self.assertIsNone(snippets.run_python(working, sys.executable))
+
+    def test_a_copy_that_is_none(self) -> None:
+        self.write("docs/examples/a.py", '"""Title"""\n\nx = 1\n')
+        self.write("docs/a.md", "```python copy\nx = 1\n```\n```python copy\nx = 2\n```\n")
+        self.assertEqual(len(snippets.not_copied(self.root, snippets.blocks(self.root))), 1)
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())

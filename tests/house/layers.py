@@ -25,8 +25,9 @@ MAY_INCLUDE = {
     "app": {"grid", "base", "field", "application", "app"},
     "umbrella": {"grid", "field", "application"},
     "io": {"grid", "base", "io"},
-    "cli": {"grid", "field", "application", "umbrella", "io", "cli"},
-    "python": {"grid", "field", "application", "umbrella", "python"},
+    "edge": {"grid", "field", "application", "umbrella", "edge"},
+    "cli": {"grid", "field", "application", "umbrella", "io", "edge", "cli"},
+    "python": {"grid", "field", "application", "umbrella", "edge", "python"},
     "bench": {"grid", "field", "application", "umbrella", "io", "bench"},
     "oracle": {"oracle"},
     "fuzz": {"grid", "io", "fuzz"},
@@ -45,7 +46,7 @@ def layer_of(path: Path) -> str | None:
             return "umbrella"
         return "field" if path.name in FIELD_HEADERS else "application"
     if top == "src":
-        return rest[0] if rest[0] in {"base", "app", "io"} else "room"
+        return rest[0] if rest[0] in {"base", "app", "io", "edge"} else "room"
     if top == "tests":
         return "oracle" if rest[0] == "oracle" else None
     return top if top in MAY_INCLUDE else None

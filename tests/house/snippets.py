@@ -3,6 +3,9 @@
     sh run        in an empty folder, `nearfield` and the Python of the tests on the path; must exit with status 0
     sh ci         every line of it is a line of .ci/run
     cpp run       a whole program: built by the test of the installed package, and run
+    python run    a whole program, run by the tests of the Python package in an empty folder; words after `run` name
+                  modules that it needs: without one of them it is skipped
+    python copy   equals a file of docs/examples, which those tests run
     ... shown     is not run; only for what would change the reader's machine or takes hours
 
 A block in one of these languages without a second word is an error, so that none is forgotten.
@@ -20,7 +23,7 @@ from pathlib import Path
 
 import tree
 
-KINDS = {"sh": {"run", "ci", "shown"}, "cpp": {"run", "shown"}}
+KINDS = {"sh": {"run", "ci", "shown"}, "cpp": {"run", "shown"}, "python": {"run", "copy", "shown"}}
 FENCE = re.compile(r"^```(\w*)[ \t]*([^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -31,6 +34,7 @@ class Block:
     language: str
     kind: str
     text: str
+    needs: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -48,7 +52,8 @@ def blocks(root: Path) -> list[Block]:
         for match in FENCE.finditer(text):
             if match[1] in KINDS:
                 line = text.count("\n", 0, match.start()) + 1
-                found.append(Block(document, line, match[1], match[2].strip(), match[3]))
+                kind, *needs = match[2].split() if match[1] == "python" and match[2].strip() else [match[2].strip()]
+                found.append(Block(document, line, match[1], kind, match[3], tuple(needs)))
     return found
 
 
@@ -57,6 +62,16 @@ def unmarked(found: list[Block]) -> list[str]:
         f"{block.where}: `{block.language}` block needs one of: {', '.join(sorted(KINDS[block.language]))}"
         for block in found
         if block.kind not in KINDS[block.language]
+    ]
+
+
+def not_copied(root: Path, found: list[Block]) -> list[str]:
+    examples = [path.read_text(encoding="utf-8") for path in sorted((root / "docs" / "examples").glob("*.py"))]
+    return [
+        f"{block.where}: no file of docs/examples ends with this block; run ./dev docs"
+        for block in found
+        if (block.language, block.kind) == ("python", "copy")
+        and not any(text.endswith(block.text) for text in examples)
     ]
 
 
@@ -91,6 +106,17 @@ def run_shell(block: Block, path: list[str], pictures: Path | None = None) -> st
     return f"{block.where}: exit status {run.returncode}\n{block.text}{run.stdout[-2000:]}{run.stderr[-2000:]}"
 
 
+def run_python(block: Block, python: str) -> str | None:
+    """What went wrong, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(
+            [python, "-W", "error", "-c", block.text], cwd=folder, capture_output=True, text=True, check=False
+        )
+    if run.returncode == 0:
+        return None
+    return f"{block.where}: exit status {run.returncode}\n{block.text}{run.stdout[-2000:]}{run.stderr[-2000:]}"
+
+
 def extract_programs(found: list[Block], folder: Path) -> int:
     """Writes each `cpp run` block as a program of its own; returns how many there are."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,7 +138,7 @@ def main() -> int:
     if options.programs:
         print(f"{extract_programs(found, options.programs)} programs")
         return 0
-    bad = unmarked(found) + not_in_ci(options.root, found)
+    bad = unmarked(found) + not_copied(options.root, found) + not_in_ci(options.root, found)
     if options.path:
         runnable = [block for block in found if (block.language, block.kind) == ("sh", "run")]
         bad += [text for block in runnable if (text := run_shell(block, options.path, options.pictures))]

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "cli/work.hpp"
+#include "edge/work.hpp"
 
-namespace nearfield::cli {
+namespace nearfield::edge {
 
 struct device_timing {
     double copy_ms = 0;                ///< both ways
@@ -17,4 +17,4 @@ struct device_timing {
 /// for other failures of the runtime, unsupported where the build has no CUDA.
 device_timing run_on_device(int ordinal, const work<host>& what, int warmups, int repeat);
 
-}  // namespace nearfield::cli
+}  // namespace nearfield::edge

@@ -7,7 +7,7 @@
 #include "nearfield/distance.hpp"
 #include "nearfield/voronoi.hpp"
 
-namespace nearfield::cli {
+namespace nearfield::edge {
 
 /// Images of one element type and number of axes, the fields wanted of each, and what goes for all.
 template <class Place>
@@ -31,4 +31,4 @@ void run(const Place& on, const work<Place>& what) {
     else distance_transform(on, std::span<const job<Place>>(what.jobs), what.options);
 }
 
-}  // namespace nearfield::cli
+}  // namespace nearfield::edge

@@ -1,20 +1,14 @@
-#include "cli/device_run.hpp"
-
-#include <cuda_runtime_api.h>
+#include "edge/device_run.hpp"
 
 #include <chrono>
 #include <span>
-#include <string>
 #include <utility>
 
-namespace nearfield::cli {
-namespace {
+#include "edge/cuda_check.hpp"
+#include "edge/device_arrays.hpp"
 
-void check(cudaError_t status, const char* doing) {
-    if (status == cudaSuccess) return;
-    cudaGetLastError();  // a failure that is not sticky must not be reported again by the next call
-    throw error(error_code::device, std::string("cuda: ") + doing + " failed: " + cudaGetErrorString(status));
-}
+namespace nearfield::edge {
+namespace {
 
 class stream {
 public:
@@ -42,19 +36,7 @@ private:
 
 class buffer {
 public:
-    explicit buffer(std::int64_t bytes) {
-        if (bytes == 0) return;
-        const cudaError_t status = cudaMalloc(&data_, static_cast<std::size_t>(bytes));
-        if (status == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            std::size_t free = 0, total = 0;
-            cudaMemGetInfo(&free, &total);
-            throw error(error_code::out_of_memory, "cuda: " + std::to_string(bytes) + " bytes are needed and " +
-                                                       std::to_string(free) + " of the device's " +
-                                                       std::to_string(total) + " are free; use --device cpu");
-        }
-        check(status, "reserving memory");
-    }
+    explicit buffer(std::int64_t bytes) : data_(bytes == 0 ? nullptr : reserve_bytes(bytes)) {}
     ~buffer() { cudaFree(data_); }
     buffer(buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
     buffer& operator=(buffer&&) = delete;
@@ -123,7 +105,7 @@ double since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 device_timing run_on_device(int ordinal, const work<host>& what, int warmups, int repeat) {
-    check(cudaSetDevice(ordinal), "choosing the device");
+    const current_device current(ordinal);
     const stream on;
     const event begin, end;
     mirror memory;
@@ -148,4 +130,4 @@ device_timing run_on_device(int ordinal, const work<host>& what, int warmups, in
     return timing;
 }
 
-}  // namespace nearfield::cli
+}  // namespace nearfield::edge

@@ -1,0 +1,172 @@
+// nearfield._core: the library's calls for arrays that Python described. What users see is in nearfield/*.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "nearfield/nearfield.hpp"
+#include "python/bind_call.hpp"
+
+namespace nearfield::python {
+namespace {
+
+template <class Value>
+struct word {
+    const char* text;
+    Value value;
+};
+
+template <class Value, std::size_t Count>
+Value value_of(const char* argument, const std::string& came, const word<Value> (&known)[Count]) {
+    std::string all;
+    for (const word<Value>& each : known) {
+        if (came == each.text) return each.value;
+        all += (all.empty() ? "'" : ", '") + std::string(each.text) + "'";
+    }
+    throw error(error_code::invalid_argument, std::string(argument) + " is '" + came + "'; give one of " + all);
+}
+
+constexpr word<sites> site_words[] = {
+    {"zero", sites::zero}, {"nonzero", sites::nonzero}, {"other_labels", sites::other_labels}};
+constexpr word<sign> sign_words[] = {
+    {"none", sign::none}, {"inside", sign::inside_negative}, {"outside", sign::outside_negative}};
+constexpr word<border> border_words[] = {
+    {"open", border::open}, {"closed", border::closed}, {"periodic", border::periodic}};
+
+
+call call_of(const array& image, const nb::tuple& out, const distance_options& options, const array* weights) {
+    call made;
+    made.image = &image, made.weights = weights, made.options = options;
+    for (std::size_t k = 0; k < made.out.size(); ++k)
+        if (const nb::handle each = out[k]; !each.is_none()) made.out[k] = nb::cast<const array*>(each);
+    return made;
+}
+
+nb::dict described(const call_plan& p) {
+    nb::dict d;
+    d["place"] = p.place, d["numbers"] = p.numbers, d["threads"] = p.threads, d["cells"] = p.cells;
+    d["input_bytes"] = p.input_bytes, d["output_bytes"] = p.output_bytes, d["workspace_bytes"] = p.workspace_bytes;
+    nb::list passes;
+    for (const pass_plan& each : p.passes) {
+        nb::dict one;
+        one["axis"] = each.axis, one["method"] = each.method, one["tiles"] = each.tiles;
+        one["tile_rows"] = each.tile_rows, one["tile_columns"] = each.tile_columns;
+        passes.append(one);
+    }
+    d["passes"] = passes, d["text"] = p.text();
+    return d;
+}
+
+template <class Place>
+call_plan plan_of(const Place& on, const call& what) {
+    const edge::work<Place> work = what.work<Place>();
+    const job<Place>& only = work.jobs.front();
+    return what.weights ? plan_power_diagram(on, only.image, work.weights, only.out, work.options)
+                        : plan(on, only.image, only.out, work.options);
+}
+
+nb::dict described(const system_info& machine) {
+    nb::dict d;
+    d["version"] = machine.version, d["compiler"] = machine.compiler, d["simd"] = machine.simd;
+    d["cores"] = machine.cores, d["cuda_built"] = machine.cuda_built, d["cuda_runtime"] = machine.cuda_runtime;
+    d["cuda_driver"] = machine.cuda_driver, d["why_no_device"] = machine.why_no_device;
+    nb::list devices;
+    for (const device_info& each : machine.devices) {
+        nb::dict one;
+        one["ordinal"] = each.ordinal, one["name"] = each.name;
+        one["compute_capability"] = nb::make_tuple(each.compute_major, each.compute_minor);
+        one["memory_bytes"] = each.memory_bytes, one["free_bytes"] = each.free_bytes;
+        devices.append(one);
+    }
+    d["devices"] = devices;
+    return d;
+}
+
+/// Python's exceptions: what is wrong with an argument is a ValueError, the rest by its nature.
+void translate(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const error& problem) {
+        if (problem.code() == error_code::cancelled) {
+            PyErr_SetString(nb::module_::import_("nearfield._errors").attr("Cancelled").ptr(), problem.what());
+            return;
+        }
+        PyObject* type = problem.code() == error_code::invalid_argument ? PyExc_ValueError
+                         : problem.code() == error_code::out_of_memory  ? PyExc_MemoryError
+                                                                        : PyExc_RuntimeError;
+        PyErr_SetString(type, problem.what());
+    }
+}
+
+}  // namespace
+
+distance_options options_of(const std::vector<double>& spacing, const std::string& sites, const std::string& sign,
+                            bool half_cell, const std::vector<std::string>& border, double max_distance,
+                            int batch_axes) {
+    std::vector<nearfield::border> ends;
+    for (const std::string& each : border) ends.push_back(value_of("border", each, border_words));
+    distance_options options;
+    options.spacing = {spacing.data(), spacing.size()};
+    options.sites = value_of("sites", sites, site_words);
+    options.sign = value_of("signed", sign, sign_words);
+    options.half_cell = half_cell;
+    options.border = {ends.data(), ends.size()};
+    options.max_distance = max_distance;
+    options.batch_axes = batch_axes;
+    return options;
+}
+
+}  // namespace nearfield::python
+
+NB_MODULE(_core, m) {
+    using namespace nearfield;
+    using namespace nearfield::python;
+    m.doc() = "The compiled part of nearfield; not an interface of its own.";
+    nb::register_exception_translator(translate);
+    m.attr("version") = NEARFIELD_VERSION;
+    bind_array(m);
+    bind_device(m);
+    bind_chamfer(m);
+    nb::class_<distance_options>(m, "Options")
+        .def("__init__",
+             [](distance_options* made, const std::vector<double>& spacing, const std::string& sites,
+                const std::string& sign, bool half_cell, const std::vector<std::string>& border, double max_distance,
+                int batch_axes) {
+                 new (made) distance_options(
+                     options_of(spacing, sites, sign, half_cell, border, max_distance, batch_axes));
+             },
+             nb::arg("spacing"), nb::arg("sites"), nb::arg("sign"), nb::arg("half_cell"), nb::arg("border"),
+             nb::arg("max_distance"), nb::arg("batch_axes"));
+    m.def("run_on_host",
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+             int threads, const nb::object& progress) {
+              run_on_host(call_of(image, out, options, weights), threads, progress);
+          },
+          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
+          nb::arg("progress").none());
+    m.def("run_on_stream",
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+             int ordinal, std::uintptr_t stream) {
+              run_on_stream(call_of(image, out, options, weights), ordinal, stream);
+          },
+          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
+          nb::arg("stream"));
+    m.def("run_staged",
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+             int ordinal) { run_staged(call_of(image, out, options, weights), ordinal); },
+          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
+    m.def("plan",
+          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+             bool on_device, int threads) {
+              const call what = call_of(image, out, options, weights);
+              return described(on_device ? plan_of(device{nullptr}, what) : plan_of(host{threads}, what));
+          },
+          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("on_device"),
+          nb::arg("threads"));
+    m.def("squared_distance_type",
+          [](const std::vector<std::int64_t>& shape, const distance_options& options) {
+              return std::string(name_of(squared_distance_type(shape.data(), static_cast<int>(shape.size()), options)));
+          },
+          nb::arg("shape"), nb::arg("options"));
+    m.def("query_system", [] { return described(query_system()); });
+    m.def("release_device_memory", [] { release_device_memory(); });
+}

@@ -1,0 +1,56 @@
+// One call of the library as Python gives it: arrays, options, and where to run.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edge/work.hpp"
+#include "python/bind_array.hpp"
+
+namespace nearfield::python {
+
+struct call {
+    const array* image = nullptr;
+    const array* weights = nullptr;
+    std::array<const array*, 6> out{};  ///< distance, squared, index, coordinates, label, trusted; null: not wanted
+    distance_options options{};
+
+    template <class Place>
+    [[nodiscard]] fields<Place> wanted() const {
+        const auto one = [this](std::size_t k) { return view_of<void, Place>(out[k]); };
+        return {one(0), one(1), one(2), one(3), one(4), one(5)};
+    }
+    template <class Place>
+    [[nodiscard]] edge::work<Place> work() const {
+        return {{{image->view<const void, Place>(), wanted<Place>()}}, view_of<const void, Place>(weights), options};
+    }
+};
+
+/// The words of Python's keywords as the library's options. Throws invalid_argument for a word that is none of them.
+[[nodiscard]] distance_options options_of(const std::vector<double>& spacing, const std::string& sites,
+                                          const std::string& sign, bool half_cell,
+                                          const std::vector<std::string>& border, double max_distance, int batch_axes);
+
+/// A call of the library on the CPU; it is to hand on what it gets as host::progress.
+using watched_work = std::function<void(std::function<bool(double)>)>;
+
+/// Does work on so many cells without the interpreter's lock. Where that is long, it is asked about 20 times a second whether
+/// Python has a signal waiting (Ctrl-C), and `progress`, where it is not None, is told the share done; an exception of either
+/// stops the work.
+void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work);
+
+/// One call on the CPU, watched.
+void run_on_host(const call& what, int threads, const nb::object& progress);
+
+/// Puts the work on `stream` of device `ordinal`; does not wait.
+void run_on_stream(const call& what, int ordinal, std::uintptr_t stream);
+
+/// Arrays of the host, all contiguous, on device `ordinal`: copies, computes, copies back, waits.
+void run_staged(const call& what, int ordinal);
+
+void bind_device(nb::module_& module);
+void bind_chamfer(nb::module_& module);
+
+}  // namespace nearfield::python

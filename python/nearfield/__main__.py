@@ -1,0 +1,5 @@
+"""python -m nearfield: the command line."""
+
+from nearfield._cli import main
+
+main()

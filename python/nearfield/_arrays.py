@@ -1,0 +1,261 @@
+"""Arrays of every framework, as memory: found out by what an array is or offers, importing none of the frameworks.
+
+A framework is one class here with the same five functions: is it this array's, what memory has it, which device and
+stream, and new memory of the same kind.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from nearfield import _core
+
+# Element types of the library; the names are NumPy's.
+_TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
+
+
+class Place(NamedTuple):
+    """Where memory lives: ordinal -1 is the host. `stream` is where the caller orders work on that device."""
+
+    ordinal: int
+    stream: int = 0
+
+    def __str__(self) -> str:
+        return "the CPU" if self.ordinal < 0 else f"cuda:{self.ordinal}"
+
+
+HOST = Place(-1)
+
+
+class Framework(Protocol):
+    name: str
+
+    def array(self, name: str, x: Any) -> Any:
+        """The argument as an array of this framework that `describe` takes."""
+
+    def shape(self, x: Any) -> tuple[int, ...]: ...
+
+    def dtype(self, x: Any) -> str: ...
+
+    def place(self, x: Any) -> Place: ...
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array: ...
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any: ...
+
+
+def framework_of(x: Any) -> Framework:
+    """The framework whose array this is. Lists, numbers and whatever converts to NumPy are NumPy's."""
+    if isinstance(x, np.ndarray):
+        return NUMPY
+    for module, type_name, framework in _BY_TYPE:
+        loaded = sys.modules.get(module)
+        if loaded is not None and isinstance(x, getattr(loaded, type_name)):
+            return framework
+    if hasattr(x, "__cuda_array_interface__"):
+        return CUDA_INTERFACE
+    if hasattr(x, "__array_namespace__") and hasattr(x, "__dlpack__"):
+        return ARRAY_API
+    return NUMPY
+
+
+def check_type(name: str, dtype: str) -> str:
+    if dtype not in _TYPES:
+        raise TypeError(
+            f"{name} has element type {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64"
+        )
+    return dtype
+
+
+def check_axes(name: str, count: int) -> None:
+    if not 1 <= count <= 9:
+        raise ValueError(f"{name} has {count} axes; give an array of 1 to 8 axes")
+
+
+@lru_cache(maxsize=64)
+def numpy_name(dtype: np.dtype[Any]) -> str:
+    """The name of an element type, whatever its byte order; NumPy makes it anew every time."""
+    return str(dtype.name if dtype.kind in "biuf" else dtype)
+
+
+def in_elements(a: np.ndarray[Any, Any]) -> bool:
+    """Strides count whole elements, from an address that is a multiple of them."""
+    flags = a.flags
+    return flags.aligned and (flags.c_contiguous or not any(step % a.itemsize for step in a.strides))
+
+
+class NumPy:
+    name = "numpy"
+
+    def array(self, name: str, x: Any) -> np.ndarray[Any, Any]:
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
+        a = np.asarray(x)
+        check_type(name, numpy_name(a.dtype))
+        if not a.dtype.isnative:
+            a = a.astype(a.dtype.newbyteorder("="))
+        return a if in_elements(a) else a.copy()
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.shape)
+
+    def dtype(self, x: Any) -> str:
+        return numpy_name(x.dtype)
+
+    def place(self, x: Any) -> Place:
+        return HOST
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
+        check_axes(name, x.ndim)
+        if writable:
+            _check_output(name, x)
+        strides = None if x.flags.c_contiguous else [step // x.itemsize for step in x.strides]
+        return _core.Array(x.__array_interface__["data"][0], numpy_name(x.dtype), x.shape, strides, x)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
+        return np.empty(shape, dtype)
+
+
+def _check_output(name: str, x: Any) -> None:
+    if not isinstance(x, np.ndarray):
+        raise TypeError(f"{name} is {type(x).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
+    check_type(name, numpy_name(x.dtype))
+    if not x.flags.writeable:
+        raise ValueError(f"{name} is read-only; give an array that may be written")
+    if not x.dtype.isnative or not in_elements(x):
+        raise ValueError(f"{name} is not aligned or not in this machine's byte order; give an array from np.empty")
+
+
+class Torch:
+    name = "torch"
+
+    def array(self, name: str, x: Any) -> Any:
+        if str(x.layout) != "torch.strided":
+            raise TypeError(f"{name} is a tensor of layout {x.layout}; give {name}.to_dense()")
+        if x.device.type not in ("cpu", "cuda"):
+            raise TypeError(f"{name} is on device {x.device}; nearfield works on the CPU and on CUDA devices")
+        check_type(name, self.dtype(x))
+        return x.detach().resolve_neg()
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.shape)
+
+    def dtype(self, x: Any) -> str:
+        return str(x.dtype).removeprefix("torch.")
+
+    def place(self, x: Any) -> Place:
+        if x.device.type != "cuda":
+            return HOST
+        return Place(x.device.index, sys.modules["torch"].cuda.current_stream(x.device).cuda_stream)
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
+        check_axes(name, x.ndim)
+        return _core.Array(x.data_ptr(), check_type(name, self.dtype(x)), tuple(x.shape), x.stride(), x)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+
+
+class CuPy:
+    name = "cupy"
+
+    def array(self, name: str, x: Any) -> Any:
+        check_type(name, self.dtype(x))
+        return x.copy() if any(step % x.itemsize for step in x.strides) else x
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.shape)
+
+    def dtype(self, x: Any) -> str:
+        return str(x.dtype.name)
+
+    def place(self, x: Any) -> Place:
+        with x.device:
+            return Place(x.device.id, sys.modules["cupy"].cuda.get_current_stream().ptr)
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
+        check_axes(name, x.ndim)
+        size = x.itemsize
+        dtype = check_type(name, self.dtype(x))
+        return _core.Array(x.data.ptr, dtype, x.shape, [step // size for step in x.strides], x)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype)
+
+
+class CudaInterface:
+    """Arrays that offer ``__cuda_array_interface__`` (version 2 or 3) and nothing else, such as Numba's."""
+
+    name = "cuda array interface"
+
+    def array(self, name: str, x: Any) -> Any:
+        check_type(name, self.dtype(x))
+        return x
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.__cuda_array_interface__["shape"])
+
+    def dtype(self, x: Any) -> str:
+        return str(np.dtype(x.__cuda_array_interface__["typestr"]).name)
+
+    def place(self, x: Any) -> Place:
+        interface = x.__cuda_array_interface__
+        return Place(_core.device_of(interface["data"][0]), interface.get("stream") or 0)
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
+        interface = x.__cuda_array_interface__
+        data, read_only = interface["data"]
+        shape, size = interface["shape"], np.dtype(interface["typestr"]).itemsize
+        check_axes(name, len(shape))
+        if writable and read_only:
+            raise ValueError(f"{name} is read-only; give an array that may be written")
+        strides = interface.get("strides")
+        steps = None if strides is None else [step // size for step in strides]
+        return _core.Array(data, check_type(name, self.dtype(x)), shape, steps, x)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        raise TypeError(
+            f"{type(like).__name__} offers no way to make another array like it; give out= (and indices_out=), "
+            "or a CuPy, PyTorch or JAX array"
+        )
+
+
+class ArrayApi:
+    """Arrays of the array API standard on the CPU, through DLPack."""
+
+    name = "array API"
+
+    def array(self, name: str, x: Any) -> Any:
+        if x.__dlpack_device__()[0] != 1:
+            raise TypeError(f"{name} is not in CPU memory; give a CuPy, PyTorch or JAX array")
+        check_type(name, self.dtype(x))
+        return x
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.shape)
+
+    def dtype(self, x: Any) -> str:
+        return str(np.from_dlpack(x).dtype.name)
+
+    def place(self, x: Any) -> Place:
+        return HOST
+
+    def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
+        return NUMPY.describe(name, np.from_dlpack(x), False)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        space = like.__array_namespace__()
+        return space.empty(shape, dtype=getattr(space, dtype), device=like.device)
+
+
+NUMPY = NumPy()
+CUDA_INTERFACE = CudaInterface()
+ARRAY_API = ArrayApi()
+_BY_TYPE: Sequence[tuple[str, str, Framework]] = (("torch", "Tensor", Torch()), ("cupy", "ndarray", CuPy()))

@@ -1,0 +1,155 @@
+"""One call, from arrays and a request to filled arrays, wherever they live."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Union
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
+from nearfield._progress import Progress, callable_of
+from nearfield._request import FIELDS, Request, count_of
+
+# The names of the public functions' arguments for the fields, for errors.
+_ARGUMENT = {"distance": "out", "squared": "out", "index": "indices_out", "coordinates": "indices_out"}
+
+
+def compute(
+    image: Any,
+    request: Request,
+    given: dict[str, Any],
+    *,
+    name: str = "image",
+    weights: Any = None,
+    device: Union[str, None] = None,
+    threads: Union[int, None] = None,
+    progress: Progress = None,
+) -> list[Any]:
+    """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
+    threads = 0 if threads is None else count_of("threads", threads, 1)
+    tell = callable_of(progress)
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(image, jax.Array):
+        from nearfield import _jax
+
+        return _jax.compute(image, request, given, weights, device, threads)
+    framework = framework_of(image)
+    array = framework.array(name, image)
+    place = framework.place(array)
+    shape = framework.shape(array)
+    check_axes(name, len(shape))
+    out = [
+        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
+        for field, dtype in request.fields
+    ]
+    weighed = None if weights is None else _at(place, "weights", weights)
+    ordinal = _target(device, place, name)
+    if ordinal >= 0 and place.ordinal < 0:
+        return _staged(framework, array, out, request, weighed, ordinal)
+    described = _described(request, out)
+    seen = framework.describe(name, array, False)
+    scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
+    with arguments_named(name):
+        if place.ordinal < 0:
+            _core.run_on_host(seen, described, request.options(), scales, threads, tell)
+        else:
+            _core.run_on_stream(seen, described, request.options(), scales, place.ordinal, place.stream)
+    return out
+
+
+@contextmanager
+def arguments_named(image: str) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds."""
+    try:
+        yield
+    except ValueError as problem:
+        text = str(problem)
+        for field, argument in _ARGUMENT.items():
+            text = text.replace(f"out.{field}", argument)
+        raise ValueError(re.sub(r"\bout\.(\w+)", r"\1_out", re.sub(r"^image\b", image, text))) from None
+
+
+def _output(
+    framework: Framework,
+    array: Any,
+    place: Place,
+    field: str,
+    dtype: str,
+    shape: tuple[int, ...],
+    given: dict[str, Any],
+) -> Any:
+    out = given.get(field)
+    if out is None:
+        return framework.empty(shape, dtype, array)
+    argument = _ARGUMENT.get(field, f"{field}_out")
+    other = framework_of(out)
+    if other is NUMPY and not isinstance(out, np.ndarray):
+        raise TypeError(f"{argument} is {type(out).__name__}; give an array to be filled")
+    if other.place(out).ordinal != place.ordinal:
+        raise ValueError(f"{argument} is on {other.place(out)} and the image on {place}; give both on the same device")
+    return out
+
+
+def _at(place: Place, name: str, x: Any) -> Any:
+    framework = framework_of(x)
+    array = framework.array(name, x)
+    if framework.place(array).ordinal != place.ordinal:
+        raise ValueError(
+            f"{name} is on {framework.place(array)} and the image on {place}; give both on the same device"
+        )
+    return array
+
+
+def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ...]:
+    described: list[_core.Array | None] = [None] * len(FIELDS)
+    for (field, _), x in zip(request.fields, out):
+        described[FIELDS.index(field)] = framework_of(x).describe(_ARGUMENT.get(field, f"{field}_out"), x, True)
+    return tuple(described)
+
+
+def _target(device: Union[str, None], place: Place, name: str) -> int:
+    """The ordinal to compute on; -1 is the CPU."""
+    if device is None:
+        return place.ordinal
+    text = str(device)
+    kind, _, number = text.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number not in ("", "0")):
+        raise ValueError(f"device is {text!r}; give 'cpu', 'cuda' or 'cuda:1'")
+    wanted = -1 if kind == "cpu" else int(number) if number else max(place.ordinal, 0)
+    if place.ordinal >= 0 and wanted != place.ordinal:
+        raise ValueError(f"device is {text!r}, but {name} is on {place}; move the array, or leave out device=")
+    return wanted
+
+
+def _staged(
+    framework: Framework, array: Any, out: list[Any], request: Request, weights: Any, ordinal: int
+) -> list[Any]:
+    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    views = [_as_numpy(x) for x in out]
+    packed = [v if v.flags.c_contiguous else np.empty(v.shape, v.dtype) for v in views]
+    image = np.ascontiguousarray(_as_numpy(array))
+    scales = None if weights is None else np.ascontiguousarray(_as_numpy(weights))
+    _core.run_staged(
+        NUMPY.describe("image", image, False),
+        _described(request, packed),
+        request.options(),
+        None if scales is None else NUMPY.describe("weights", scales, False),
+        ordinal,
+    )
+    for view, filled in zip(views, packed):
+        if view is not filled:
+            view[...] = filled
+    return out
+
+
+def _as_numpy(x: Any) -> np.ndarray[Any, Any]:
+    if isinstance(x, np.ndarray):
+        return x
+    return x.numpy() if hasattr(x, "numpy") else np.from_dlpack(x)
+
+

@@ -1,0 +1,211 @@
+"""Distance fields of any array: the keywords of `distance_transform`, and what they ask of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY, framework_of
+from nearfield._call import compute
+from nearfield._compiled import in_graph
+from nearfield._progress import Progress
+from nearfield._request import (
+    Border,
+    Request,
+    Spacing,
+    border_of,
+    count_of,
+    max_distance_of,
+    sign_of,
+    sites_of,
+    spacing_of,
+)
+
+Indices = Union[bool, str]
+
+
+def distance_transform(
+    image: Any,
+    *,
+    spacing: Spacing = None,
+    sites: str = "zero",
+    squared: bool = False,
+    signed: Union[bool, str] = False,
+    multilabel: bool = False,
+    half_cell: bool = False,
+    border: Border = "open",
+    max_distance: Union[float, None] = None,
+    return_distances: bool = True,
+    return_indices: Indices = False,
+    return_labels: bool = False,
+    dtype: Any = None,
+    out: Any = None,
+    indices_out: Any = None,
+    batch_axes: int = 0,
+    method: str = "exact",
+    device: Union[str, None] = None,
+    threads: Union[int, None] = None,
+    progress: Progress = None,
+) -> Any:
+    """Exact Euclidean distance of every cell to its nearest site, that site, or both.
+
+    Parameters
+    ----------
+    image : array of 1 to 8 axes
+        Bool, integers of 8 to 64 bits, float16, float32 or float64; NumPy, CuPy, PyTorch, JAX, anything with
+        ``__cuda_array_interface__`` or of the array API standard, or what converts to NumPy. Any strides. Not changed.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis, in array order; positive. Default: 1.
+    sites : {'zero', 'nonzero', 'other_labels'}
+        Which cells are sites: distances go to the nearest of them. NaN is not zero.
+    squared : bool
+        Squared distances, in squared units of `spacing`: exact integers where the spacing is integral.
+    signed : bool or {'inside', 'outside'}
+        Also give sites a distance: to the nearest cell that is none. True or 'inside': negative among the cells that
+        are no sites; 'outside': negative among the sites.
+    multilabel : bool
+        Every label by itself in one pass: the sites of a cell are all cells of another value; zero is background, and
+        a site for all.
+    half_cell : bool
+        Distances end at the faces of a site's cell instead of at its centre.
+    border : {'open', 'closed', 'periodic'} or sequence of one per axis
+        What lies beyond the ends of an axis: nothing, only sites, or its other end.
+    max_distance : float, optional
+        Cells that are farther get inf, and -1 as indices. In units of `spacing`; makes the work smaller.
+    return_distances, return_indices, return_labels : bool
+        What to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'`` asks
+        for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
+        sites, in its type.
+    dtype : dtype, optional
+        Of the distances: float16, float32 (default) or float64. With `squared` any type that holds every answer
+        exactly; default the narrowest of uint32, uint64 and float64 that does.
+    out, indices_out : array, optional
+        Filled instead of new arrays; same device as `image`. May not overlap each other or `image`.
+    batch_axes : int
+        Leading axes that number images, each solved by itself. Coordinates and linear indices are within an image.
+    method : {'exact'}
+        How it is computed.
+    device : {'cpu', 'cuda', 'cuda:N'}, optional
+        Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
+    threads : int, optional
+        On the CPU; default: every core the process may use. The answer does not depend on it.
+    progress : bool or callable, optional
+        True draws a bar on a terminal. A callable gets the share done, from this thread; returning False stops the work
+        with `nearfield.Cancelled`. On the CPU only.
+
+    Returns
+    -------
+    array or tuple of arrays
+        Of the image's kind, on its device: those asked for, in the order distances, indices, labels; alone, not in a
+        tuple. Without any site: inf (the maximum of an integer type), -1, 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is not what it has to be; nothing was computed.
+    MemoryError
+        Says the bytes needed and free.
+    RuntimeError
+        No GPU, or the GPU failed. `nearfield.Cancelled`: stopped by `progress`.
+
+    Notes
+    -----
+    Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis
+    before it, and so on, which is SciPy's rule. Answers have the same bits on the CPU and on GPUs and with any number
+    of threads. On a GPU work is ordered on the caller's current stream and does not wait for it; it may be captured in
+    a CUDA graph. Linear time for most images; ``nearfield.plan`` tells the memory. The interpreter's lock is released.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.distance_transform([[0, 1, 1], [1, 1, 1]])
+    array([[0.       , 1.       , 2.       ],
+           [1.       , 1.4142135, 2.236068 ]], dtype=float32)
+    >>> nf.distance_transform([[0, 1, 1], [1, 1, 1]], spacing=(5, 1), squared=True)
+    array([[ 0,  1,  4],
+           [25, 26, 29]], dtype=uint32)
+    >>> nf.distance_transform([1, 1, 1, 2, 2], multilabel=True)
+    array([3., 2., 1., 1., 2.], dtype=float32)
+    """
+    check_method(method)
+    framework = framework_of(image)
+    if framework.name == "numpy":
+        image = framework.array("image", image)
+    ndim = len(image.shape)
+    batch = count_of("batch_axes", batch_axes, 0)
+    request = Request(
+        (),
+        spacing_of(spacing, ndim, batch),
+        sites_of(sites, multilabel),
+        sign_of(signed),
+        bool(half_cell),
+        border_of(border, ndim, batch),
+        max_distance_of(max_distance),
+        batch,
+    )
+    fields: list[tuple[str, str]] = []
+    given: dict[str, Any] = {}
+    if return_distances or out is not None:
+        field = "squared" if squared else "distance"
+        fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
+        given[field] = out
+    add_indices(fields, given, return_indices, indices_out)
+    if return_labels:
+        fields.append(("label", element_type(image)))
+    if not fields:
+        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices, return_labels")
+    request = request._replace(fields=tuple(fields))
+    run = in_graph if in_graph.serves(image) else compute
+    filled = run(image, request, given, device=device, threads=threads, progress=progress)
+    return filled[0] if len(filled) == 1 else tuple(filled)
+
+
+def check_method(method: str) -> None:
+    if method != "exact":
+        raise ValueError(f"method is {method!r}; give 'exact'")
+
+
+def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], request: Request) -> str:
+    """The type of new distances: the one asked for, that of `out`, or the field's default."""
+    if dtype is not None:
+        asked = name_of(dtype)
+        if out is not None and element_type(out, "out") != asked:
+            raise ValueError(f"dtype is {asked} and out has {element_type(out, 'out')}; leave out one of them")
+        return asked
+    if out is not None:
+        return element_type(out, "out")
+    if field == "distance":
+        return "float32"
+    return _core.squared_distance_type(list(shape), request.options())
+
+
+def add_indices(fields: list[tuple[str, str]], given: dict[str, Any], indices: Indices, out: Any) -> None:
+    if indices not in (False, True, "coordinates", "linear"):
+        raise ValueError(f"return_indices is {indices!r}; give True or 'coordinates', 'linear', or False")
+    if not indices and out is None:
+        return
+    field = "index" if indices == "linear" else "coordinates"
+    default = "int64" if field == "index" else "int32"
+    fields.append((field, default if out is None else element_type(out, "indices_out")))
+    given[field] = out
+
+
+def element_type(x: Any, argument: str = "image") -> str:
+    framework = framework_of(x)
+    if framework is NUMPY and not isinstance(x, np.ndarray):
+        raise TypeError(f"{argument} is {type(x).__name__}; give an array")
+    return framework.dtype(x)
+
+
+def name_of(dtype: Any) -> str:
+    """NumPy's name of a type of any framework: np.float32, 'float32', torch.float32, jnp.float32."""
+    text = str(dtype)
+    if text.startswith("torch."):
+        return text.removeprefix("torch.")
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        raise TypeError(f"dtype is {dtype!r}; give a type such as 'float32'") from None

@@ -1,0 +1,135 @@
+"""JAX arrays: immutable, so answers are made outside and handed over through DLPack. Imported only when JAX is there.
+
+Under `jax.jit` the call becomes a host callback: the image is copied to the CPU, computed there, and copied back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Union
+
+import jax
+import numpy as np
+
+from nearfield import _core
+from nearfield import _call
+from nearfield._arrays import check_axes, check_type
+from nearfield._request import FIELDS, Request
+
+_ALIGNMENT = 64  # bytes; memory of less is copied by JAX
+
+
+def compute(
+    image: Any,
+    request: Request,
+    given: dict[str, Any],
+    weights: Any,
+    device: Union[str, None],
+    threads: Union[int, None],
+) -> list[Any]:
+    if any(each is not None for each in given.values()):
+        raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
+    check_type("image", image.dtype.name)
+    if isinstance(image, jax.core.Tracer) or isinstance(weights, jax.core.Tracer):
+        return _traced(image, request, weights, threads)
+    if len(image.devices()) != 1:
+        raise ValueError(f"image is spread over {len(image.devices())} devices; give an array on one of them")
+    (where,) = image.devices()
+    if where.platform == "cpu":
+        return [_from_host(each) for each in _on_host(image, request, weights, device, threads)]
+    if where.platform not in ("gpu", "cuda"):
+        raise TypeError(f"image is on {where}; nearfield works on the CPU and on CUDA devices")
+    return _on_device(image, request, weights, where.local_hardware_id, where)
+
+
+def _on_host(
+    image: Any, request: Request, weights: Any, device: Union[str, None], threads: Union[int, None]
+) -> list[Any]:
+    seen = np.asarray(image)
+    scales = None if weights is None else np.asarray(weights)
+    fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
+    return _call.compute(seen, request, dict(fresh), weights=scales, device=device, threads=threads or None)
+
+
+def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def _from_host(answer: np.ndarray[Any, Any]) -> Any:
+    if answer.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64"):
+        raise TypeError(
+            f"the answer is {answer.dtype}, which JAX narrows; choose another dtype, coordinates instead of linear "
+            "indices, or jax.config.update('jax_enable_x64', True)"
+        )
+    return jax.dlpack.from_dlpack(answer)
+
+
+_shape: Any = jax.ShapeDtypeStruct
+
+
+def _traced(image: Any, request: Request, weights: Any, threads: Union[int, None]) -> list[Any]:
+    shapes = [
+        _shape(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields
+    ]
+
+    def call(image: Any, *weights: Any) -> list[Any]:
+        return _on_host(image, request, weights[0] if weights else None, None, threads)
+
+    return list(jax.pure_callback(call, shapes, image, *([] if weights is None else [weights]), vmap_method="sequential"))
+
+
+# ---- on a device ------------------------------------------------------------------------------------------------
+
+# Inputs that a device still reads: JAX does not know of our stream, so they are held until it has passed.
+_held: list[tuple[_core.StreamMark, Any]] = []
+
+
+class _Answer:
+    """Memory of ours as an array that JAX can take over; JAX's stream waits for ours, the host does not."""
+
+    def __init__(self, memory: _core.DeviceMemory, shape: tuple[int, ...], dtype: str, ordinal: int, stream: int):
+        self._array = _core.device_array(memory, shape, dtype, ordinal)
+        self._ordinal, self._stream = ordinal, stream
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, self._ordinal)
+
+    def __dlpack__(self, *, stream: Union[int, None] = None, **_: Any) -> Any:
+        if stream != -1:
+            _core.order_after(self._ordinal, _handle(stream), self._stream)
+        return self._array.__dlpack__()
+
+
+def _handle(stream: Union[int, None]) -> int:
+    """DLPack's stream numbers are CUDA's handles, but for the default stream, which is 1 there (or None)."""
+    return 0 if stream is None else stream
+
+
+def _on_device(image: Any, request: Request, weights: Any, ordinal: int, where: Any) -> list[Any]:
+    stream = _core.own_stream(ordinal)
+    described = [_describe("image", image, stream)]
+    if weights is not None:
+        described.append(_describe("weights", weights, stream))
+    memory: dict[str, tuple[_core.DeviceMemory, tuple[int, ...], str]] = {}
+    for field, dtype in request.fields:
+        shape = request.shape_of(field, image.shape)
+        memory[field] = (_core.DeviceMemory(ordinal, math.prod(shape) * np.dtype(dtype).itemsize), shape, dtype)
+    out = tuple(
+        _core.Array(memory[f][0].data, memory[f][2], memory[f][1]) if f in memory else None for f in FIELDS
+    )
+    _core.run_on_stream(
+        described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream
+    )
+    _held[:] = [each for each in _held if not each[0].passed()]
+    _held.append((_core.StreamMark(ordinal, stream), described))
+    return [jax.dlpack.from_dlpack(_Answer(m, shape, dtype, ordinal, stream)) for m, shape, dtype in memory.values()]
+
+
+def _describe(name: str, x: Any, stream: int) -> _core.Array:
+    check_axes(name, x.ndim)
+    return _core.array_of(x.__dlpack__(stream=stream))
+
+

@@ -1,0 +1,145 @@
+"""What a call would do, before it runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Union
+
+from nearfield import _core
+from nearfield._arrays import HOST, check_axes, framework_of
+from nearfield._distance import Indices, add_indices, distance_type
+from nearfield._request import (
+    FIELDS,
+    Border,
+    Request,
+    Spacing,
+    border_of,
+    count_of,
+    max_distance_of,
+    sign_of,
+    sites_of,
+    spacing_of,
+)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One sweep over the grid; axis -1 is a sweep along none."""
+
+    axis: int
+    method: str
+    tiles: int
+    tile_rows: int
+    tile_columns: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where a call would run, in which steps, with how much memory; printing it gives a table."""
+
+    place: str
+    numbers: str
+    threads: int
+    cells: int
+    input_bytes: int
+    output_bytes: int
+    workspace_bytes: int
+    passes: tuple[Pass, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def plan(
+    image: Any,
+    *,
+    image_dtype: str = "uint8",
+    spacing: Spacing = None,
+    sites: str = "zero",
+    squared: bool = False,
+    signed: Union[bool, str] = False,
+    multilabel: bool = False,
+    half_cell: bool = False,
+    border: Border = "open",
+    max_distance: Union[float, None] = None,
+    return_distances: bool = True,
+    return_indices: Indices = False,
+    return_labels: bool = False,
+    dtype: Any = None,
+    batch_axes: int = 0,
+    device: Union[str, None] = None,
+    threads: Union[int, None] = None,
+) -> Plan:
+    """What `distance_transform` with these arguments would do; nothing is computed, no GPU is needed.
+
+    Parameters
+    ----------
+    image : array, or tuple of ints
+        An image, or the shape of one of type `image_dtype` that need not exist.
+    device : {'cpu', 'cuda'}, optional
+        Default: where `image` is.
+    **keywords
+        As in `distance_transform`.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    TypeError, ValueError
+        As the call would. RuntimeError: device is 'cuda' and this build has no CUDA.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.plan((512, 512, 512)).output_bytes
+    536870912
+    """
+    shape, element, on_device = _subject(image, image_dtype)
+    ndim, batch = len(shape), count_of("batch_axes", batch_axes, 0)
+    request = Request(
+        (),
+        spacing_of(spacing, ndim, batch),
+        sites_of(sites, multilabel),
+        sign_of(signed),
+        bool(half_cell),
+        border_of(border, ndim, batch),
+        max_distance_of(max_distance),
+        batch,
+    )
+    fields: list[tuple[str, str]] = []
+    if return_distances:
+        field = "squared" if squared else "distance"
+        fields.append((field, distance_type(field, dtype, None, shape, request)))
+    add_indices(fields, {}, return_indices, None)
+    if return_labels:
+        fields.append(("label", element))
+    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in fields}
+    if device is not None:
+        on_device = str(device).startswith("cuda")
+    said = _core.plan(
+        _core.Array(0, element, shape),
+        tuple(out.get(field) for field in FIELDS),
+        request.options(),
+        None,
+        on_device,
+        0 if threads is None else count_of("threads", threads, 1),
+    )
+    said["passes"] = tuple(Pass(**each) for each in said["passes"])
+    return Plan(**said)
+
+
+def _subject(image: Any, image_dtype: str) -> tuple[tuple[int, ...], str, bool]:
+    if isinstance(image, tuple) and all(hasattr(n, "__index__") for n in image):
+        check_axes("image", len(image))
+        shape = tuple(int(n) for n in image)
+        if min(shape) < 0 or math.prod(shape) >= 2**62:
+            raise ValueError(f"image has shape {shape}; give sizes of at least 0 and fewer than 2**62 cells in all")
+        return shape, image_dtype, False
+    framework = framework_of(image)
+    array = framework.array("image", image)
+    check_axes("image", len(framework.shape(array)))
+    return framework.shape(array), framework.dtype(array), framework.place(array).ordinal != HOST.ordinal

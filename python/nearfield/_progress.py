@@ -1,0 +1,42 @@
+"""A bar for people at a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Union
+
+Progress = Union[bool, Callable[[float], object], None]
+
+
+class Bar:
+    """Draws on standard error, from half a second on, and clears its line at the end."""
+
+    width = 40
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._drawn = False
+
+    def __call__(self, share: float) -> None:
+        elapsed = time.monotonic() - self._start
+        if share >= 1.0:
+            if self._drawn:
+                sys.stderr.write("\r\x1b[K")
+        elif elapsed > 0.5:
+            filled = round(share * self.width)
+            sys.stderr.write(f"\rnearfield [{'#' * filled}{'.' * (self.width - filled)}] {share:4.0%} {elapsed:.1f} s")
+            self._drawn = True
+        sys.stderr.flush()
+
+
+def callable_of(progress: Progress) -> Callable[[float], object] | None:
+    """What the library is to call, if anything: a bar is for terminals only."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return Bar() if sys.stderr is not None and sys.stderr.isatty() else None
+    if not callable(progress):
+        raise TypeError(f"progress is {progress!r}; give True, or a callable that takes the share done")
+    return progress

@@ -1,0 +1,104 @@
+"""What one call asks for: the keywords of the public functions, checked and in the library's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Union
+
+from nearfield import _core
+
+Spacing = Union[float, Sequence[float], None]
+Border = Union[str, Sequence[str]]
+
+FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
+
+
+class Request(NamedTuple):
+    """One call's options, hashable, and the fields it fills: pairs of a name of `FIELDS` and an element type."""
+
+    fields: tuple[tuple[str, str], ...]
+    spacing: tuple[float, ...] = ()
+    sites: str = "zero"
+    sign: str = "none"
+    half_cell: bool = False
+    border: tuple[str, ...] = ("open",)
+    max_distance: float = math.inf
+    batch_axes: int = 0
+
+    def options(self) -> _core.Options:
+        return _options(self[1:])
+
+    def shape_of(self, field: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of a field of an image of `shape`: coordinates have one axis more, in front."""
+        return (len(shape) - self.batch_axes, *shape) if field == "coordinates" else shape
+
+
+@lru_cache(maxsize=256)
+def _options(words: tuple[Any, ...]) -> _core.Options:
+    spacing, sites, sign, half_cell, border, max_distance, batch_axes = words
+    return _core.Options(list(spacing), sites, sign, half_cell, list(border), max_distance, batch_axes)
+
+
+def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
+    """One length per axis, in array order. With batch axes one per axis of an image will do."""
+    if value is None:
+        return ()
+    if isinstance(value, (int, float)):
+        return (float(value),)
+    if isinstance(value, str):
+        raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
+    lengths = tuple(_number("spacing", each) for each in value) if isinstance(value, Iterable) else (_number("spacing", value),)
+    if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
+        return (1.0,) * batch_axes + lengths
+    return lengths
+
+
+def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable) or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"border is {value!r}; give 'open', 'closed' or 'periodic', or a sequence of one per axis")
+    ends = tuple(value)
+    if batch_axes and len(ends) == ndim - batch_axes and len(ends) > 1:
+        return ("open",) * batch_axes + ends
+    return ends
+
+
+def sign_of(value: Union[bool, str]) -> str:
+    if isinstance(value, str):
+        if value not in ("inside", "outside"):
+            raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
+        return value
+    return "inside" if value else "none"
+
+
+def sites_of(sites: str, multilabel: bool) -> str:
+    if not multilabel:
+        return sites
+    if sites not in ("zero", "other_labels"):
+        raise ValueError(f"multilabel=True makes every other label a site; it does not go with sites={sites!r}")
+    return "other_labels"
+
+
+def max_distance_of(value: Union[float, None]) -> float:
+    return math.inf if value is None else _number("max_distance", value)
+
+
+def count_of(name: str, value: Any, least: int) -> int:
+    """An integer of at least `least`."""
+    try:
+        number = value.__index__()
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name} is {value!r}; give an integer of at least {least}") from None
+    if number < least:
+        raise ValueError(f"{name} is {number}; give an integer of at least {least}")
+    return int(number)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; give a number") from None

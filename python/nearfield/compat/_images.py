@@ -1,0 +1,83 @@
+"""What the adapters share: an image of some library as an array with a spacing, and results as images again."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from nearfield._distance import name_of
+
+# What a native call returns, in this order, and by which keyword with which default it is asked for.
+_RETURNED = {
+    "distance_transform": (("distance", True), ("indices", False), ("labels", False)),
+    "voronoi": (("indices", True), ("labels", False), ("distance", False)),
+    "expand_labels": (("indices", False), ("labels", True), ("distance", False)),
+}
+_KEYWORD = {"distance": "return_distances", "indices": "return_indices", "labels": "return_labels"}
+_OUTPUTS = ("out", "indices_out", "labels_out")
+
+
+class Opened(NamedTuple):
+    """An image as the native calls see it."""
+
+    array: Any
+    spacing: tuple[float, ...]  # of the axes that are no batch axes, in array order
+    batch_axes: int
+    array_of: Callable[[Any], Any]  # another image of that shape; whatever is no image stays as it is
+    # The result of one field as an image: 'distance', 'labels', 'indices' (linear) or 'coordinates', and its array.
+    back: Callable[[str, Any], Any]
+
+
+def library(name: str) -> Any:
+    """The library of an adapter, which is imported with it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        message = f"nearfield.compat needs {name} for its images; pip install {name}"
+        raise ImportError(message, name=error.name) from error
+
+
+def run(function: Callable[..., Any], opened: Opened, spacing: Any, keywords: dict[str, Any], *more: Any) -> Any:
+    """`function` of the opened image; spacing is the image's own unless given."""
+    for name in _OUTPUTS:
+        if keywords.get(name) is not None:
+            raise TypeError(f"{name} is not taken here, as results are new images; leave it out, or work on the array")
+    if spacing is None:
+        spacing = opened.spacing
+    if keywords.get("weights") is not None:
+        keywords = {**keywords, "weights": opened.array_of(keywords["weights"])}
+    results = function(opened.array, *more, spacing=spacing, batch_axes=opened.batch_axes, **keywords)
+    names = fields(function.__name__, keywords)
+    if len(names) == 1:
+        return opened.back(names[0], results)
+    return tuple(opened.back(name, result) for name, result in zip(names, results))
+
+
+def fields(function: str, keywords: dict[str, Any]) -> list[str]:
+    """What a call with these keywords returns, in order."""
+    names = []
+    for field, default in _RETURNED[function]:
+        asked = keywords.get(_KEYWORD[field], default)
+        if field == "indices" and asked and asked != "linear":
+            field = "coordinates"
+        if asked:
+            names.append(field)
+    return names
+
+
+def refuse_types(keywords: dict[str, Any], refused: Sequence[str], owner: str) -> None:
+    """Before any work: results of a type that the library has no images of."""
+    dtype = keywords.get("dtype")
+    name = None if dtype is None else name_of(dtype)
+    if name in refused:
+        raise TypeError(f"dtype is {name}, which {owner} has no images of; give 'float32' or 'float64'")
+
+
+def refuse_time(ndim: int, batch_axes: int, spacing: Any) -> None:
+    """ITK's fourth axis is a place or a time, and its image does not tell which."""
+    if ndim - batch_axes > 3 and spacing is None:
+        raise ValueError(
+            f"image has {ndim} axes, and the last may be time; give batch_axes={ndim - 3} to solve each volume by "
+            f"itself, or spacing= with {ndim} lengths in array order to measure across all axes"
+        )

@@ -1,0 +1,79 @@
+#include "edge/device_arrays.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "edge/cuda_check.hpp"
+
+namespace nearfield::edge {
+namespace {
+
+cudaEvent_t recorded(cudaStream_t on) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    const cudaError_t status = cudaEventRecord(event, on);
+    if (status != cudaSuccess) cudaEventDestroy(event);
+    check(status, "marking a stream");
+    return event;
+}
+
+}  // namespace
+
+current_device::current_device(int ordinal) {
+    check(cudaGetDevice(&before_), "asking for the device");
+    if (ordinal != before_) check(cudaSetDevice(ordinal), "choosing the device");
+}
+
+current_device::~current_device() { cudaSetDevice(before_); }
+
+int device_of(const void* data) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, data), "asking whose memory it is");
+    if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
+        throw error(error_code::invalid_argument, "the array's memory is not on a CUDA device");
+    return attributes.device;
+}
+
+void* own_stream(int ordinal) {
+    static std::mutex guard;
+    static std::map<int, cudaStream_t> streams;
+    const std::lock_guard<std::mutex> held(guard);
+    cudaStream_t& stream = streams[ordinal];
+    if (stream == nullptr) {
+        const current_device current(ordinal);
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    }
+    return stream;
+}
+
+void order_after(int ordinal, void* later, void* earlier) {
+    const current_device current(ordinal);
+    const cudaEvent_t event = recorded(static_cast<cudaStream_t>(earlier));
+    const cudaError_t status = cudaStreamWaitEvent(static_cast<cudaStream_t>(later), event, 0);
+    cudaEventDestroy(event);
+    check(status, "ordering two streams");
+}
+
+void* reserve(int ordinal, std::int64_t bytes) {
+    const current_device current(ordinal);
+    return reserve_bytes(bytes > 0 ? bytes : 1);
+}
+
+void release(int ordinal, void* data) noexcept {
+    int before = 0;
+    if (data == nullptr || cudaGetDevice(&before) != cudaSuccess) return;  // the process is ending
+    if (before != ordinal) cudaSetDevice(ordinal);
+    cudaFree(data);
+    if (before != ordinal) cudaSetDevice(before);
+}
+
+void* mark(int ordinal, void* stream) {
+    const current_device current(ordinal);
+    return recorded(static_cast<cudaStream_t>(stream));
+}
+
+bool has_passed(void* marked) { return cudaEventQuery(static_cast<cudaEvent_t>(marked)) != cudaErrorNotReady; }
+
+void forget(void* marked) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(marked)); }
+
+}  // namespace nearfield::edge

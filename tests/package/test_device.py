@@ -1,0 +1,255 @@
+"""Arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, within CUDA graphs. Skipped without one."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+
+pytestmark = pytest.mark.skipif(not nf.devices(), reason=f"no GPU: {nf.info().why_no_device}")
+
+IMAGE = np.random.default_rng(2).random((40, 50, 60)) < 0.97
+OPTIONS = [
+    {},
+    {"squared": True, "spacing": (2, 1, 3)},
+    {"signed": True, "border": "closed"},
+    {"multilabel": True, "max_distance": 4.5},
+    {"spacing": (3.0, 0.7, 0.7), "dtype": "float64"},
+    {"batch_axes": 1, "border": "periodic"},
+]
+
+
+def same(device, host):
+    np.testing.assert_array_equal(device, host)
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture
+def jax():
+    return pytest.importorskip("jax")
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_cupy(cupy, options):
+    distance, indices = nf.distance_transform(cupy.asarray(IMAGE), return_indices=True, **options)
+    wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
+    assert isinstance(distance, cupy.ndarray) and isinstance(indices, cupy.ndarray)
+    same(distance.get(), wanted[0])
+    same(indices.get(), wanted[1])
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_torch(torch, options):
+    image = torch.from_numpy(IMAGE).cuda()
+    distance, indices = nf.distance_transform(image, return_indices=True, **options)
+    wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
+    assert distance.device == image.device
+    same(distance.cpu(), wanted[0])
+    same(indices.cpu(), wanted[1])
+
+
+@pytest.mark.parametrize("options", [o for o in OPTIONS if "dtype" not in o], ids=str)
+def test_jax(jax, options):
+    image = jax.device_put(IMAGE, jax.devices("gpu")[0])
+    for _ in range(3):  # memory comes back and is used again
+        distance, indices = nf.distance_transform(image, return_indices=True, **options)
+    wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
+    assert distance.devices() == image.devices()
+    same(distance, wanted[0])
+    same(indices, wanted[1])
+    same(distance + 1, wanted[0] + 1)
+
+
+def test_jax_inputs_stay_until_they_are_read(jax):
+    """The image is a temporary that JAX could use again at once; the answers are JAX's to compute with."""
+    base = jax.device_put((np.random.default_rng(0).random((256, 256, 256)) < 0.99).astype(np.uint8))
+    wanted = [nf.distance_transform(np.asarray(base) * (k > 0)) for k in (1, 2, 3)]
+    answers = []
+    for k in (1, 2, 3):
+        answers.append(nf.distance_transform(base * k) * 1)
+        jax.numpy.zeros((256, 256, 256), np.uint8)
+    for answer, host in zip(answers, wanted):
+        same(answer, host)
+
+
+def test_jax_jit(jax):
+    image = jax.device_put(IMAGE, jax.devices("gpu")[0])
+    same(jax.jit(lambda x: nf.distance_transform(x) * 2)(image), nf.distance_transform(IMAGE) * 2)
+
+
+def test_out_with_strides(cupy):
+    memory = cupy.full((40, 50, 120), 7, np.float32)
+    out = memory[:, ::-1, ::2]
+    assert nf.distance_transform(cupy.asarray(IMAGE)[:, ::-1], out=out) is out
+    same(out.get(), nf.distance_transform(IMAGE[:, ::-1]))
+    assert (memory[:, :, 1::2] == 7).all()
+
+
+def test_cuda_array_interface(cupy):
+    class Foreign:
+        def __init__(self, array):
+            self.array, self.shape = array, array.shape
+
+        @property
+        def __cuda_array_interface__(self):
+            return self.array.__cuda_array_interface__
+
+    out = cupy.empty(IMAGE.shape, np.float32)
+    nf.distance_transform(Foreign(cupy.asarray(IMAGE)), out=out)
+    same(out.get(), nf.distance_transform(IMAGE))
+    with pytest.raises(TypeError, match="give out="):
+        nf.distance_transform(Foreign(cupy.asarray(IMAGE)))
+
+
+def busy(torch, milliseconds=60):
+    torch.cuda._sleep(int(milliseconds * 1.5e6))
+
+
+def test_torch_stream(torch):
+    """The image is written late on a side stream: on any other stream the call would see what was there before."""
+    host = torch.from_numpy(IMAGE.astype(np.uint8)).pin_memory()
+    image = torch.zeros(IMAGE.shape, dtype=torch.uint8, device="cuda")
+    nf.distance_transform(image)  # workspace and modules are loaded
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        busy(torch)
+        image.copy_(host, non_blocking=True)
+        distance = nf.distance_transform(image)
+        assert not stream.query(), "the call waited for the stream"
+    stream.synchronize()
+    same(distance.cpu(), nf.distance_transform(IMAGE))
+
+
+def test_the_wrong_stream_would_be_seen(torch):
+    """What test_torch_stream looks for does happen: a call on another stream reads the image too early."""
+    host = torch.from_numpy(IMAGE.astype(np.uint8)).pin_memory()
+    image = torch.zeros(IMAGE.shape, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+    stream, other = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        busy(torch)
+        image.copy_(host, non_blocking=True)
+    with torch.cuda.stream(other):
+        early = nf.distance_transform(image)
+    torch.cuda.synchronize()
+    assert (early == 0).all()
+
+
+def test_cupy_stream(cupy, torch):
+    image = cupy.zeros(IMAGE.shape, bool)
+    pinned = torch.from_numpy(IMAGE).pin_memory().numpy()
+    nf.distance_transform(image)
+    cupy.cuda.Device().synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), cupy.cuda.ExternalStream(stream.cuda_stream):
+        busy(torch)
+        image.set(pinned)
+        distance = nf.distance_transform(image)
+        assert not stream.query(), "the call waited for the stream"
+    stream.synchronize()
+    same(distance.get(), nf.distance_transform(IMAGE))
+
+
+def test_torch_graph(torch):
+    image = torch.zeros(IMAGE.shape, dtype=torch.bool, device="cuda")
+    nf.distance_transform(image, return_indices=True)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        distance, indices = nf.distance_transform(image, return_indices=True)
+    for view in (IMAGE, IMAGE[::-1], IMAGE[:, ::-1]):
+        image.copy_(torch.from_numpy(view.copy()))
+        graph.replay()
+        wanted = nf.distance_transform(view, return_indices=True)
+        same(distance.cpu(), wanted[0])
+        same(indices.cpu(), wanted[1])
+
+
+def test_torch_compile(torch):
+    def model(x):
+        return nf.distance_transform(x > 0.5, spacing=(2, 1, 1)) + 1
+
+    x = torch.rand(20, 30, 40, device="cuda")
+    assert torch.equal(torch.compile(model, fullgraph=True, backend="aot_eager")(x), model(x))
+
+
+def test_host_arrays_on_the_device():
+    for options in OPTIONS:
+        wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
+        for one, other in zip(nf.distance_transform(IMAGE, return_indices=True, device="cuda", **options), wanted):
+            assert isinstance(one, np.ndarray)
+            same(one, other)
+    out = np.empty((60, 50, 40), np.float32).T
+    assert nf.distance_transform(IMAGE, device="cuda:0", out=out) is out
+    same(out, nf.distance_transform(IMAGE))
+
+
+def test_voronoi_and_weights(cupy):
+    seeds = np.where(IMAGE, 0, np.arange(IMAGE.size).reshape(IMAGE.shape) % 200 + 1).astype(np.int32)
+    weights = np.random.default_rng(1).integers(0, 40, seeds.shape).astype(np.int32)
+    for chosen in (None, weights):
+        there = None if chosen is None else cupy.asarray(chosen)
+        asked = dict(return_indices="linear", return_labels=True, return_distances=True)
+        device = nf.voronoi(cupy.asarray(seeds), weights=there, **asked)
+        for one, other in zip(device, nf.voronoi(seeds, weights=chosen, **asked)):
+            same(one.get(), other)
+
+
+def test_places_are_not_mixed(cupy):
+    with pytest.raises(ValueError, match="out is on the CPU and the image on cuda:0"):
+        nf.distance_transform(cupy.asarray(IMAGE), out=np.empty(IMAGE.shape, np.float32))
+    with pytest.raises(ValueError, match="out is on cuda:0 and the image on the CPU"):
+        nf.distance_transform(IMAGE, out=cupy.empty(IMAGE.shape, np.float32))
+    with pytest.raises(ValueError, match="image is on cuda:0"):
+        nf.distance_transform(cupy.asarray(IMAGE), device="cpu")
+
+
+def test_the_current_device_and_threads_are_left_alone(cupy):
+    images = [cupy.asarray(np.roll(IMAGE, k, 0)) for k in range(4)]
+    wanted = [nf.distance_transform(image.get()) for image in images]
+    answers = [None] * 4
+
+    def work(k):
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            for _ in range(10):
+                answers[k] = nf.distance_transform(images[k])
+            stream.synchronize()
+
+    cupy.cuda.Device().synchronize()
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for answer, host in zip(answers, wanted):
+        same(answer.get(), host)
+
+
+def test_plan_on_the_device():
+    assert nf.plan((64, 64, 64), device="cuda").place == "device"
+
+
+@pytest.mark.skipif(len(nf.devices()) < 2, reason="needs two GPUs")
+def test_the_other_device(torch, cupy):
+    """Work goes where the array is, whichever device is current, and leaves that one current."""
+    image = torch.from_numpy(IMAGE).to("cuda:1")
+    distance, indices = nf.distance_transform(image, return_indices=True)
+    assert distance.device == image.device and torch.cuda.current_device() == 0
+    wanted = nf.distance_transform(IMAGE, return_indices=True)
+    same(distance.cpu(), wanted[0])
+    same(indices.cpu(), wanted[1])
+    with cupy.cuda.Device(1):
+        there = cupy.asarray(IMAGE)
+    assert nf.distance_transform(there).device.id == 1
+    same(nf.distance_transform(there).get(), wanted[0])
+    same(nf.distance_transform(IMAGE, device="cuda:1"), wanted[0])

@@ -1,0 +1,140 @@
+"""What a process does around the calls: threads, forks, signals, progress."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+
+
+def image_of(seed, shape=(60, 70, 80)):
+    return np.random.default_rng(seed).random(shape) < 0.95
+
+
+def checksum(seed):
+    return float(nf.distance_transform(image_of(seed), dtype="float64").sum())
+
+
+def test_threads_calling_at_once():
+    alone = [checksum(seed) for seed in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(checksum, list(range(8)) * 4)) == alone * 4
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_any_number_of_threads_gives_the_same(threads):
+    image = image_of(3)
+    for one, other in zip(
+        nf.distance_transform(image, return_indices=True),
+        nf.distance_transform(image, return_indices=True, threads=threads),
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_other_threads_run_meanwhile():
+    """The interpreter's lock is released: a counting thread goes on while a call computes."""
+    big = np.ones((220, 400, 400), bool)
+    big[0, 0, 0] = False
+    counted, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted[0]
+    nf.distance_transform(big, threads=1)
+    during = counted[0] - before
+    stop.set()
+    thread.join()
+    assert during >= 5
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes(method):
+    """A child works whether or not the parent used its threads before."""
+    wanted = [checksum(seed) for seed in range(3)]
+    with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+        assert list(pool.map(checksum, range(3), timeout=120)) == wanted
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np, nearfield as nf
+image = np.ones((256, 512, 512), bool)
+image[0, 0, 0] = False
+nf.distance_transform(image[:2])
+sent = []
+def interrupt():
+    time.sleep(0.05)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    while True:
+        nf.distance_transform(image, threads=1)
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+"""
+
+
+def test_interrupt_stops_a_long_call():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=True, env=os.environ
+    )
+    # A tenth of a second on a quiet machine; the bound here only tells a stop from a wait to the end.
+    assert float(done.stdout) < 2
+
+
+def test_progress_callable():
+    big = image_of(0, (128, 256, 256))
+    told = []
+    nf.distance_transform(big, progress=told.append)
+    assert told[-1] == 1.0 and told == sorted(told) and all(0 <= share <= 1 for share in told)
+
+
+def test_progress_cancels():
+    big = np.ones((256, 512, 512), bool)
+    big[0, 0, 0] = False
+    with pytest.raises(nf.Cancelled, match="not complete"):
+        nf.distance_transform(big, threads=1, progress=lambda share: share >= 1)
+
+
+def test_progress_that_raises():
+    with pytest.raises(ZeroDivisionError):
+        nf.distance_transform(image_of(0), progress=lambda share: 1 / 0)
+
+
+def test_progress_bar_is_for_terminals(capfd):
+    nf.distance_transform(image_of(0), progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_bar_draws(monkeypatch, capsys):
+    from nearfield._progress import Bar
+
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    bar = Bar()
+    now[0] = 1.0
+    bar(0.5)
+    assert "50%" in capsys.readouterr().err
+    bar(1.0)
+    assert capsys.readouterr().err == "\r\x1b[K"
+
+
+def test_signals_stay_python_s():
+    """No handler of ours is left behind."""
+    before = signal.getsignal(signal.SIGINT)
+    nf.distance_transform(image_of(1))
+    assert signal.getsignal(signal.SIGINT) is before
