@@ -149,8 +149,9 @@ SECTIONS = {
 
 def data_of(flat=(2048, 2048), solid=(128, 256, 256)):
     """An image and a volume with 1 % of random sites, labels, seeds and balls of the same sizes."""
-    import nearfield as nf
     import numpy as np
+
+    import nearfield as nf
     from peers_common import paint_balls, random_sites
 
     def numbered(shape, density):

@@ -7,6 +7,7 @@ import pathlib
 from importlib.metadata import version
 
 import numpy as np
+
 from peers_common import Results, arguments, paint, random_sites, shapes_of, time_runs
 
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
-#include "edge/device_run.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
+#include "edge/device_run.hpp"
 
 namespace nearfield::cli {
 namespace {

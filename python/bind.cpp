@@ -32,7 +32,6 @@ constexpr word<sign> sign_words[] = {
 constexpr word<border> border_words[] = {
     {"open", border::open}, {"closed", border::closed}, {"periodic", border::periodic}};
 
-
 call call_of(const array& image, const nb::tuple& out, const distance_options& options, const array* weights) {
     call made;
     made.image = &image, made.weights = weights, made.options = options;
@@ -127,46 +126,48 @@ NB_MODULE(_core, m) {
     bind_device(m);
     bind_chamfer(m);
     nb::class_<distance_options>(m, "Options")
-        .def("__init__",
-             [](distance_options* made, const std::vector<double>& spacing, const std::string& sites,
-                const std::string& sign, bool half_cell, const std::vector<std::string>& border, double max_distance,
-                int batch_axes) {
-                 new (made) distance_options(
-                     options_of(spacing, sites, sign, half_cell, border, max_distance, batch_axes));
-             },
-             nb::arg("spacing"), nb::arg("sites"), nb::arg("sign"), nb::arg("half_cell"), nb::arg("border"),
-             nb::arg("max_distance"), nb::arg("batch_axes"));
-    m.def("run_on_host",
-          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-             int threads, const nb::object& progress) {
-              run_on_host(call_of(image, out, options, weights), threads, progress);
-          },
-          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
-          nb::arg("progress").none());
-    m.def("run_on_stream",
-          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-             int ordinal, std::uintptr_t stream) {
-              run_on_stream(call_of(image, out, options, weights), ordinal, stream);
-          },
-          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
-          nb::arg("stream"));
-    m.def("run_staged",
-          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-             int ordinal) { run_staged(call_of(image, out, options, weights), ordinal); },
-          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
-    m.def("plan",
-          [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-             bool on_device, int threads) {
-              const call what = call_of(image, out, options, weights);
-              return described(on_device ? plan_of(device{nullptr}, what) : plan_of(host{threads}, what));
-          },
-          nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("on_device"),
-          nb::arg("threads"));
-    m.def("squared_distance_type",
-          [](const std::vector<std::int64_t>& shape, const distance_options& options) {
-              return std::string(name_of(squared_distance_type(shape.data(), static_cast<int>(shape.size()), options)));
-          },
-          nb::arg("shape"), nb::arg("options"));
+        .def(
+            "__init__",
+            [](distance_options* made, const std::vector<double>& spacing, const std::string& sites,
+               const std::string& sign, bool half_cell, const std::vector<std::string>& border, double max_distance,
+               int batch_axes) {
+                new (made)
+                    distance_options(options_of(spacing, sites, sign, half_cell, border, max_distance, batch_axes));
+            },
+            nb::arg("spacing"), nb::arg("sites"), nb::arg("sign"), nb::arg("half_cell"), nb::arg("border"),
+            nb::arg("max_distance"), nb::arg("batch_axes"));
+    m.def(
+        "run_on_host",
+        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int threads,
+           const nb::object& progress) { run_on_host(call_of(image, out, options, weights), threads, progress); },
+        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
+        nb::arg("progress").none());
+    m.def(
+        "run_on_stream",
+        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
+           std::uintptr_t stream) { run_on_stream(call_of(image, out, options, weights), ordinal, stream); },
+        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
+        nb::arg("stream"));
+    m.def(
+        "run_staged",
+        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+           int ordinal) { run_staged(call_of(image, out, options, weights), ordinal); },
+        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
+    m.def(
+        "plan",
+        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
+           bool on_device, int threads) {
+            const call what = call_of(image, out, options, weights);
+            return described(on_device ? plan_of(device{nullptr}, what) : plan_of(host{threads}, what));
+        },
+        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("on_device"),
+        nb::arg("threads"));
+    m.def(
+        "squared_distance_type",
+        [](const std::vector<std::int64_t>& shape, const distance_options& options) {
+            return std::string(name_of(squared_distance_type(shape.data(), static_cast<int>(shape.size()), options)));
+        },
+        nb::arg("shape"), nb::arg("options"));
     m.def("query_system", [] { return described(query_system()); });
     m.def("release_device_memory", [] { release_device_memory(); });
 }

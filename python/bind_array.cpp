@@ -17,7 +17,8 @@ void fill(array* made, std::uintptr_t data, const std::string& type, const std::
           const std::optional<std::vector<std::int64_t>>& strides, nb::object owner) {
     if (shape.empty() || shape.size() > made->shape.size())
         throw error(error_code::invalid_argument, "the array has " + std::to_string(shape.size()) +
-                                                      " axes; give an array of 1 to " + std::to_string(max_rank) + " axes");
+                                                      " axes; give an array of 1 to " + std::to_string(max_rank) +
+                                                      " axes");
     if (strides && strides->size() != shape.size())
         throw error(error_code::invalid_argument, "an array needs as many strides as axes");
     new (made) array;
@@ -64,14 +65,15 @@ dtype dtype_named(const std::string& name) {
     for (int i = 0; i <= static_cast<int>(dtype::float64); ++i)
         if (name == name_of(static_cast<dtype>(i))) return static_cast<dtype>(i);
     throw error(error_code::invalid_argument,
-                "element type " + name + " is not one of bool, int8 to int64, uint8 to uint64, float16 to float64; convert the array first");
+                "element type " + name +
+                    " is not one of bool, int8 to int64, uint8 to uint64, float16 to float64; convert the array first");
 }
 
 void bind_array(nb::module_& module) {
     module.def("array_of", &array_of, nb::arg("capsule"), "What a DLPack capsule holds.");
     nb::class_<array>(module, "Array", "Memory that someone else owns, as the library sees it. Strides count elements.")
-        .def("__init__", &fill, nb::arg("data"), nb::arg("dtype"), nb::arg("shape"), nb::arg("strides").none() = nb::none(),
-             nb::arg("owner").none() = nb::none())
+        .def("__init__", &fill, nb::arg("data"), nb::arg("dtype"), nb::arg("shape"),
+             nb::arg("strides").none() = nb::none(), nb::arg("owner").none() = nb::none())
         .def_prop_ro("dtype", [](const array& a) { return std::string(name_of(a.type)); })
         .def_prop_ro("data", [](const array& a) { return a.data; })
         .def_prop_ro("shape", [](const array& a) {

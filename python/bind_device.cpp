@@ -36,7 +36,8 @@ nb::dlpack::dtype dlpack_type(dtype type) {
 }
 
 /// Memory of ours as an array that hands out DLPack capsules; they keep the memory.
-nb::object device_array(nb::object memory, const std::vector<std::size_t>& shape, const std::string& type, int ordinal) {
+nb::object device_array(nb::object memory, const std::vector<std::size_t>& shape, const std::string& type,
+                        int ordinal) {
     const auto& bytes = nb::cast<const device_memory&>(memory);
     return nb::cast(nb::ndarray<nb::array_api>(bytes.data, shape.size(), shape.data(), memory, nullptr,
                                                dlpack_type(dtype_named(type)), nb::device::cuda::value, ordinal));
@@ -70,20 +71,24 @@ void bind_device(nb::module_& module) {
         .def_prop_ro("data", [](const device_memory& m) { return reinterpret_cast<std::uintptr_t>(m.data); });
     nb::class_<stream_mark>(module, "StreamMark", "A point on a stream.")
         .def(nb::init<int, std::uintptr_t>(), nb::arg("ordinal"), nb::arg("stream"))
-        .def("passed", [](const stream_mark& m) { return edge::has_passed(m.event); },
-             "True when all work before the point is done. Does not wait.");
+        .def(
+            "passed", [](const stream_mark& m) { return edge::has_passed(m.event); },
+            "True when all work before the point is done. Does not wait.");
     module.def("device_array", &device_array, nb::arg("memory"), nb::arg("shape"), nb::arg("dtype"), nb::arg("ordinal"),
                "Memory of ours as an array that offers __dlpack__.");
-    module.def("device_of", [](std::uintptr_t data) { return edge::device_of(pointer(data)); }, nb::arg("data"),
-               "The ordinal of the device whose memory it is.");
-    module.def("own_stream", [](int ordinal) { return reinterpret_cast<std::uintptr_t>(edge::own_stream(ordinal)); },
-               nb::arg("ordinal"), "A stream of the library's own on that device; always the same.");
-    module.def("order_after",
-               [](int ordinal, std::uintptr_t later, std::uintptr_t earlier) {
-                   edge::order_after(ordinal, pointer(later), pointer(earlier));
-               },
-               nb::arg("ordinal"), nb::arg("later"), nb::arg("earlier"),
-               "What is put on `later` from now on waits for what is on `earlier` by now.");
+    module.def(
+        "device_of", [](std::uintptr_t data) { return edge::device_of(pointer(data)); }, nb::arg("data"),
+        "The ordinal of the device whose memory it is.");
+    module.def(
+        "own_stream", [](int ordinal) { return reinterpret_cast<std::uintptr_t>(edge::own_stream(ordinal)); },
+        nb::arg("ordinal"), "A stream of the library's own on that device; always the same.");
+    module.def(
+        "order_after",
+        [](int ordinal, std::uintptr_t later, std::uintptr_t earlier) {
+            edge::order_after(ordinal, pointer(later), pointer(earlier));
+        },
+        nb::arg("ordinal"), nb::arg("later"), nb::arg("earlier"),
+        "What is put on `later` from now on waits for what is on `earlier` by now.");
 }
 
 }  // namespace nearfield::python

@@ -4,9 +4,10 @@ A volume of 24 slices, 0.5 mm between pixels, 2.5 mm between slices, cut upright
 distances to the marked voxels are wrong by up to five times; with `spacing=(2.5, 0.5, 0.5)` they are round, in mm.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import even, lines, save
+
+import nearfield as nf
 
 random = np.random.default_rng(11)
 volume = np.ones((24, 120, 120), bool)

@@ -4,9 +4,10 @@ Twelve masks as one array of shape (12, 120, 120): `batch_axes=1` solves each by
 sequence of launches. Distances inside, as a loss for segmentations weighs them.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import even, lines, save
+
+import nearfield as nf
 
 random = np.random.default_rng(8)
 y, x = np.mgrid[-60:60, -60:60]

@@ -4,9 +4,10 @@ Labelled nuclei grow by 14 pixels at most and stop where they meet, so that ever
 nearest: `nf.expand_labels`, which takes any spacing and works on volumes and on GPUs alike.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import edges, save, tints
+
+import nearfield as nf
 
 random = np.random.default_rng(4)
 y, x = np.mgrid[:300, :400]

@@ -4,9 +4,10 @@ Every pixel takes the colour that the picture has at the nearest stone's middle:
 that `nf.voronoi` returns. The distances of the same call make stones darker away from their middles.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import save
+
+import nearfield as nf
 
 y, x = np.mgrid[0:360, 0:640] / 360.0
 sun = np.hypot(x - 1.25, y - 0.42)

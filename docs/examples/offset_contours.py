@@ -4,9 +4,10 @@ A signed distance, negative inside, has every inward and outward offset of the s
 distances at the faces of pixels, `half_cell`, puts zero on the outline, where a cutter or a printer wants it.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import lines, save, two_sided
+
+import nearfield as nf
 
 y, x = np.mgrid[-200:200, -320:320]
 far, turn = np.hypot(x + 90, y), np.arctan2(y, x + 90)

@@ -4,9 +4,10 @@ Four copies of a tile. On the left cells end at its borders, and the seams show;
 at the other side, `border="periodic"`, and the tile fits to itself.
 """
 
-import nearfield as nf
 import numpy as np
 from picture import save, tints
+
+import nearfield as nf
 
 random = np.random.default_rng(21)
 seeds = np.zeros((160, 160), np.int32)

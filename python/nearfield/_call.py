@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +26,8 @@ def compute(
     *,
     name: str = "image",
     weights: Any = None,
-    device: Union[str, None] = None,
-    threads: Union[int, None] = None,
+    device: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
 ) -> list[Any]:
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
@@ -112,7 +112,7 @@ def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ..
     return tuple(described)
 
 
-def _target(device: Union[str, None], place: Place, name: str) -> int:
+def _target(device: str | None, place: Place, name: str) -> int:
     """The ordinal to compute on; -1 is the CPU."""
     if device is None:
         return place.ordinal
@@ -151,5 +151,3 @@ def _as_numpy(x: Any) -> np.ndarray[Any, Any]:
     if isinstance(x, np.ndarray):
         return x
     return x.numpy() if hasattr(x, "numpy") else np.from_dlpack(x)
-
-

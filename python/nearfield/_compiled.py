@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Union
+from typing import Any
 
 from nearfield._progress import Progress
 from nearfield._request import Request
@@ -24,8 +24,8 @@ class _InGraph:
         *,
         name: str = "image",
         weights: Any = None,
-        device: Union[str, None] = None,
-        threads: Union[int, None] = None,
+        device: str | None = None,
+        threads: int | None = None,
         progress: Progress = None,
     ) -> list[Any]:
         if any(each is not None for each in given.values()) or progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from nearfield._request import (
     spacing_of,
 )
 
-Indices = Union[bool, str]
+Indices = bool | str
 
 
 def distance_transform(
@@ -33,11 +33,11 @@ def distance_transform(
     spacing: Spacing = None,
     sites: str = "zero",
     squared: bool = False,
-    signed: Union[bool, str] = False,
+    signed: bool | str = False,
     multilabel: bool = False,
     half_cell: bool = False,
     border: Border = "open",
-    max_distance: Union[float, None] = None,
+    max_distance: float | None = None,
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
@@ -46,8 +46,8 @@ def distance_transform(
     indices_out: Any = None,
     batch_axes: int = 0,
     method: str = "exact",
-    device: Union[str, None] = None,
-    threads: Union[int, None] = None,
+    device: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
     """Exact Euclidean distance of every cell to its nearest site, that site, or both.

@@ -6,13 +6,12 @@ Under `jax.jit` the call becomes a host callback: the image is copied to the CPU
 from __future__ import annotations
 
 import math
-from typing import Any, Union
+from typing import Any
 
 import jax
 import numpy as np
 
-from nearfield import _core
-from nearfield import _call
+from nearfield import _call, _core
 from nearfield._arrays import check_axes, check_type
 from nearfield._request import FIELDS, Request
 
@@ -24,8 +23,8 @@ def compute(
     request: Request,
     given: dict[str, Any],
     weights: Any,
-    device: Union[str, None],
-    threads: Union[int, None],
+    device: str | None,
+    threads: int | None,
 ) -> list[Any]:
     if any(each is not None for each in given.values()):
         raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
@@ -42,9 +41,7 @@ def compute(
     return _on_device(image, request, weights, where.local_hardware_id, where)
 
 
-def _on_host(
-    image: Any, request: Request, weights: Any, device: Union[str, None], threads: Union[int, None]
-) -> list[Any]:
+def _on_host(image: Any, request: Request, weights: Any, device: str | None, threads: int | None) -> list[Any]:
     seen = np.asarray(image)
     scales = None if weights is None else np.asarray(weights)
     fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
@@ -70,15 +67,15 @@ def _from_host(answer: np.ndarray[Any, Any]) -> Any:
 _shape: Any = jax.ShapeDtypeStruct
 
 
-def _traced(image: Any, request: Request, weights: Any, threads: Union[int, None]) -> list[Any]:
-    shapes = [
-        _shape(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields
-    ]
+def _traced(image: Any, request: Request, weights: Any, threads: int | None) -> list[Any]:
+    shapes = [_shape(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields]
 
     def call(image: Any, *weights: Any) -> list[Any]:
         return _on_host(image, request, weights[0] if weights else None, None, threads)
 
-    return list(jax.pure_callback(call, shapes, image, *([] if weights is None else [weights]), vmap_method="sequential"))
+    return list(
+        jax.pure_callback(call, shapes, image, *([] if weights is None else [weights]), vmap_method="sequential")
+    )
 
 
 # ---- on a device ------------------------------------------------------------------------------------------------
@@ -97,13 +94,13 @@ class _Answer:
     def __dlpack_device__(self) -> tuple[int, int]:
         return (2, self._ordinal)
 
-    def __dlpack__(self, *, stream: Union[int, None] = None, **_: Any) -> Any:
+    def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
         if stream != -1:
             _core.order_after(self._ordinal, _handle(stream), self._stream)
         return self._array.__dlpack__()
 
 
-def _handle(stream: Union[int, None]) -> int:
+def _handle(stream: int | None) -> int:
     """DLPack's stream numbers are CUDA's handles, but for the default stream, which is 1 there (or None)."""
     return 0 if stream is None else stream
 
@@ -117,9 +114,7 @@ def _on_device(image: Any, request: Request, weights: Any, ordinal: int, where: 
     for field, dtype in request.fields:
         shape = request.shape_of(field, image.shape)
         memory[field] = (_core.DeviceMemory(ordinal, math.prod(shape) * np.dtype(dtype).itemsize), shape, dtype)
-    out = tuple(
-        _core.Array(memory[f][0].data, memory[f][2], memory[f][1]) if f in memory else None for f in FIELDS
-    )
+    out = tuple(_core.Array(memory[f][0].data, memory[f][2], memory[f][1]) if f in memory else None for f in FIELDS)
     _core.run_on_stream(
         described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream
     )
@@ -131,5 +126,3 @@ def _on_device(image: Any, request: Request, weights: Any, ordinal: int, where: 
 def _describe(name: str, x: Any, stream: int) -> _core.Array:
     check_axes(name, x.ndim)
     return _core.array_of(x.__dlpack__(stream=stream))
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from nearfield import _core
 from nearfield._arrays import HOST, check_axes, framework_of
@@ -59,18 +59,18 @@ def plan(
     spacing: Spacing = None,
     sites: str = "zero",
     squared: bool = False,
-    signed: Union[bool, str] = False,
+    signed: bool | str = False,
     multilabel: bool = False,
     half_cell: bool = False,
     border: Border = "open",
-    max_distance: Union[float, None] = None,
+    max_distance: float | None = None,
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
     dtype: Any = None,
     batch_axes: int = 0,
-    device: Union[str, None] = None,
-    threads: Union[int, None] = None,
+    device: str | None = None,
+    threads: int | None = None,
 ) -> Plan:
     """What `distance_transform` with these arguments would do; nothing is computed, no GPU is needed.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Union
 
-Progress = Union[bool, Callable[[float], object], None]
+Progress = bool | Callable[[float], object] | None
 
 
 class Bar:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from nearfield import _core
 
-Spacing = Union[float, Sequence[float], None]
-Border = Union[str, Sequence[str]]
+Spacing = float | Sequence[float] | None
+Border = str | Sequence[str]
 
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
@@ -45,11 +45,15 @@ def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
     """One length per axis, in array order. With batch axes one per axis of an image will do."""
     if value is None:
         return ()
-    if isinstance(value, (int, float)):
+    if isinstance(value, int | float):
         return (float(value),)
     if isinstance(value, str):
         raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
-    lengths = tuple(_number("spacing", each) for each in value) if isinstance(value, Iterable) else (_number("spacing", value),)
+    lengths = (
+        tuple(_number("spacing", each) for each in value)
+        if isinstance(value, Iterable)
+        else (_number("spacing", value),)
+    )
     if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
         return (1.0,) * batch_axes + lengths
     return lengths
@@ -66,7 +70,7 @@ def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
     return ends
 
 
-def sign_of(value: Union[bool, str]) -> str:
+def sign_of(value: bool | str) -> str:
     if isinstance(value, str):
         if value not in ("inside", "outside"):
             raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
@@ -82,7 +86,7 @@ def sites_of(sites: str, multilabel: bool) -> str:
     return "other_labels"
 
 
-def max_distance_of(value: Union[float, None]) -> float:
+def max_distance_of(value: float | None) -> float:
     return math.inf if value is None else _number("max_distance", value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 import torch
 
@@ -22,15 +22,13 @@ def _request(
     batch_axes: int,
 ) -> Request:
     named = tuple((field, dtype) for field, _, dtype in (each.partition(":") for each in fields.split(",")))
-    return Request(
-        named, tuple(spacing), sites, sign, half_cell, tuple(border.split(",")), max_distance, batch_axes
-    )
+    return Request(named, tuple(spacing), sites, sign, half_cell, tuple(border.split(",")), max_distance, batch_axes)
 
 
 @torch.library.custom_op("nearfield::compute", mutates_args=())
 def _compute(
     image: torch.Tensor,
-    weights: Optional[torch.Tensor],
+    weights: torch.Tensor | None,
     fields: str,
     spacing: Sequence[float],
     sites: str,
@@ -71,9 +69,9 @@ def _(
 def compute_in_graph(
     image: torch.Tensor,
     request: Request,
-    weights: Optional[torch.Tensor],
-    device: Union[str, None],
-    threads: Union[int, None],
+    weights: torch.Tensor | None,
+    device: str | None,
+    threads: int | None,
 ) -> list[Any]:
     """The operation for a request, as a call that can be traced."""
     return list(

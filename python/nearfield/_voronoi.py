@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any
 
 from nearfield._arrays import framework_of
 from nearfield._call import compute
@@ -18,7 +18,7 @@ def voronoi(
     spacing: Spacing = None,
     weights: Any = None,
     border: Border = "open",
-    max_distance: Union[float, None] = None,
+    max_distance: float | None = None,
     return_indices: Indices = True,
     return_labels: bool = False,
     return_distances: bool = False,
@@ -27,8 +27,8 @@ def voronoi(
     out: Any = None,
     batch_axes: int = 0,
     method: str = "exact",
-    device: Union[str, None] = None,
-    threads: Union[int, None] = None,
+    device: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
     """Nearest seed of every cell; the seeds are the cells that are not zero.
@@ -76,7 +76,9 @@ def voronoi(
         fields.append(("label", element_type(seeds)))
     if return_distances or out is not None:
         field = "distance" if weights is None else "squared"
-        fields.append((field, element_type(out, "out") if out is not None else "float32" if weights is None else "float64"))
+        fields.append(
+            (field, element_type(out, "out") if out is not None else "float32" if weights is None else "float64")
+        )
         given[field] = out
     if not fields:
         raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
@@ -95,7 +97,7 @@ def voronoi(
     return filled[0] if len(filled) == 1 else tuple(filled)
 
 
-def expand_labels(labels: Any, distance: Union[float, None] = 1, *, spacing: Spacing = None, **keywords: Any) -> Any:
+def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Spacing = None, **keywords: Any) -> Any:
     """Labels grown by up to `distance` without running into each other, as scikit-image's function of this name.
 
     Parameters
@@ -118,6 +120,4 @@ def expand_labels(labels: Any, distance: Union[float, None] = 1, *, spacing: Spa
     >>> nf.expand_labels([7, 0, 0, 0, 9])
     array([7, 7, 0, 9, 9])
     """
-    return voronoi(
-        labels, spacing=spacing, max_distance=distance, return_indices=False, return_labels=True, **keywords
-    )
+    return voronoi(labels, spacing=spacing, max_distance=distance, return_indices=False, return_labels=True, **keywords)

@@ -5,8 +5,9 @@ python -m pytest -p scipy_suite --pyargs scipy.ndimage.tests.test_morphology -k 
 
 import collections
 
-import nearfield.ndimage
 import scipy.ndimage
+
+import nearfield.ndimage
 
 # Deliberate differences: names of tests that ours is not to pass, and why. The same list stands in docs/python-scipy.md.
 DIFFERENT = {

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 
-import nearfield as nf
 import numpy as np
 import pytest
 from scipy import ndimage
+
+import nearfield as nf
 
 RANDOM = np.random.default_rng(7)
 MASK = (RANDOM.random((6, 7, 8)) < 0.9).astype(np.uint8)

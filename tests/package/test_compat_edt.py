@@ -3,13 +3,14 @@
 import inspect
 import math
 
-import nearfield.compat.edt as ours
 import numpy as np
 import pytest
-from brute_force import nearest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import nearfield.compat.edt as ours
+from brute_force import nearest
 
 theirs = pytest.importorskip("edt")
 

@@ -1,5 +1,7 @@
 """Arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, within CUDA graphs. Skipped without one."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -253,3 +255,30 @@ def test_the_other_device(torch, cupy):
     assert nf.distance_transform(there).device.id == 1
     same(nf.distance_transform(there).get(), wanted[0])
     same(nf.distance_transform(IMAGE, device="cuda:1"), wanted[0])
+
+
+def test_scipy_s_functions_take_device_arrays(cupy):
+    from nearfield import ndimage
+
+    distance, indices = ndimage.distance_transform_edt(cupy.asarray(IMAGE), return_indices=True)
+    wanted = ndimage.distance_transform_edt(IMAGE, return_indices=True)
+    assert isinstance(distance, cupy.ndarray) and distance.dtype == np.float64
+    same(distance.get(), wanted[0])
+    same(indices.get(), wanted[1])
+
+
+FIRST_IN_CAPTURE = """
+import torch, nearfield as nf
+image = torch.ones((40, 50), dtype=torch.bool, device="cuda")
+image[3, 4] = False
+torch.cuda.synchronize()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    distance = nf.distance_transform(image)
+graph.replay()
+assert torch.equal(distance.cpu(), nf.distance_transform(image.cpu()))
+"""
+
+
+def test_the_first_call_of_a_process_may_be_captured(torch):
+    subprocess.run([sys.executable, "-c", FIRST_IN_CAPTURE], check=True, timeout=120)

@@ -12,8 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "house"))
 sys.path.append(str(ROOT / "bench"))
-import migration  # noqa: E402
 import snippets  # noqa: E402
+
+import migration  # noqa: E402
 
 BLOCKS = [each for each in snippets.blocks(ROOT) if (each.language, each.kind) == ("python", "run")]
 EXAMPLES = sorted(path for path in (ROOT / "docs" / "examples").glob("*.py") if path.stem != "picture")

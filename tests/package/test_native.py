@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from brute_force import nearest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage
 
 import nearfield as nf
+from brute_force import nearest
 
 SMALL = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 BORDERS = st.sampled_from(["open", "closed", "periodic"])
@@ -24,7 +24,10 @@ def expected(image, **options):
 
 
 @settings(max_examples=150, deadline=None)
-@given(data=st.data(), image=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32]), SMALL, elements=st.integers(0, 2)))
+@given(
+    data=st.data(),
+    image=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32]), SMALL, elements=st.integers(0, 2)),
+)
 def test_equals_brute_force(data, image):
     options = {
         "spacing": data.draw(st.none() | st.tuples(*[st.integers(1, 4)] * image.ndim)),

@@ -6,15 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nearfield as nf
 import numpy as np
 import pytest
-import scipy_suite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from nearfield import ndimage as ours
 from scipy import ndimage as theirs
+
+import nearfield as nf
+import scipy_suite
+from nearfield import ndimage as ours
 
 NAMES = scipy_suite.NAMES
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=7)

@@ -61,7 +61,7 @@ def test_types_are_shipped_and_strict():
 def test_stub_is_the_module():
     """Every name of the compiled part stands in the stub, with the same parameters."""
     stub = ast.parse((FOLDER / "_core.pyi").read_text())
-    named = {each.name: each for each in stub.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+    named = {each.name: each for each in stub.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
     public = {name for name in vars(nf._core) if not name.startswith("_")} - {"version"}
     assert set(named) == public
     for name, each in named.items():
