@@ -16,10 +16,10 @@ constexpr std::int32_t widest_gap =
 /// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     static constexpr bool keeps_ties = true;
-    using number = std::int32_t;
+    using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
 
-    __device__ static std::int32_t value(std::int32_t loaded) { return loaded * loaded; }
-    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
+    __device__ static number value(std::int32_t loaded) { return square(loaded); }
+    __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
 
     class reader {
     public:
