@@ -19,7 +19,7 @@ inline constexpr std::int32_t short_largest = packed_none;  // squared distances
 inline constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this
 inline constexpr int bit_rows = 1024;                       // of a tile, at most
 inline constexpr std::int64_t most_packed = 65536;  // cells of a packed line, and rows of lines that tiles share
-inline constexpr double largest_narrow = 1 << 30;           // values below are int32 in all searches
+inline constexpr double largest_narrow = 1 << 30;   // values below are int32 in all searches
 // Values of tiles in 16 bits end here.
 inline constexpr std::int32_t cap_distance = 31;
 inline constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart

@@ -34,8 +34,8 @@ struct list_range {
 
 /// Hulls of all slabs in device memory: the points of a slab are listed in the first of its cells, as rows of the slab.
 struct far_lists {
-    slab_row* rows;       ///< a cell each
-    list_range* ranges;   ///< a slab and line each; those of 32 lines follow each other slab by slab
+    slab_row* rows;      ///< a cell each
+    list_range* ranges;  ///< a slab and line each; those of 32 lines follow each other slab by slab
     int slabs;
 
     __device__ list_range* range(std::int64_t group, int slab) const {

@@ -230,8 +230,8 @@ private:
         const far_lists lists{c.memory.template get<slab_row>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
         cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
-                                std::min(groups * lists.slabs, slab_blocks * multiprocessors), dim3(cuda::warp, slab_bands),
-                                sizeof(slab_memory), from, hard, lists);
+                                std::min(groups * lists.slabs, slab_blocks * multiprocessors),
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
         if (lists.slabs > 1)
             cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
                                     dim3(cuda::warp, merge_warps), 0, from, hard, lists);

@@ -97,8 +97,10 @@ struct point_square {
             if (none_below) seen.to = next_sited(seen.to);
             if (none_above) seen.from = last_sited(seen.from);
             std::int32_t below = unbounded, above = unbounded;
-            if (seen.to < groups() && apart2(seen.to) <= static_cast<std::uint32_t>(bound)) below = farthest(seen.to++), more = true;
-            if (seen.from > 0 && apart2(seen.from - 1) <= static_cast<std::uint32_t>(bound)) above = farthest(--seen.from), more = true;
+            if (seen.to < groups() && apart2(seen.to) <= static_cast<std::uint32_t>(bound))
+                below = farthest(seen.to++), more = true;
+            if (seen.from > 0 && apart2(seen.from - 1) <= static_cast<std::uint32_t>(bound))
+                above = farthest(--seen.from), more = true;
             if (!more) break;
             none_below = !__any_sync(cuda::every_lane, below != unbounded);
             none_above = !__any_sync(cuda::every_lane, above != unbounded);

@@ -105,7 +105,8 @@ struct site_target {
             return static_cast<Index>(Limited && word >= near_cap ? empty_state : fits);
         } else {
             const found_site site = site_of(word);
-            const Index there = index + (site.biased.dx + site.along * inner + (Done == 2 ? site.biased.dy * width : 0));
+            const Index there =
+                index + (site.biased.dx + site.along * inner + (Done == 2 ? site.biased.dy * width : 0));
             return Limited && word >= too_large ? -1 : there;
         }
     }

@@ -286,7 +286,8 @@ private:
     /// Of up to `count` groups.
     template <class Groups, class Lines>
     void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
-        cuda::launch_overlapped(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, slab_blocks * multiprocessors),
+        cuda::launch_overlapped(on_, build_far<Lines, Groups>,
+                                std::min(count * lists.slabs, slab_blocks * multiprocessors),
                                 dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
         if (lists.slabs > 1)
             cuda::launch_overlapped(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),
