@@ -54,9 +54,11 @@ struct point_square {
 
     __device__ int groups() const { return (rows + square_side - 1) / square_side; }
     __device__ std::int32_t rows_to(int row) const { return max(max(top - row, row - bottom), 0); }
-    /// Squared, from the square to the nearest row of a group.
-    __device__ std::uint32_t apart2(int group) const {
-        return squared(max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0));
+    /// Whether a group's nearest row is within `bound`, a square; as all are of none.
+    __device__ bool matters(int group, std::int32_t bound) const {
+        const std::int32_t apart =
+            max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
+        return bound == unbounded || squared(apart) <= static_cast<std::uint32_t>(bound);
     }
     /// First group from `group` on whose rows have sites; of 32 without any, the one after them.
     __device__ int next_sited(int group) const {
@@ -97,10 +99,8 @@ struct point_square {
             if (none_below) seen.to = next_sited(seen.to);
             if (none_above) seen.from = last_sited(seen.from);
             std::int32_t below = unbounded, above = unbounded;
-            if (seen.to < groups() && apart2(seen.to) <= static_cast<std::uint32_t>(bound))
-                below = farthest(seen.to++), more = true;
-            if (seen.from > 0 && apart2(seen.from - 1) <= static_cast<std::uint32_t>(bound))
-                above = farthest(--seen.from), more = true;
+            if (seen.to < groups() && matters(seen.to, bound)) below = farthest(seen.to++), more = true;
+            if (seen.from > 0 && matters(seen.from - 1, bound)) above = farthest(--seen.from), more = true;
             if (!more) break;
             none_below = !__any_sync(cuda::every_lane, below != unbounded);
             none_above = !__any_sync(cuda::every_lane, above != unbounded);

@@ -205,6 +205,16 @@ TEST_F(Device, WrongCallsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+/// One site at an end of the longest lines that words have: the farthest cells of these are as far as the word for none.
+TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
+    for (const shape_t& shape : {shape_t{65536, 2}, shape_t{2, 65536}})
+        for (const bool at_the_end : {false, true}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            (at_the_end ? sites.back() : sites.front()) = true;
+            check_on_device(solve(shape, sites, spacings()[0]), 1);
+        }
+}
+
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
 TEST_F(Device, ShortWalkForTheSanitizer) {
     std::vector<shape_t> shapes{{1},
