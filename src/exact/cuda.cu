@@ -14,6 +14,7 @@ namespace nearfield::exact {
 namespace {
 
 std::int64_t pass_on(const device_call& call) {
+    if (site_words_fit(call.p)) return call_int32(call);  // whatever numbers the problem needs
     switch (call.p.numbers) {
         case tier::int32: return call_int32(call);
         case tier::int64: return call_int64(call);
@@ -53,6 +54,9 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         if (words_fit(p) && axis == last - 1) {
             to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
                                  g.rows, cuda::warp});
+        } else if (site_words_fit(p)) {
+            to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
+                                 g.rows, cuda::warp});
         } else if (p.numbers != tier::int32) {
             to.passes.push_back(
                 {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
@@ -60,9 +64,6 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         } else if (!p.sites_wanted && tiles_fit(p, axis)) {
             to.passes.push_back(
                 {source(axis), "tiles in 16 bits, hulls where values are large", groups, g.rows, cuda::warp});
-        } else if (site_words_fit(p)) {
-            to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
-                                 g.rows, cuda::warp});
         } else {
             search.describe(g, source(axis), to);
         }

@@ -19,6 +19,7 @@ inline constexpr std::int32_t short_largest = packed_none;  // squared distances
 inline constexpr std::int32_t short_reach2 = 1 << 20;       // and weight * (rows - 1)^2 below this
 inline constexpr int bit_rows = 1024;                       // of a tile, at most
 inline constexpr std::int64_t most_packed = 65536;  // cells of a packed line, and rows of lines that tiles share
+inline constexpr double largest_narrow = 1 << 30;   // values below are int32 in all searches
 // Values of tiles in 16 bits end here.
 inline constexpr std::int32_t cap_distance = 31;
 inline constexpr std::int32_t cap = cap_distance * cap_distance;  // values from here on are not told apart
@@ -47,15 +48,22 @@ inline bool words_fit(const plan& p) {
 
 inline constexpr std::int64_t far_offsets = 1 << 14;  // of a site along the last axis, in the state of cuda_keyed.cuh
 
+// Of a plane of a volume whose cells an int32 does not count: 127 planes are as far as a word's offset leads.
+inline constexpr std::int64_t most_plane_cells = 1 << 24;
+
 /// Whether nearest sites are searched in words of 32 bits (cuda_keyed.cuh): of images and volumes in unit spacing. Of more
-/// axes a word has no room for the offsets.
+/// axes a word has no room for the offsets. Words hold offsets and small values, so the packed sites and, of images,
+/// the values of the problem may need 64 bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
     const auto last = static_cast<std::size_t>(p.rank - 1);
-    if (p.numbers != tier::int32 || !p.sites_wanted || searched < 2 || searched > 3) return false;
+    if (p.numbers == tier::float64 || !p.sites_wanted || searched < 2 || searched > 3) return false;
     for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
         if (!tiles_fit(p, axis)) return false;
-    return p.weight[last] == 1 && p.size[last] <= (searched == 2 ? most_packed : far_offsets);
+    if (p.weight[last] != 1 || p.size[last] > (searched == 2 ? most_packed : far_offsets)) return false;
+    return searched == 2 || (p.largest < largest_narrow && (cells_between(p.size.data(), p.first_axis, p.rank) <=
+                                                                std::numeric_limits<std::int32_t>::max() ||
+                                                            p.size[last - 1] * p.size[last] <= most_plane_cells));
 }
 
 /// Rows that a limit lets matter, over all axes.

@@ -124,6 +124,10 @@ struct outputs {
     int problem_axis[max_rank]{};   ///< of each of those axes of the caller's image; -1 for one of length 1
     std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
+
+    /// What follows from a cell's value; larger ones than `limit` mean no site.
+    template <class V>
+    __device__ void put_value(std::int64_t cell, V value, V limit) const;
 };
 
 /// The largest value that is one of a site.
@@ -148,6 +152,17 @@ __device__ T converted(V squared, V limit, T none) {
     return squared > limit ? none : static_cast<T>(squared);
 }
 
+template <class V>
+__device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
+    if (distance32) distance32[cell] = root32(value, limit);
+    if (distance64)
+        distance64[cell] =
+            value > limit ? __longlong_as_double(0x7ff0000000000000) : __dsqrt_rn(static_cast<double>(value));
+    if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX);
+    if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX);
+    if (squared_float) squared_float[cell] = converted<double>(value, limit, __longlong_as_double(0x7ff0000000000000));
+}
+
 /// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.
 template <class V, class K, bool Keyed, bool Last>
 struct sink {
@@ -158,14 +173,7 @@ struct sink {
 
     __device__ void put(const metric<V>& m, std::int64_t cell, V value, K key) const {
         if constexpr (Last) {
-            if (out.distance32) out.distance32[cell] = root32(value, limit);
-            if (out.distance64)
-                out.distance64[cell] =
-                    value > limit ? __longlong_as_double(0x7ff0000000000000) : __dsqrt_rn(static_cast<double>(value));
-            if (out.squared32) out.squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX);
-            if (out.squared64) out.squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX);
-            if (out.squared_float)
-                out.squared_float[cell] = converted<double>(value, limit, __longlong_as_double(0x7ff0000000000000));
+            out.put_value(cell, value, limit);
             if constexpr (Keyed) put_site(m, cell, limited && value > limit ? no_key<K> : key);
         } else if constexpr (Keyed) {
             next[cell] = key;

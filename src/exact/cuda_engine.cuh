@@ -31,7 +31,7 @@ class device_engine {
     // Tiles hold values, of whole numbers; those that a state leaves in 32 bits.
     static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
-    // Words of nearest sites, whose packed form has 32 bits too.
+    // Words of nearest sites.
     static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
 
 public:
@@ -57,7 +57,7 @@ public:
         point_outputs();
         if constexpr (site_numbers) {
             if (site_words_) {
-                sites_.solve(on_, memory_, sites_of_image(), m_, sink_for<true>(p_.first_axis));
+                sites_.solve(on_, memory_, sites_of_image(), m_, sink_of_sites());
                 return copy_staged();
             }
         }
@@ -204,6 +204,11 @@ private:
         to.limited = std::isfinite(p_.limit);
         if constexpr (!Last) to.next = state_after(axis);
         return to;
+    }
+
+    site_sink sink_of_sites() const {
+        constexpr std::int64_t last = last_value<std::int64_t>();
+        return {outputs_, std::min(last, plan::bound<std::int64_t>(p_.limit)), std::isfinite(p_.limit)};
     }
 
     site_bytes sites_of_image() {

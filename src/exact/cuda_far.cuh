@@ -1,5 +1,5 @@
 // Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have such
-// windows, hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and merged in device
+// windows, hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and merged in device
 // memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
@@ -9,6 +9,7 @@
 namespace nearfield::exact {
 namespace {
 
+constexpr int slab_blocks = 4;  // of build_far, that a multiprocessor holds
 constexpr int merge_warps = 16;
 constexpr int merge_threads = merge_warps * cuda::warp;
 constexpr int walk_warps = 8;
@@ -33,8 +34,8 @@ struct list_range {
 
 /// Hulls of all slabs in device memory: the points of a slab are listed in the first of its cells, as rows of the slab.
 struct far_lists {
-    std::uint16_t* rows;  ///< a cell each
-    list_range* ranges;   ///< a slab and line each; those of 32 lines follow each other slab by slab
+    slab_row* rows;      ///< a cell each
+    list_range* ranges;  ///< a slab and line each; those of 32 lines follow each other slab by slab
     int slabs;
 
     __device__ list_range* range(std::int64_t group, int slab) const {
@@ -59,7 +60,7 @@ public:
         return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]);
     }
     __device__ void put(place p, point_type c) {
-        memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<std::uint16_t>(c.at - first_row_);
+        memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<slab_row>(c.at - first_row_);
     }
     __device__ bool candidate(int band, int i, point_type& c) const {
         const int r = band * band_rows + i;
@@ -72,7 +73,7 @@ public:
         memory_.range[band][threadIdx.x] = static_cast<std::uint16_t>(start | end << 8);
     }
     /// Row of the slab of a point.
-    __device__ std::uint16_t listed(place p) const { return memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]; }
+    __device__ slab_row listed(place p) const { return memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]; }
 
 private:
     slab_memory& memory_;
@@ -104,7 +105,7 @@ public:
 
 private:
     typename Lines::reader line_;
-    const std::uint16_t* rows_;
+    const slab_row* rows_;
     list_range* ranges_;
     std::int64_t inner_;
 };
@@ -183,7 +184,7 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     int before = 0;
     for (int b = 0; b < band; ++b) before += hull.end(b) - hull.start(b);
     const std::int64_t inner = lines.inner();
-    std::uint16_t* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
+    slab_row* const list = lists.rows + lines.first_cell(group, mine) + (first_row + before) * inner;
     const int count = hull.end(band) - hull.start(band);
     for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
     if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};

@@ -162,7 +162,7 @@ __device__ void walk(const Hull& hull, int bands, int near_band, int from, int e
     bool more = next_place(hull, p, bands);
     if (more) after = hull.point(p);
     int known_row = here.row();
-    std::int32_t known_key = key_of(here);
+    auto known_key = key_of(here);
     for (int row = from; row < end; ++row) {
         const view_of<Hull> q(row, weight);
         auto best = here;

@@ -36,7 +36,8 @@ struct offset {
 constexpr std::uint32_t far_state = 1u << 31, empty_state = 0xffffffffu;
 static_assert(far_offsets == 1 << 14, "dx has a sign");
 
-__device__ inline std::uint32_t state_word(offset to, std::int32_t value) {
+template <class V>
+__device__ std::uint32_t state_word(offset to, V value) {
     if (value < offset_reach * offset_reach)
         return static_cast<std::uint32_t>(value) * one_value + (static_cast<std::uint32_t>(to.dx) + no_offset) * one_x +
                (static_cast<std::uint32_t>(to.dy) + no_offset) * one_y;

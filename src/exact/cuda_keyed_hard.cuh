@@ -17,9 +17,10 @@ public:
     __device__ hull_line(const typename Lines::reader& line, const Target& target) : line_(line), target_(target) {}
     __device__ std::int32_t load(std::int64_t row) const { return line_.load(row); }
     __device__ std::int32_t value(std::int32_t loaded) const {
-        return Lines::reader::is_site(loaded) ? Lines::value(loaded) : no_site<std::int32_t>();
+        return Lines::reader::is_site(loaded) ? static_cast<std::int32_t>(Lines::value(loaded))
+                                              : no_site<std::int32_t>();
     }
-    __device__ std::int32_t key(std::int32_t loaded, std::int64_t row) const {
+    __device__ std::int64_t key(std::int32_t loaded, std::int64_t row) const {
         return target_.key(Lines::reader::site(loaded), static_cast<std::int32_t>(row));
     }
 
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(short_threads)
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
         search_lines<true>(points, lines.rows(), 1, hull_line<Lines, decltype(target)>(line, target),
-                           [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
+                           [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
         __syncthreads();
     }
 }
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(walk_threads)
         walk<true>(
             hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1,
             [&](const auto& p) { return target.key(Lines::reader::site(line.load(p.row())), p.row()); },
-            [&](int q, std::int32_t value, std::int32_t key) { target.put_key(q, value, key); });
+            [&](int q, auto value, std::int64_t key) { target.put_key(q, value, key); });
     }
 }
 

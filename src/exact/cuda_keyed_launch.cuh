@@ -67,7 +67,7 @@ public:
         groups_ = memory.reserve<std::int32_t>(groups);
         marks_ = memory.reserve<std::uint32_t>(groups);
         ranges_ = memory.reserve<list_range>(ranges);
-        lists_ = memory.reserve<std::uint16_t>(p_.cells);
+        lists_ = memory.reserve<slab_row>(p_.cells);
     }
 
     void solve(const device& on, const cuda::workspace& memory, const site_bytes& image, const metric<std::int32_t>& m,
@@ -227,11 +227,11 @@ private:
                                     c.to);
             return;
         }
-        const far_lists lists{c.memory.template get<std::uint16_t>(lists_), c.memory.template get<list_range>(ranges_),
+        const far_lists lists{c.memory.template get<slab_row>(lists_), c.memory.template get<list_range>(ranges_),
                               static_cast<int>(blocks_for(rows, slab_rows))};
         cuda::launch_overlapped(c.on, build_far<Lines, hard_site_groups>,
-                                std::min(groups * lists.slabs, 2 * multiprocessors), dim3(cuda::warp, slab_bands),
-                                sizeof(slab_memory), from, hard, lists);
+                                std::min(groups * lists.slabs, slab_blocks * multiprocessors),
+                                dim3(cuda::warp, slab_bands), sizeof(slab_memory), from, hard, lists);
         if (lists.slabs > 1)
             cuda::launch_overlapped(c.on, merge_far<Lines, hard_site_groups>, std::min(groups, 4 * multiprocessors),
                                     dim3(cuda::warp, merge_warps), 0, from, hard, lists);

@@ -14,6 +14,14 @@ namespace {
 constexpr int most_points = 128;
 constexpr int square_side = 32;
 constexpr std::int32_t unbounded = 0x7fffffff;
+// Sites more rows or columns away are not listed: the hulls look at them.
+constexpr std::int32_t listed_reach = 32767 - square_side;
+constexpr std::int32_t largest_listed = listed_reach * listed_reach;
+
+/// The square of up to 65535 rows or columns.
+__device__ inline std::uint32_t squared(std::int32_t apart) {
+    return static_cast<std::uint32_t>(apart) * static_cast<std::uint32_t>(apart);
+}
 
 /// x from the square's first column + 2^15, and row: in the order of the tie rule as one number.
 struct site_point {
@@ -46,11 +54,11 @@ struct point_square {
 
     __device__ int groups() const { return (rows + square_side - 1) / square_side; }
     __device__ std::int32_t rows_to(int row) const { return max(max(top - row, row - bottom), 0); }
-    /// Squared, from the square to the nearest row of a group.
-    __device__ std::int32_t apart2(int group) const {
+    /// Whether a group's nearest row is within `bound`, a square; as all are of none.
+    __device__ bool matters(int group, std::int32_t bound) const {
         const std::int32_t apart =
             max(max(top - (group * square_side + square_side - 1), group * square_side - bottom), 0);
-        return apart * apart;
+        return bound == unbounded || squared(apart) <= static_cast<std::uint32_t>(bound);
     }
     /// First group from `group` on whose rows have sites; of 32 without any, the one after them.
     __device__ int next_sited(int group) const {
@@ -75,6 +83,8 @@ struct point_square {
             across = min(max(first, square_side - 1 - first), max(last, square_side - 1 - last));
         }
         const std::int32_t apart = max(abs(row - top), abs(row - bottom));
+        // Too far away to be listed, but a site.
+        if (max(across, apart) > listed_reach) return unbounded - 1;
         return across * across + apart * apart;
     }
     /// Looks outward until what is farther cannot win; the bound of all values, the largest number without sites. After
@@ -89,8 +99,8 @@ struct point_square {
             if (none_below) seen.to = next_sited(seen.to);
             if (none_above) seen.from = last_sited(seen.from);
             std::int32_t below = unbounded, above = unbounded;
-            if (seen.to < groups() && apart2(seen.to) <= bound) below = farthest(seen.to++), more = true;
-            if (seen.from > 0 && apart2(seen.from - 1) <= bound) above = farthest(--seen.from), more = true;
+            if (seen.to < groups() && matters(seen.to, bound)) below = farthest(seen.to++), more = true;
+            if (seen.from > 0 && matters(seen.from - 1, bound)) above = farthest(--seen.from), more = true;
             if (!more) break;
             none_below = !__any_sync(cuda::every_lane, below != unbounded);
             none_above = !__any_sync(cuda::every_lane, above != unbounded);
@@ -108,11 +118,12 @@ struct point_square {
             if (wanted && place < most_points) found[place] = point_at(at, row);
         };
         const auto add_row = [&](int row, const line_word& word) {
-            const std::int32_t apart = rows_to(row), left = bound - apart * apart, before = word.before(),
-                               after = word.after();
-            add(before != nowhere_beside && before * before <= left, -before, row);
-            add(after != nowhere_beside && after * after <= left, square_side - 1 + after, row);
-            std::uint32_t sites = left >= 0 ? word.sites : 0;
+            const std::uint32_t apart2 = squared(rows_to(row)), most = static_cast<std::uint32_t>(bound);
+            const bool near = apart2 <= most;
+            const std::int32_t before = word.before(), after = word.after();
+            add(near && before != nowhere_beside && squared(before) <= most - apart2, -before, row);
+            add(near && after != nowhere_beside && squared(after) <= most - apart2, square_side - 1 + after, row);
+            std::uint32_t sites = near ? word.sites : 0;
             while (__any_sync(cuda::every_lane, sites != 0)) {
                 add(sites != 0, __ffs(static_cast<int>(sites)) - 1, row);
                 sites &= sites - 1;
@@ -242,6 +253,7 @@ __device__ bool finish_points(const point_square& s, site_lists& lists, const Ta
         for (int row = s.top; row <= s.bottom && writes; ++row) target.put_none(row);
         return true;
     }
+    if (bound > largest_listed) return false;
     int count;
     if (!s.collect(seen, bound, lists.found, count)) return false;
     site_offers o;

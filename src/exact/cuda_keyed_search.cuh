@@ -16,10 +16,10 @@ constexpr std::int32_t widest_gap =
 /// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
     static constexpr bool keeps_ties = true;
-    using number = std::int32_t;
+    using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
 
-    __device__ static std::int32_t value(std::int32_t loaded) { return loaded * loaded; }
-    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
+    __device__ static number value(std::int32_t loaded) { return square(loaded); }
+    __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
 
     class reader {
     public:
@@ -28,7 +28,9 @@ struct site_words : word_lines {
         __device__ std::int32_t load(std::int64_t row) const {
             const line_word word = words_[row];
             const std::int32_t left = word.to_left(bit_), right = word.to_right(bit_);
-            return !word.any() ? none : left <= right ? -left : right;
+            if (!word.any()) return none;
+            // Without a site to the left, `left` may equal the 65535 cells to one at the other end of the line.
+            return left <= right && left - bit_ < static_cast<std::int32_t>(nowhere_beside) ? -left : right;
         }
         __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
         __device__ static offset site(std::int32_t loaded) { return {loaded, 0}; }

@@ -9,7 +9,17 @@ namespace {
 
 enum class ending : std::uint8_t { state, index32, index64, fields };
 
-using site_sink = sink<std::int32_t, std::int32_t, true, true>;
+/// The caller's fields.
+struct site_sink {
+    outputs out;
+    std::int64_t limit = last_value<std::int64_t>();  ///< larger values mean no site
+    bool limited = false;
+
+    template <class V>
+    __device__ V limit_in() const {
+        return static_cast<V>(min(limit, static_cast<std::int64_t>(last_value<V>())));
+    }
+};
 
 /// The lines of a block, the calling lane's among them. `Done` axes are searched before this pass.
 template <ending End, int Done>
@@ -34,51 +44,70 @@ struct site_target {
         if constexpr (End == ending::state) next[first + at] = empty_state;
         else if constexpr (End == ending::index32) to.out.index32[first + at] = -1;
         else if constexpr (End == ending::index64) to.out.index[first + at] = -1;
-        else to.put(m, first + at, no_site<std::int32_t>(), no_key<std::int32_t>);
+        else put_fields(first + at, no_site<std::int32_t>(), {0, 0}, -1);
     }
     /// A site `along` rows further on.
-    __device__ void put(int row, std::int32_t value, offset site, std::int32_t along) const {
+    template <class V>
+    __device__ void put(int row, V value, offset site, std::int32_t along) const {
         const std::int64_t at = row_at(row);
         if constexpr (End == ending::state) {
             next[first + at] = state_word({site.dx, along}, value);
         } else if constexpr (End == ending::fields) {
-            to.put(m, first + at, value, key(site, row + along));
+            put_fields(first + at, value, site, value > to.limit ? -1 : row + along);
         } else if (value > to.limit) {
             put_none(row);
         } else {
-            put_index(row, here + site.dx + (Done == 2 ? site.dy * width : 0) + (row + along) * inner);
+            put_index(first + at, site, row + along);
         }
     }
-    __device__ void put_index(int row, std::int32_t index) const {
-        if constexpr (End == ending::index32) to.out.index32[first + row_at(row)] = index;
-        else to.out.index[first + row_at(row)] = index;
+    /// Of a site in row `row`.
+    __device__ void put_index(std::int64_t cell, offset site, std::int32_t row) const {
+        const std::int64_t index = here + site.dx + (Done == 2 ? site.dy * width : 0) + row_at(row);
+        if constexpr (End == ending::index32) to.out.index32[cell] = static_cast<std::int32_t>(index);
+        else to.out.index[cell] = index;
     }
-    /// The packed site of what a row of the line holds.
-    __device__ std::int32_t key(offset site, std::int32_t row) const {
-        std::int32_t key = m.keys.field<std::int32_t>(m.rank - 1, x + site.dx);
-        if constexpr (Done == 2) key = m.keys.with(key, m.rank - 2, y + site.dy);
-        return m.keys.with(key, m.rank - 1 - Done, row);
+    /// Row -1 is no site.
+    template <class V>
+    __device__ void put_fields(std::int64_t cell, V value, offset site, std::int32_t row) const {
+        const outputs& out = to.out;
+        out.put_value(cell, value, to.template limit_in<V>());
+        const std::int64_t index = row < 0 ? -1 : here + site.dx + (Done == 2 ? site.dy * width : 0) + row_at(row);
+        if (out.index) out.index[cell] = index;
+        if (out.index32) out.index32[cell] = static_cast<std::int32_t>(index);
+        if (!out.coordinates) return;
+        for (int source = 0; source < out.image_rank; ++source) {
+            const int axis = out.problem_axis[source];
+            std::int32_t at = axis < 0 ? 0 : axis == m.rank - 1 ? x + site.dx : y + site.dy;
+            if (row < 0 || axis == m.rank - 1 - Done) at = row;
+            out.coordinates[source * out.cells + cell] = at;
+        }
+    }
+    /// The site of what a row of the line holds, in the order of the tie rule: its coordinates less the line's.
+    __device__ static std::int64_t key(offset site, std::int32_t row) {
+        return static_cast<std::int64_t>(site.dx + key_bias) << (2 * key_bits) |
+               static_cast<std::int64_t>(site.dy + key_bias) << key_bits | row;
     }
     /// What a search by hulls found.
-    __device__ void put_key(int row, std::int32_t value, std::int32_t key) const {
-        if (key == no_key<std::int32_t>) return put_none(row);
-        offset site{m.keys.coordinate(key, m.rank - 1) - x, 0};
-        if constexpr (Done == 2) site.dy = m.keys.coordinate(key, m.rank - 2) - y;
-        put(row, value, site, m.keys.coordinate(key, m.rank - 1 - Done) - row);
+    template <class V>
+    __device__ void put_key(int row, V value, std::int64_t key) const {
+        if (key < 0) return put_none(row);
+        const auto part = [](std::int64_t bits) { return static_cast<std::int32_t>(bits & ((1 << key_bits) - 1)); };
+        put(row, value, {part(key >> (2 * key_bits)) - key_bias, part(key >> key_bits) - key_bias}, part(key) - row);
     }
     /// A finished word of the search, of a cell whose index in its image is `index` and what offsets are biased by;
     /// `Limited` where some are too large.
-    template <bool Limited>
-    __device__ std::int32_t cell_of(std::uint32_t word, std::int32_t index) const {
+    template <bool Limited, class Index>
+    __device__ Index cell_of(std::uint32_t word, Index index) const {
         if constexpr (End == ending::state) {
             // dy + 128 from the rows moved and the last bit, in few instructions.
             const std::uint32_t fits = ((word & ~(one_x - 1)) | no_offset * one_y) +
                                        static_cast<std::uint32_t>(sign_of(word)) * (word & (one_x - 2));
-            return static_cast<std::int32_t>(Limited && word >= near_cap ? empty_state : fits);
+            return static_cast<Index>(Limited && word >= near_cap ? empty_state : fits);
         } else {
             const found_site site = site_of(word);
-            const std::int32_t there = index + site.biased.dx + site.along * inner;
-            return Limited && word >= too_large ? -1 : there + (Done == 2 ? site.biased.dy * width : 0);
+            const Index there =
+                index + (site.biased.dx + site.along * inner + (Done == 2 ? site.biased.dy * width : 0));
+            return Limited && word >= too_large ? -1 : there;
         }
     }
     __device__ void put_word(int row, std::uint32_t word) const {
@@ -92,10 +121,11 @@ struct site_target {
     template <int Count>
     __device__ void put_words(int row, const std::uint32_t* words, int from, int to) const {
         const auto put_all = [&]<bool Plain>(auto* cell) {
-            std::int32_t index = here + row * inner - 128 - (Done == 2 ? 128 * width : 0);
+            using number = std::conditional_t<End == ending::index64, std::int64_t, std::int32_t>;
+            auto index = static_cast<number>(row_at(row)) + (here - 128 - (Done == 2 ? 128 * width : 0));
 #pragma unroll
             for (int i = 0; i < Count; ++i, cell += inner, index += inner) {
-                const std::int32_t mine = cell_of<!Plain>(words[i], index);
+                const number mine = cell_of<!Plain>(words[i], index);
                 if (Plain || (i >= from && i < to)) *cell = mine;
             }
         };
@@ -110,6 +140,7 @@ struct site_target {
     }
 
 private:
+    static constexpr int key_bits = 18, key_bias = 1 << 17;
     struct found_site {
         offset biased;  ///< by 128
         std::int32_t along;
@@ -139,7 +170,7 @@ private:
 };
 
 /// Words of the search from which on no site lies within the limit.
-__device__ inline std::uint32_t words_beyond(std::int32_t limit) {
+__device__ inline std::uint32_t words_beyond(std::int64_t limit) {
     return limit + 1 < offset_reach * offset_reach ? static_cast<std::uint32_t>(limit + 1) * one_value : near_cap;
 }
 

@@ -1,4 +1,4 @@
-// Long lines in int32 numbers: hulls of slabs of 512 rows are built in shared memory as for short lines, written out, and
+// Long lines in int32 numbers: hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and
 // merged in device memory; then every 32 rows of a line are walked by a thread of their own.
 //
 // Only groups of 32 columns that search_near marked hard take part.
@@ -10,7 +10,9 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int slab_rows = 512;
+constexpr int slab_rows = 256;
+using slab_row = std::uint8_t;  ///< a row of a slab
+static_assert(slab_rows - 1 <= std::numeric_limits<slab_row>::max());
 constexpr int slab_bands = slab_rows / band_rows;
 constexpr int slab_threads = slab_bands * cuda::warp;
 
@@ -25,7 +27,7 @@ struct wide_point {
 /// Shared memory of one slab: values of its rows, and for each band a list of the rows that are on the hull.
 struct slab_memory {
     std::int32_t value[slab_rows][cuda::warp];
-    std::uint16_t on_hull[slab_rows][cuda::warp];
+    slab_row on_hull[slab_rows][cuda::warp];
     std::uint16_t range[slab_bands][cuda::warp];
 };
 
@@ -45,7 +47,7 @@ public:
         return at_row(memory_.on_hull[p.band * band_rows + p.at][threadIdx.x]);
     }
     __device__ void put(place p, wide_point c) {
-        memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<std::uint16_t>(c.at - first_row_);
+        memory_.on_hull[p.band * band_rows + p.at][threadIdx.x] = static_cast<slab_row>(c.at - first_row_);
     }
     __device__ bool candidate(int band, int i, wide_point& c) const {
         const int r = band * band_rows + i;

@@ -112,7 +112,7 @@ public:
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
         any_ = true;
         ranges_ = memory.reserve<list_range>(ranges);
-        lists_ = memory.reserve<std::uint16_t>(listed);
+        lists_ = memory.reserve<slab_row>(listed);
         owners_ = memory.reserve<std::int32_t>(owners);
         marks_ = memory.reserve<std::uint32_t>(owners);
     }
@@ -174,7 +174,7 @@ public:
     }
     /// Lists of hulls along lines of so many cells.
     [[nodiscard]] far_lists lists(const cuda::workspace& memory, std::int64_t length) const {
-        return {memory.get<std::uint16_t>(lists_), memory.get<list_range>(ranges_),
+        return {memory.get<slab_row>(lists_), memory.get<list_range>(ranges_),
                 static_cast<int>(blocks_for(length, slab_rows))};
     }
     /// What pack_lines clears.
@@ -297,7 +297,8 @@ private:
     /// Of up to `count` groups.
     template <class Groups, class Lines>
     void build_hulls(const Lines& lines, std::int64_t count, const far_lists& lists) const {
-        cuda::launch_overlapped(on_, build_far<Lines, Groups>, std::min(count * lists.slabs, 2 * multiprocessors),
+        cuda::launch_overlapped(on_, build_far<Lines, Groups>,
+                                std::min(count * lists.slabs, slab_blocks * multiprocessors),
                                 dim3(cuda::warp, slab_bands), sizeof(slab_memory), lines, hard_, lists);
         if (lists.slabs > 1)
             cuda::launch_overlapped(on_, merge_far<Lines, Groups>, std::min(count, 4 * multiprocessors),

@@ -99,6 +99,8 @@ inline const std::vector<shape_case>& long_shapes() {
         {{32767, 2}, "2-D, columns just within int16"},
         {{32768, 2}, "2-D, columns of 2^15 rows"},
         {{32769, 2}, "2-D, columns beyond int16, squares beyond 2^30"},
+        {{65536, 2}, "2-D, the longest columns of words"},
+        {{2, 65536}, "2-D, the longest rows of words"},
         {{65537, 2}, "2-D, columns beyond uint16, squares beyond 2^32: uint64"},
         {{2, 65537}, "2-D, rows beyond uint16, squares beyond 2^32: uint64"},
     };

@@ -185,10 +185,61 @@ TEST_P(DeviceBig, SampledCellsAgainstEverySite) {
     EXPECT_EQ(wrong_sample(shape, std::vector<double>(shape.size(), 1.0), sites, picked, got), "");
 }
 
+/// Index of the nearest site at most `reach` cells away along every axis; ties as the library decides them.
+template <class IsSite>
+std::int64_t nearest_around(const shape_t& shape, std::int64_t cell, std::int64_t reach, const IsSite& is_site) {
+    const shape_t here = oracle::coordinates_of(cell, shape);
+    shape_t from = here, to = here, best;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        from[axis] = std::max<std::int64_t>(here[axis] - reach, 0),
+        to[axis] = std::min(here[axis] + reach, shape[axis] - 1);
+    std::int64_t found = -1;
+    for (shape_t at = from;;) {
+        std::int64_t index = 0, squared = 0;
+        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+            index = index * shape[axis] + at[axis];
+            squared += (at[axis] - here[axis]) * (at[axis] - here[axis]);
+        }
+        shape_t order{squared};
+        order.insert(order.end(), at.rbegin(), at.rend());
+        if (is_site(index) && squared <= reach * reach && (found < 0 || order < best)) best = order, found = index;
+        std::size_t axis = shape.size();
+        while (axis > 0 && at[axis - 1] == to[axis - 1]) --axis, at[axis] = from[axis];
+        if (axis == 0) return found;
+        ++at[axis - 1];
+    }
+}
+
+/// A pattern of many sites over and over: the nearest ones are within a few cells.
+TEST_P(DeviceBig, SampledCellsAmongManySites) {
+    const shape_t& shape = GetParam().shape;
+    const auto cells = static_cast<std::size_t>(cells_of(shape));
+    std::vector<std::uint8_t> pattern(1000003);
+    for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = mix(i) % 20 != 0 ? 1 : 0;
+    const stream on;
+    const device_memory image(cells), index(8 * cells);
+    const auto copy = [&](void* to, const void* from, std::size_t bytes) {
+        expect_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.get()), "copy");
+    };
+    copy(image.data(), pattern.data(), pattern.size());
+    for (std::size_t done = pattern.size(); done < cells; done *= 2)
+        copy(static_cast<char*>(image.data()) + done, image.data(), std::min(done, cells - done));
+    distance_transform(device{on.get()}, any_input<device>::contiguous(image.data(), dtype::uint8, shape),
+                       views<device>(shape, nullptr, index.data()));
+    const auto is_site = [&](std::int64_t i) { return pattern[static_cast<std::size_t>(i) % pattern.size()] == 0; };
+    for (const std::int64_t cell : sample_cells(cells_of(shape), 1000, 4)) {
+        std::int64_t got = -5;
+        copy(&got, static_cast<const char*>(index.data()) + 8 * cell, 8);
+        on.wait();
+        ASSERT_EQ(got, nearest_around(shape, cell, 12, is_site)) << "cell " << cell;
+    }
+}
+
 const std::vector<shape_case>& big_shapes() {
     static const std::vector<shape_case> list = {
         {{1300, 1300, 1300}, "3-D, 2.197e9 cells"},
         {{50000, 50000}, "2-D, 2.5e9 cells, squares beyond 2^32"},
+        {{65536, 65536}, "2-D, the largest of words, 2^32 cells"},
         {{66000, 3, 11000}, "3-D slab, 2.178e9 cells"},
     };
     return list;

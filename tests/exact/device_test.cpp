@@ -205,6 +205,16 @@ TEST_F(Device, WrongCallsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+/// One site at an end of the longest lines that words have: the farthest cells of these are as far as the word for none.
+TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
+    for (const shape_t& shape : {shape_t{65536, 2}, shape_t{2, 65536}})
+        for (const bool at_the_end : {false, true}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            (at_the_end ? sites.back() : sites.front()) = true;
+            check_on_device(solve(shape, sites, spacings()[0]), 1);
+        }
+}
+
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
 TEST_F(Device, ShortWalkForTheSanitizer) {
     std::vector<shape_t> shapes{{1},
@@ -239,9 +249,11 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
     // Distances that neither steps nor offers reach, in one window and in several, from words and from values.
     for (const shape_t& shape : {shape_t{700, 40}, shape_t{1300, 40}, shape_t{40, 1100, 5}, shape_t{1100, 40, 5}})
         for (fill kind : {fill::circle, fill::border, fill::half}) {
-            const outputs wanted{outputs::distance_t::float32, outputs::squared_t::none, false, false};
-            EXPECT_EQ(check(device_engine(), solve(shape, make_fill(kind, shape, k++), spacings()[0]), wanted, dress{}),
-                      "");
+            const solved s = solve(shape, make_fill(kind, shape, k++), spacings()[0]);
+            const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
+                sites{outputs::distance_t::none, outputs::squared_t::none, true, false};
+            EXPECT_EQ(check(device_engine(), s, distances, dress{}), "");
+            EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
         }
     // Large enough to be looked at for having few sites.
     const shape_t volume{162, 162, 162};
