@@ -61,18 +61,38 @@ private:
 
 /// A lane's column of a band.
 struct real_band {
-    double best[real_rows];
-    std::int32_t lane_bound = high_of_largest;  ///< high half of the lane's largest value
-    std::int32_t bound = high_of_largest;       ///< of the warp's, or of a limit below that
+    double best[real_rows];  ///< 0 for what is no cell, which nothing improves
+    std::int32_t bound;      ///< high half of what no cell needs to exceed; the same for all lanes
+    bool ordered;            ///< winning rows bound those between them
 
-    /// A row's value; `terms` are those of the band's rows, from the last row to the first where it lies below.
+    /// The band's own rows, to each other.
+    __device__ void offer_own(const double (&own)[real_rows], const real_terms& terms) {
+#pragma unroll
+        for (int i = 0; i < real_rows; ++i) lower(best[i], own[i]);
+        tighten();
+#pragma unroll
+        for (int apart = 1; apart < real_rows; ++apart) {
+            const double term = terms.at(apart);
+            if (high_of(term) > bound) break;
+#pragma unroll
+            for (int i = 0; i + apart < real_rows; ++i) {
+                lower(best[i], own[i + apart] + term);
+                lower(best[i + apart], own[i] + term);
+            }
+        }
+        tighten();
+    }
+
+    /// A row outside, after those between it and the band; `terms` begin with that of the nearest row of the band. What
+    /// does not gain in a row gains in none beyond: there the rows that are better lose less.
     template <bool Below>
     __device__ void offer(double value, const double2* terms) {
 #pragma unroll
         for (int i = 0; i < real_rows; i += 2) {
             const double2 two = terms[i / 2];
-            if (min(high_of(two.x), high_of(two.y)) > bound) continue;
-            lower(best[Below ? real_rows - 1 - i : i], value + two.x);
+            const bool gains = value + two.x < best[Below ? real_rows - 1 - i : i];
+            if (!__any_sync(cuda::every_lane, gains || !ordered)) return;
+            if (gains) best[Below ? real_rows - 1 - i : i] = value + two.x;
             lower(best[Below ? real_rows - 2 - i : i + 1], value + two.y);
         }
     }
@@ -81,8 +101,26 @@ struct real_band {
         std::int32_t most = high_of(best[0]);
 #pragma unroll
         for (int i = 1; i < real_rows; ++i) most = max(most, high_of(best[i]));
-        lane_bound = min(most, bound);
-        bound = -least_of_warp(-lane_bound);
+        bound = -least_of_warp(-min(most, bound));
+    }
+
+    /// To `count` rows, from `cell` on.
+    template <bool Last>
+    __device__ void put(const metric<double>& m, const sink<double, std::int64_t, false, Last>& to, std::int64_t cell,
+                        std::int64_t inner, int count) const {
+        if constexpr (!Last) {
+#pragma unroll
+            for (int i = 0; i < real_rows; ++i)
+                if (i < count) to.next[cell + i * inner] = best[i];
+        } else if (to.out.only_distance32) {
+#pragma unroll
+            for (int i = 0; i < real_rows; ++i)
+                if (i < count) to.out.distance32[cell + i * inner] = root32(best[i], to.limit);
+        } else {
+#pragma unroll
+            for (int i = 0; i < real_rows; ++i)
+                if (i < count) to.put(m, cell + i * inner, best[i], 0);
+        }
     }
 
 private:
@@ -143,11 +181,16 @@ public:
         real_row above = judged(top_ - 1 - lane_, lane_ + 1), below = judged(top_ + real_rows + lane_, lane_ + 1);
         const real_row own = judged(lane_ < real_rows ? top_ + lane_ : -1, 0);
         band.bound = min(band.bound, least_of_warp(min(own.most, min(above.most, below.most))));
-        for (unsigned left = __ballot_sync(cuda::every_lane, own.least <= band.bound); left != 0; left &= left - 1) {
-            const int row = __ffs(static_cast<int>(left)) - 1;
-            band.offer<false>(value(own, row), terms_.from(-row));
+        const unsigned offered = __ballot_sync(cuda::every_lane, own.least <= band.bound);
+        if (offered != 0) {
+            double values[real_rows];
+#pragma unroll
+            for (int i = 0; i < real_rows; ++i) {
+                values[i] = no_site<double>();
+                if (offered >> i & 1) values[i] = value(own, i);
+            }
+            band.offer_own(values, terms_);
         }
-        band.tighten();
         int offers = 0;
         for (int apart = 1;;) {
             offers += offer_both(band, above, below, apart);
@@ -216,28 +259,24 @@ inline int terms_reach(std::int64_t rows, int most) {
 /// The first two passes: a block 64 rows of 32 lines, a warp a band of them.
 template <bool Last>
 __global__ void __launch_bounds__(real_threads, real_blocks)
-    offer_words(const word_lines lines, const windows cut, int reach, const metric<double> m, const real_hard hard,
-                const sink<double, std::int64_t, false, Last> to) {
+    offer_words(const word_lines lines, const pass g, const windows cut, int reach, const metric<double> m,
+                const real_hard hard, const sink<double, std::int64_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ double2 real_memory[];
-    const real_terms terms(reinterpret_cast<double*>(real_memory), m.weight[m.rank - 2], reach);
+    const real_terms terms(reinterpret_cast<double*>(real_memory), m.weight[g.axis], reach);
     __syncthreads();
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto at = lines.place(cut, blockIdx.x);
     const int top = at.window * real_window + warp * real_rows, rows = lines.rows();
     if (top >= rows || hard.has(at.group.number)) return;
     const bool within = lane < lines.width(at.group);
-    real_band band;
-    band.bound = real_limit(to.limit);
+    real_band band{{}, real_limit(to.limit), g.rows_ordered};
 #pragma unroll
     for (int i = 0; i < real_rows; ++i) band.best[i] = within && top + i < rows ? no_site<double>() : 0.0;
     const real_words_search search(lines.words(at.group), rows, top, m.weight[m.rank - 1], terms);
     if (!search.search(band)) return hard.add(at.group.number);
-    if (!within) return;
-    const std::int64_t first = lines.first_cell(at.group, lane) + top * lines.inner();
-#pragma unroll
-    for (int i = 0; i < real_rows; ++i)
-        if (top + i < rows) to.put(m, first + i * lines.inner(), band.best[i], 0);
+    if (within)
+        band.put(m, to, lines.first_cell(at.group, lane) + top * lines.inner(), lines.inner(), rows - top);
 }
 
 /// Of a lane's column: a row's value, none beyond the ends.
@@ -256,16 +295,7 @@ __device__ inline bool search_values(real_band& band, const real_column& column,
     double own[real_rows];
 #pragma unroll
     for (int i = 0; i < real_rows; ++i) own[i] = column(top + i);
-#pragma unroll
-    for (int i = 0; i < real_rows; ++i) band.best[i] = min(band.best[i], own[i]);
-    band.tighten();
-    const auto offer = [&]<bool Below>(double value, int apart, double nearest) {
-        if (__any_sync(cuda::every_lane, high_of(value + nearest) <= band.lane_bound))
-            band.offer<Below>(value, terms.from(apart));
-    };
-#pragma unroll
-    for (int i = 0; i < real_rows; ++i) offer.template operator()<false>(own[i], -i, terms.at(1));
-    band.tighten();
+    band.offer_own(own, terms);
     for (int apart = 1;; apart += real_batch) {
         if (high_of(terms.at(apart)) > band.bound || (top < apart && top + real_rows - 1 + apart >= column.rows))
             return true;
@@ -278,9 +308,8 @@ __device__ inline bool search_values(real_band& band, const real_column& column,
         }
 #pragma unroll
         for (int i = 0; i < real_batch; ++i) {
-            const double nearest = terms.at(apart + i);
-            offer.template operator()<false>(above[i], apart + i, nearest);
-            offer.template operator()<true>(below[i], apart + i, nearest);
+            band.offer<false>(above[i], terms.from(apart + i));
+            band.offer<true>(below[i], terms.from(apart + i));
         }
         band.tighten();
     }
@@ -302,15 +331,11 @@ __global__ void __launch_bounds__(real_threads, real_blocks)
     if (top >= rows || hard.has(group)) return;
     // Lanes beyond the last column repeat it and write nothing.
     const std::int64_t mine = group * cuda::warp + lane, first = g.first_cell(min(mine, g.columns - 1));
-    real_band band;
-    band.bound = real_limit(to.limit);
+    real_band band{{}, real_limit(to.limit), g.rows_ordered};
 #pragma unroll
     for (int i = 0; i < real_rows; ++i) band.best[i] = top + i < rows ? no_site<double>() : 0.0;
     if (!search_values(band, {cells + first, g.inner, rows}, top, terms)) return hard.add(group);
-    if (mine >= g.columns) return;
-#pragma unroll
-    for (int i = 0; i < real_rows; ++i)
-        if (top + i < rows) to.put(m, first + (top + i) * g.inner, band.best[i], 0);
+    if (mine < g.columns) band.put(m, to, first + top * g.inner, g.inner, rows - top);
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int halving_threads = 32 * cuda::warp;
-constexpr int halving_warps = halving_threads / cuda::warp;
+constexpr int halving_warps = 16;
+constexpr int halving_threads = halving_warps * cuda::warp;
+constexpr int halving_blocks = 2;  // on a multiprocessor
 // While a level of the halving has no more rows than this, all warps share each.
 constexpr int shared_level = 4;
 
@@ -133,7 +134,7 @@ private:
 
 /// A block one entry of the list after another. `winners` has room for 32 columns a block.
 template <class Lines, bool Last>
-__global__ void __launch_bounds__(halving_threads)
+__global__ void __launch_bounds__(halving_threads, halving_blocks)
     halve_columns(const Lines lines, const pass g, const metric<double> m, const real_hard hard, std::int32_t* winners,
                   const sink<double, std::int64_t, false, Last> to) {
     cuda::wait_for_kernel_before();

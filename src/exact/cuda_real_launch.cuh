@@ -54,7 +54,7 @@ public:
         const windows cut{static_cast<int>(blocks_for(rows, real_window)), real_window};
         const int reach = terms_reach(rows, real_reach_of_words);
         cuda::launch_overlapped(on_, offer_words<Last>, from.lines.tiles * cut.count, dim3(real_threads), bytes(reach),
-                                from, cut, reach, along.m, hard(along), along.to);
+                                from, along.g, cut, reach, along.m, hard(along), along.to);
         finish(real_word_lines{from, along.m.weight[p_.rank - 1]}, along);
     }
 
@@ -78,7 +78,7 @@ private:
         if (axis != p_.rank - 2) return blocks_for(p_.cells / size(axis), cuda::warp);
         return p_.cells / size(p_.rank - 1) / size(axis) * blocks_for(size(p_.rank - 1), cuda::warp);
     }
-    [[nodiscard]] std::int64_t column_blocks(int axis) const { return std::min(groups(axis), 2 * multiprocessors); }
+    [[nodiscard]] std::int64_t column_blocks(int axis) const { return std::min(groups(axis), halving_blocks * multiprocessors); }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
         packed_lines lines;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "exact/device_engine.hpp"
 #include "exact/large.hpp"
@@ -139,6 +140,47 @@ const std::vector<shape_case>& large_shapes() {
 }
 std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Device, DeviceLarge, testing::ValuesIn(large_shapes()), test_name);
+
+class DeviceReal : public testing::TestWithParam<shape_case> {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are near.
+TEST_P(DeviceReal, DistancesEqualTheHosts) {
+    const shape_t& shape = GetParam().shape;
+    for (fill kind : {fill::none, fill::one, fill::corners, fill::half, fill::sparse3, fill::percent, fill::tenth,
+                      fill::fifty, fill::balls, fill::border, fill::diagonal}) {
+        const flags_t sites = make_fill(kind, shape, 5);
+        std::vector<std::uint8_t> image(sites.size());
+        for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] ? 0 : 1;
+        for (const spacing_case& cell : {spacing_case{{0.7, 0.31, 0.5}, "general"}, {{0.05, 0.7}, "near rows"}}) {
+            for (const double most : {std::numeric_limits<double>::infinity(), 2.9}) {
+                SCOPED_TRACE(GetParam().why + (": " + name_of(kind)) + ", " + cell.why);
+                distance_options options = with_spacing(per_axis(cell, shape.size()));
+                options.max_distance = most;
+                answers on_host(image.size());
+                distance_transform(host{}, any_input<host>::contiguous(image.data(), dtype::uint8, shape),
+                                   views<host>(shape, on_host.distance.data(), nullptr), options);
+                ASSERT_EQ(first_difference(on_host.distance, on_device(shape, image, options).distance), "");
+            }
+        }
+    }
+}
+
+const std::vector<shape_case>& real_shapes() {
+    static const std::vector<shape_case> list = {
+        {{1100, 64}, "words: more rows than a band is offered (half), or looks at (one)"},
+        {{65, 1100}, "words: a window and a row, stretches of lines"},
+        {{1100, 3, 20}, "values: more rows than a band reads"},
+        {{9, 70, 33}, "words and values, bands and words cut short"},
+        {{5, 6, 40, 35}, "4-D: two passes of values, the second state"},
+    };
+    return list;
+}
+INSTANTIATE_TEST_SUITE_P(Device, DeviceReal, testing::ValuesIn(real_shapes()), test_name);
 
 class DeviceBig : public DeviceLarge {
 protected:
