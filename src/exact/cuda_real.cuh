@@ -17,10 +17,10 @@
 namespace nearfield::exact {
 namespace {
 
-constexpr int real_rows = 8;  // of a band
+constexpr int real_rows = 12;  // of a band
 constexpr int real_warps = 8;
 constexpr int real_threads = real_warps * cuda::warp;
-constexpr int real_blocks = 4;  // on a multiprocessor, for 64 registers a thread
+constexpr int real_blocks = 3;  // on a multiprocessor, for 80 registers a thread
 constexpr int real_window = real_warps * real_rows;
 // Rows to either side of a band that are looked at in words, or read as values; and how many a band is offered of words.
 constexpr int real_reach_of_words = 512, real_reach_of_values = 64;
@@ -45,7 +45,7 @@ public:
     __device__ real_terms(double* memory, double weight, int reach) : even_(memory), odd_(memory + size(reach) / 2) {
         for (int i = static_cast<int>(threadIdx.x); i < size(reach) / 2; i += real_threads) {
             even_[i] = real_term(weight, static_cast<std::uint32_t>(abs(i - real_rows)));
-            odd_[i] = real_term(weight, static_cast<std::uint32_t>(abs(i + 1 - real_rows)));
+            if (i > 0) odd_[i - 1] = even_[i];
         }
     }
     __device__ double at(int cells) const { return even_[cells + real_rows]; }
@@ -275,8 +275,7 @@ __global__ void __launch_bounds__(real_threads, real_blocks)
     for (int i = 0; i < real_rows; ++i) band.best[i] = within && top + i < rows ? no_site<double>() : 0.0;
     const real_words_search search(lines.words(at.group), rows, top, m.weight[m.rank - 1], terms);
     if (!search.search(band)) return hard.add(at.group.number);
-    if (within)
-        band.put(m, to, lines.first_cell(at.group, lane) + top * lines.inner(), lines.inner(), rows - top);
+    if (within) band.put(m, to, lines.first_cell(at.group, lane) + top * lines.inner(), lines.inner(), rows - top);
 }
 
 /// Of a lane's column: a row's value, none beyond the ends.

@@ -78,7 +78,9 @@ private:
         if (axis != p_.rank - 2) return blocks_for(p_.cells / size(axis), cuda::warp);
         return p_.cells / size(p_.rank - 1) / size(axis) * blocks_for(size(p_.rank - 1), cuda::warp);
     }
-    [[nodiscard]] std::int64_t column_blocks(int axis) const { return std::min(groups(axis), halving_blocks * multiprocessors); }
+    [[nodiscard]] std::int64_t column_blocks(int axis) const {
+        return std::min(groups(axis), halving_blocks * multiprocessors);
+    }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
         packed_lines lines;
@@ -104,8 +106,8 @@ private:
     template <bool Last, class Lines>
     void finish(const Lines& lines, const real_pass<Last>& along) const {
         cuda::launch_overlapped(on_, halve_columns<Lines, Last>, column_blocks(along.g.axis), dim3(halving_threads), 0,
-                                lines, along.g, along.m, hard(along),
-                                along.memory.template get<std::int32_t>(winners_), along.to);
+                                lines, along.g, along.m, hard(along), along.memory.template get<std::int32_t>(winners_),
+                                along.to);
     }
 
     const device& on_;
