@@ -96,8 +96,10 @@ struct job {
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
 /// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
 /// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
-/// those 4, and half a byte; 2 more where a side other than the last two is longer than 1024. Nearest sites of images and
-/// volumes in unit spacing, as long as squares stay below 2^30 and coordinates take 31 bits together, need a quarter of a byte
+/// those 4, and half a byte; 2 more where a side other than the last two is longer than 1024. The same in spacings whose
+/// squares are no integers in any unit: a quarter of a byte a cell, 8 more from 3 axes on, and at most 4 (512^3: 0.1).
+/// Nearest sites of images and volumes in unit spacing, as long as squares stay below 2^30 and coordinates take 31 bits
+/// together, need a quarter of a byte
 /// a cell, 4 more from 3 axes on, and 2 more where a line of another axis than the last is longer than 1024 cells. Always
 /// 1 more where the image is not contiguous bytes, and the size of each output that is not contiguous. Options take more:
 /// labels and signs a
