@@ -182,6 +182,36 @@ const std::vector<shape_case>& real_shapes() {
 }
 INSTANTIATE_TEST_SUITE_P(Device, DeviceReal, testing::ValuesIn(real_shapes()), test_name);
 
+/// Looked up four neighbouring cells at a time, or one by one where images are no multiple of four.
+TEST(DeviceLabels, EqualTheHosts) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    for (const shape_t& shape : {shape_t{8, 12, 20}, shape_t{7, 9, 11}, shape_t{2, 33, 35}}) {
+        for (const int batch_axes : {0, 1}) {
+            std::vector<std::uint32_t> seeds(static_cast<std::size_t>(cells_of(shape)));
+            for (std::size_t i = 0; i < seeds.size(); ++i)
+                if (mix(i) % 40 == 0) seeds[i] = static_cast<std::uint32_t>(mix(i + 1));
+            std::vector<std::uint32_t> on_host(seeds.size()), device_says(seeds.size());
+            distance_options options;
+            options.sites = sites::nonzero, options.batch_axes = batch_axes;
+            fields<host> wanted;
+            wanted.label = any_output<host>::contiguous(on_host.data(), dtype::uint32, shape);
+            distance_transform(host{}, any_input<host>::contiguous(seeds.data(), dtype::uint32, shape), wanted,
+                               options);
+            const stream on;
+            const device_memory from(4 * seeds.size()), to(4 * seeds.size());
+            expect_cuda(cudaMemcpyAsync(from.data(), seeds.data(), from.bytes(), cudaMemcpyDefault, on.get()), "copy");
+            fields<device> there;
+            there.label = any_output<device>::contiguous(to.data(), dtype::uint32, shape);
+            distance_transform(device{on.get()}, any_input<device>::contiguous(from.data(), dtype::uint32, shape),
+                               there, options);
+            expect_cuda(cudaMemcpyAsync(device_says.data(), to.data(), to.bytes(), cudaMemcpyDefault, on.get()),
+                        "copy");
+            on.wait();
+            EXPECT_EQ(first_difference(on_host, device_says), "") << text_of(shape) << ", batch axes " << batch_axes;
+        }
+    }
+}
+
 class DeviceBig : public DeviceLarge {
 protected:
     void SetUp() override {
