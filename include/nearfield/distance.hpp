@@ -96,13 +96,14 @@ struct job {
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
 /// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
 /// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
-/// those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. Nearest sites in unit
-/// spacing, of images of sides up to 65536 and of volumes whose squares stay below 2^30 and whose lines have 16384 cells at
-/// most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1 more where a line of another axis than the last is
-/// longer than 1024 cells or squares reach 3 * 2^20. Always 1 more where the image is not contiguous bytes, and the size of
-/// each output that is not contiguous. Options take more: labels and signs a copy of an image that is not contiguous
-/// (signs: a byte a cell), any option on a device a state of its own and, for labels and signs, 4 bytes a cell.
-/// nearfield::plan tells the sum for every call.
+/// those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. The same in spacings whose
+/// squares are no integers in any unit: a quarter of a byte a cell, 8 more from 3 axes on, and at most 4 (512^3: 0.1).
+/// Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay below 2^30 and whose
+/// lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1 more where a line of
+/// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20. Always 1 more where the image is not
+/// contiguous bytes, and the size of each output that is not contiguous. Options take more: labels and signs a copy of an
+/// image that is not contiguous (signs: a byte a cell), any option on a device a state of its own and, for labels and
+/// signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

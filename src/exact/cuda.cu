@@ -45,8 +45,10 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
     constexpr std::int64_t stretch = 1024;
-    to.passes.push_back({source(last), words_fit(p) || site_words_fit(p) ? "words of sites" : "scan of sites by bits",
-                         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
+    to.passes.push_back(
+        {source(last),
+         words_fit(p) || site_words_fit(p) || real_words_fit(p) ? "words of sites" : "scan of sites by bits",
+         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
     for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
@@ -57,6 +59,9 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         } else if (site_words_fit(p)) {
             to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
                                  g.rows, cuda::warp});
+        } else if (real_words_fit(p)) {
+            to.passes.push_back({source(axis), "bands of rows in registers, halving where rows that matter are many",
+                                 groups, g.rows, cuda::warp});
         } else if (p.numbers != tier::int32) {
             to.passes.push_back(
                 {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});

@@ -66,6 +66,14 @@ inline bool site_words_fit(const plan& p) {
                                                             p.size[last - 1] * p.size[last] <= most_plane_cells));
 }
 
+/// Whether distances in double are searched in bands, from packed words (cuda_real.cuh).
+inline bool real_words_fit(const plan& p) {
+    if (p.numbers != tier::float64 || p.sites_wanted || p.rank - p.first_axis < 2) return false;
+    for (int axis = p.first_axis; axis < p.rank; ++axis)
+        if (p.size[static_cast<std::size_t>(axis)] > most_packed) return false;
+    return p.cells / p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int32_t>::max();
+}
+
 /// Rows that a limit lets matter, over all axes.
 inline double rows_within_limit(const plan& p) {
     double most = 0;
@@ -82,7 +90,7 @@ inline bool serves_plainly(const plan& p) {
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
-    if (words_fit(p) || site_words_fit(p)) return true;
+    if (words_fit(p) || site_words_fit(p) || real_words_fit(p)) return true;
     const double rows = rows_within_limit(p);
     if (p.numbers != tier::int32) return rows > 32;
     bool is_short = true;

@@ -12,6 +12,7 @@
 #include "exact/cuda_image.cuh"
 #include "exact/cuda_keyed_launch.cuh"
 #include "exact/cuda_long.cuh"
+#include "exact/cuda_real_launch.cuh"
 #include "exact/cuda_slabs.cuh"
 #include "exact/cuda_tile_launch.cuh"
 
@@ -28,11 +29,12 @@ struct staged_copy {
 template <class V, class K, bool Keyed>
 class device_engine {
     using state = state_of<V, K, Keyed>;
-    // Tiles hold values, of whole numbers; those that a state leaves in 32 bits.
+    // Tiles hold values of whole numbers; of a state in 32 bits.
     static constexpr bool packed_numbers = std::is_integral_v<V> && !Keyed;
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
     // Words of nearest sites.
     static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
+    static constexpr bool real_numbers = std::is_same_v<V, double> && !Keyed;
 
 public:
     explicit device_engine(const device_call& call)
@@ -46,7 +48,9 @@ public:
           tiles_(call.p),
           words_(packed_numbers && tiles_.words()),
           sites_(call.p),
-          site_words_(site_numbers && site_words_fit(call.p)) {
+          site_words_(site_numbers && site_words_fit(call.p)),
+          reals_(call.on, call.p),
+          real_words_(real_numbers && real_words_fit(call.p)) {
         reserve();
     }
 
@@ -64,7 +68,7 @@ public:
         if (searched() == 1) {
             scan<true>();
         } else {
-            if (!words_) {
+            if (!words_ && !real_words_) {
                 scan<false>();
                 if constexpr (tiled_numbers) tiles_.clear_counts(on_, memory_);
             }
@@ -82,7 +86,7 @@ private:
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
-        if (stretches_ > 1 && !words_ && !site_words_) {
+        if (stretches_ > 1 && !words_ && !site_words_ && !real_words_) {
             before_ = memory_.reserve<std::int32_t>(p_.cells / length * stretches_);
             after_ = memory_.reserve<std::uint32_t>(p_.cells / length * stretches_);
         }
@@ -93,9 +97,10 @@ private:
         if (site_words_) return sites_.reserve(memory_);
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
-        const int states = searched() - (words_ ? 2 : 1);
+        const int states = searched() - (words_ || real_words_ ? 2 : 1);
         if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
+        if (real_words_) return reals_.reserve(memory_);
         std::int64_t groups = 0, ranges = 0;
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             if (fits_shared(axis) || (tiled_numbers && tiles_.fits(axis)) || (words_ && axis == p_.rank - 2)) continue;
@@ -112,7 +117,6 @@ private:
 
     /// Axes that are searched; those before them number images.
     [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
-
     strides strides_of(const any_output<device>& out, int leading_axes) const {
         strides s;
         for (int axis = 0; axis < p_.rank; ++axis)
@@ -265,7 +269,6 @@ private:
     }
 
     bool fits_shared(int axis) const { return std::is_same_v<V, std::int32_t> && rows_fit_shared(p_, axis); }
-
     template <bool Last>
     void search(int axis) {
         switch (Keyed ? p_.rank - 1 - axis : 1) {
@@ -283,6 +286,11 @@ private:
             if (words_ && axis == p_.rank - 2) return search.from_words(sites_of_image());
             if constexpr (tiled_numbers)
                 if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
+        }
+        if constexpr (real_numbers && Done == 1) {
+            const real_pass<Last> along{m_, g, memory_, sink_for<Last>(axis)};
+            if (real_words_ && axis == p_.rank - 2) return reals_.from_words(sites_of_image(), along);
+            if (real_words_) return reals_.from_values(state_after(axis + 1), along);
         }
         const state* const from = state_after(axis + 1);
         if constexpr (std::is_same_v<V, std::int32_t>) {
@@ -372,6 +380,8 @@ private:
     const bool words_;  ///< the first two passes are one
     site_search sites_;
     const bool site_words_;  ///< all passes are its
+    real_search reals_;
+    const bool real_words_;  ///< all are its, in double
     outputs outputs_;
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;

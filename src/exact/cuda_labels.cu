@@ -1,5 +1,8 @@
 #include "exact/cuda_labels.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "base/lines.hpp"
 #include "exact/cuda_common.cuh"
 
@@ -7,34 +10,62 @@ namespace nearfield::exact {
 namespace {
 
 constexpr int label_threads = 256;
-constexpr int cells_a_thread = 4;  // so that as many look-ups are under way at once
+constexpr int loads_a_thread = 4;  // so that as many are under way at once
+constexpr int wide = 4;            // neighbouring cells that are read and written as one, where they lie so
+
+/// Neighbouring elements.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count < 16 ? sizeof(T) * Count : 16) several {
+    T at[Count];
+};
+
+/// Calls `body(nth)` for the calling thread's share of so many groups of cells.
+template <class Body>
+__device__ void each_group(std::int64_t groups, const Body& body) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * label_threads * loads_a_thread + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < loads_a_thread; ++i)
+        if (first + i * label_threads < groups) body(first + i * label_threads);
+}
 
 /// Values of the image at `index`, which counts within images of `cells_of_image`; 0 where that is negative.
-template <class Bits, class Index>
+template <class Bits, class Index, int Count>
 __global__ void __launch_bounds__(label_threads)
     look_up_labels(const Bits* image, const Index* index, std::int64_t cells, std::int64_t cells_of_image,
                    Bits* label) {
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * label_threads * cells_a_thread + threadIdx.x;
+    each_group(cells / Count, [&](std::int64_t group) {
+        const auto at = reinterpret_cast<const several<Index, Count>*>(index)[group];
+        const std::int64_t cell = group * Count,
+                           start = cells_of_image == cells ? 0 : quotient(cell, cells_of_image) * cells_of_image;
+        several<Bits, Count> found;
 #pragma unroll
-    for (int i = 0; i < cells_a_thread; ++i) {
-        const std::int64_t cell = first + i * label_threads;
-        if (cell >= cells) return;
-        const std::int64_t at = index[cell];
-        const std::int64_t start = cells_of_image == cells ? 0 : quotient(cell, cells_of_image) * cells_of_image;
-        label[cell] = at < 0 ? Bits{0} : image[start + at];
-    }
+        for (int i = 0; i < Count; ++i) found.at[i] = at.at[i] < 0 ? Bits{0} : image[start + at.at[i]];
+        reinterpret_cast<several<Bits, Count>*>(label)[group] = found;
+    });
 }
 
 /// A byte for each cell: 1 where the image is not zero. `keep` takes the sign off floats.
-template <class Bits>
+template <class Bits, int Count>
 __global__ void __launch_bounds__(label_threads)
     mark_nonzero(const Bits* image, Bits keep, std::int64_t cells, std::uint8_t* to) {
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * label_threads * cells_a_thread + threadIdx.x;
+    each_group(cells / Count, [&](std::int64_t group) {
+        const auto from = reinterpret_cast<const several<Bits, Count>*>(image)[group];
+        several<std::uint8_t, Count> bytes;
 #pragma unroll
-    for (int i = 0; i < cells_a_thread; ++i) {
-        const std::int64_t cell = first + i * label_threads;
-        if (cell < cells) to[cell] = (image[cell] & keep) != 0;
-    }
+        for (int i = 0; i < Count; ++i) bytes.at[i] = (from.at[i] & keep) != 0;
+        reinterpret_cast<several<std::uint8_t, Count>*>(to)[group] = bytes;
+    });
+}
+
+/// Whether neighbouring cells can be read and written as one in all of these, and lie in one image.
+bool is_wide(std::int64_t cells_of_image, std::initializer_list<const void*> arrays) {
+    return cells_of_image % wide == 0 && std::all_of(arrays.begin(), arrays.end(), [](const void* data) {
+               return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+           });
+}
+
+std::int64_t label_blocks(std::int64_t cells, int count) {
+    return blocks_for(cells / count, label_threads * loads_a_thread);
 }
 
 template <class Body>
@@ -90,16 +121,20 @@ void labels_by_index::begin() {
     with_bits(size_of(a_.image.type), [&]<class Bits>(Bits) {
         const bool floating = a_.image.type >= dtype::float16;
         const Bits keep = static_cast<Bits>(floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
-        cuda::launch(on_, mark_nonzero<Bits>, blocks_for(sites_.cells, label_threads * cells_a_thread),
-                     dim3(label_threads), 0, static_cast<const Bits*>(a_.image.data), keep, sites_.cells, bytes);
+        const bool several = is_wide(sites_.cells, {a_.image.data});
+        cuda::launch(on_, several ? mark_nonzero<Bits, wide> : mark_nonzero<Bits, 1>,
+                     label_blocks(sites_.cells, several ? wide : 1), dim3(label_threads), 0,
+                     static_cast<const Bits*>(a_.image.data), keep, sites_.cells, bytes);
     });
 }
 
 void labels_by_index::put() const {
     const auto with_index = [&]<class Bits, class Index>(Bits, const Index* index) {
-        cuda::launch(on_, look_up_labels<Bits, Index>, blocks_for(sites_.cells, label_threads * cells_a_thread),
-                     dim3(label_threads), 0, static_cast<const Bits*>(a_.image.data), index, sites_.cells,
-                     cells_of_image(sites_), static_cast<Bits*>(a_.out.label.data));
+        const bool several = is_wide(cells_of_image(sites_), {index, a_.out.label.data});
+        cuda::launch(on_, several ? look_up_labels<Bits, Index, wide> : look_up_labels<Bits, Index, 1>,
+                     label_blocks(sites_.cells, several ? wide : 1), dim3(label_threads), 0,
+                     static_cast<const Bits*>(a_.image.data), index, sites_.cells, cells_of_image(sites_),
+                     static_cast<Bits*>(a_.out.label.data));
     };
     with_bits(size_of(a_.image.type), [&]<class Bits>(Bits bits) {
         if (out_.index.type == dtype::int32) with_index(bits, static_cast<const std::int32_t*>(out_.index.data));

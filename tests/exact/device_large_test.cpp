@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "exact/device_engine.hpp"
 #include "exact/large.hpp"
@@ -139,6 +140,77 @@ const std::vector<shape_case>& large_shapes() {
 }
 std::string test_name(const testing::TestParamInfo<shape_case>& info) { return text_of(info.param.shape); }
 INSTANTIATE_TEST_SUITE_P(Device, DeviceLarge, testing::ValuesIn(large_shapes()), test_name);
+
+class DeviceReal : public testing::TestWithParam<shape_case> {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are near.
+TEST_P(DeviceReal, DistancesEqualTheHosts) {
+    const shape_t& shape = GetParam().shape;
+    for (fill kind : {fill::none, fill::one, fill::corners, fill::half, fill::sparse3, fill::percent, fill::tenth,
+                      fill::fifty, fill::balls, fill::border, fill::diagonal}) {
+        const flags_t sites = make_fill(kind, shape, 5);
+        std::vector<std::uint8_t> image(sites.size());
+        for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] ? 0 : 1;
+        for (const spacing_case& cell : {spacing_case{{0.7, 0.31, 0.5}, "general"}, {{0.05, 0.7}, "near rows"}}) {
+            for (const double most : {std::numeric_limits<double>::infinity(), 2.9}) {
+                SCOPED_TRACE(GetParam().why + (": " + name_of(kind)) + ", " + cell.why);
+                distance_options options = with_spacing(per_axis(cell, shape.size()));
+                options.max_distance = most;
+                answers on_host(image.size());
+                distance_transform(host{}, any_input<host>::contiguous(image.data(), dtype::uint8, shape),
+                                   views<host>(shape, on_host.distance.data(), nullptr), options);
+                ASSERT_EQ(first_difference(on_host.distance, on_device(shape, image, options).distance), "");
+            }
+        }
+    }
+}
+
+const std::vector<shape_case>& real_shapes() {
+    static const std::vector<shape_case> list = {
+        {{1100, 64}, "words: more rows than a band is offered (half), or looks at (one)"},
+        {{65, 1100}, "words: a window and a row, stretches of lines"},
+        {{1100, 3, 20}, "values: more rows than a band reads"},
+        {{9, 70, 33}, "words and values, bands and words cut short"},
+        {{5, 6, 40, 35}, "4-D: two passes of values, the second state"},
+    };
+    return list;
+}
+INSTANTIATE_TEST_SUITE_P(Device, DeviceReal, testing::ValuesIn(real_shapes()), test_name);
+
+/// Looked up four neighbouring cells at a time, or one by one where images are no multiple of four.
+TEST(DeviceLabels, EqualTheHosts) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    for (const shape_t& shape : {shape_t{8, 12, 20}, shape_t{7, 9, 11}, shape_t{2, 33, 35}}) {
+        for (const int batch_axes : {0, 1}) {
+            std::vector<std::uint32_t> seeds(static_cast<std::size_t>(cells_of(shape)));
+            for (std::size_t i = 0; i < seeds.size(); ++i)
+                if (mix(i) % 40 == 0) seeds[i] = static_cast<std::uint32_t>(mix(i + 1));
+            std::vector<std::uint32_t> on_host(seeds.size()), device_says(seeds.size());
+            distance_options options;
+            options.sites = sites::nonzero, options.batch_axes = batch_axes;
+            fields<host> wanted;
+            wanted.label = any_output<host>::contiguous(on_host.data(), dtype::uint32, shape);
+            distance_transform(host{}, any_input<host>::contiguous(seeds.data(), dtype::uint32, shape), wanted,
+                               options);
+            const stream on;
+            const device_memory from(4 * seeds.size()), to(4 * seeds.size());
+            expect_cuda(cudaMemcpyAsync(from.data(), seeds.data(), from.bytes(), cudaMemcpyDefault, on.get()), "copy");
+            fields<device> there;
+            there.label = any_output<device>::contiguous(to.data(), dtype::uint32, shape);
+            distance_transform(device{on.get()}, any_input<device>::contiguous(from.data(), dtype::uint32, shape),
+                               there, options);
+            expect_cuda(cudaMemcpyAsync(device_says.data(), to.data(), to.bytes(), cudaMemcpyDefault, on.get()),
+                        "copy");
+            on.wait();
+            EXPECT_EQ(first_difference(on_host, device_says), "") << text_of(shape) << ", batch axes " << batch_axes;
+        }
+    }
+}
 
 class DeviceBig : public DeviceLarge {
 protected:

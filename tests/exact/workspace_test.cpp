@@ -46,7 +46,10 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 4.5 + 1, slack) << "rows of hulls";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .image_type = dtype::int32}), 5.25, slack);
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .last_stride = 2}), 8.25, slack);
-    EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .cell = {0.5, 0.3, 0.3}}), 8 + 8 + 4, slack);
+    const spacing real{0.5, 0.3, 0.3};
+    EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .cell = real}), 8.25 + 0.13, slack) << "doubles";
+    EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .index = true, .cell = real}), 8 + 4, slack);
+    EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true, .cell = {0.5, 0.3}}), 4.25, slack) << "winners";
 }
 
 /// Images of similar size are solved together; a plan of a list needs neither data nor a GPU.
