@@ -18,14 +18,6 @@
 
 namespace nearfield::exact {
 
-/// A field of the caller that is not contiguous: solved in workspace, copied at the end.
-struct staged_copy {
-    std::int64_t reserved = 0;
-    std::int64_t element_bytes = 4;
-    std::byte* to = nullptr;
-    strides stride;
-};
-
 template <class V, class K, bool Keyed>
 class device_engine {
     using state = state_of<V, K, Keyed>;

@@ -1,4 +1,5 @@
-// An image of any strides and element type as one byte a cell, for the scans.
+// The caller's arrays where they are not as the engine works: images of any strides and element type as one byte a cell, and
+// fields that are solved in workspace.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,14 @@
 #include "exact/plan.hpp"
 
 namespace nearfield::exact {
+
+/// A field of the caller that is not contiguous: solved in workspace, copied at the end.
+struct staged_copy {
+    std::int64_t reserved = 0;
+    std::int64_t element_bytes = 4;
+    std::byte* to = nullptr;
+    strides stride;
+};
 
 inline void copy_image_to_bytes(const device& on, const plan& p, const metric<std::int32_t>& shape,
                                 const any_input<device>& image, std::uint8_t* bytes) {

@@ -18,6 +18,15 @@ struct alignas(16) uint4 {
     std::uint32_t x, y, z, w;
 };
 
+struct alignas(16) double2 {
+    double x, y;
+};
+inline int __double2hiint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 32); }
+inline double __hiloint2double(int high, int low) {
+    return std::bit_cast<double>(std::uint64_t{static_cast<std::uint32_t>(high)} << 32 |
+                                 static_cast<std::uint32_t>(low));
+}
+
 template <class A, class B>
     requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
 constexpr auto min(A a, B b) -> decltype(a + b) {
