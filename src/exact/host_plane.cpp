@@ -69,6 +69,8 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
     const std::int64_t most = ((std::int64_t{limit} + 1) << cell_bits) - 1;
     narrow_limit = static_cast<narrow>(std::min<std::int64_t>(most, unknown<narrow>));
     wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));
+    const std::int64_t held = std::int64_t{unknown<narrow> >> line_bits} << cell_bits;
+    trusted = static_cast<narrow>(std::min<std::int64_t>(held, unknown<narrow>));
 
     if (at.lines > 1) {
         const auto within = std::sqrt(limit / static_cast<double>(m.weight[first_axis + 1]));
@@ -124,7 +126,7 @@ std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess)
 template <bool Keyed>
 typename plane_terms<Keyed>::narrow plane_terms<Keyed>::known_within(std::int64_t lines) const {
     const std::int64_t beyond = std::int64_t{wide_middle_.get()[lines + 1]} >> line_bits;
-    return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, unknown<narrow>) - 1);
+    return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, trusted) - 1);
 }
 
 // ---- a plane ---------------------------------------------------------------------------------------------------------
@@ -238,9 +240,9 @@ typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_line(std::int64_
         take_columns(narrow_);
         const narrow top = search_line(line_of(narrow_));
         const std::int64_t needed =
-            top >= unknown<narrow> ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top, window_);
+            top >= terms_.trusted ? std::min(terms_.window, 4 * window_) : terms_.lines_within(top, window_);
         if (needed <= window_) {
-            if (top >= unknown<narrow> && terms_.narrow_limit == unknown<narrow>) return unknown<narrow> - 1;
+            if (top >= terms_.trusted && terms_.narrow_limit >= terms_.trusted) return terms_.trusted - 1;
             window_ = std::max(needed, window_ - 1);
             return unknown<narrow>;
         }
@@ -299,8 +301,8 @@ template <bool Keyed>
 typename plane_search<Keyed>::narrow plane_search<Keyed>::solve_few(std::int64_t line) {
     offer_few(line, narrow_);
     take_columns(narrow_);
-    const bool all = search_line(line_of(narrow_)) < unknown<narrow> || terms_.narrow_limit < unknown<narrow>;
-    return static_cast<narrow>(all ? unknown<narrow> : unknown<narrow> - 1);
+    const bool all = std::min(search_line(line_of(narrow_)), terms_.narrow_limit) < terms_.trusted;
+    return static_cast<narrow>(all ? unknown<narrow> : terms_.trusted - 1);
 }
 
 template <bool Keyed>

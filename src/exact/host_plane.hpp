@@ -40,6 +40,7 @@ public:
     std::int64_t window = 0;           ///< lines to either side that may matter
     narrow narrow_limit;
     wide wide_limit;
+    narrow trusted;  ///< from this number on a result may have lost its winner: lines' numbers hold smaller values
     cell_number packed, linear;  ///< of sites
 
     template <class N>

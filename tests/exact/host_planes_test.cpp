@@ -153,24 +153,44 @@ TEST(PlanesLimits, FewColumns) {
 }
 
 /// A limit changes nothing but what lies beyond it.
+void check_limit(const solved& s, double most, int threads) {
+    call c(s, outputs{outputs::distance_t::float32, {}, true}, dress{});
+    c.options.max_distance = most;
+    host_engine(threads)(c);
+    for (std::int64_t i = 0; i < cells_of(s.problem.shape); ++i) {
+        const double right = std::sqrt(s.answer.squared[static_cast<std::size_t>(i)]);
+        const bool within = right <= most;
+        ASSERT_EQ(c.distance->get<float>(i), within ? static_cast<float>(right) : infinity)
+            << text_of(s.problem.shape) << ", at most " << most << ", cell " << i;
+        ASSERT_EQ(c.index->get<std::int64_t>(i),
+                  within ? s.answer.index[static_cast<std::size_t>(i)] : std::int64_t{-1})
+            << text_of(s.problem.shape) << ", at most " << most << ", cell " << i;
+    }
+}
+
 TEST(PlanesLimits, MaxDistance) {
     for (const shape_t& shape : {shape_t{300, 45}, shape_t{45, 300}, shape_t{4, 290, 40}}) {
         for (fill kind : {fill::one, fill::sparse3, fill::percent}) {
             const solved s = solve(shape, make_fill(kind, shape, 5), unit);
             for (double most : {0.0, 1.0, 2.5, 20.0, 25.0, 254.0, 255.0, 256.0, 257.0, 1000.0}) {
-                call c(s, outputs{outputs::distance_t::float32, {}, true}, dress{});
-                c.options.max_distance = most;
-                host_engine(2)(c);
-                for (std::int64_t i = 0; i < cells_of(shape); ++i) {
-                    const double right = std::sqrt(s.answer.squared[static_cast<std::size_t>(i)]);
-                    const bool within = right <= most;
-                    ASSERT_EQ(c.distance->get<float>(i), within ? static_cast<float>(right) : infinity)
-                        << text_of(shape) << ", at most " << most << ", cell " << i;
-                    ASSERT_EQ(c.index->get<std::int64_t>(i),
-                              within ? s.answer.index[static_cast<std::size_t>(i)] : std::int64_t{-1})
-                        << text_of(shape) << ", at most " << most << ", cell " << i;
-                }
+                check_limit(s, most, 2);
+                if (HasFatalFailure()) return;
             }
+        }
+    }
+}
+
+/// A number of a line among 3000 holds squares up to 2^19, one of a cell among 40 larger ones. A limit between the two is no reason
+/// to trust results whose winner a line's number could not hold.
+TEST(PlanesLimits, LimitsBeyondTheNumbersOfLines) {
+    const shape_t shape{2, 3000, 40};
+    for (std::int64_t lines : {1, 100}) {  // few columns with sites, and many
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        std::fill_n(sites.begin() + 40 * 1000, lines == 1 ? 5 : 40 * lines, 1);
+        const solved s = solve(shape, sites, spacing_case{{1, 5, 1}, "tall"});
+        for (double most : {700.0, 1000.0, 1190.0, 1300.0}) {
+            check_limit(s, most, 1);
+            if (HasFatalFailure()) return;
         }
     }
 }
