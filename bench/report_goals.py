@@ -197,7 +197,10 @@ def host_simd(goals, rows):
     goals.most("AVX2, host: times the time of AVX-512", 2, slower)
     figure = mean_and_least(faster) if faster else None
     goals.add(
-        "times faster than edt without SIMD, host", "2", figure, bool(faster) and statistics.geometric_mean(faster) >= 2
+        "times faster than edt, host, the least x86-64 (SSE2)",
+        "2",
+        figure,
+        bool(faster) and statistics.geometric_mean(faster) >= 2,
     )
 
 

@@ -99,7 +99,7 @@ def exact_section(rows):
     for field in rows.fields():
         parts += [f"**{NAMES[field]}**", summary(rows, field, threads), field_table(rows, field, threads)]
     if rows.simd:
-        text = "times are those of the best set's time, EMU128 and SCALAR are plain C++ for the least x86-64"
+        text = "times are those of the best set's time, EMU128 and SCALAR are the least x86-64, SSE2"
         parts += [f"**Instruction sets** (distances, one thread; {text})", simd_table(rows)]
     return "\n\n".join(filter(None, parts))
 

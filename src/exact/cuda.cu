@@ -68,7 +68,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
             to.passes.push_back({source(axis), "halving where a group has not settled", groups, g.rows, cuda::warp});
         } else if (!p.sites_wanted && tiles_fit(p, axis)) {
             to.passes.push_back(
-                {source(axis), "tiles in 16 bits, hulls where values are large", groups, g.rows, cuda::warp});
+                {source(axis), "tiles in 16 bits, else winners at posts or hulls", groups, g.rows, cuda::warp});
         } else {
             search.describe(g, source(axis), to);
         }
