@@ -29,6 +29,7 @@ def compute(
     if any(each is not None for each in given.values()):
         raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
     check_type("image", image.dtype.name)
+    _check_widths(request)
     if isinstance(image, jax.core.Tracer) or isinstance(weights, jax.core.Tracer):
         return _traced(image, request, weights, threads)
     if len(image.devices()) != 1:
@@ -39,6 +40,15 @@ def compute(
     if where.platform not in ("gpu", "cuda"):
         raise TypeError(f"image is on {where}; nearfield works on the CPU and on CUDA devices")
     return _on_device(image, request, weights, where.local_hardware_id, where)
+
+
+def _check_widths(request: Request) -> None:
+    wide = [dtype for _, dtype in request.fields if np.dtype(dtype).itemsize == 8]
+    if wide and not jax.config.read("jax_enable_x64"):
+        raise TypeError(
+            f"the answer is {wide[0]}, which JAX narrows; choose another dtype, coordinates instead of linear "
+            "indices, or jax.config.update('jax_enable_x64', True)"
+        )
 
 
 def _on_host(image: Any, request: Request, weights: Any, device: str | None, threads: int | None) -> list[Any]:
@@ -56,11 +66,6 @@ def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
 
 
 def _from_host(answer: np.ndarray[Any, Any]) -> Any:
-    if answer.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64"):
-        raise TypeError(
-            f"the answer is {answer.dtype}, which JAX narrows; choose another dtype, coordinates instead of linear "
-            "indices, or jax.config.update('jax_enable_x64', True)"
-        )
     return jax.dlpack.from_dlpack(answer)
 
 
