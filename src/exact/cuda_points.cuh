@@ -114,19 +114,23 @@ struct brick_memory {
 class lists_around {
 public:
     __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
-        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes) {}
+        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes), with_sites_(sites_from(0)) {
+        with_sites_ |= std::uint64_t{sites_from(cuda::warp)} << cuda::warp;
+    }
 
     /// Lists so many further up and down can have a site within `bound`.
     __device__ bool matter(int apart, std::int32_t bound) const {
         const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
         return apart < lists_.lists_an_image && rows * rows <= bound;
     }
+    /// Whether one of the lists so far up and down has sites at all. Lists from the 65th on count as having some.
+    __device__ bool any(int apart) const { return has_sites(middle_ - apart) || has_sites(middle_ + apart); }
     /// Calls begin(how many) before each batch of sites, all threads of the block alike, and for each of them use(whether the
     /// lane has one, site), all lanes of a warp together.
     template <class Begin, class Use>
     __device__ void visit(int apart, const Begin& begin, const Use& use) const {
         for (const int nth : {middle_ - apart, middle_ + apart}) {
-            if (nth < 0 || nth >= lists_.lists_an_image || (apart == 0 && nth != middle_)) continue;
+            if (!has_sites(nth)) continue;
             const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
             const int count = lists_.counts[first_ + nth];
             for (int first = 0; first < count; first += batch_points) {
@@ -149,9 +153,19 @@ public:
     }
 
 private:
+    /// Which of 32 lists have sites: a lane looks at one each, so that empty ones are not asked one after another.
+    __device__ std::uint32_t sites_from(int list) const {
+        const int mine = list + static_cast<int>(threadIdx.x) % cuda::warp;
+        return __ballot_sync(cuda::every_lane, mine < lists_.lists_an_image && lists_.counts[first_ + mine] > 0);
+    }
+    __device__ bool has_sites(int nth) const {
+        return nth >= 0 && nth < lists_.lists_an_image && (nth >= 2 * cuda::warp || (with_sites_ >> nth & 1) != 0);
+    }
+
     const point_lists& lists_;
     std::int64_t first_;
     int middle_;
+    std::uint64_t with_sites_;
 };
 
 /// For all threads alike, the least bound of a brick's values that a site sets.
@@ -162,6 +176,7 @@ __device__ std::int32_t bound_of(Memory& memory, const lists_around& lists, cons
     __syncthreads();
     std::int32_t bound = unbounded;
     for (int apart = 0; lists.matter(apart, bound); ++apart) {
+        if (!lists.any(apart)) continue;
         std::int32_t here = unbounded;
         lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
         here = __reduce_min_sync(cuda::every_lane, here);

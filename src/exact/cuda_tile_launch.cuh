@@ -1,5 +1,5 @@
-// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then the hulls for what
-// they leave.
+// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of what finishes those
+// that they leave.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
     /// The first two passes are one.
     [[nodiscard]] bool words() const { return words_fit(p_); }
-    /// What tiles leave does not go to the hulls in shared memory.
+    /// What tiles leave is not finished in shared memory.
     [[nodiscard]] bool far(int axis) const {
         return p_.numbers != tier::int32 || (!leave_nothing(axis) && !rows_fit_shared(p_, axis));
     }
