@@ -71,6 +71,7 @@ def test_processes(method):
 INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np, nearfield as nf
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with the signal ignored
 image = np.ones((256, 512, 512), bool)
 image[0, 0, 0] = False
 nf.distance_transform(image[:2])
