@@ -176,13 +176,14 @@ template <class M>
 HWY_INLINE M Not(M m) {
     return ~m;
 }
-template <class M>
-HWY_INLINE M And(M a, M b) {
-    return a & b;
+// Masks of lanes of one size may come as two types: clang tells long from long long.
+template <class M, class N>
+HWY_INLINE M And(M a, N b) {
+    return a & (M)b;
 }
-template <class M>
-HWY_INLINE M Or(M a, M b) {
-    return a | b;
+template <class M, class N>
+HWY_INLINE M Or(M a, N b) {
+    return a | (M)b;
 }
 template <class M, class V>
 HWY_INLINE V IfThenZeroElse(M m, V no) {
@@ -190,7 +191,7 @@ HWY_INLINE V IfThenZeroElse(M m, V no) {
 }
 template <class Tag, class M>
 HWY_INLINE Mask<Tag> RebindMask(Tag, M m) {
-    return m;
+    return (Mask<Tag>)m;
 }
 template <class Tag, class M>
 HWY_INLINE bool AllTrue(Tag, M m) {
