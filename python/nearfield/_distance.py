@@ -12,17 +12,7 @@ from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import compute
 from nearfield._compiled import in_graph
 from nearfield._progress import Progress
-from nearfield._request import (
-    Border,
-    Request,
-    Spacing,
-    border_of,
-    count_of,
-    max_distance_of,
-    sign_of,
-    sites_of,
-    spacing_of,
-)
+from nearfield._request import Border, Request, Spacing, request_for
 
 Indices = bool | str
 
@@ -134,17 +124,16 @@ def distance_transform(
     framework = framework_of(image)
     if framework.name == "numpy":
         image = framework.array("image", image)
-    ndim = len(image.shape)
-    batch = count_of("batch_axes", batch_axes, 0)
-    request = Request(
-        (),
-        spacing_of(spacing, ndim, batch),
-        sites_of(sites, multilabel),
-        sign_of(signed),
-        bool(half_cell),
-        border_of(border, ndim, batch),
-        max_distance_of(max_distance),
-        batch,
+    request = request_for(
+        len(image.shape),
+        spacing=spacing,
+        sites=sites,
+        signed=signed,
+        multilabel=multilabel,
+        half_cell=half_cell,
+        border=border,
+        max_distance=max_distance,
+        batch_axes=batch_axes,
     )
     fields: list[tuple[str, str]] = []
     given: dict[str, Any] = {}

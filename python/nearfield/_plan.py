@@ -9,18 +9,7 @@ from typing import Any
 from nearfield import _core
 from nearfield._arrays import HOST, check_axes, framework_of
 from nearfield._distance import Indices, add_indices, distance_type
-from nearfield._request import (
-    FIELDS,
-    Border,
-    Request,
-    Spacing,
-    border_of,
-    count_of,
-    max_distance_of,
-    sign_of,
-    sites_of,
-    spacing_of,
-)
+from nearfield._request import FIELDS, Border, Spacing, count_of, request_for
 
 
 @dataclass(frozen=True)
@@ -99,16 +88,16 @@ def plan(
     536870912
     """
     shape, element, on_device = _subject(image, image_dtype)
-    ndim, batch = len(shape), count_of("batch_axes", batch_axes, 0)
-    request = Request(
-        (),
-        spacing_of(spacing, ndim, batch),
-        sites_of(sites, multilabel),
-        sign_of(signed),
-        bool(half_cell),
-        border_of(border, ndim, batch),
-        max_distance_of(max_distance),
-        batch,
+    request = request_for(
+        len(shape),
+        spacing=spacing,
+        sites=sites,
+        signed=signed,
+        multilabel=multilabel,
+        half_cell=half_cell,
+        border=border,
+        max_distance=max_distance,
+        batch_axes=batch_axes,
     )
     fields: list[tuple[str, str]] = []
     if return_distances:

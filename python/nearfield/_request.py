@@ -35,6 +35,32 @@ class Request(NamedTuple):
         return (len(shape) - self.batch_axes, *shape) if field == "coordinates" else shape
 
 
+def request_for(
+    ndim: int,
+    *,
+    spacing: Spacing,
+    sites: str,
+    signed: bool | str,
+    multilabel: bool,
+    half_cell: bool,
+    border: Border,
+    max_distance: float | None,
+    batch_axes: int,
+) -> Request:
+    """The keywords of `distance_transform` for an image of `ndim` axes, no fields yet."""
+    batch = count_of("batch_axes", batch_axes, 0)
+    return Request(
+        (),
+        spacing_of(spacing, ndim, batch),
+        sites_of(sites, multilabel),
+        sign_of(signed),
+        bool(half_cell),
+        border_of(border, ndim, batch),
+        max_distance_of(max_distance),
+        batch,
+    )
+
+
 @lru_cache(maxsize=256)
 def _options(words: tuple[Any, ...]) -> _core.Options:
     spacing, sites, sign, half_cell, border, max_distance, batch_axes = words
