@@ -37,7 +37,7 @@ def compute(
     if jax is not None and isinstance(image, jax.Array):
         from nearfield import _jax
 
-        return _jax.compute(image, request, given, weights, device, threads)
+        return _jax.compute(image, request, given, name, weights, device, threads, tell)
     framework = framework_of(image)
     array = framework.array(name, image)
     place = framework.place(array)
@@ -48,9 +48,10 @@ def compute(
         for field, dtype in request.fields
     ]
     weighed = None if weights is None else _at(place, "weights", weights)
-    ordinal = _target(device, place, name)
+    ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
-        return _staged(framework, array, out, request, weighed, ordinal)
+        with arguments_named(name):
+            return _staged(framework, array, out, request, weighed, ordinal)
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
@@ -112,7 +113,7 @@ def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ..
     return tuple(described)
 
 
-def _target(device: str | None, place: Place, name: str) -> int:
+def target(device: str | None, place: Place, name: str) -> int:
     """The ordinal to compute on; -1 is the CPU."""
     if device is None:
         return place.ordinal

@@ -6,13 +6,15 @@ Under `jax.jit` the call becomes a host callback: the image is copied to the CPU
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
 from nearfield import _call, _core
-from nearfield._arrays import check_axes, check_type
+from nearfield._arrays import Place, check_axes, check_type
+from nearfield._progress import Progress
 from nearfield._request import FIELDS, Request
 
 _ALIGNMENT = 64  # bytes; memory of less is copied by JAX
@@ -22,24 +24,40 @@ def compute(
     image: Any,
     request: Request,
     given: dict[str, Any],
+    name: str,
     weights: Any,
     device: str | None,
-    threads: int | None,
+    threads: int,
+    progress: Progress,
 ) -> list[Any]:
     if any(each is not None for each in given.values()):
         raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
-    check_type("image", image.dtype.name)
+    check_type(name, image.dtype.name)
     _check_widths(request)
-    if isinstance(image, jax.core.Tracer) or isinstance(weights, jax.core.Tracer):
-        return _traced(image, request, weights, threads)
-    if len(image.devices()) != 1:
-        raise ValueError(f"image is spread over {len(image.devices())} devices; give an array on one of them")
-    (where,) = image.devices()
+
+    def on_host(image: Any, *weights: Any) -> list[Any]:
+        return _on_host(image, request, name, weights[0] if weights else None, device, threads, progress)
+
+    inputs = [image] if weights is None else [image, weights]
+    if any(isinstance(each, jax.core.Tracer) for each in inputs):
+        return _traced(on_host, inputs, request)
+    where = _only_device(name, image)
     if where.platform == "cpu":
-        return [_from_host(each) for each in _on_host(image, request, weights, device, threads)]
+        return [jax.dlpack.from_dlpack(each) for each in on_host(*inputs)]
     if where.platform not in ("gpu", "cuda"):
-        raise TypeError(f"image is on {where}; nearfield works on the CPU and on CUDA devices")
-    return _on_device(image, request, weights, where.local_hardware_id, where)
+        raise TypeError(f"{name} is on {where}; nearfield works on the CPU and on CUDA devices")
+    _call.target(device, Place(where.local_hardware_id), name)
+    if weights is not None and (not isinstance(weights, jax.Array) or _only_device("weights", weights) != where):
+        raise ValueError(f"weights is not on {where}, where {name} is; give both on the same device")
+    with _call.arguments_named(name):
+        return _on_device(inputs, request, name, where.local_hardware_id)
+
+
+def _only_device(name: str, x: Any) -> Any:
+    if len(x.devices()) != 1:
+        raise ValueError(f"{name} is spread over {len(x.devices())} devices; give an array on one of them")
+    (where,) = x.devices()
+    return where
 
 
 def _check_widths(request: Request) -> None:
@@ -51,11 +69,22 @@ def _check_widths(request: Request) -> None:
         )
 
 
-def _on_host(image: Any, request: Request, weights: Any, device: str | None, threads: int | None) -> list[Any]:
+def _on_host(
+    image: Any, request: Request, name: str, weights: Any, device: str | None, threads: int, progress: Progress
+) -> list[Any]:
     seen = np.asarray(image)
     scales = None if weights is None else np.asarray(weights)
     fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
-    return _call.compute(seen, request, dict(fresh), weights=scales, device=device, threads=threads or None)
+    return _call.compute(
+        seen,
+        request,
+        dict(fresh),
+        name=name,
+        weights=scales,
+        device=device,
+        threads=threads or None,
+        progress=progress,
+    )
 
 
 def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
@@ -65,22 +94,12 @@ def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-def _from_host(answer: np.ndarray[Any, Any]) -> Any:
-    return jax.dlpack.from_dlpack(answer)
-
-
 _shape: Any = jax.ShapeDtypeStruct
 
 
-def _traced(image: Any, request: Request, weights: Any, threads: int | None) -> list[Any]:
-    shapes = [_shape(request.shape_of(field, image.shape), np.dtype(dtype)) for field, dtype in request.fields]
-
-    def call(image: Any, *weights: Any) -> list[Any]:
-        return _on_host(image, request, weights[0] if weights else None, None, threads)
-
-    return list(
-        jax.pure_callback(call, shapes, image, *([] if weights is None else [weights]), vmap_method="sequential")
-    )
+def _traced(call: Callable[..., list[Any]], inputs: list[Any], request: Request) -> list[Any]:
+    shapes = [_shape(request.shape_of(field, inputs[0].shape), np.dtype(dtype)) for field, dtype in request.fields]
+    return list(jax.pure_callback(call, shapes, *inputs, vmap_method="sequential"))
 
 
 # ---- on a device ------------------------------------------------------------------------------------------------
@@ -110,11 +129,9 @@ def _handle(stream: int | None) -> int:
     return 0 if stream is None else stream
 
 
-def _on_device(image: Any, request: Request, weights: Any, ordinal: int, where: Any) -> list[Any]:
-    stream = _core.own_stream(ordinal)
-    described = [_describe("image", image, stream)]
-    if weights is not None:
-        described.append(_describe("weights", weights, stream))
+def _on_device(inputs: list[Any], request: Request, name: str, ordinal: int) -> list[Any]:
+    image, stream = inputs[0], _core.own_stream(ordinal)
+    described = [_describe(called, each, stream) for called, each in zip((name, "weights"), inputs)]
     memory: dict[str, tuple[_core.DeviceMemory, tuple[int, ...], str]] = {}
     for field, dtype in request.fields:
         shape = request.shape_of(field, image.shape)

@@ -45,21 +45,8 @@ def _compute(
 
 
 @_compute.register_fake
-def _(
-    image: Any,
-    weights: Any,
-    fields: str,
-    spacing: Sequence[float],
-    sites: str,
-    sign: str,
-    half_cell: bool,
-    border: str,
-    max_distance: float,
-    batch_axes: int,
-    device: str,
-    threads: int,
-) -> list[torch.Tensor]:
-    request = _request(fields, spacing, sites, sign, half_cell, border, max_distance, batch_axes)
+def _(image: Any, weights: Any, *words: Any) -> list[torch.Tensor]:
+    request = _request(*words[:-2])  # all but device and threads
     return [
         torch.empty(request.shape_of(field, tuple(image.shape)), dtype=getattr(torch, dtype), device=image.device)
         for field, dtype in request.fields

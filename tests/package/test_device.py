@@ -84,6 +84,20 @@ def test_jax_inputs_stay_until_they_are_read(jax):
         same(answer, host)
 
 
+def test_jax_weights_and_places(jax):
+    gpu, cpu = jax.devices("gpu")[0], jax.devices("cpu")[0]
+    seeds = np.where(IMAGE, 0, 7).astype(np.int32)
+    weights = np.random.default_rng(1).integers(0, 40, seeds.shape).astype(np.int32)
+    asked = dict(return_indices=False, return_labels=True)
+    there = nf.voronoi(jax.device_put(seeds, gpu), weights=jax.device_put(weights, gpu), **asked)
+    same(there, nf.voronoi(seeds, weights=weights, **asked))
+    for elsewhere in (weights, jax.device_put(weights, cpu)):
+        with pytest.raises(ValueError, match="weights is not on"):
+            nf.voronoi(jax.device_put(seeds, gpu), weights=elsewhere, **asked)
+    with pytest.raises(ValueError, match="image is on cuda:0"):
+        nf.distance_transform(jax.device_put(IMAGE, gpu), device="cpu")
+
+
 def test_jax_jit(jax):
     image = jax.device_put(IMAGE, jax.devices("gpu")[0])
     same(jax.jit(lambda x: nf.distance_transform(x) * 2)(image), nf.distance_transform(IMAGE) * 2)

@@ -84,12 +84,17 @@ class TestJax:
         image = self.jax.numpy.asarray(IMAGE)
         jitted = self.jax.jit(lambda x: nf.distance_transform(x, spacing=(1, 2, 3)) + 1)
         np.testing.assert_array_equal(jitted(image), nf.distance_transform(IMAGE, spacing=(1, 2, 3)) + 1)
+        told = []
+        nf.distance_transform(image, progress=told.append)
+        assert told[-1] == 1.0
         mapped = self.jax.vmap(lambda x: nf.distance_transform(x))(image)
         np.testing.assert_array_equal(mapped, nf.distance_transform(IMAGE, batch_axes=1))
 
     def test_refused(self):
         with pytest.raises(TypeError, match="JAX narrows"):
             nf.distance_transform(self.jax.numpy.asarray(IMAGE), return_indices="linear")
+        with pytest.raises(ValueError, match="device is 'tpu'"):
+            nf.distance_transform(self.jax.numpy.asarray(IMAGE), device="tpu")
         with pytest.raises(TypeError, match="cannot be written"):
             nf.distance_transform(self.jax.numpy.asarray(IMAGE), out=np.empty(IMAGE.shape, np.float32))
 
