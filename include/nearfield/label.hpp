@@ -1,0 +1,162 @@
+// Connected components: which cells hang together, numbered, measured and filtered in one call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "nearfield/error.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield {
+
+/// A number of any element type, kept exactly: what an image of 64-bit integers is compared with.
+class scalar {
+public:
+    constexpr scalar() = default;
+    template <class T>
+        requires std::is_arithmetic_v<T>
+    constexpr scalar(T value) {
+        if constexpr (std::is_floating_point_v<T>) kind_ = kind::real, real_ = static_cast<double>(value);
+        else if (value < T{})
+            kind_ = kind::negative, bits_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+        else bits_ = static_cast<std::uint64_t>(value);
+    }
+    [[nodiscard]] constexpr bool is_real() const { return kind_ == kind::real; }
+    [[nodiscard]] constexpr bool is_negative() const { return kind_ == kind::negative || (is_real() && real_ < 0); }
+    [[nodiscard]] constexpr double real() const {
+        if (is_real()) return real_;
+        return kind_ == kind::negative ? static_cast<double>(static_cast<std::int64_t>(bits_))
+                                       : static_cast<double>(bits_);
+    }
+    /// The integer modulo 2^64; meaningless when is_real().
+    [[nodiscard]] constexpr std::uint64_t bits() const { return bits_; }
+
+private:
+    enum class kind : std::uint8_t { natural, negative, real };
+    kind kind_ = kind::natural;
+    std::uint64_t bits_ = 0;
+    double real_ = 0;
+};
+
+/// Which neighbouring cells belong together; background cells belong to nothing and get label 0.
+enum class criterion : std::uint8_t {
+    nonzero,  ///< all cells that are not zero are alike. NaN is not zero
+    equal,    ///< cells of equal value. NaN equals nothing, so that each such cell is a component
+    /// Cells whose values differ by at most `tolerance`: |a - b| exactly for integers, as a double rounded once for floating
+    /// point; equal infinities belong together, NaN to nothing. A component may drift: only neighbours are compared.
+    within,
+};
+
+/// How far two colours are from each other, channel by channel: the largest difference, the sum, or the root of the sum of
+/// squares (compared as squares, in double).
+enum class colour_norm : std::uint8_t { maximum, sum, euclidean };
+
+struct label_options {
+    /// How many coordinates a step to a neighbour may change, 1 to the number of axes, as in SciPy and scikit-image; or the
+    /// number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+    int connectivity = 1;
+    nearfield::criterion criterion = nearfield::criterion::nonzero;
+    scalar tolerance = 0;  ///< for criterion::within; not negative, not NaN
+    scalar background =
+        0;  ///< for `equal` and `within`: this value (a colour: in every channel) is background; may be NaN
+    bool has_background = true;  ///< false: every cell belongs to a component (`nonzero` always has zero as background)
+    bool channels = false;  ///< the last axis holds 1 to 4 channels of a colour, of uint8, uint16, float32 or float64
+    colour_norm norm = colour_norm::maximum;
+    borders border{};    ///< open or periodic, one per axis of the image that is neither batch nor channel
+    int batch_axes = 0;  ///< leading axes that number images, each labelled by itself
+    /// The steps themselves instead of `connectivity`: 3^axes values, zero or not, in C order over (-1, 0, 1) along each axis;
+    /// the same for a step and its opposite; the middle is not looked at. Any number of axes. Host only, open borders only.
+    std::span<const std::uint8_t> steps{};
+
+    // What is kept; the rest becomes background before the components are numbered.
+    std::int64_t smallest = 1;                                        ///< cells; components with fewer are dropped
+    std::int64_t largest = std::numeric_limits<std::int64_t>::max();  ///< cells; components with more are dropped
+    /// The k components with the most cells of what is left by the other filters; of equal ones the first in raster order.
+    std::int64_t keep_largest = std::numeric_limits<std::int64_t>::max();
+    bool clear_border = false;  ///< drop components with a cell at the end of an axis that is not periodic
+};
+
+/// Tables with a row for each component: row i is label i + 1 (of a batch: the rows of all images one after another). Leave
+/// out what is not wanted. Each has at least as many rows as it shall hold; rows beyond the number of components are not
+/// written, components beyond the number of rows are left out. `axes` are those that are neither batch nor channels.
+template <class Place>
+struct component_tables {
+    any_output<Place> size{};      ///< int64 (n): cells
+    any_output<Place> box{};       ///< int64 (n, 2, axes): first cell along each axis, and one past the last
+    any_output<Place> centroid{};  ///< float64 (n, axes): double(sum of coordinates, exact) / double(size)
+    any_output<Place> border{};  ///< bool or uint8 (n): 1 where a cell lies at the end of an axis that is not periodic
+    any_output<Place>
+        faces{};  ///< int64 (n): faces of its cells (2-D: edges) towards other cells or an end of the grid
+
+    any_input<Place> intensity{};  ///< read, not filled: values to measure, of the labels' shape, any type but float16
+    any_output<Place> lowest{};    ///< type of `intensity` (n). NaN where the component has one, as below
+    any_output<Place> highest{};   ///< type of `intensity` (n)
+    any_output<Place> sum{};       ///< float64 (n), or int64 for integers of up to 32 bits
+    any_output<Place> mean{};      ///< float64 (n)
+    any_output<Place> variance{};  ///< float64 (n): of the population, mean((x - mean)^2)
+
+    [[nodiscard]] constexpr bool any() const {
+        return size.wanted() || box.wanted() || centroid.wanted() || border.wanted() || faces.wanted() ||
+               lowest.wanted() || highest.wanted() || sum.wanted() || mean.wanted() || variance.wanted();
+    }
+};
+
+/// What one call fills; at least one of them.
+template <class Place>
+struct label_fields {
+    /// uint16, int32, uint32, int64 or uint64, of the image's shape without channels, any strides: 1..N in raster order of each
+    /// component's first cell within its image; 0 is background. May not overlap the image.
+    any_output<Place> label{};
+    any_output<Place> count{};  ///< int64 (images): N of each image of the batch, one value without a batch
+    component_tables<Place> tables{};
+    /// Asked for the tables once the number of rows is known, instead of `tables`. A device call waits for that number.
+    std::function<component_tables<Place>(std::int64_t rows)> make_tables{};
+};
+
+/// The most components that such an image can have: tight for open borders, criterion::nonzero and even sides; what a label
+/// type has to hold so that no image can be too much for it. Throws nearfield::error on invalid options.
+[[nodiscard]] std::int64_t most_components(const std::int64_t* shape, int rank, const label_options& options = {});
+
+/// int32 where that holds most_components, else int64.
+[[nodiscard]] dtype label_type(const std::int64_t* shape, int rank, const label_options& options = {});
+
+/// Connected components of an image.
+///
+/// Labels are consecutive and in raster order: equal bits on host and device, whatever the number of threads, and equal to
+/// SciPy's where SciPy has the operation.
+///
+///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except that
+///            it waits for the count with `make_tables`, with tables of a batch, and where the label's type could be too narrow for
+///            most_components
+///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes, float32 or
+///            float64, any strides; not changed
+///   out      where the answers go
+///   options  neighbours, criterion, filters
+///
+/// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4, 6, 18), equal
+/// values and criteria 10.6, all else 2.3 to 8.3; 4 more for tables and filters where the labels are not 32 bits in C order.
+///
+/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU. After
+/// the components are counted and before a label is written: more components than the label's type can number.
+///
+/// Rosenfeld, Pfaltz, "Sequential operations in digital picture processing", JACM 13(4), 1966; runs as nodes: He, Chao,
+/// Suzuki, "A run-based two-scan labeling algorithm", IEEE TIP 17(5), 2008; on GPUs: Playne, Hawick, "A new algorithm for
+/// parallel connected-component labelling on GPUs", IEEE TPDS 29(6), 2018.
+void label(const host& on, const any_input<host>& image, const label_fields<host>& out,
+           const label_options& options = {});
+void label(const device& on, const any_input<device>& image, const label_fields<device>& out,
+           const label_options& options = {});
+
+/// label() for the labels alone.
+template <class Place>
+void label(const Place& on, const std::type_identity_t<any_input<Place>>& image,
+           const std::type_identity_t<any_output<Place>>& out, const label_options& options = {}) {
+    label_fields<Place> wanted;
+    wanted.label = out;
+    label(on, image, wanted, options);
+}
+
+}  // namespace nearfield

@@ -1,0 +1,105 @@
+// What a call needs on a device whose arrays are the host's: a stream, the time, memory of its own, and copies both ways. For
+// files that include the runtime's header.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "edge/cuda_check.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::edge {
+
+class stream {
+public:
+    stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "making a stream"); }
+    ~stream() { cudaStreamDestroy(handle_); }
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+    operator cudaStream_t() const { return handle_; }
+
+private:
+    cudaStream_t handle_ = nullptr;
+};
+
+class event {
+public:
+    event() { check(cudaEventCreate(&handle_), "making an event"); }
+    ~event() { cudaEventDestroy(handle_); }
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    operator cudaEvent_t() const { return handle_; }
+
+private:
+    cudaEvent_t handle_ = nullptr;
+};
+
+class buffer {
+public:
+    explicit buffer(std::int64_t bytes) : data_(bytes == 0 ? nullptr : reserve_bytes(bytes)) {}
+    ~buffer() { cudaFree(data_); }
+    buffer(buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    buffer& operator=(buffer&&) = delete;
+    [[nodiscard]] void* data() const { return data_; }
+
+private:
+    void* data_ = nullptr;
+};
+
+template <class Element>
+std::int64_t bytes_of(const any_view<Element, host>& v) {
+    return v.wanted() ? v.cells() * size_of(v.type) : 0;
+}
+
+/// The device's copy of an array of the host, or its place: which way the bytes go is the caller's matter.
+class mirror {
+public:
+    /// Memory for what `like` shows; nothing where that is not wanted.
+    template <class Element>
+    any_view<Element, device> add(const any_view<Element, host>& like) {
+        if (!like.wanted()) return {};
+        buffers_.emplace_back(bytes_of(like));
+        return any_view<Element, device>::contiguous(buffers_.back().data(), like.type,
+                                                     std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
+    }
+
+private:
+    std::vector<buffer> buffers_;
+};
+
+inline void copy(void* to, const void* from, std::int64_t bytes, cudaMemcpyKind way, cudaStream_t on) {
+    if (bytes > 0)
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), way, on),
+              way == cudaMemcpyHostToDevice ? "copying the image" : "copying the answer");
+}
+
+inline any_input<device> upload(mirror& memory, const any_input<host>& from, cudaStream_t on) {
+    const any_input<device> there = memory.add(from);
+    copy(const_cast<void*>(there.data), from.data, bytes_of(from), cudaMemcpyHostToDevice, on);
+    return there;
+}
+
+inline void copy_back(const any_output<device>& from, const any_output<host>& to, cudaStream_t on) {
+    copy(to.data, from.data, bytes_of(to), cudaMemcpyDeviceToHost, on);
+}
+
+/// Milliseconds that work put on a stream takes there; waits for it.
+template <class Work>
+double timed(cudaStream_t on, const Work& work) {
+    const event begin, end;
+    check(cudaEventRecord(begin, on), "taking the time");
+    work();
+    check(cudaEventRecord(end, on), "taking the time");
+    check(cudaEventSynchronize(end), "computing");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "taking the time");
+    return milliseconds;
+}
+
+inline double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace nearfield::edge

@@ -1,0 +1,97 @@
+#include "label/cuda.hpp"
+
+#include "label/cuda_after.hpp"
+
+namespace nearfield::labelling {
+namespace {
+
+constexpr int count_threads = 128;
+
+/// A thread owns an image.
+__global__ void __launch_bounds__(count_threads)
+    subtract_bases(std::int64_t images, const std::int64_t* base, std::int64_t* to, std::int64_t stride) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t i = std::int64_t{blockIdx.x} * count_threads + threadIdx.x;
+    if (i < images) to[i * stride] = base == nullptr ? 0 : base[i + 1] - base[i];
+}
+
+template <class Id>
+lattice<Id> lattice_of(const problem& p) {
+    using number = typename lattice<Id>::number;
+    lattice<Id> g;
+    for (int axis = 0; axis < p.rank; ++axis) {
+        g.size[3 - p.rank + axis] = static_cast<number>(p.size[static_cast<std::size_t>(axis)]);
+        g.wraps[3 - p.rank + axis] = p.periodic[static_cast<std::size_t>(axis)];
+    }
+    g.images = static_cast<number>(p.images);
+    g.words = (g.size[2] + word_cells - 1) / word_cells;
+    return g;
+}
+
+void label_only(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
+                std::int64_t* base) {
+    const lattice<wide_id> wide = lattice_of<wide_id>(p);
+    // Ids of rows padded to whole words, with a bit to spare.
+    if (wide.all_words() >= std::int64_t{1} << (31 - 5)) return run_cells<wide_id>({on, p, image, out, wide, base});
+    const device_call<narrow_id> call{on, p, image, out, lattice_of<narrow_id>(p), base};
+    if (tiles_serve(call)) run_tiles(call);
+    else if (valued_tiles_serve(call)) run_valued_tiles(call);
+    else run_cells(call);
+}
+
+bool is_contiguous(const any_output<device>& v) {
+    std::int64_t step = 1;
+    for (int axis = v.rank - 1; axis >= 0; --axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (v.shape[a] > 1 && v.stride[a] != step) return false;
+        step *= v.shape[a];
+    }
+    return true;
+}
+
+/// Labels first, then what filters and tables do with them. Labels of 32 bits in C order are made where they shall be.
+void label_and_more(const device& on, const problem& p, const any_input<device>& image,
+                    const label_fields<device>& out) {
+    const bool narrow = most_unfiltered(p) <= largest_label(dtype::int32);
+    const bool in_place = narrow && out.label.wanted() && size_of(out.label.type) == 4 && is_contiguous(out.label);
+    cuda::workspace memory(on);
+    const std::int64_t bytes = in_place ? 0 : p.cells * p.images * (narrow ? 4 : 8);
+    const std::int64_t scratch = memory.reserve<std::byte>(bytes), base = memory.reserve<std::int64_t>(p.images + 1);
+    memory.allocate();
+    const labels_made labels{in_place ? out.label.data : memory.get<std::byte>(scratch),
+                             narrow ? dtype::uint32 : dtype::int64, memory.get<std::int64_t>(base)};
+    label_fields<device> first;
+    std::vector<std::int64_t> shape(image.shape.begin(), image.shape.begin() + p.batch_axes + p.rank);
+    first.label = any_output<device>::contiguous(labels.data, labels.type, shape);
+    label_only(on, p, image, first, labels.base);
+    if (p.filtered()) filter_labels(on, p, labels);
+    if (out.label.wanted() && !in_place) {
+        if (most_components(p) > largest_label(out.label.type)) {
+            const std::vector<std::int64_t> all = read_base(on, p, labels.base);
+            for (std::size_t i = 1; i < all.size(); ++i) check_number(out.label.type, all[i] - all[i - 1]);
+        }
+        copy_labels(on, p, labels, out.label);
+    }
+    put_counts(on, p.images, labels.base, out.count);
+    measure_labels(on, p, image, out, labels);
+}
+
+}  // namespace
+
+void put_counts(const device& on, std::int64_t images, const std::int64_t* base, const any_output<device>& count) {
+    if (!count.wanted()) return;
+    cuda::launch_overlapped(on, subtract_bases, in_blocks(images, count_threads), count_threads, 0, images, base,
+                            static_cast<std::int64_t*>(count.data), count.stride[0]);
+}
+
+void run(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out) {
+    const cuda::device_guard current(on);
+    if (p.cells * p.images == 0) {
+        if (out.make_tables) check_tables(p, image, out, out.make_tables(0));
+        return put_counts(on, p.images, nullptr, out.count);
+    }
+    if (p.filtered() || out.tables.any() || out.make_tables) label_and_more(on, p, image, out);
+    else label_only(on, p, image, out, nullptr);
+}
+
+}  // namespace nearfield::labelling

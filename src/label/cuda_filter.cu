@@ -1,0 +1,253 @@
+// The filters of label(): cells and border of every component, which ones stay, their new numbers.
+#include "label/cuda_after.hpp"
+#include "label/cuda_number.cuh"
+
+namespace nearfield::labelling {
+namespace {
+
+constexpr int filter_threads = 256, cells_a_thread = 16;
+
+struct image_shape {
+    std::int64_t size[3];  ///< planes, rows, cells of an image; missing axes of length 1 in front
+    bool open[3];          ///< axes whose ends count as border
+    std::int64_t images;
+    [[nodiscard]] NF_HD std::int64_t cells() const { return size[0] * size[1] * size[2]; }
+    [[nodiscard]] __device__ bool at_border(std::int64_t cell) const {
+        for (int axis = 2; axis >= 0; --axis) {
+            const std::int64_t at = cell % size[axis];
+            if (open[axis] && (at == 0 || at == size[axis] - 1)) return true;
+            cell /= size[axis];
+        }
+        return false;
+    }
+};
+
+/// What is known of each component, over all images.
+struct tallies {
+    state* cells;
+    std::uint8_t* border;  ///< null: not asked for
+};
+
+/// A thread owns neighbouring cells; where a warp ends with one component, it adds once.
+template <class Label>
+__global__ void __launch_bounds__(filter_threads)
+    tally_cells(image_shape shape, const Label* labels, const std::int64_t* base, tallies to) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t thread = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
+    const std::int64_t all = shape.cells() * shape.images;
+    const std::int64_t first = thread * cells_a_thread, end = min(first + cells_a_thread, all);
+    std::int64_t component = -1;
+    state mine = 0;
+    for (std::int64_t c = first; c < end; ++c) {
+        if (labels[c] == 0) continue;
+        const std::int64_t image = shape.images > 1 ? c / shape.cells() : 0;
+        const std::int64_t here = base[image] + static_cast<std::int64_t>(labels[c]) - 1;
+        if (here != component && mine != 0) atomicAdd(to.cells + component, mine), mine = 0;
+        component = here, ++mine;
+        if (to.border != nullptr && shape.at_border(c - image * shape.cells())) to.border[here] = 1;
+    }
+    const std::int64_t leader = __shfl_sync(cuda::every_lane, component, 0);
+    if (__all_sync(cuda::every_lane, component == leader)) {
+        for (int by = cuda::warp / 2; by > 0; by /= 2) mine += __shfl_xor_sync(cuda::every_lane, mine, by);
+        if (threadIdx.x % cuda::warp != 0) mine = 0;
+    }
+    if (mine != 0) atomicAdd(to.cells + component, mine);
+}
+
+struct limits {
+    std::int64_t smallest, largest;
+    bool clear_border;
+};
+
+/// A component that does not stay has no cells from here on.
+__global__ void __launch_bounds__(filter_threads) drop_components(const std::int64_t* count, limits which, tallies of) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t i = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
+    if (i >= *count) return;
+    const bool border = of.border != nullptr && of.border[i] != 0;
+    if (!passes(static_cast<std::int64_t>(of.cells[i]), border, which.smallest, which.largest, which.clear_border))
+        of.cells[i] = 0;
+}
+
+/// The search for the size of the k-th largest component of an image, digit by digit: `size` are the digits found so far, of
+/// `left` components that are larger or equal in them still to be counted down.
+constexpr int digit_bits = 8, digits = 1 << digit_bits;
+struct selection {
+    state size;
+    std::int64_t left;
+    state bins[digits];
+};
+
+__global__ void __launch_bounds__(filter_threads)
+    count_digits(std::int64_t image, const std::int64_t* base, const state* cells, selection* s, int shift) {
+    cuda::wait_for_kernel_before();
+    for (std::int64_t i = base[image] + std::int64_t{blockIdx.x} * filter_threads + threadIdx.x; i < base[image + 1];
+         i += std::int64_t{gridDim.x} * filter_threads)
+        if (cells[i] != 0 &&
+            (shift + digit_bits >= 64 || cells[i] >> (shift + digit_bits) == s->size >> (shift + digit_bits)))
+            atomicAdd(s->bins + (cells[i] >> shift) % digits, state{1});
+}
+
+__global__ void choose_digit(selection* s, int shift) {
+    cuda::wait_for_kernel_before();
+    int digit = digits - 1;
+    for (; digit > 0 && static_cast<std::int64_t>(s->bins[digit]) < s->left; --digit)
+        s->left -= static_cast<std::int64_t>(s->bins[digit]);
+    s->size |= static_cast<state>(digit) << shift;
+    for (state& bin : s->bins) bin = 0;
+}
+
+__global__ void begin_selection(selection* s, std::int64_t wanted) {
+    cuda::wait_for_kernel_before();
+    s->size = 0, s->left = wanted;
+    for (state& bin : s->bins) bin = 0;
+}
+
+/// One block drops an image's components behind the k largest; of those as large as the last one the first `left` stay.
+constexpr int drop_threads = 1024;
+__global__ void __launch_bounds__(drop_threads)
+    drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::uint32_t held[drop_threads / cuda::warp];
+    const state size = s->size;
+    std::int64_t left = s->left;
+    for (std::int64_t first = base[image]; first < base[image + 1]; first += drop_threads) {
+        const std::int64_t i = first + threadIdx.x;
+        const state mine = i < base[image + 1] ? cells[i] : 0;
+        const bool equal = size != 0 && mine == size;
+        std::uint32_t equals = 0;
+        const std::uint32_t before = sum_before(equal ? 1U : 0U, held, equals);
+        if (mine != 0 && (mine < size || (equal && before >= left))) cells[i] = 0;
+        left = max(left - equals, std::int64_t{0});
+    }
+}
+
+/// A thread owns a component: those that have cells are numbered anew, from 1 on over all images. Instead of its cells it gets
+/// the number of those that stay, up to it, and whether it does itself in the last bit.
+__global__ void __launch_bounds__(number_threads)
+    number_kept(const std::int64_t* base, std::int64_t images, state* cells, state* states) {
+    __shared__ std::uint32_t held[number_threads / cuda::warp];
+    __shared__ std::int64_t block_here;
+    __shared__ state before;
+    cuda::wait_for_kernel_before();
+    if (threadIdx.x == 0) block_here = static_cast<std::int64_t>(atomicAdd(states, state{1}));
+    __syncthreads();
+    const std::int64_t i = block_here * number_threads + threadIdx.x;
+    const bool kept = i < base[images] && cells[i] != 0;
+    std::uint32_t total = 0;
+    const std::uint32_t upto = sum_before(kept ? 1U : 0U, held, total);
+    if (threadIdx.x < cuda::warp) {
+        const state sum = count_before(states + 1, block_here, total);
+        if (threadIdx.x == 0) before = sum;
+    }
+    __syncthreads();
+    if (i < base[images]) cells[i] = (before + upto) * 2 + (kept ? 3 : 0);
+}
+
+/// How many components stay in the images before each.
+__global__ void __launch_bounds__(filter_threads)
+    rebase(const std::int64_t* base, std::int64_t images, const state* numbers, std::int64_t* new_base) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t image = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
+    if (image <= images)
+        new_base[image] = base[image] == 0 ? 0 : static_cast<std::int64_t>(numbers[base[image] - 1] / 2);
+}
+
+template <class Label>
+__global__ void __launch_bounds__(filter_threads)
+    renumber_cells(std::int64_t cells, std::int64_t images, Label* labels, const std::int64_t* base,
+                   const std::int64_t* new_base, const state* numbers) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t c = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
+    if (c >= cells * images || labels[c] == 0) return;
+    const std::int64_t image = images > 1 ? c / cells : 0;
+    const state number = numbers[base[image] + static_cast<std::int64_t>(labels[c]) - 1];
+    labels[c] =
+        number % 2 == 0 ? Label{0} : static_cast<Label>(static_cast<std::int64_t>(number / 2) - new_base[image]);
+}
+
+class filtering {
+public:
+    filtering(const device& on, const problem& p, const labels_made& labels)
+        : on_(on), p_(p), labels_(labels), most_(most_unfiltered(p)), memory_(on) {}
+
+    template <class Label>
+    void run() {
+        reserve();
+        const label_options& o = p_.options;
+        auto* const labels = static_cast<Label*>(labels_.data);
+        start(tally_cells<Label>, in_blocks(p_.cells * p_.images, std::int64_t{filter_threads} * cells_a_thread),
+              shape(), labels, labels_.base, of_);
+        start(drop_components, in_blocks(most_, filter_threads), labels_.base + p_.images,
+              limits{o.smallest, o.largest, o.clear_border}, of_);
+        if (o.keep_largest < p_.cells)
+            for (std::int64_t image = 0; image < p_.images; ++image) keep_largest(image);
+        start(number_kept, in_blocks(most_, number_threads), labels_.base, p_.images, of_.cells, states_);
+        start(rebase, in_blocks(p_.images + 1, filter_threads), labels_.base, p_.images, of_.cells, new_base_);
+        start(renumber_cells<Label>, in_blocks(p_.cells * p_.images, filter_threads), p_.cells, p_.images, labels,
+              labels_.base, new_base_, of_.cells);
+        cuda::check(
+            cudaMemcpyAsync(labels_.base, new_base_, static_cast<std::size_t>(p_.images + 1) * sizeof(std::int64_t),
+                            cudaMemcpyDeviceToDevice, cuda::stream_of(on_)),
+            "copying the counts");
+    }
+
+private:
+    template <class... Parameters, class... Arguments>
+    void start(void (*kernel)(Parameters...), std::int64_t blocks, const Arguments&... arguments) {
+        cuda::launch_overlapped(on_, kernel, blocks, filter_threads, 0, arguments...);
+    }
+    void reserve() {
+        const std::int64_t state_count = 1 + in_blocks(most_, number_threads);
+        const std::int64_t cells = memory_.reserve<state>(most_), states = memory_.reserve<state>(state_count);
+        const std::int64_t border = memory_.reserve<std::uint8_t>(p_.options.clear_border ? most_ : 0);
+        const std::int64_t zero_bytes = memory_.bytes();
+        const std::int64_t base = memory_.reserve<std::int64_t>(p_.images + 1), chosen = memory_.reserve<selection>(1);
+        memory_.allocate();
+        of_ = {memory_.get<state>(cells), p_.options.clear_border ? memory_.get<std::uint8_t>(border) : nullptr};
+        states_ = memory_.get<state>(states), new_base_ = memory_.get<std::int64_t>(base);
+        selection_ = memory_.get<selection>(chosen);
+        cuda::check(
+            cudaMemsetAsync(memory_.get<std::byte>(0), 0, static_cast<std::size_t>(zero_bytes), cuda::stream_of(on_)),
+            "clearing counts");
+    }
+    [[nodiscard]] image_shape shape() const {
+        image_shape s{{1, 1, 1}, {false, false, false}, p_.images};
+        for (int axis = 0; axis < p_.rank; ++axis) {
+            s.size[3 - p_.rank + axis] = p_.size[static_cast<std::size_t>(axis)];
+            s.open[3 - p_.rank + axis] = !p_.periodic[static_cast<std::size_t>(axis)];
+        }
+        return s;
+    }
+    void keep_largest(std::int64_t image) {
+        const auto once = [&](auto kernel, int threads, const auto&... arguments) {
+            cuda::launch_overlapped(on_, kernel, 1, threads, 0, arguments...);
+        };
+        once(begin_selection, 1, selection_, p_.options.keep_largest);
+        constexpr int most_bits = 40;  // no image has more cells
+        for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {
+            start(count_digits, 64, image, labels_.base, of_.cells, selection_, shift);
+            once(choose_digit, 1, selection_, shift);
+        }
+        once(drop_behind, drop_threads, image, labels_.base, of_.cells, selection_);
+    }
+
+    const device& on_;
+    const problem& p_;
+    const labels_made& labels_;
+    std::int64_t most_;
+    cuda::workspace memory_;
+    tallies of_{};
+    state* states_ = nullptr;
+    std::int64_t* new_base_ = nullptr;
+    selection* selection_ = nullptr;
+};
+
+}  // namespace
+
+void filter_labels(const device& on, const problem& p, const labels_made& labels) {
+    if (labels.type == dtype::uint32) filtering(on, p, labels).run<std::uint32_t>();
+    else filtering(on, p, labels).run<std::int64_t>();
+}
+
+}  // namespace nearfield::labelling

@@ -1,0 +1,79 @@
+// The launches of a call that goes by tiles.
+#pragma once
+
+#include "label/cuda_call.hpp"
+#include "label/cuda_tile_write.cuh"
+
+namespace nearfield::labelling {
+
+template <class Tiling>
+class tile_run {
+public:
+    explicit tile_run(const device_call<narrow_id>& call)
+        : call_(call), g_(call.grid), tiles_(tile_place<Tiling>::all(g_)), words_(g_.all_words()), memory_(call.on) {}
+
+    /// find(this) orders what makes the tiles' parts and unites those that touch.
+    template <class Find>
+    void solve(const Find& find) {
+        reserve();
+        find(*this);
+        start(settle_parts<Tiling>, Tiling::threads, store_, firsts_);
+        cuda::launch_overlapped(call_.on, count_firsts, in_blocks(words_, number_block), number_threads, 0, words_,
+                                static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
+                                std::int64_t{g_.images}, base_);
+        call_.check_label(base_);
+        if (call_.out.label.wanted())
+            call_.with_label([&]<class Label, class Quads>(Label, Quads) {
+                start(write_tiles<Tiling, Quads::value, Label>, Tiling::threads, store_,
+                      component_numbers{firsts_, before_}, static_cast<const std::int64_t*>(base_),
+                      call_.target<Label>());
+            });
+        put_counts(call_.on, g_.images, base_, call_.out.count);
+    }
+
+    template <class... Parameters, class... Arguments>
+    void start(void (*kernel)(narrow_lattice, Parameters...), int threads, const Arguments&... arguments) {
+        cuda::launch_overlapped(call_.on, kernel, tiles_, threads, 0, g_, arguments...);
+    }
+    [[nodiscard]] const tile_store& store() const { return store_; }
+    /// Words for a bit a cell; not needed between the tiles' first kernel and settle_parts.
+    [[nodiscard]] word* spare_words() const { return firsts_; }
+    [[nodiscard]] state* states() const { return states_; }
+    [[nodiscard]] std::int64_t state_count() const { return state_count_; }
+
+private:
+    void reserve() {
+        const std::int64_t groups = in_blocks(words_, number_words);
+        state_count_ = 1 + in_blocks(words_, number_block);
+        const std::int64_t cells = memory_.reserve<word>(tiles_ * Tiling::row_words);
+        const std::int64_t starts = memory_.reserve<word>(Tiling::valued ? tiles_ * Tiling::threads : 0);
+        const std::int64_t before = memory_.reserve<std::uint16_t>(tiles_ * Tiling::threads);
+        const std::int64_t node_part = memory_.reserve<std::uint16_t>(tiles_ * Tiling::nodes);
+        const std::int64_t parts = memory_.reserve<part>(tiles_ * Tiling::nodes);
+        const std::int64_t counts = memory_.reserve<std::uint32_t>(tiles_);
+        const std::int64_t firsts = memory_.reserve<word>(groups * number_words);
+        const std::int64_t sums = memory_.reserve<std::uint32_t>(groups);
+        const std::int64_t states = memory_.reserve<state>(state_count_);
+        const std::int64_t base = memory_.reserve<std::int64_t>(g_.images + 1);
+        memory_.allocate();
+        store_ = {memory_.get<word>(cells),           Tiling::valued ? memory_.get<word>(starts) : nullptr,
+                  memory_.get<std::uint16_t>(before), memory_.get<std::uint16_t>(node_part),
+                  memory_.get<part>(parts),           memory_.get<std::uint32_t>(counts)};
+        firsts_ = memory_.get<word>(firsts), before_ = memory_.get<std::uint32_t>(sums);
+        states_ = memory_.get<state>(states),
+        base_ = call_.base != nullptr ? call_.base : memory_.get<std::int64_t>(base);
+    }
+
+    const device_call<narrow_id>& call_;
+    const narrow_lattice& g_;
+    std::int64_t tiles_, words_;
+    cuda::workspace memory_;
+    tile_store store_{};
+    word* firsts_ = nullptr;  ///< a bit for the first cell of each component
+    std::uint32_t* before_ = nullptr;
+    state* states_ = nullptr;
+    std::int64_t state_count_ = 0;
+    std::int64_t* base_ = nullptr;
+};
+
+}  // namespace nearfield::labelling

@@ -1,0 +1,108 @@
+// Writes the labels of tiles: every part's is looked up once, then every node's, and then cells go out 16 bytes at a time.
+#pragma once
+
+#include "label/cuda_labels_out.cuh"
+#include "label/cuda_tile_number.cuh"
+
+namespace nearfield::labelling {
+
+/// What a block has in shared memory while it writes its tile.
+template <class Tiling>
+struct writing_desk {
+    std::uint32_t part_label[Tiling::nodes];
+    /// Of node a at a + 1, so that a word may ask for the one before its first: its part, or its label where no rows share what is
+    /// looked up.
+    static constexpr bool by_parts = Tiling::bundle::count > 1;
+    std::conditional_t<by_parts, std::uint16_t, std::uint32_t> nodes[1 + Tiling::nodes];
+    word cells[Tiling::row_words], starts[Tiling::threads];
+    std::uint16_t before[Tiling::threads];
+};
+
+/// Where nodes begin in a thread's bundle.
+template <class Tiling>
+__device__ word starts_of(const word* cells, const tile_bundle<Tiling>& b) {
+    word all = 0;
+#pragma unroll
+    for (int r = 0; r < Tiling::bundle::count; ++r) all |= cells[b.at(r)];
+    return all & ~(all << 1);
+}
+
+/// Labels of the tile's nodes.
+template <class Tiling>
+__device__ void look_up(writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
+                        const tile_store& from, const component_numbers& numbers, const std::int64_t* image_base) {
+    const int me = static_cast<int>(threadIdx.x);
+    const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
+    if (me == 0) s.nodes[0] = 0, s.part_label[0] = 0;
+    __syncthreads();
+    for (int i = me; i < Tiling::row_words; i += Tiling::threads)
+        s.cells[i] = from.cells[std::int64_t{at.number} * Tiling::row_words + i];
+    s.before[me] = from.before[std::int64_t{at.number} * Tiling::threads + me];
+    const std::uint32_t less = g.images > 1 ? static_cast<std::uint32_t>(image_base[at.image]) : 0;
+    for (std::uint32_t i = me; i < from.counts[at.number]; i += Tiling::threads)
+        s.part_label[i] = numbers.of(static_cast<std::uint32_t>(from.parts[begin + i] >> 32)) - less;
+    __syncthreads();
+    s.starts[me] = from.starts != nullptr ? from.starts[std::int64_t{at.number} * Tiling::threads + me]
+                                          : starts_of(s.cells, tile_bundle<Tiling>(me));
+    __syncthreads();
+    const std::uint32_t nodes = from.before[std::int64_t{at.number} * Tiling::threads + Tiling::threads - 1] +
+                                static_cast<std::uint32_t>(__popc(s.starts[Tiling::threads - 1]));
+    for (std::uint32_t a = me; a < nodes; a += Tiling::threads) {
+        const std::uint16_t of_node = from.node_part[begin + a];
+        if constexpr (writing_desk<Tiling>::by_parts) s.nodes[a + 1] = of_node;
+        else s.nodes[a + 1] = s.part_label[of_node];
+    }
+    __syncthreads();
+}
+
+/// Four neighbouring cells of each row of a bundle share the look-up of their nodes.
+template <class Tiling, bool Quads, class Label>
+__device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
+                           const label_target<Label>& to) {
+    using bundle = typename Tiling::bundle;
+    using desk = writing_desk<Tiling>;
+    constexpr int step = Quads ? 4 : 1, per_word = word_cells / step;
+    const int x = static_cast<int>(threadIdx.x) % per_word * step;
+    Label* const image = to.data + to.at.image(at.image);
+    for (int thread = static_cast<int>(threadIdx.x) / per_word; thread < Tiling::threads;
+         thread += Tiling::threads / per_word) {
+        const tile_bundle<Tiling> b(thread);
+        const int column = (at.word + b.w) * word_cells + x;
+        if (column >= g.size[2] || !at.holds(g, b.plane(0), b.line(0), b.w)) continue;
+        const word starts = s.starts[thread];
+        const auto* node = s.nodes + s.before[thread];
+        Label label[step];
+        int rank = __popc(starts & (up_to(x) >> 1));
+#pragma unroll
+        for (int j = 0; j < step; ++j) {
+            rank += static_cast<int>(starts >> (x + j) & 1);
+            // Of the node before, where none is; the cell does not take it.
+            label[j] = static_cast<Label>(desk::by_parts ? s.part_label[node[rank]] : node[rank]);
+        }
+        Label* const out = image + to.at.cell(at.z + b.plane(0), at.y + b.line(0), column);
+#pragma unroll
+        for (int r = 0; r < bundle::count; ++r) {
+            if (r > 0 && !at.holds(g, b.plane(r), b.line(r), b.w)) continue;
+            const word set = s.cells[b.at(r)] >> x;
+            four_labels<Label> four;
+#pragma unroll
+            for (int j = 0; j < step; ++j) four.value[j] = (set >> j & 1) != 0 ? label[j] : Label{0};
+            Label* const row = out + to.at.cell(r / bundle::rows, r % bundle::rows, 0);
+            if constexpr (Quads) *reinterpret_cast<four_labels<Label>*>(row) = four;
+            else *row = four.value[0];
+        }
+    }
+}
+
+template <class Tiling, bool Quads, class Label>
+__global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
+    write_tiles(narrow_lattice g, tile_store from, component_numbers numbers, const std::int64_t* image_base,
+                label_target<Label> to) {
+    __shared__ writing_desk<Tiling> s;
+    cuda::wait_for_kernel_before();
+    const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
+    look_up(s, g, at, from, numbers, image_base);
+    put_labels<Tiling, Quads>(s, g, at, to);
+}
+
+}  // namespace nearfield::labelling

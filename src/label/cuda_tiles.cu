@@ -1,0 +1,56 @@
+// Labels images by tiles: five launches.
+#include "label/cuda_call.hpp"
+#include "label/cuda_tile_border.cuh"
+#include "label/cuda_tile_run.cuh"
+#include "label/cuda_tile_unite.cuh"
+
+namespace nearfield::labelling {
+namespace {
+
+constexpr int run_slots = 16;  // nodes of 32 cells that start at least two cells apart
+
+/// Calls step(tiling) with the tiling that serves. Where cells one step apart along any axes hang together, rows share nodes.
+template <class Step>
+void with_tiling(const device_call<narrow_id>& call, const Step& step) {
+    const int rank = call.p.rank, changes = call.p.changes;
+    if (rank == 2 && changes == 2) return step(tiling<bundle<1, 2>, 2, 8, 32, 1, run_slots>{});
+    if (rank < 3) return step(tiling<bundle<1, 1>, 4, 8, 32, 1, run_slots>{});
+    if (changes == 1) return step(tiling<bundle<1, 1>, 1, 4, 8, 8, run_slots>{});
+    if (changes == 2) return step(tiling<bundle<1, 1>, 2, 4, 8, 8, run_slots>{});
+    return step(tiling<bundle<2, 2>, 3, 4, 8, 8, run_slots>{});
+}
+
+/// Whether the tiles can read the cells as bytes, 16 at a time.
+bool has_plain_bytes(const device_call<narrow_id>& call) {
+    const any_input<device>& v = call.image;
+    std::int64_t step = 1;
+    for (int axis = v.rank - 1; axis >= 0; --axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (v.stride[a] != step && v.shape[a] > 1) return false;
+        step *= v.shape[a];
+    }
+    return size_of(v.type) == 1 && !call.p.colour && call.grid.size[2] % 16 == 0 &&
+           reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0;
+}
+
+}  // namespace
+
+bool tiles_serve(const device_call<narrow_id>& call) {
+    return call.binary() && !call.grid.wraps[0] && !call.grid.wraps[1] && !call.grid.wraps[2];
+}
+
+void run_tiles(const device_call<narrow_id>& call) {
+    with_tiling(call, [&]<class Tiling>(Tiling) {
+        tile_run<Tiling>(call).solve([&](auto& run) {
+            bit_source from{static_cast<const std::uint8_t*>(call.image.data), nullptr};
+            if (!has_plain_bytes(call)) {
+                mark_foreground(call, run.spare_words());
+                from = {nullptr, run.spare_words()};
+            }
+            run.start(unite_tiles<Tiling>, Tiling::threads, from, run.store(), run.states(), run.state_count());
+            run.start(unite_borders<Tiling>, border_items<Tiling>::threads, run.store());
+        });
+    });
+}
+
+}  // namespace nearfield::labelling

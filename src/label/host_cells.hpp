@@ -1,0 +1,10 @@
+// The engine for what runs do not serve: more than three axes, steps of the caller's, periodic axes.
+#pragma once
+
+#include "label/core.hpp"
+
+namespace nearfield::labelling {
+
+void run_by_cells(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out);
+
+}  // namespace nearfield::labelling

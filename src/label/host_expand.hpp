@@ -1,0 +1,30 @@
+// From labels of runs to labels of cells. Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "label/core.hpp"
+
+namespace nearfield::labelling {
+
+/// Labels that lie in front of and behind those of the runs, so that a vector of them may be loaded anywhere.
+inline constexpr std::int64_t spare_labels = 16;
+
+/// One row: `label` is that of its first run. `starts` null: where the foreground starts.
+void expand_labels(const std::uint64_t* foreground, const std::uint64_t* starts, std::int64_t cells,
+                   const std::uint32_t* label, std::uint32_t* out);
+
+/// A run of a row: cells [first, end), and what is known of it later.
+struct row_run {
+    std::int64_t first, end;
+    std::int64_t component;
+    std::uint64_t faces;
+};
+/// Writes the row's runs, one behind the other; returns how many.
+std::int64_t list_runs(const std::uint64_t* foreground, const std::uint64_t* starts, std::int64_t words, row_run* out);
+
+/// Of rows whose runs lie in the background: two faces a run, and one for each cell that is not foreground in a row beside it.
+void count_faces(const std::uint64_t* foreground, const std::uint64_t* const* beside, int rows_beside, row_run* runs,
+                 std::int64_t count);
+
+}  // namespace nearfield::labelling

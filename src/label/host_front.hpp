@@ -1,0 +1,30 @@
+// From cells to bits: any predicate of cells becomes words. Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "label/core.hpp"
+
+namespace nearfield::labelling {
+
+/// Cells side by side in memory, of `channels` values each.
+struct cell_row {
+    dtype type = dtype::uint8;
+    int channels = 1;
+    const void* data = nullptr;
+};
+
+/// Words of foreground bits, and a word of zeros behind them. `bytes`: scratch of `cells` bytes.
+void foreground_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
+                      std::uint64_t* words);
+
+/// Bit x: cells x and x - 1 would be linked if they were foreground. No word behind them is written.
+void west_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
+                std::uint64_t* words);
+
+/// Run starts from `west`, the cells that are linked to the cell before them; counts them per word, returns how many.
+/// `starts` may be null: then the ends of the foreground say all.
+std::int64_t find_starts(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
+                         std::uint64_t* starts, std::uint32_t* before);
+
+}  // namespace nearfield::labelling

@@ -1,0 +1,314 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "label/host_merge.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <bit>
+
+#include "label/host_merge.hpp"
+#include "label/host_predicates.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::labelling::HWY_NAMESPACE {
+
+using word = std::uint64_t;
+
+/// Bit x of the result is bit x - 1 (x + 1) of the row; the words to both sides are there.
+HWY_INLINE word from_west(const word* row, std::int64_t w) { return row[w] << 1 | row[w - 1] >> 63; }
+HWY_INLINE word from_east(const word* row, std::int64_t w) { return row[w] >> 1 | row[w + 1] << 63; }
+
+// ---- trees -------------------------------------------------------------------------------------------------------------
+
+/// Both climb in turn, the one with the larger parent first, and leave the other's parent behind them (Rem's algorithm:
+/// Patwary, Blair, Manne, "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010).
+HWY_NOINLINE void splice(std::uint32_t* parent, std::uint32_t a, std::uint32_t b) {
+    while (parent[a] != parent[b]) {
+        if (parent[a] < parent[b]) std::swap(a, b);
+        const std::uint32_t next = parent[a];
+        parent[a] = parent[b];
+        if (next == a) return;
+        a = next;
+    }
+}
+
+HWY_INLINE std::uint32_t root_of(const std::uint32_t* parent, std::uint32_t run) {
+    while (parent[run] != run) run = parent[run];
+    return run;
+}
+
+HWY_NOINLINE void relink(const run_trees& trees, std::uint32_t a, std::uint32_t b) {
+    a = root_of(trees.parent, a), b = root_of(trees.parent, b);
+    if (a == b) return;
+    if (a < b) std::swap(a, b);
+    trees.parent[a] = b;
+    trees.relinked->push_back(a);
+}
+
+/// `other` comes before `run`. Where `run` is a root it just points there, without a branch.
+template <bool Relink>
+HWY_INLINE void unite(const run_trees& trees, std::uint32_t other, std::uint32_t run) {
+    if constexpr (Relink) return relink(trees, other, run);
+    std::uint32_t* const parent = trees.parent;
+    const std::uint32_t there = parent[other], here = parent[run];
+    const bool is_root = here == run;
+    parent[run] = is_root ? there : here;
+    if (!is_root && here != there) splice(parent, other, run);
+}
+
+/// Starts of runs and the number of the last run before a word, of two rows at one word.
+struct seat {
+    word starts, other_starts;
+    std::uint32_t run, other;
+};
+
+/// One link for each bit: to the other row's run that holds cell x or, with `Next`, to the one that starts after x.
+template <bool Relink, bool Next>
+HWY_INLINE void unite_all(word links, const seat& at, const run_trees& trees) {
+    for (; links != 0; links &= links - 1) {
+        const word up_to = links ^ (links - 1);
+        unite<Relink>(trees,
+                      at.other + static_cast<std::uint32_t>(std::popcount(at.other_starts & up_to)) + (Next ? 1 : 0),
+                      at.run + static_cast<std::uint32_t>(std::popcount(at.starts & up_to)));
+    }
+}
+
+HWY_INLINE std::uint32_t last_before(const bit_rows& bits, std::int64_t row, std::int64_t w) {
+    return static_cast<std::uint32_t>(bits.first_run()[row]) + bits.before(row)[w] - 1;
+}
+
+// ---- plain rows --------------------------------------------------------------------------------------------------------
+
+/// Rows that make a link needless where they are foreground: `both` of them (`Both`) or one of the two.
+struct cover {
+    const word *one, *other;
+};
+template <bool Both>
+HWY_INLINE word covered(const cover& by, std::int64_t w) {
+    return Both ? by.one[w] & by.other[w] : by.one[w] | by.other[w];
+}
+
+enum class covering { none, both, either };
+
+/// Cell x of a row touches x of the other one, with `Wide` x - 1 and x + 1 too. Of a stretch of cells that touch the same run
+/// the first one is enough; corners count where no face does.
+template <bool Wide, covering Covering, bool Relink>
+void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, const cover& by, const run_trees& trees) {
+    const word *const here = bits.foreground(row), *const there = bits.foreground(other);
+    for (std::int64_t w = 0; w < bits.words; ++w) {
+        const word c = here[w], a = there[w];
+        const word c_west = from_west(here, w), a_west = from_west(there, w);
+        word same = c & a & ~(c_west & a_west), west = 0, east = 0;
+        if constexpr (Wide) {
+            west = c & ~a & ~c_west & a_west;
+            east = c & ~a & ~from_east(here, w) & from_east(there, w);
+        }
+        if ((same | west | east) == 0) continue;
+        if constexpr (Covering != covering::none) {
+            constexpr bool both = Covering == covering::both;
+            const word v = covered<both>(by, w);
+            same &= ~v;
+            if constexpr (Wide) {
+                west &= ~(v | v << 1 | covered<both>(by, w - 1) >> 63);
+                east &= ~(v | v >> 1 | covered<both>(by, w + 1) << 63);
+            }
+        }
+        const seat at{c & ~c_west, a & ~a_west, last_before(bits, row, w), last_before(bits, other, w)};
+        unite_all<Relink, false>(same | west, at, trees);
+        if constexpr (Wide) unite_all<Relink, true>(east, at, trees);
+    }
+}
+
+/// Why links may go: a link of U is
+/// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one between those
+/// rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so nothing goes in circles.
+template <bool Relink>
+void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
+               const run_trees& trees) {
+    const std::int64_t y = row % bits.side, z = row / bits.side % bits.planes;
+    const auto inside = [&](std::int64_t other) { return other >= from && other < to; };
+    const std::int64_t n = row - 1, u = row - bits.side;
+    const bool wide = changes >= 2;
+    if (y > 0 && inside(n)) {
+        if (wide) merge_rows<true, covering::none, Relink>(bits, row, n, {}, trees);
+        else merge_rows<false, covering::none, Relink>(bits, row, n, {}, trees);
+    }
+    if (z == 0) return;
+    if (inside(u)) {
+        if (y == 0 && wide) merge_rows<true, covering::none, Relink>(bits, row, u, {}, trees);
+        else if (y == 0) merge_rows<false, covering::none, Relink>(bits, row, u, {}, trees);
+        else {
+            const cover by{bits.foreground(n), bits.foreground(u - 1)};
+            if (wide) merge_rows<true, covering::both, Relink>(bits, row, u, by, trees);
+            else merge_rows<false, covering::both, Relink>(bits, row, u, by, trees);
+        }
+    }
+    if (!wide) return;
+    for (const std::int64_t beside : {std::int64_t{-1}, std::int64_t{1}}) {
+        if (y + beside < 0 || y + beside >= bits.side || !inside(u + beside)) continue;
+        const cover by{bits.foreground(row + beside), bits.foreground(u)};
+        if (changes == 3) merge_rows<true, covering::either, Relink>(bits, row, u + beside, by, trees);
+        else merge_rows<false, covering::either, Relink>(bits, row, u + beside, by, trees);
+    }
+}
+
+void plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
+           const run_trees& trees) {
+    if (trees.relinked != nullptr) merge_row<true>(bits, changes, row, from, to, trees);
+    else merge_row<false>(bits, changes, row, from, to, trees);
+}
+
+// ---- rows with links ---------------------------------------------------------------------------------------------------
+
+/// Which cells of two rows would be linked, a word at a time, found when it is asked for.
+class row_links {
+public:
+    virtual ~row_links() = default;
+    /// Bit x: cell x of word w here and the cell `shift` beside it there. Beyond the ends of the rows: none.
+    [[nodiscard]] virtual word at(std::int64_t w, int shift) const = 0;
+};
+
+template <class T>
+class typed_links final : public row_links {
+public:
+    typed_links(const label_options& o, const cell_row& here, const T* there, std::int64_t cells)
+        : rule_(make_rule<T>(o)),
+          here_(static_cast<const T*>(here.data)),
+          there_(there),
+          channels_(here.channels),
+          cells_(cells) {}
+    [[nodiscard]] word at(std::int64_t w, int shift) const override {
+        const std::int64_t begin = w * word_bits;
+        const std::int64_t first = std::max<std::int64_t>(begin, -shift);
+        const std::int64_t last = std::min(begin + word_bits, cells_ - std::max(shift, 0));
+        HWY_ALIGN std::uint8_t bytes[word_bits];
+        const T *a = here_ + first * channels_, *b = there_ + (first + shift) * channels_;
+        if (last - first == word_bits) {
+            linked_bytes(rule_, a, b, channels_, word_bits, bytes);
+        } else {
+            std::memset(bytes, 0, sizeof bytes);
+            linked_bytes(rule_, a, b, channels_, last - first, bytes + (first - begin));
+        }
+        return word_of(bytes);
+    }
+
+private:
+    rule<T> rule_;
+    const T *here_, *there_;
+    int channels_;
+    std::int64_t cells_;
+};
+
+/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
+/// that no straight link says. Right for every criterion, since only links that are there are taken for granted; links that
+/// would be dropped anyway are not looked for. `covered` (may be null) are cells whose links other rows say; `straight` (may
+/// be null) takes the words of straight links.
+template <bool Relink>
+void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
+                    const word* covered, word* straight, const run_trees& trees) {
+    const word *const here = bits.foreground(row), *const there = bits.foreground(other);
+    const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
+    word l_before = 0, l_next = 0;  // straight links of the words to both sides
+    const auto straight_links = [&](std::int64_t w) {
+        const word both = here[w] & there[w] & (covered != nullptr ? ~covered[w] : ~word{0});
+        return both != 0 ? both & links.at(w, 0) : 0;
+    };
+    if (wide) l_next = straight_links(0);
+    for (std::int64_t w = 0; w < bits.words; ++w) {
+        const word l = wide ? l_next : straight_links(w);
+        if (wide) l_next = w + 1 < bits.words ? straight_links(w + 1) : 0;
+        if (straight != nullptr) straight[w] = l;
+        const word c = covered != nullptr ? here[w] & ~covered[w] : here[w];
+        const word joined = here[w] & ~here_starts[w], there_joined = there[w] & ~there_starts[w];
+        const word l_west = l << 1 | l_before >> 63;
+        l_before = l;
+        const word same = l & ~(l_west & joined & there_joined);
+        word west = 0, east = 0;
+        if (wide) {
+            const word joined_east = from_east(here, w) & ~from_east(here_starts, w);
+            const word there_joined_east = from_east(there, w) & ~from_east(there_starts, w);
+            west = c & from_west(there, w) & ~((joined & l_west) | (l & there_joined));
+            east = c & from_east(there, w) & ~((l & there_joined_east) | (joined_east & (l >> 1 | l_next << 63)));
+            if (west != 0) west &= links.at(w, -1);
+            if (east != 0) east &= links.at(w, 1);
+        }
+        if ((same | west | east) == 0) continue;
+        seat at{here_starts[w], there_starts[w], last_before(bits, row, w), last_before(bits, other, w)};
+        unite_all<Relink, false>(same, at, trees);
+        // The run of the cell to the east is one further where that cell starts one.
+        const word starts_east = from_east(there_starts, w);
+        unite_all<Relink, true>(east & starts_east, at, trees);
+        unite_all<Relink, false>(east & ~starts_east, at, trees);
+        // Starts moved by one cell: then counting up to x counts up to x - 1.
+        at.other_starts = at.other_starts << 1;
+        unite_all<Relink, false>(west, at, trees);
+    }
+}
+
+/// Equality goes on from cell to cell, so that a cell equal to N's or U's needs no link of its own to UN or US, which N or U
+/// has. Of the other criteria that cannot be said.
+template <bool Relink>
+void merge_cells(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+                 word* words, const run_trees& trees) {
+    word *const of_n = words, *const of_u = words + bits.words;
+    const bool wide = changes >= 2, covering = wide && o.criterion == criterion::equal;
+    const auto merge = [&](std::int64_t other, const cell_row& there, bool slanted, const word* covered,
+                           word* straight) {
+        if (there.data == nullptr) {
+            if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
+            return;
+        }
+        with_elements(there, [&]<class T>(const T* v) {
+            merge_by_links<Relink>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells), covered,
+                                   straight, trees);
+        });
+    };
+    const std::int64_t above = row - bits.side;
+    merge(row - 1, cells.n, wide, nullptr, covering ? of_n : nullptr);
+    merge(above, cells.u, wide, nullptr, covering ? of_u : nullptr);
+    if (!wide) return;
+    merge(above + 1, cells.us, changes == 3, covering ? of_u : nullptr, nullptr);
+    for (std::int64_t w = 0; covering && w < bits.words; ++w) of_u[w] |= of_n[w];
+    merge(above - 1, cells.un, changes == 3, covering ? of_u : nullptr, nullptr);
+}
+
+void linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+            word* words, const run_trees& trees) {
+    if (trees.relinked != nullptr) merge_cells<true>(bits, o, changes, row, cells, words, trees);
+    else merge_cells<false>(bits, o, changes, row, cells, words, trees);
+}
+
+/// Parents come first, so theirs is a root already.
+std::int64_t flatten_trees(std::uint32_t* parent, std::int64_t first, std::int64_t last) {
+    std::int64_t roots = 0;
+    for (std::int64_t run = first; run < last; ++run) {
+        const std::uint32_t up = parent[run];
+        roots += up == static_cast<std::uint32_t>(run);
+        parent[run] = parent[up];
+    }
+    return roots;
+}
+
+}  // namespace nearfield::labelling::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::labelling {
+
+HWY_EXPORT(plain);
+HWY_EXPORT(linked);
+HWY_EXPORT(flatten_trees);
+
+void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
+                 const run_trees& trees) {
+    HWY_DYNAMIC_DISPATCH(plain)(bits, changes, row, from, to, trees);
+}
+void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+                  std::uint64_t* words, const run_trees& trees) {
+    HWY_DYNAMIC_DISPATCH(linked)(bits, o, changes, row, cells, words, trees);
+}
+std::int64_t flatten(std::uint32_t* parent, std::int64_t first, std::int64_t last) {
+    return HWY_DYNAMIC_DISPATCH(flatten_trees)(parent, first, last);
+}
+
+}  // namespace nearfield::labelling
+#endif

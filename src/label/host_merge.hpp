@@ -1,0 +1,38 @@
+// Runs that touch become one tree. Compiled once per instruction set, since it counts and finds bits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "label/host_bits.hpp"
+#include "label/host_front.hpp"
+
+namespace nearfield::labelling {
+
+/// Trees of runs: each points to one with a smaller number, a root to itself.
+struct run_trees {
+    std::uint32_t* parent = nullptr;
+    /// Not null: trees are merged at their roots, and roots that cease to be ones are listed here.
+    std::vector<std::uint32_t>* relinked = nullptr;
+};
+
+/// Links the runs of a row with those of the neighbouring rows before it that lie in [from, to): N the row before in its plane,
+/// U the one in the plane before, UN and US its neighbours. A link is left out when links that lead through other cells say the
+/// same. For plain rows.
+void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
+                 const run_trees& trees);
+
+/// A row and its neighbours before it, as cells; without data where one is not to be linked with.
+struct cell_rows {
+    cell_row here;
+    cell_row n, u, un, us;  ///< as merge_plain names them
+};
+/// The same for rows whose cells are linked by a criterion. `words`: scratch of two words for each word of a row.
+void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+                  std::uint64_t* words, const run_trees& trees);
+
+/// Every run of [first, last) points to the root of its tree, as far as the tree lies in there; returns how many roots there
+/// are.
+std::int64_t flatten(std::uint32_t* parent, std::int64_t first, std::int64_t last);
+
+}  // namespace nearfield::labelling

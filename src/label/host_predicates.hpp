@@ -1,0 +1,97 @@
+// Predicates of cells as bytes and words, for the files that are compiled once per instruction set. Included by nothing else.
+#if defined(NEARFIELD_LABEL_PREDICATES) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEARFIELD_LABEL_PREDICATES
+#undef NEARFIELD_LABEL_PREDICATES
+#else
+#define NEARFIELD_LABEL_PREDICATES
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "hwy/highway.h"
+#include "label/host_bits.hpp"
+#include "label/host_front.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::labelling::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using of_byte = hn::CappedTag<std::uint8_t, word_bits>;
+
+/// Bit i: byte i of 64 is not zero.
+HWY_INLINE std::uint64_t word_of(const std::uint8_t* byte) {
+    const of_byte d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::uint64_t word = 0;
+    if (lanes < 8) {
+        for (int i = 0; i < word_bits; ++i) word |= static_cast<std::uint64_t>(byte[i] != 0) << i;
+        return word;
+    }
+    for (std::int64_t i = 0; i < word_bits; i += lanes) {
+        std::uint64_t part = 0;
+        hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, byte + i), hn::Zero(d)), reinterpret_cast<std::uint8_t*>(&part));
+        word |= part << i;
+    }
+    return word;
+}
+
+// Loops that the compiler turns into vectors; `cells` is often a constant.
+
+template <class T>
+HWY_INLINE void within_bytes(const rule<T>& r, const T* a, const T* b, std::int64_t cells, std::uint8_t* out) {
+    if constexpr (std::is_floating_point_v<T>) {
+        const double tolerance = r.tolerance;
+        for (std::int64_t x = 0; x < cells; ++x) {
+            const double d = std::fabs(static_cast<double>(a[x]) - static_cast<double>(b[x]));
+            out[x] = static_cast<std::uint8_t>((a[x] == b[x]) | (d <= tolerance));
+        }
+    } else {
+        // A difference of two integers fits the unsigned type of their width.
+        using natural = std::make_unsigned_t<T>;
+        const auto tolerance =
+            static_cast<natural>(std::min<std::uint64_t>(r.tolerance, std::numeric_limits<natural>::max()));
+        for (std::int64_t x = 0; x < cells; ++x) {
+            const auto one = static_cast<natural>(a[x]), other = static_cast<natural>(b[x]);
+            const auto d = static_cast<natural>(a[x] < b[x] ? other - one : one - other);
+            out[x] = d <= tolerance;
+        }
+    }
+}
+
+template <class T>
+HWY_INLINE void linked_bytes(const rule<T>& r, const T* a, const T* b, int channels, std::int64_t cells,
+                             std::uint8_t* out) {
+    if (channels > 1) {
+        for (std::int64_t x = 0; x < cells; ++x) out[x] = r.linked(a + x * channels, b + x * channels, channels, 1);
+    } else if (r.kind == criterion::equal) {
+        for (std::int64_t x = 0; x < cells; ++x) out[x] = a[x] == b[x];
+    } else {
+        within_bytes(r, a, b, cells, out);
+    }
+}
+
+/// Calls f with a pointer of the row's element type. One channel of a colour is a value like another.
+template <class F>
+auto with_elements(const cell_row& row, const F& f) {
+    switch (row.type) {
+        case dtype::boolean:
+        case dtype::uint8: return f(static_cast<const std::uint8_t*>(row.data));
+        case dtype::int8: return f(static_cast<const std::int8_t*>(row.data));
+        case dtype::int16: return f(static_cast<const std::int16_t*>(row.data));
+        case dtype::uint16: return f(static_cast<const std::uint16_t*>(row.data));
+        case dtype::int32: return f(static_cast<const std::int32_t*>(row.data));
+        case dtype::uint32: return f(static_cast<const std::uint32_t*>(row.data));
+        case dtype::int64: return f(static_cast<const std::int64_t*>(row.data));
+        case dtype::uint64: return f(static_cast<const std::uint64_t*>(row.data));
+        case dtype::float32: return f(static_cast<const float*>(row.data));
+        default: return f(static_cast<const double*>(row.data));
+    }
+}
+
+}  // namespace nearfield::labelling::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

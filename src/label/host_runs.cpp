@@ -1,0 +1,363 @@
+// Rows become bits, bits become runs, runs that touch become trees, trees become labels. Threads take bands of rows; where two
+// bands meet, one thread joins their trees.
+#include "label/host_runs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "label/checks.hpp"
+#include "label/host_bits.hpp"
+#include "label/host_expand.hpp"
+#include "label/host_filter.hpp"
+#include "label/host_front.hpp"
+#include "label/host_measure.hpp"
+#include "label/host_merge.hpp"
+
+namespace nearfield::labelling {
+
+bit_rows::bit_rows(const problem& p, bool is_plain)
+    : plain(is_plain),
+      cells(p.size[static_cast<std::size_t>(p.rank - 1)]),
+      words((cells + word_bits - 1) / word_bits),
+      side(p.rank > 1 ? p.size[static_cast<std::size_t>(p.rank - 2)] : 1),
+      planes(p.rank > 2 ? p.size[0] : 1),
+      rows(p.images * planes * side),
+      foreground_(1 + rows * (words + 1)),
+      starts_(plain ? 0 : 1 + rows * (words + 1)),
+      before_(rows * words),
+      first_run_(rows + 1) {
+    *foreground_.get() = 0;
+    if (!plain) *starts_.get() = 0;
+}
+
+namespace {
+
+constexpr std::int64_t task_cells = 1 << 16;
+constexpr std::int64_t most_runs = 0xffffff00;  // numbers of runs take 32 bits
+constexpr std::int64_t fewest_rows = 32;        // of a band
+
+/// What a thread needs for a row.
+struct workplace {
+    workplace(const bit_rows& bits, std::int64_t cell_bytes)
+        : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
+    host_scratch<std::uint8_t> bytes;
+    host_scratch<std::uint64_t> words;
+    host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, where they do not lie side by side
+    host_scratch<std::uint32_t> labels;
+};
+
+/// Rows that one thread links: whole images, or part of one.
+struct band {
+    std::int64_t first = 0, last = 0;
+    std::int64_t roots = 0, labels_before = 0;  ///< of its image, where it is a part
+};
+
+class engine {
+public:
+    engine(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out)
+        : p_(p),
+          image_(image),
+          out_(out),
+          crew_(on, 3 * p.cells * p.images),
+          bits_(p, p.options.criterion == criterion::nonzero),
+          image_rows_(bits_.planes * bits_.side),
+          cell_bytes_(p.channels * size_of(image.type)),
+          found_(static_cast<std::size_t>(p.images)) {
+        for (int thread = 0; thread < crew_.threads(); ++thread) place_.emplace_back(bits_, cell_bytes_);
+    }
+
+    bool solve() {
+        for_rows([this](std::int64_t row, int thread) { read(row, thread); });
+        if (!number_runs()) return false;
+        const std::int64_t runs = bits_.first_run()[bits_.rows];
+        parent_ = host_scratch<std::uint32_t>(runs + 2 * spare_labels);
+        if (crew_.threads() == 1) {
+            link_in_one();
+            label_in_one();
+        } else {
+            cut();
+            link_bands();
+            join_bands();
+            own_label_ = host_scratch<std::uint32_t>(runs + 2 * spare_labels);
+            label_bands();
+        }
+        if (p_.filtered()) filter_labels(crew_, p_, bits_, labels(), found_);
+        for (std::int64_t i = 0; out_.label.wanted() && i < p_.images; ++i) check_number(out_.label.type, found_[i]);
+        measure();
+        if (out_.label.wanted()) for_rows([this](std::int64_t row, int thread) { write(row, thread); });
+        for (std::int64_t i = 0; out_.count.wanted() && i < p_.images; ++i)
+            static_cast<std::int64_t*>(out_.count.data)[i * out_.count.stride[0]] = found_[i];
+        return true;
+    }
+
+private:
+    [[nodiscard]] std::uint32_t* parents() const { return parent_.get() + spare_labels; }
+    /// Labels take the place of parents where one thread makes them in order.
+    [[nodiscard]] std::uint32_t* labels() const {
+        return (own_label_.get() != nullptr ? own_label_.get() : parent_.get()) + spare_labels;
+    }
+    [[nodiscard]] std::int64_t task_rows() const { return std::max<std::int64_t>(1, task_cells / bits_.cells); }
+
+    template <class Body>
+    void for_rows(const Body& body) {
+        crew_.for_each(bits_.rows, task_rows(), bits_.cells, [&](std::int64_t first, std::int64_t last, int thread) {
+            for (std::int64_t row = first; row < last; ++row) body(row, thread);
+        });
+    }
+
+    // ---- rows to bits ------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::int64_t row_offset(std::int64_t row, const std::int64_t* size,
+                                          const std::int64_t* stride) const {
+        const int axes = p_.batch_axes + p_.rank - 1;
+        return axes == 0 ? 0 : offset_of(row, size, stride, axes);
+    }
+
+    /// The row where it lies, or copied to the thread's `slot` when its cells do not lie side by side.
+    [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
+        const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
+        const std::int64_t size = size_of(image_.type), step = image_.stride[axis];
+        const std::int64_t channel = p_.colour ? image_.stride[axis + 1] : 1;
+        const auto* from = static_cast<const std::uint8_t*>(image_.data) +
+                           size * row_offset(row, image_.shape.data(), image_.stride.data());
+        if ((step == p_.channels || bits_.cells == 1) && (channel == 1 || p_.channels == 1))
+            return {image_.type, p_.channels, from};
+        std::uint8_t* const copy =
+            place_[static_cast<std::size_t>(thread)].cells.get() + slot * bits_.cells * cell_bytes_;
+        std::uint8_t* to = copy;
+        for (std::int64_t x = 0; x < bits_.cells; ++x)
+            for (int c = 0; c < p_.channels; ++c, to += size)
+                std::memcpy(to, from + (x * step + c * channel) * size, static_cast<std::size_t>(size));
+        return {image_.type, p_.channels, copy};
+    }
+
+    void read(std::int64_t row, int thread) {
+        const workplace& mine = place_[static_cast<std::size_t>(thread)];
+        const cell_row cells = cells_of(row, thread, 0);
+        foreground_words(p_.options, cells, bits_.cells, mine.bytes.get(), bits_.foreground(row));
+        std::uint64_t* west = nullptr;
+        if (!bits_.plain) {
+            west = mine.words.get();
+            west_words(p_.options, cells, bits_.cells, mine.bytes.get(), west);
+        }
+        bits_.first_run()[row + 1] =
+            find_starts(bits_.foreground(row), west, bits_.words, bits_.starts(row), bits_.before(row));
+    }
+
+    /// False when there are too many.
+    bool number_runs() {
+        std::int64_t* const first = bits_.first_run();
+        first[0] = 0;
+        for (std::int64_t row = 0; row < bits_.rows; ++row) first[row + 1] += first[row];
+        return first[bits_.rows] <= most_runs;
+    }
+
+    // ---- runs to trees -----------------------------------------------------------------------------------------------
+
+    void plant(std::int64_t row) {
+        const std::int64_t end = bits_.first_run()[row + 1];
+        for (std::int64_t run = bits_.first_run()[row]; run < end; ++run)
+            parents()[run] = static_cast<std::uint32_t>(run);
+    }
+
+    /// Links a row with those before it in [from, to).
+    void link(std::int64_t row, std::int64_t from, std::int64_t to, const run_trees& trees, int thread) {
+        if (bits_.plain) return merge_plain(bits_, p_.changes, row, from, to, trees);
+        const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes, above = row - bits_.side;
+        const auto rows = [&](std::int64_t other, bool there, int slot) {
+            return there && other >= from && other < to ? cells_of(other, thread, slot) : cell_row{};
+        };
+        cell_rows cells;
+        cells.n = rows(row - 1, y > 0, 1);
+        cells.u = rows(above, z > 0, 2);
+        if (p_.changes >= 2) {
+            cells.un = rows(above - 1, z > 0 && y > 0, 3);
+            cells.us = rows(above + 1, z > 0 && y + 1 < bits_.side, 4);
+        }
+        if (!cells.n.data && !cells.u.data && !cells.un.data && !cells.us.data) return;
+        cells.here = cells_of(row, thread, 0);
+        merge_linked(bits_, p_.options, p_.changes, row, cells, place_[static_cast<std::size_t>(thread)].words.get(),
+                     trees);
+    }
+
+    /// One thread: every row meets all rows before it.
+    void link_in_one() {
+        for (std::int64_t first = 0; first < bits_.rows; first += task_rows()) {
+            const std::int64_t last = std::min(first + task_rows(), bits_.rows);
+            crew_.for_each(1, 1, (last - first) * bits_.cells, [&](std::int64_t, std::int64_t, int) {
+                for (std::int64_t row = first; row < last; ++row) plant(row), link(row, 0, row, {parents()}, 0);
+            });
+        }
+    }
+
+    void cut() {
+        const std::int64_t wanted = 2 * crew_.threads();
+        if (p_.images >= wanted) {
+            for (std::int64_t k = 0; k < wanted; ++k)
+                band_.push_back({p_.images * k / wanted * image_rows_, p_.images * (k + 1) / wanted * image_rows_});
+            return;
+        }
+        const std::int64_t fitting = std::max<std::int64_t>(1, image_rows_ / fewest_rows);
+        const std::int64_t parts = std::min((wanted + p_.images - 1) / p_.images, fitting);
+        for (std::int64_t image = 0; image < p_.images; ++image)
+            for (std::int64_t k = 0; k < parts; ++k)
+                band_.push_back({image * image_rows_ + image_rows_ * k / parts,
+                                 image * image_rows_ + image_rows_ * (k + 1) / parts});
+    }
+
+    template <class Body>
+    void for_bands(std::int64_t weight, const Body& body) {
+        const auto count = static_cast<std::int64_t>(band_.size());
+        crew_.for_each(count, 1, weight * (bits_.rows / count), [&](std::int64_t k, std::int64_t, int thread) {
+            body(band_[static_cast<std::size_t>(k)], thread);
+        });
+    }
+
+    void link_bands() {
+        for_bands(bits_.cells, [this](band& b, int thread) {
+            for (std::int64_t row = b.first; row < b.last; ++row)
+                plant(row), link(row, b.first, row, {parents()}, thread);
+            b.roots = flatten(parents(), bits_.first_run()[b.first], bits_.first_run()[b.last]);
+        });
+    }
+
+    /// Only trees with a run in a band's first rows can cease to be trees of their own.
+    void join_bands() {
+        const run_trees trees{parents(), &relinked_};
+        for (const band& b : band_) {
+            const std::int64_t start = b.first / image_rows_ * image_rows_;
+            const std::int64_t last = std::min(b.last, b.first + bits_.side + 1);
+            for (std::int64_t row = b.first; b.first > start && row < last; ++row) link(row, start, b.first, trees, 0);
+        }
+        std::sort(relinked_.begin(), relinked_.end());
+    }
+
+    // ---- trees to labels ---------------------------------------------------------------------------------------------
+
+    void label_in_one() {
+        std::uint32_t* const label = parents();
+        for (std::int64_t image = 0; image < p_.images; ++image) {
+            std::uint32_t count = 0;
+            const std::int64_t end = bits_.first_run()[(image + 1) * image_rows_];
+            for (std::int64_t run = bits_.first_run()[image * image_rows_]; run < end; ++run) {
+                // A run's parent comes before it and holds its label by now.
+                const std::uint32_t up = label[run];
+                const bool is_root = up == static_cast<std::uint32_t>(run);
+                count += is_root;
+                label[run] = is_root ? count : label[up];
+            }
+            found_[static_cast<std::size_t>(image)] = count;
+        }
+    }
+
+    void label_bands() {
+        count_labels_before();
+        for_bands(0, [this](const band& b, int) {
+            auto count = static_cast<std::uint32_t>(b.labels_before);
+            for (std::int64_t row = b.first; row < b.last; ++row) {
+                if (row % image_rows_ == 0) count = 0;
+                for (std::int64_t run = bits_.first_run()[row]; run < bits_.first_run()[row + 1]; ++run)
+                    if (parents()[run] == static_cast<std::uint32_t>(run)) labels()[run] = ++count;
+                if ((row + 1) % image_rows_ == 0) found_[static_cast<std::size_t>(row / image_rows_)] = count;
+            }
+        });
+        for (const std::uint32_t run : relinked_) {
+            std::uint32_t root = run;
+            while (parents()[root] != root) root = parents()[root];
+            labels()[run] = labels()[root];
+        }
+        for_bands(0, [this](const band& b, int) {
+            // The parent is a root of the band, which has its label; such roots themselves point to where they will not look.
+            const std::int64_t first = bits_.first_run()[b.first], end = bits_.first_run()[b.last];
+            for (std::int64_t run = first; run < end; ++run)
+                if (const std::uint32_t up = parents()[run]; up >= first) labels()[run] = labels()[up];
+        });
+    }
+
+    void count_labels_before() {
+        auto gone = relinked_.begin();
+        std::int64_t count = 0;
+        for (band& b : band_) {
+            if (b.first % image_rows_ == 0) count = 0;
+            b.labels_before = count;
+            const auto next = std::lower_bound(gone, relinked_.end(), bits_.first_run()[b.last]);
+            count += b.roots - (next - gone);
+            gone = next;
+        }
+    }
+
+    // ---- the tables --------------------------------------------------------------------------------------------------
+
+    void measure() {
+        component_tables<host> tables = out_.tables;
+        if (out_.make_tables) {
+            tables = out_.make_tables(std::accumulate(found_.begin(), found_.end(), std::int64_t{0}));
+            check_tables(p_, image_, out_, tables);
+        }
+        if (!tables.any()) return;
+        std::vector<measured_band> bands;
+        for (const band& b : band_) bands.push_back({b.first, b.last, first_label(b)});
+        if (bands.empty()) bands.push_back({0, bits_.rows, 1});
+        measure_runs(crew_, p_, bits_, labels(), bands, found_, tables);
+    }
+
+    /// Labels ascend with the roots, so the first root that has one has the least.
+    [[nodiscard]] std::int64_t first_label(const band& b) const {
+        if (b.first % image_rows_ == 0) return 1;
+        for (std::int64_t run = bits_.first_run()[b.first]; run < bits_.first_run()[b.last]; ++run)
+            if (parents()[run] == static_cast<std::uint32_t>(run) && labels()[run] != 0) return labels()[run];
+        return none_begins;
+    }
+
+    // ---- the answer --------------------------------------------------------------------------------------------------
+
+    void write(std::int64_t row, int thread) {
+        const any_output<host>& to = out_.label;
+        const std::int64_t step = to.stride[static_cast<std::size_t>(to.rank - 1)];
+        const std::int64_t offset = row_offset(row, to.shape.data(), to.stride.data());
+        const bool direct = size_of(to.type) == 4 && (step == 1 || bits_.cells == 1);
+        std::uint32_t* const line = direct ? static_cast<std::uint32_t*>(to.data) + offset
+                                           : place_[static_cast<std::size_t>(thread)].labels.get();
+        expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, labels() + bits_.first_run()[row], line);
+        if (direct) return;
+        switch (size_of(to.type)) {
+            case 2: return copy(line, static_cast<std::uint16_t*>(to.data) + offset, step);
+            case 4: return copy(line, static_cast<std::uint32_t*>(to.data) + offset, step);
+            default: return copy(line, static_cast<std::uint64_t*>(to.data) + offset, step);
+        }
+    }
+    template <class Label>
+    void copy(const std::uint32_t* from, Label* to, std::int64_t step) const {
+        if (step == 1)
+            for (std::int64_t x = 0; x < bits_.cells; ++x) to[x] = static_cast<Label>(from[x]);
+        else
+            for (std::int64_t x = 0; x < bits_.cells; ++x) to[x * step] = static_cast<Label>(from[x]);
+    }
+
+    const problem& p_;
+    const any_input<host>& image_;
+    const label_fields<host>& out_;
+    workers crew_;
+    bit_rows bits_;
+    std::int64_t image_rows_, cell_bytes_;
+    std::vector<workplace> place_;
+    std::vector<band> band_;
+    std::vector<std::uint32_t> relinked_;
+    host_scratch<std::uint32_t> parent_, own_label_;
+    std::vector<std::int64_t> found_;
+};
+
+}  // namespace
+
+bool run_by_runs(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out) {
+    if (p.rank > 3 || p.changes == 0) return false;
+    if (std::find(p.periodic.begin(), p.periodic.end(), true) != p.periodic.end()) return false;
+    if (p.cells == 0 || p.images == 0) return false;
+    return engine(on, p, image, out).solve();
+}
+
+}  // namespace nearfield::labelling

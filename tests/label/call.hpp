@@ -1,0 +1,60 @@
+// One call of label(), in guarded memory, and what the oracle says about it; for every backend.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "exact/guarded.hpp"
+#include "label/cases.hpp"
+#include "nearfield/label.hpp"
+
+namespace nearfield::test {
+
+/// How one call looks from outside.
+struct label_case {
+    shape_t shape;  ///< of the image: batch axes, axes, channels
+    dtype element = dtype::uint8;
+    layout image_layout = layout::contiguous;
+    dtype label = dtype::int32;
+    layout label_layout = layout::contiguous;
+    std::uint64_t seed = 1;
+    int threads = 1;
+};
+
+struct label_call {
+    label_call(const label_case& how, const label_options& options_);
+
+    /// Background where a flag is 0, else values of the type that are not zero.
+    void draw(const flags_t& foreground);
+    /// Small integers, as values of the type; 0 is zero. Floating point: some zeros are -0, and with `strange` some
+    /// cells are NaN or infinite.
+    void write(const std::vector<std::int64_t>& values, bool strange = false);
+
+    [[nodiscard]] label_fields<host> fields();
+
+    label_case how;
+    label_options options;
+    std::vector<std::uint8_t> steps;  ///< memory of options.steps
+    guarded image, label, count;
+};
+
+/// Fills label and count of the call.
+using label_engine = std::function<void(label_call&)>;
+void label_on_host(label_call& c);
+
+/// Empty, or what is wrong with the answer.
+std::string verdict(const label_call& c, const std::vector<std::byte>& image_before);
+std::string check(const label_engine& engine, label_call c);
+
+/// An element as a double.
+double value_in(const guarded& from, std::int64_t i);
+
+/// A dressed call by number: memory layouts, element and label types, threads.
+label_case dressed(const shape_t& shape, std::uint64_t k);
+
+inline constexpr dtype label_elements[] = {dtype::boolean, dtype::int8,    dtype::uint8,  dtype::int16,
+                                           dtype::uint16,  dtype::int32,   dtype::uint32, dtype::int64,
+                                           dtype::uint64,  dtype::float32, dtype::float64};
+inline constexpr dtype label_types[] = {dtype::uint16, dtype::int32, dtype::uint32, dtype::int64, dtype::uint64};
+
+}  // namespace nearfield::test

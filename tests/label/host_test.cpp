@@ -1,0 +1,152 @@
+// Connected components on the host against flood fill: figures, shapes, connectivities, criteria, types, layouts, threads.
+#include <gtest/gtest.h>
+
+#include "label/call.hpp"
+
+namespace nearfield::test {
+namespace {
+
+/// uint16 numbers fewer components than some images have.
+label_case dressed_for(const shape_t& shape, std::uint64_t k) {
+    label_case how = dressed(shape, k);
+    if (how.label == dtype::uint16 && cells_of(shape) > 65535) how.label = dtype::int32;
+    return how;
+}
+
+std::int64_t axes_of(const shape_t& shape) { return static_cast<std::int64_t>(shape.size()); }
+
+TEST(LabelHost, EveryFigureOnEveryShape) {
+    std::uint64_t k = 0;
+    for (const shape_case& s : label_shapes())
+        for (const figure kind : all_figures)
+            for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity) {
+                label_call c(dressed_for(s.shape, ++k), {.connectivity = connectivity});
+                c.draw(make_figure(kind, s.shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << s.why << ' ' << name_of(kind) << " case " << k;
+            }
+}
+
+TEST(LabelHost, LargeShapes) {
+    std::uint64_t k = 5000;
+    for (const shape_case& s : large_label_shapes())
+        for (const figure kind : all_figures)
+            for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity) {
+                if (!chosen(++k)) continue;
+                label_call c(dressed_for(s.shape, k), {.connectivity = connectivity});
+                c.draw(make_figure(kind, s.shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << s.why << ' ' << name_of(kind) << " case " << k;
+            }
+}
+
+/// Values from a few choices in blocks; every fourth image with NaN and infinities where the type has them.
+std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k) {
+    const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
+    const std::uint64_t choices = std::array{2, 3, 9, 100}[mix(k + 10) % 4];
+    return over(shape,
+                [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, grain, choices, k)); });
+}
+
+label_options options_of(std::uint64_t k, criterion kind, int connectivity) {
+    label_options o{.connectivity = connectivity, .criterion = kind};
+    const scalar tolerances[] = {0, 1, 1.5, 3, 30}, backgrounds[] = {0, 1, 7, 300, -1, 0.5, std::nan("")};
+    o.tolerance = tolerances[mix(k + 11) % 5];
+    o.background = backgrounds[mix(k + 12) % 7];
+    o.has_background = mix(k + 13) % 4 != 0;
+    return o;
+}
+
+TEST(LabelHost, EqualAndWithinOnEveryShape) {
+    std::uint64_t k = 20000;
+    for (const shape_case& s : label_shapes())
+        for (const criterion kind : {criterion::equal, criterion::within})
+            for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity)
+                for (int round = 0; round < 8; ++round) {
+                    ++k;
+                    label_call c(dressed_for(s.shape, k), options_of(k, kind, connectivity));
+                    c.write(values_of(s.shape, k), mix(k) % 4 == 0);
+                    ASSERT_EQ(check(label_on_host, c), "") << s.why << " case " << k;
+                }
+}
+
+TEST(LabelHost, Colours) {
+    std::uint64_t k = 40000;
+    for (const shape_t& image : {shape_t{1}, shape_t{65}, shape_t{9, 64}, shape_t{13, 17}, shape_t{4, 5, 33}})
+        for (const dtype element : {dtype::uint8, dtype::uint16, dtype::float32, dtype::float64})
+            for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
+                for (const colour_norm norm : {colour_norm::maximum, colour_norm::sum, colour_norm::euclidean})
+                    for (std::int64_t channels = 1; channels <= 4; ++channels) {
+                        shape_t shape = image;
+                        shape.push_back(channels);
+                        ++k;
+                        label_options o = options_of(k, kind, 1 + static_cast<int>(mix(k) % image.size()));
+                        o.channels = true, o.norm = norm;
+                        label_case how = dressed(shape, k);
+                        how.element = element;
+                        label_call c(how, o);
+                        c.write(values_of(shape, k), mix(k) % 4 == 0);
+                        ASSERT_EQ(check(label_on_host, c), "") << "case " << k;
+                    }
+}
+
+TEST(LabelHost, PeriodicAxes) {
+    std::uint64_t k = 60000;
+    for (const shape_case& s : label_shapes())
+        for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity)
+            for (int round = 0; round < 6; ++round) {
+                const criterion kind =
+                    std::array{criterion::nonzero, criterion::equal, criterion::within}[mix(++k) % 3];
+                label_options o = options_of(k, kind, connectivity);
+                std::vector<border> beyond;
+                for (std::size_t axis = 0; axis < s.shape.size(); ++axis)
+                    beyond.push_back(mix(k + axis) % 3 == 0 ? border::open : border::periodic);
+                o.border = {beyond.data(), beyond.size()};
+                o.clear_border = mix(k + 5) % 4 == 0;
+                label_call c(dressed_for(s.shape, k), o);
+                c.write(values_of(s.shape, k), mix(k) % 4 == 0);
+                ASSERT_EQ(check(label_on_host, c), "") << s.why << " case " << k;
+            }
+}
+
+TEST(LabelHost, BatchesAndFilters) {
+    std::uint64_t k = 70000;
+    for (const shape_t& shape : {shape_t{3, 40}, shape_t{2, 9, 21}, shape_t{2, 3, 12, 65}, shape_t{0, 5},
+                                 shape_t{3, 0, 5}, shape_t{2, 2, 7, 8, 9}})
+        for (int batch = 0; batch < static_cast<int>(shape.size()); ++batch)
+            for (int round = 0; round < 12; ++round) {
+                ++k;
+                label_options o = options_of(k, std::array{criterion::nonzero, criterion::equal}[k % 2], 1);
+                o.batch_axes = batch;
+                o.smallest = static_cast<std::int64_t>(mix(k + 20) % 6);
+                if (mix(k + 21) % 3 == 0) o.largest = static_cast<std::int64_t>(mix(k + 22) % 20);
+                if (mix(k + 23) % 2 == 0) o.keep_largest = static_cast<std::int64_t>(mix(k + 24) % 6);
+                o.clear_border = mix(k + 25) % 3 == 0;
+                label_call c(dressed_for(shape, k), o);
+                c.write(values_of(shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << "case " << k;
+            }
+}
+
+/// Steps of any kind, the one to the west among them or not; and more axes than a device takes.
+TEST(LabelHost, AnyStepsAndAnyRank) {
+    std::uint64_t k = 80000;
+    for (const shape_t& shape : {shape_t{67}, shape_t{12, 66}, shape_t{5, 6, 35}, shape_t{3, 4, 5, 6},
+                                 shape_t{3, 2, 3, 2, 5}, shape_t{2, 2, 2, 2, 2, 2, 2, 3}})
+        for (int round = 0; round < 20; ++round) {
+            std::size_t count = 1;
+            for (std::size_t axis = 0; axis < shape.size(); ++axis) count *= 3;
+            std::vector<std::uint8_t> steps(count);
+            for (std::size_t i = 0; i < count / 2; ++i)
+                steps[i] = steps[count - 1 - i] = static_cast<std::uint8_t>(mix(k * 1000 + i) % 3 == 0 ? 1 + i % 5 : 0);
+            steps[count / 2] = round % 2 != 0;
+            ++k;
+            label_options o = options_of(k, std::array{criterion::nonzero, criterion::within}[k % 2],
+                                         1 + static_cast<int>(mix(k) % shape.size()));
+            if (round % 4 != 0) o.steps = steps;
+            label_call c(dressed_for(shape, k), o);
+            c.write(values_of(shape, k));
+            ASSERT_EQ(check(label_on_host, c), "") << "case " << k;
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::test
