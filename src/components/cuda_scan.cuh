@@ -1,0 +1,83 @@
+// Counting, and where what was counted goes: work is cut into as many consecutive chunks as there are warps under way; each
+// warp goes through its chunk from the front, so that order is kept without a word between warps but a sum for each.
+#pragma once
+
+#include <algorithm>
+
+#include "components/cuda_common.cuh"
+
+namespace nearfield::components {
+
+inline constexpr int most_chunk_blocks = 1024, chunks_of_block = threads_of_block / cuda::warp;
+inline constexpr int chunks = most_chunk_blocks * chunks_of_block;  // at most
+
+/// Blocks for so many items: few for few.
+inline int chunk_blocks(std::int64_t items) {
+    constexpr std::int64_t of_thread = 4;
+    return static_cast<int>(std::clamp<std::int64_t>(items / (threads_of_block * of_thread), 1, most_chunk_blocks));
+}
+
+/// A warp's share of `items`; whole warps of them but at the end.
+struct chunk {
+    std::int64_t first, last;
+    __device__ explicit chunk(std::int64_t items) {
+        const std::int64_t row = static_cast<std::int64_t>(gridDim.x) * threads_of_block;
+        const std::int64_t each = (items + row - 1) / row * cuda::warp;
+        first = min(items, number() * each), last = min(items, first + each);
+    }
+    __device__ static int number() {
+        return static_cast<int>((blockIdx.x * threads_of_block + threadIdx.x) / cuda::warp);
+    }
+};
+
+__device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x) % cuda::warp; }
+__device__ inline unsigned lanes_before() { return (1u << lane_of_thread()) - 1; }
+
+/// The sum of what the lanes before this one have, and of all.
+__device__ inline word warp_scan(word mine, word& all) {
+    word sum = mine;
+    for (int by = 1; by < cuda::warp; by *= 2) {
+        const word before = __shfl_up_sync(cuda::every_lane, sum, by);
+        if (lane_of_thread() >= by) sum += before;
+    }
+    all = __shfl_sync(cuda::every_lane, sum, cuda::warp - 1);
+    return sum - mine;
+}
+
+/// Sums of so many chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less. One block.
+static __global__ void __launch_bounds__(threads_of_block) scan_chunks(word* sums, int count, word most) {
+    __shared__ word of_warp[chunks_of_block];
+    const int each = (count + threads_of_block - 1) / threads_of_block;
+    const int first = min(count, static_cast<int>(threadIdx.x) * each), last = min(count, first + each);
+    word sum = 0, all = 0;
+    for (int i = first; i < last; ++i) sum += sums[i];
+    word before = warp_scan(sum, all);
+    if (lane_of_thread() == 0) of_warp[threadIdx.x / cuda::warp] = all;
+    __syncthreads();
+    for (int w = 0; w < static_cast<int>(threadIdx.x) / cuda::warp; ++w) before += of_warp[w];
+    for (int i = first; i < last; ++i) {
+        const word here = sums[i];
+        sums[i] = before, before += here;
+    }
+    if (threadIdx.x == threads_of_block - 1) sums[chunks] = min(before, most);
+}
+
+template <class... Parameters, class... Arguments>
+void launch_chunks(const device& on, std::int64_t items, void (*kernel)(Parameters...), const Arguments&... arguments) {
+    cuda::launch(on, kernel, chunk_blocks(items), dim3(threads_of_block), 0, arguments...);
+}
+inline void launch_scan(const device& on, std::int64_t items, word* sums, word most = ~word{0}) {
+    cuda::launch(on, scan_chunks, 1, dim3(threads_of_block), 0, sums, chunk_blocks(items) * chunks_of_block, most);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads_of_block) fill_words(T* words, std::int64_t count, T with) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < count) words[i] = with;
+}
+template <class T>
+void launch_fill(const device& on, T* words, std::int64_t count, T with) {
+    cuda::launch(on, fill_words<T>, blocks_for(count, threads_of_block), dim3(threads_of_block), 0, words, count, with);
+}
+
+}  // namespace nearfield::components

@@ -1,0 +1,52 @@
+// The room's entries on both places, behind entry.cpp, which has checked everything.
+#pragma once
+
+#include <vector>
+
+#include "components/core.hpp"
+
+namespace nearfield::components {
+
+void measure(const host& on, const any_input<host>& labels, const component_tables<host>& tables);
+void measure(const device& on, const any_input<device>& labels, const component_tables<device>& tables);
+
+void count_lists(const host& on, const any_input<host>& labels, const any_output<host>& offsets, list_of what);
+void count_lists(const device& on, const any_input<device>& labels, const any_output<device>& offsets, list_of what);
+
+void fill_lists(const host& on, const any_input<host>& labels, const any_input<host>& offsets,
+                const any_output<host>& entries, list_of what);
+void fill_lists(const device& on, const any_input<device>& labels, const any_input<device>& offsets,
+                const any_output<device>& entries, list_of what);
+
+void renumber(const host& on, const any_input<host>& labels, const any_output<host>& out,
+              const any_output<host>& count);
+void renumber(const device& on, const any_input<device>& labels, const any_output<device>& out,
+              const any_output<device>& count);
+
+/// label() of the image without what `options` drop, then the image where a label is. `axes`: those of the labels.
+void keep_labelled(const host& on, const any_input<host>& image, const any_output<host>& out,
+                   const label_options& options);
+void keep_labelled(const device& on, const any_input<device>& image, const any_output<device>& out,
+                   const label_options& options);
+
+std::int64_t count_of(const host& on, const any_input<host>& image, const label_options& options);
+std::int64_t count_of(const device& on, const any_input<device>& image, const label_options& options);
+
+/// Every pair of values that touch, in any order, each pair once, a < b.
+std::vector<touch> touching(const host& on, const any_input<host>& labels, const steps3& steps);
+std::vector<touch> touching(const device& on, const any_input<device>& labels, const steps3& steps);
+
+/// The largest number that a label type can hold, as far as int64 can count.
+constexpr std::int64_t most_of(dtype label) {
+    switch (label) {
+        case dtype::uint16: return std::numeric_limits<std::uint16_t>::max();
+        case dtype::int32: return std::numeric_limits<std::int32_t>::max();
+        case dtype::uint32: return std::numeric_limits<std::uint32_t>::max();
+        default: return std::numeric_limits<std::int64_t>::max();
+    }
+}
+
+/// Throws: `values` are too many for relabel's `out`.
+void check_numbers(dtype out, std::int64_t values);
+
+}  // namespace nearfield::components

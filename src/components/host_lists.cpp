@@ -1,0 +1,133 @@
+// Label lists on the host: counts, then entries. The image is cut into a few parts of consecutive cells; each counts what it has
+// of every label, so that it knows where its own entries begin, and every list comes out in raster order.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/scratch.hpp"
+#include "components/engine.hpp"
+#include "components/host_runs.hpp"
+
+namespace nearfield::components {
+namespace {
+
+/// Consecutive pieces, dealt out to a few parts.
+struct parts {
+    pieces all;
+    std::int64_t count;
+
+    /// As many as there are threads, as long as their counts need no more memory than the image does in bytes a cell.
+    parts(const array3& labels, std::int64_t rows, int threads)
+        : all(labels), count(std::clamp<std::int64_t>(labels.cells() / std::max<std::int64_t>(1, rows), 1, threads)) {}
+    [[nodiscard]] std::int64_t first(std::int64_t part) const {
+        // In pieces; below 2^40 of them, and far fewer parts.
+        return all.count() * part / count;
+    }
+};
+
+template <class T, class Body>
+void for_each_entry(const array3& labels, const parts& p, std::int64_t part, std::int64_t rows, const Body& body) {
+    for (std::int64_t k = p.first(part); k < p.first(part + 1); ++k) {
+        const piece here = p.all[k];
+        for_each_whole_run(line_of<T>(labels, here.line), here, labels.side[2],
+                           [&](T value, std::int64_t first, std::int64_t end) {
+                               const std::int64_t row = row_of(value, rows);
+                               if (row >= 0) body(row, here.line * labels.side[2] + first, end - first);
+                           });
+    }
+}
+
+/// Counts of every part: [part * rows + row].
+template <class T>
+host_scratch<std::int64_t> count_parts(workers& team, const array3& labels, const parts& p, std::int64_t rows,
+                                       list_of what) {
+    host_scratch<std::int64_t> counts(p.count * rows);
+    team.for_each(p.count, 1, p.all.count() / p.count, [&](std::int64_t part, std::int64_t, int) {
+        std::int64_t* const mine = counts.get() + part * rows;
+        std::fill_n(mine, rows, 0);
+        for_each_entry<T>(labels, p, part, rows, [&](std::int64_t row, std::int64_t, std::int64_t cells) {
+            mine[row] += what == list_of::cells ? cells : 1;
+        });
+    });
+    return counts;
+}
+
+struct entries_to {
+    void* data;
+    std::int64_t step, inner, count;
+};
+
+template <class Index>
+void put(const entries_to& to, std::int64_t at, std::int64_t cell, std::int64_t cells, list_of what) {
+    Index* const data = static_cast<Index*>(to.data) + at * to.step;
+    if (what == list_of::runs) {
+        data[0] = static_cast<Index>(cell), data[to.inner] = static_cast<Index>(cells);
+    } else {
+        for (std::int64_t i = 0; i < cells; ++i) data[i * to.step] = static_cast<Index>(cell + i);
+    }
+}
+
+[[noreturn]] void fail_offsets() {
+    fail("offsets are not those of these labels; give what label_list_offsets made of them, for the same kind of list");
+}
+
+/// Where each part's first entry of each row goes, in place of how many it has.
+void turn_into_places(workers& team, std::int64_t* counts, const parts& p, std::int64_t rows,
+                      const any_input<host>& offsets) {
+    const auto* const at = static_cast<const std::int64_t*>(offsets.data);
+    const std::int64_t step = offsets.stride[0];
+    constexpr std::int64_t rows_at_once = 4096;
+    team.for_each(rows, rows_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t row = first; row < last; ++row) {
+            std::int64_t place = at[row * step];
+            for (std::int64_t part = 0; part < p.count; ++part)
+                place += std::exchange(counts[part * rows + row], place);
+            if (place != at[(row + 1) * step]) fail_offsets();
+        }
+    });
+}
+
+}  // namespace
+
+void count_lists(const host& on, const any_input<host>& labels, const any_output<host>& offsets, list_of what) {
+    const array3 a = array3_of(labels);
+    const std::int64_t rows = offsets.shape[0] - 1, step = offsets.stride[0];
+    auto* const to = static_cast<std::int64_t*>(offsets.data);
+    const parts p(a, rows, thread_count(on));
+    workers team(on, p.all.count());
+    const auto counts = with_integer(labels.type, [&]<class T>(T) { return count_parts<T>(team, a, p, rows, what); });
+    std::int64_t sum = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        to[row * step] = sum;
+        for (std::int64_t part = 0; part < p.count; ++part) sum += counts.get()[part * rows + row];
+    }
+    to[rows * step] = sum;
+}
+
+void fill_lists(const host& on, const any_input<host>& labels, const any_input<host>& offsets,
+                const any_output<host>& entries, list_of what) {
+    const array3 a = array3_of(labels);
+    const std::int64_t rows = offsets.shape[0] - 1;
+    const auto* const at = static_cast<const std::int64_t*>(offsets.data);
+    if (at[0] != 0) fail_offsets();
+    if (const std::int64_t all = at[rows * offsets.stride[0]]; entries.shape[0] < all)
+        fail(fmt::format("entries has room for {} entries; offsets end at {}", entries.shape[0], all));
+    const parts p(a, rows, thread_count(on));
+    workers team(on, 2 * p.all.count());
+    const entries_to to{entries.data, entries.stride[0], entries.stride[1], entries.shape[0]};
+    with_integer(labels.type, [&]<class T>(T) {
+        const auto places = count_parts<T>(team, a, p, rows, what);
+        turn_into_places(team, places.get(), p, rows, offsets);
+        team.for_each(p.count, 1, p.all.count() / p.count, [&](std::int64_t part, std::int64_t, int) {
+            std::int64_t* const mine = places.get() + part * rows;
+            for_each_entry<T>(a, p, part, rows, [&](std::int64_t row, std::int64_t cell, std::int64_t cells) {
+                if (entries.type == dtype::int32) put<std::int32_t>(to, mine[row], cell, cells, what);
+                else put<std::int64_t>(to, mine[row], cell, cells, what);
+                mine[row] += what == list_of::cells ? cells : 1;
+            });
+        });
+    });
+}
+
+}  // namespace nearfield::components

@@ -1,0 +1,106 @@
+// Runs of equal cells in lines of any stride, and who of the threads looks at which piece of which line.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/parallel.hpp"
+#include "components/core.hpp"
+
+namespace nearfield::components {
+
+/// Cells side by side along the last axis.
+template <class T>
+struct line {
+    const T* first = nullptr;
+    std::int64_t step = 1;
+    T operator[](std::int64_t x) const { return first[x * step]; }
+};
+
+template <class T>
+line<T> line_of(const array3& a, std::int64_t number) {
+    return {static_cast<const T*>(a.data) + a.line_at(number), a.step[2]};
+}
+
+/// The first place after x whose value is another one than that at x; `end` if there is none before.
+template <class T>
+std::int64_t run_end(const line<T>& cells, std::int64_t x, std::int64_t end) {
+    const T value = cells[x];
+    const auto scan = [&](std::int64_t until) {
+        while (x < until && cells[x] == value) ++x;
+        return x < until;
+    };
+    constexpr std::int64_t few = 8, at_once = 64 / static_cast<std::int64_t>(sizeof(T));
+    if (scan(std::min(end, x + few)) || cells.step != 1) return scan(end), x;
+    for (; x + at_once <= end; x += at_once) {
+        unsigned char other = 0;  // one answer for all: the compiler makes vectors of it
+        for (std::int64_t i = 0; i < at_once; ++i)
+            other = static_cast<unsigned char>(other | (cells.first[x + i] != value ? 1 : 0));
+        if (other != 0) break;
+    }
+    scan(end);
+    return x;
+}
+
+/// A part of a line, as much as a thread takes at once.
+struct piece {
+    std::int64_t line, first, last;
+};
+
+/// Pieces in raster order.
+class pieces {
+public:
+    explicit pieces(const array3& a)
+        : side_(a.side[2]), of_line_((side_ + most - 1) / most), count_(a.lines() * of_line_) {}
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    /// As many as make work worth handing out.
+    [[nodiscard]] std::int64_t block() const {
+        return std::max<std::int64_t>(1, most / std::max<std::int64_t>(1, side_));
+    }
+    [[nodiscard]] piece operator[](std::int64_t number) const {
+        const std::int64_t line = number / of_line_, first = (number - line * of_line_) * most;
+        return {line, first, std::min(side_, first + most)};
+    }
+
+private:
+    static constexpr std::int64_t most = std::int64_t{1} << 16;
+    std::int64_t side_, of_line_, count_;
+};
+
+/// Calls body(value, first, end) for the runs of a piece, cut off where the piece ends.
+template <class T, class Body>
+void for_each_run(const line<T>& cells, const piece& p, const Body& body) {
+    for (std::int64_t x = p.first, end = 0; x < p.last; x = end) {
+        end = run_end(cells, x, p.last);
+        body(cells[x], x, end);
+    }
+}
+
+/// The same for whole runs that begin in the piece.
+template <class T, class Body>
+void for_each_whole_run(const line<T>& cells, const piece& p, std::int64_t side, const Body& body) {
+    std::int64_t x = p.first;
+    if (x > 0 && cells[x] == cells[x - 1]) x = run_end(cells, x, p.last);
+    for (std::int64_t end = 0; x < p.last; x = end) {
+        end = run_end(cells, x, p.last);
+        if (end == p.last && end < side && cells[end] == cells[x]) end = run_end(cells, end, side);
+        body(cells[x], x, end);
+    }
+}
+
+/// body(T{}) with the integer type that the dtype names; a bool is read as the byte it is.
+template <class Body>
+decltype(auto) with_integer(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::int8: return body(std::int8_t{});
+        case dtype::int16: return body(std::int16_t{});
+        case dtype::uint16: return body(std::uint16_t{});
+        case dtype::int32: return body(std::int32_t{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::int64: return body(std::int64_t{});
+        case dtype::uint64: return body(std::uint64_t{});
+        default: return body(std::uint8_t{});
+    }
+}
+
+}  // namespace nearfield::components

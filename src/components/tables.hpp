@@ -1,0 +1,11 @@
+// Are these tables ones that component_statistics can fill?
+#pragma once
+
+#include "components/core.hpp"
+
+namespace nearfield::components {
+
+template <class Place>
+void check_tables(const any_input<Place>& labels, const component_tables<Place>& tables);
+
+}  // namespace nearfield::components

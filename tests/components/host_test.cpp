@@ -1,0 +1,49 @@
+// Tables, lists, numbers and contacts of labels on the host, by one, two and seven threads.
+#include "components/checks.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class Components : public testing::TestWithParam<int> {
+protected:
+    host_runner run{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Threads, Components, testing::Values(1, 2, 7));
+
+constexpr dtype value_types[] = {dtype::uint8,  dtype::float32, dtype::int16,  dtype::float64,
+                                 dtype::uint32, dtype::int8,    dtype::uint64, dtype::boolean,
+                                 dtype::uint16, dtype::int64,   dtype::int32};
+
+TEST_P(Components, TablesAreTheOracles) {
+    for_each_drawn(label_image_shapes(), [&](const drawn& d) {
+        check_tables(run, d, value_types[(d.seed / 3) % std::size(value_types)]);
+        if (d.seed % 4 == 0) check_tables(run, d, {});
+    });
+}
+
+TEST_P(Components, ListsAreTheOracles) {
+    for_each_drawn(label_image_shapes(), [&](const drawn& d) {
+        check_lists(run, d, list_of::cells);
+        check_lists(run, d, list_of::runs);
+    });
+}
+
+TEST_P(Components, NumbersFollowTheFirstCells) {
+    constexpr dtype to[] = {dtype::int32, dtype::uint16, dtype::uint32, dtype::int64, dtype::uint64};
+    for_each_drawn(label_image_shapes(),
+                   [&](const drawn& d) { check_relabel(run, d, to[d.seed / 2 % std::size(to)]); });
+}
+
+TEST_P(Components, ContactsAreTheOracles) {
+    for_each_drawn(label_image_shapes(), [&](const drawn& d) {
+        if (d.type == dtype::uint64 && (d.kind == pattern::far_apart || d.kind == pattern::beyond)) return;
+        check_contacts(run, d, 1 + static_cast<int>(d.seed % d.shape.size()));
+    });
+}
+
+TEST_P(Components, SmallOnesAreRemoved) {
+    for_each_drawn({{50}, {9, 31}, {40, 41}, {5, 6, 7}, {3, 20, 33}}, [&](const drawn& d) { check_remove(run, d); });
+}
+
+}  // namespace
+}  // namespace nearfield::test
