@@ -1,0 +1,236 @@
+// Jump flooding on a device. A round reads the sites once and writes them once, if what it reads nine or 27 times comes from
+// the caches: so a thread walks in strides of the step along the first axis, where each plane it reads serves three of its
+// cells, and, in volumes, the rows of a block lie a step apart, so that they read each other's.
+#include <algorithm>
+#include <string>
+
+#include "base/cuda.cuh"
+#include "jump_flood/core.hpp"
+#include "jump_flood/cuda_table.cuh"
+#include "methods/room.hpp"
+
+namespace nearfield::methods {
+namespace {
+
+// Cells a thread walks over: what it reads twice is two planes of so many and two.
+constexpr int walk = 8;
+constexpr int threads = 256, most_rows = 8;
+
+template <class Key>
+struct site_arrays {
+    Key* first = nullptr;
+    Key* second = nullptr;  ///< with two sites a cell
+};
+
+/// One round. Axis 0 of a volume, axis 1 of an image is walked along: `along`; a volume has `across` besides.
+struct plan {
+    std::int32_t nx, along, across;  ///< cells
+    std::int64_t along_stride;       ///< of the axis walked along
+    std::int32_t step;
+    std::int32_t along_classes, across_classes;  ///< coordinates that are equal modulo the step
+    std::int32_t walks, groups;                  ///< of a class: walks along, groups of rows across
+    std::int32_t x_blocks;
+    std::int32_t block_x, block_rows;
+    std::uint64_t seed;
+    std::int64_t round;
+
+    [[nodiscard]] std::int64_t blocks() const {
+        return static_cast<std::int64_t>(x_blocks) * across_classes * groups * along_classes * walks;
+    }
+};
+
+std::int32_t ceiling(std::int64_t a, std::int64_t b) { return static_cast<std::int32_t>((a + b - 1) / b); }
+
+plan plan_of(const grid& g, std::int64_t step, std::uint64_t seed, std::int64_t round) {
+    const bool volume = g.size[0] > 1;
+    plan p{};
+    p.nx = static_cast<std::int32_t>(g.size[2]);
+    p.along = static_cast<std::int32_t>(volume ? g.size[0] : g.size[1]);
+    p.across = volume ? static_cast<std::int32_t>(g.size[1]) : 1;
+    p.along_stride = volume ? g.size[1] * g.size[2] : g.size[2];
+    p.step = static_cast<std::int32_t>(step);
+    p.along_classes = std::min(p.step, p.along), p.across_classes = std::min(p.step, p.across);
+    p.walks = ceiling(ceiling(p.along, step), walk);
+    const std::int32_t rows = ceiling(p.across, step);
+    p.block_rows = std::min<std::int32_t>(most_rows, rows);
+    p.block_x = threads / static_cast<std::int32_t>(std::bit_ceil(static_cast<unsigned>(p.block_rows)));
+    p.block_x = std::min<std::int32_t>(p.block_x, ceiling(p.nx, cuda::warp) * cuda::warp);
+    p.groups = ceiling(rows, p.block_rows);
+    p.x_blocks = ceiling(p.nx, p.block_x);
+    p.seed = seed, p.round = round;
+    return p;
+}
+
+/// What one thread knows of where it is, and how far to go to its neighbours; 0 where there is none.
+struct place {
+    std::int32_t x, across;
+    std::int32_t along_first;  ///< plane of the first cell of its walk
+    std::int64_t row;          ///< of its cells within a plane
+    std::int32_t left, right;
+    std::int64_t up, down;
+    bool inside;
+
+    /// Whether there is a k-th plane of the walk, from -1 on; the same for all threads of a block. Unsigned, because eight steps
+    /// along an axis of 2^28 cells and more leave the integers.
+    __device__ bool has(const plan& p, int k) const {
+        return static_cast<std::uint32_t>(along_first) + static_cast<std::uint32_t>(k * p.step) <
+               static_cast<std::uint32_t>(p.along);
+    }
+};
+__device__ inline place own_place(const plan& p) {
+    auto block = static_cast<std::uint32_t>(blockIdx.x);
+    const auto take = [&block](std::int32_t of) {
+        const std::uint32_t rest = block / static_cast<std::uint32_t>(of),
+                            mine = block - rest * static_cast<std::uint32_t>(of);
+        block = rest;
+        return static_cast<std::int32_t>(mine);
+    };
+    place at{};
+    at.x = take(p.x_blocks) * p.block_x + static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t row_class = take(p.across_classes), group = take(p.groups), plane_class = take(p.along_classes);
+    at.across = row_class + p.step * (group * p.block_rows + static_cast<std::int32_t>(threadIdx.y));
+    at.along_first = plane_class + p.step * walk * static_cast<std::int32_t>(block);
+    at.inside = at.x < p.nx && at.across < p.across && at.along_first < p.along;
+    at.row = static_cast<std::int64_t>(at.across) * p.nx + at.x;
+    at.left = at.x >= p.step ? -p.step : 0, at.right = at.x + p.step < p.nx ? p.step : 0;
+    const std::int64_t rows = static_cast<std::int64_t>(p.step) * p.nx;
+    at.up = at.across >= p.step ? -rows : 0, at.down = at.across + p.step < p.across ? rows : 0;
+    return at;
+}
+
+/// The nearest sites of three cells that follow one another on a thread's walk.
+template <class Kept>
+struct three_cells {
+    Kept before, here, after;
+
+    __device__ void move_on() { before = here, here = after, after = Kept{}; }
+};
+
+/// The cells of one plane, or row of an image, that a thread asks: itself first, then those a step away. Where there is none
+/// beside it, it asks a cell again that it asks anyway, which changes nothing and takes no test.
+template <class Key, bool Volume>
+struct asked {
+    static constexpr int count = Volume ? 9 : 3;
+    Key site[count];
+
+    __device__ void read(const plan& p, const place& at, const Key* from, int k) {
+        if (!at.has(p, k)) return;
+        const Key* const cell = from + (at.along_first + k * p.step) * p.along_stride + at.row;
+#pragma unroll
+        for (int c = 0; c < count; ++c) {
+            const std::int32_t dx = c % 3 == 0 ? 0 : c % 3 == 1 ? at.left : at.right;
+            if constexpr (Volume) site[c] = cell[dx + (c / 3 == 0 ? 0 : c / 3 == 1 ? at.up : at.down)];
+            else site[c] = cell[dx];
+        }
+    }
+};
+
+/// Offers what a plane's cells hold to the cells of the walk that are before it, in it and after it. Where sites are few most
+/// of them hold the site that the first one has offered already.
+template <class V, class Key, bool Volume, class Kept>
+__device__ void offer_plane(const plan& p, const metric<V>& m, const place& at, int k, const asked<Key, Volume>& plane,
+                            three_cells<Kept>& best) {
+    constexpr int axis = Volume ? 0 : 1;
+    const std::int32_t here = at.along_first + k * p.step;
+#pragma unroll
+    for (int c = 0; c < asked<Key, Volume>::count; ++c) {
+        const Key key = plane.site[c];
+        if (key < 0 || (c > 0 && key == plane.site[0])) continue;
+        V partial = m.term(2, m.keys.coordinate(key, 2), at.x);
+        if constexpr (Volume) partial = partial + m.term(1, m.keys.coordinate(key, 1), at.across);
+        const std::int32_t site = m.keys.coordinate(key, axis);
+        if (k > 0) best.before.offer(partial + m.term(axis, site, here - p.step), key);
+        if (k >= 0 && k < walk) best.here.offer(partial + m.term(axis, site, here), key);
+        if (k + 1 < walk) best.after.offer(partial + m.term(axis, site, here + p.step), key);
+    }
+}
+
+/// Writes what is kept for the k-th cell of a walk.
+template <class Key, class Kept>
+__device__ void put(const plan& p, const place& at, int k, const Kept& best, const site_arrays<Key>& to,
+                    const table<Key>& drawn_from) {
+    const std::int64_t cell = (at.along_first + k * p.step) * p.along_stride + at.row;
+    if constexpr (requires { best.second; }) {
+        to.first[cell] = best.first.site, to.second[cell] = best.second.site;
+    } else {
+        Key site = best.site;
+        if (site < 0 && drawn_from.count != nullptr) site = drawn_from.draw(p.seed, p.round, cell);
+        to.first[cell] = site;
+    }
+}
+
+/// Each thread finds the sites of `walk` cells, a step apart: two thirds of the reads and of the arithmetic of nine or 27
+/// separate ones are saved. What a plane holds is read while the plane before it is looked at: waiting for it in turn took
+/// twice as long (H200, 8192^2: 5.4 times the floor for a round, 2026-11-22). Neighbouring threads own neighbouring cells of a
+/// row, so that all reads and writes are of lines, or two where the step is less than one.
+template <class V, class Key, bool Volume, bool Two>
+__global__ void __launch_bounds__(threads)
+    jump(plan p, metric<V> m, site_arrays<const Key> from, site_arrays<Key> to, table<Key> drawn_from) {
+    using kept = std::conditional_t<Two, two_nearest<V, Key>, nearest<V, Key>>;
+    const place at = own_place(p);
+    if (!at.inside) return;
+    constexpr int ahead = Volume || Two ? 1 : 3;
+    asked<Key, Volume> coming[ahead], seconds;
+#pragma unroll
+    for (int k = 0; k < ahead; ++k) coming[k].read(p, at, from.first, k - 1);
+    if constexpr (Two) seconds.read(p, at, from.second, -1);
+    three_cells<kept> best;
+#pragma unroll(Volume || Two ? 1 : walk + 2)
+    for (int k = -1; k <= walk; ++k) {
+        const asked<Key, Volume> plane = coming[0], second = seconds;
+#pragma unroll
+        for (int next = 0; next + 1 < ahead; ++next) coming[next] = coming[next + 1];
+        if (k + ahead <= walk) coming[ahead - 1].read(p, at, from.first, k + ahead);
+        if constexpr (Two) seconds.read(p, at, from.second, k + 1);
+        if (at.has(p, k)) {
+            offer_plane(p, m, at, k, plane, best);
+            if constexpr (Two) offer_plane(p, m, at, k, second, best);
+        }
+        if (k > 0) {
+            if (!at.has(p, k - 1)) break;
+            put(p, at, k - 1, best.before, to, drawn_from);
+        }
+        best.move_on();
+    }
+}
+
+template <class V, class Key, bool Volume, bool Two>
+void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
+    const std::vector<std::int64_t> steps = steps_of(how, g);
+    cuda::workspace memory(on);
+    const std::int64_t more = Two ? g.cells() : 0;
+    const std::int64_t second_now = memory.reserve<Key>(more), second_next = memory.reserve<Key>(more);
+    memory.allocate();
+    site_arrays<Key> now{site.in<Key>(), memory.get<Key>(second_now)};
+    site_arrays<Key> next{site.out<Key>(), memory.get<Key>(second_next)};
+    if (Two)
+        cuda::check(
+            cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
+            "clearing second sites");
+    site_table<Key> all_sites(on, g, how.randomised ? now.first : nullptr);
+    for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
+        const std::int64_t step = steps[static_cast<std::size_t>(round)];
+        const plan p = plan_of(g, step, how.seed, round);
+        cuda::launch(on, jump<V, Key, Volume, Two>, p.blocks(),
+                     dim3(static_cast<unsigned>(p.block_x), static_cast<unsigned>(p.block_rows)), 0, p, metric_of<V>(g),
+                     site_arrays<const Key>{now.first, now.second}, next, all_sites.get());
+        std::swap(now, next);
+        site.exchange();
+        report.done("step " + std::to_string(step), 1, 2 * how.sites_per_cell * g.cells() * g.key_bytes());
+    }
+}
+
+}  // namespace
+
+void solve(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
+    with_types(g, [&]<class V, class Key>(const metric<V>&, Key) {
+        const bool two = how.sites_per_cell == 2;
+        if (g.size[0] > 1)
+            return two ? run<V, Key, true, true>(on, g, how, site, report)
+                       : run<V, Key, true, false>(on, g, how, site, report);
+        if (two) run<V, Key, false, true>(on, g, how, site, report);
+        else run<V, Key, false, false>(on, g, how, site, report);
+    });
+}
+
+}  // namespace nearfield::methods

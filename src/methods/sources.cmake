@@ -1,0 +1,23 @@
+# The published methods: the call, and a room each.
+target_sources(nearfield PRIVATE
+  banding/host.cpp
+  brushfire/host.cpp
+  chamfer/rounds.cpp
+  chamfer/steps.cpp
+  jump_flood/host.cpp
+  methods/compare.cpp
+  methods/entry.cpp
+  methods/host.cpp
+  methods/text.cpp
+  plane_sweep/host.cpp)
+if(NEARFIELD_HAS_CUDA)
+  target_sources(nearfield PRIVATE
+    banding/cuda.cu
+    brushfire/cuda.cu
+    chamfer/cuda.cu
+    jump_flood/cuda.cu
+    methods/cuda.cu
+    plane_sweep/cuda.cu)
+else()
+  target_sources(nearfield PRIVATE methods/no_cuda.cpp)
+endif()

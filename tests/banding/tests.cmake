@@ -1,0 +1,1 @@
+nearfield_test(banding banding/host_test.cpp LIBS nearfield_method_tests)

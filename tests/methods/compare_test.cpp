@@ -1,0 +1,50 @@
+// Fields of sites against the exact ones: what counts as wrong.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "methods/engines.hpp"
+
+namespace nearfield::test {
+namespace {
+
+TEST(CompareSites, CountsWrongOnesTiesAndMissingOnes) {
+    // Sites at both ends of five cells: the middle one ties.
+    const flags_t sites{1, 0, 0, 0, 1};
+    const shape_t shape{5};
+    const auto compare = [&](std::vector<std::int64_t> index) { return errors_of(index, shape, sites); };
+    method_errors e = compare({0, 0, 0, 4, 4});
+    EXPECT_EQ(e.cells, 5);
+    EXPECT_EQ(e.wrong_sites + e.other_ties + e.missing, 0);
+    e = compare({0, 0, 4, 4, 4});
+    EXPECT_EQ(e.other_ties, 1);
+    EXPECT_EQ(e.wrong_sites, 0);
+    e = compare({0, 4, -1, 4, 0});
+    EXPECT_EQ(e.wrong_sites, 2);
+    EXPECT_EQ(e.missing, 1);
+    EXPECT_EQ(e.mean_error, (2.0 + 4.0) / 2);
+    EXPECT_EQ(e.largest_error, 4);
+    EXPECT_EQ(e.largest_relative_error, 2);
+}
+
+TEST(CompareSites, TheErrorFieldIsTheDistanceLessTheRightOne) {
+    const flags_t sites{1, 0, 0, 0, 1, 0};
+    const std::vector<std::int32_t> index{0, 4, 0, -1, 4, 0};
+    std::vector<float> error(6, -1);
+    const shape_t shape{2, 3};
+    distance_options options{.spacing = {2.0, 1.0}, .sites = sites::nonzero};
+    const method_errors e = compare_sites(host{1}, any_input<host>::contiguous(sites.data(), dtype::uint8, shape),
+                                          any_input<host>::contiguous(index.data(), dtype::int32, shape),
+                                          any_output<host>::contiguous(error.data(), dtype::float32, shape), options);
+    EXPECT_EQ(e.wrong_sites, 2);  // cell 1 is 1 from site 0 and 2 from site 4; cell 5 is 1 from site 4
+    EXPECT_EQ(error, (std::vector<float>{0, 1, 0, INFINITY, 0, static_cast<float>(std::sqrt(8.0) - 1)}));
+}
+
+TEST(CompareSites, IndicesThatAreNone) {
+    const flags_t sites{1, 0};
+    EXPECT_THROW(static_cast<void>(errors_of({0, 2}, {2}, sites)), error);
+    EXPECT_THROW(static_cast<void>(errors_of({0, -2}, {2}, sites)), error);
+}
+
+}  // namespace
+}  // namespace nearfield::test
