@@ -135,8 +135,12 @@ struct request {
 };
 
 /// The benchmarks, each a verb of the program; they return its exit status, 77 where the GPU is missing that was asked for.
+int components_main(int argc, char** argv);
 int exact_main(int argc, char** argv);
+int label_main(int argc, char** argv);
+int label_device_main(int argc, char** argv);
 int options_main(int argc, char** argv);
+int propagation_main(int argc, char** argv);
 int targets_main(int argc, char** argv);
 
 /// The GPU's part of `exact`; throws nearfield::error where there is none.

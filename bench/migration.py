@@ -2,7 +2,7 @@
 """Times the calls of other libraries and those that take their place, in one process on the same data.
 
 migration.py --json FILE              times what is installed; what is not is named and left out
-migration.py --json FILE --only cupy  one section; sections: scipy, edt, cupy, cucim, skimage, opencv, sitk, itk
+migration.py --json FILE --only cupy  one section; sections: scipy, edt, cc3d, cupy, cucim, skimage, opencv, sitk, itk
 migration.py --page FILE...           writes the tables of docs/migration.md from such files; a later file's rows win.
                                       Without files from bench/results/*migration*.json
 
@@ -67,6 +67,31 @@ SECTIONS = {
                 f"ndimage.{SCIPY}(image, return_distances=False, return_indices=True)",
                 "nf.distance_transform(image, return_distances=False, return_indices=True)",
             ),
+            ("noise", "ndimage.label(noise)[0]", "nf.label(noise)"),
+            ("clouds", "ndimage.label(clouds, np.ones((3, 3, 3)))[0]", "nf.label(clouds, connectivity=3)"),
+        ),
+    ),
+    "cc3d": Section(
+        "cc3d",
+        "connected-components-3d",
+        "import cc3d; numbered = nf.label(clouds, connectivity=3)",
+        (
+            ("clouds", "cc3d.connected_components(clouds)", 'nf.label(clouds, connectivity=26, dtype="uint16")'),
+            (
+                "labels",
+                "cc3d.connected_components(labels, connectivity=6)",
+                'nf.label(labels, criterion="equal", dtype="uint16")',
+            ),
+            (
+                "clouds",
+                'cc3d.statistics(numbered)["centroids"][1:]',
+                "nf.component_statistics(numbered).centroid",
+            ),
+            (
+                "labels",
+                "cc3d.dust(labels, 1000, connectivity=6)",
+                'nf.remove_small(labels, 1000, criterion="equal")',
+            ),
         ),
     ),
     "edt": Section(
@@ -93,7 +118,17 @@ SECTIONS = {
             ("volume", "edt.sdf(volume, parallel=threads)", 'nf.distance_transform(volume, signed="outside")'),
         ),
     ),
-    "cupy": Section("cupyx.scipy.ndimage", "cupy", f"from cupyx.scipy.ndimage import {SCIPY}", CUPY_CALLS, "device"),
+    "cupy": Section(
+        "cupyx.scipy.ndimage",
+        "cupy",
+        f"from cupyx.scipy.ndimage import {SCIPY}, label",
+        (
+            *CUPY_CALLS,
+            ("noise", "label(noise)[0]", "nf.label(noise)"),
+            ("clouds", "label(clouds, np.ones((3, 3, 3)))[0]", "nf.label(clouds, connectivity=3)"),
+        ),
+        "device",
+    ),
     "cucim": Section(
         "cucim.core.operations.morphology",
         "cucim",
@@ -104,10 +139,12 @@ SECTIONS = {
     "skimage": Section(
         "skimage.segmentation",
         "scikit-image",
-        "from skimage.segmentation import expand_labels",
+        "from skimage.segmentation import expand_labels; from skimage import measure",
         (
             ("seeds", "expand_labels(seeds, distance=10)", "nf.expand_labels(seeds, 10)"),
             ("seeds", "expand_labels(seeds, 10, spacing=(2, 1))", "nf.expand_labels(seeds, 10, spacing=(2, 1))"),
+            ("noise", "measure.label(noise)", "nf.label(noise, connectivity=2)"),
+            ("labels", "measure.label(labels)", 'nf.label(labels, criterion="equal", connectivity=3)'),
         ),
     ),
     "opencv": Section(
@@ -122,6 +159,8 @@ SECTIONS = {
             ),
             ("image", "cv2.distanceTransform(image, cv2.DIST_L2, 5)", "nf.distance_transform(image)"),
             ("image", "cv2.distanceTransform(image, cv2.DIST_L2, 3)", "nf.distance_transform(image)"),
+            ("noise", "cv2.connectedComponents(noise, connectivity=4)[1]", "nf.label(noise)"),
+            ("noise", "cv2.connectedComponents(noise)[1]", "nf.label(noise, connectivity=2)"),
         ),
     ),
     "sitk": Section(
@@ -148,7 +187,7 @@ SECTIONS = {
 
 
 def data_of(flat=(2048, 2048), solid=(128, 256, 256)):
-    """An image and a volume with 1 % of random sites, labels, seeds and balls of the same sizes."""
+    """An image and a volume with 1 % of random sites; labels, seeds and balls, and random blocks, of the same sizes."""
     import numpy as np
 
     import nearfield as nf
@@ -158,12 +197,19 @@ def data_of(flat=(2048, 2048), solid=(128, 256, 256)):
         places = random_sites(int(np.prod(shape)), density) == 0
         return np.where(places, np.arange(1, places.size + 1, dtype=np.int32), 0).reshape(shape)
 
+    def blocks(shape, side, share):
+        coarse = tuple(-(-n // side) for n in shape)
+        chosen = (np.random.default_rng(5).random(coarse) < share).astype(np.uint8)
+        return np.ascontiguousarray(np.kron(chosen, np.ones((side,) * len(shape), np.uint8))[tuple(map(slice, shape))])
+
     image, volume = (random_sites(int(np.prod(shape)), 0.01).reshape(shape) for shape in (flat, solid))
     labels = nf.expand_labels(numbered(solid, 0.0002).astype(np.uint32), 12)
     blobs = paint_balls(solid, 24, 8, inside=1)
     return {"image": image, "volume": volume, "labels": labels, "seeds": numbered(flat, 0.0005)} | {
         "blobs": blobs,
         "mask": blobs,
+        "noise": blocks(flat, 4, 0.5),
+        "clouds": blocks(solid, 4, 0.2),
     }
 
 

@@ -11,9 +11,13 @@ import argparse
 import pathlib
 import sys
 
+from report_components import component_sections
 from report_data import RESULTS, Folder
 from report_goals import goal_section
+from report_label_device import label_device_section
+from report_labels import label_section
 from report_pictures import against_picture, roofline_picture
+from report_propagation import propagation_section
 from report_tables import exact_section, headline, option_section
 from report_targets import target_section
 
@@ -25,13 +29,22 @@ IMAGES = ROOT / "docs" / "images"
 
 # What the scripts of the benchmarks leave, and its name in bench/results.
 KEPT = {
+    "components_device.json": "h200_components_device.json",
+    "components_host.json": "host_components.json",
+    "components_host_peers.json": "host_components_peers.json",
     "exact_device.json": "h200_exact_device.json",
     "exact_device_peers.json": "h200_exact_device_peers.json",
     "targets_device.json": "h200_targets_device.json",
     "options_device.json": "h200_options_device.json",
+    "propagation_device.json": "h200_propagation_device.json",
+    "propagation_host.json": "host_propagation.json",
+    "label_device.json": "h200_label_device.json",
+    "label_device_peers.json": "h200_label_device_peers.json",
     "exact_host.json": "host_exact.json",
     "exact_host_peers.json": "host_exact_peers.json",
     "options_host.json": "host_options.json",
+    "label_host.json": "host_label.json",
+    "label_host_peers.json": "host_label_peers.json",
 }
 
 
@@ -50,6 +63,10 @@ def sections(folder):
     if folder.targets:
         found.append(("targets device", target_section(folder.targets)))
     found += [(f"options {place}", option_section(sheet)) for place, sheet in sorted(folder.options.items())]
+    found += [(f"propagation {place}", propagation_section(s)) for place, s in sorted(folder.propagation.items())]
+    for place, sheets in sorted(folder.labels.items()):
+        found.append((f"labels {place}", (label_device_section if place == "device" else label_section)(sheets)))
+    found += component_sections(folder.components)
     return [*found, ("goals", goal_section(folder))]
 
 

@@ -89,10 +89,17 @@ class Folder:
         self.exact = {place: rows for place, rows in every.items() if rows.ours}
         self.only_peers = [place for place in every if place not in self.exact]
         self.options = {sheet["place"]: sheet for sheet in sheets if "options" in sheet}
+        self.propagation = {sheet["place"]: sheet for sheet in sheets if "propagation" in sheet}
+        self.components = [sheet for sheet in sheets if "components" in sheet]
+        self.labels = {}
+        for sheet in sheets:
+            if "labels" in sheet:
+                self.labels.setdefault(sheet["place"], []).append(sheet)
         self.targets = next((sheet for sheet in sheets if "targets" in sheet), None)
 
     def empty(self):
-        return not (self.exact or self.options or self.targets)
+        every = (self.exact, self.options, self.propagation, self.labels, self.components, self.targets)
+        return not any(every)
 
 
 def size_name(shape):

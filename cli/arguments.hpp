@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,18 @@ struct arguments {
     std::int64_t threads = 0, repeat = 5, scale = 0, batch_axes = 0, picture_size = 0;
     std::uint64_t seed = 1;
     double density = 0;
+    // Of methods.
+    std::string by_method, methods, pictures, chart;
+    std::int64_t random_sites = 0;
+    bool timings = false;
+    // Of label.
+    std::string criterion = "nonzero", norm, background, stats, intensity;
+    std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
+                 largest = std::numeric_limits<std::int64_t>::max();
+    bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,
+         hooked = false;
+    std::string method = "fast";
+    std::int64_t gather_length = 64, most_rounds = 0;
 };
 
 /// Where an option's value goes; the member's type says how its text is read.
@@ -65,10 +78,12 @@ struct exit_status {
 [[nodiscard]] const std::vector<exit_status>& exit_statuses();
 
 int field_verb(const arguments& args);  ///< distance and voronoi
+int label_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);
 int bench_verb(const arguments& args);
+int compare_verb(const arguments& args);
 int demo_verb(const arguments& args);
 int help_verb(const arguments& args);
 int completion_verb(const arguments& args);

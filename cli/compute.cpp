@@ -9,7 +9,6 @@
 
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
-#include "edge/device_run.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -37,7 +36,7 @@ std::optional<device_info> choose_device(const std::string& wanted, const system
                             machine.devices.size() == 1 ? "" : "s"));
 }
 
-computed on_host(const arguments& args, const system_info& machine, const work<host>& what, int warmups, int repeat) {
+computed on_host(const arguments& args, const system_info& machine, const placed_call& what, int warmups, int repeat) {
     using clock = std::chrono::steady_clock;
     computed result;
     result.device = "cpu";
@@ -48,7 +47,7 @@ computed on_host(const arguments& args, const system_info& machine, const work<h
         stop_if_interrupted();
         const auto progress = [&](double share) { return bar((round + warmups + share) / (warmups + repeat)); };
         const auto start = clock::now();
-        edge::run(host{static_cast<int>(args.threads), progress}, what);
+        what.here(host{static_cast<int>(args.threads), progress});
         if (round >= 0)
             result.compute_ms.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
@@ -88,19 +87,20 @@ void computed::add(const computed& other) {
     if (note.empty()) note = other.note;
 }
 
-computed compute(const arguments& args, const work<host>& what, int warmups, int repeat) {
+computed compute(const arguments& args, const placed_call& what, int warmups, int repeat) {
     check_threads(args);
     const system_info machine = query_system();
     const std::optional<device_info> gpu = choose_device(args.device, machine);
     stop_if_interrupted();
     if (!gpu) return on_host(args, machine, what, warmups, repeat);
     try {
-        const edge::device_timing timing = edge::run_on_device(gpu->ordinal, what, warmups, repeat);
+        const edge::device_timing timing = what.there(gpu->ordinal, warmups, repeat);
         stop_if_interrupted();
         return {.device = "cuda",
                 .name = gpu->name,
                 .compute_ms = timing.compute_ms,
                 .copy_ms = timing.copy_ms,
+                .upload_ms = timing.upload_ms,
                 .note = {}};
     } catch (const error& problem) {
         if (args.device != "auto" || !host_may_do_better(problem)) throw;
@@ -108,6 +108,14 @@ computed compute(const arguments& args, const work<host>& what, int warmups, int
         result.note = fmt::format("computed on the CPU, because the GPU could not: {}", problem.what());
         return result;
     }
+}
+
+computed compute(const arguments& args, const work<host>& what, int warmups, int repeat) {
+    const placed_call call{
+        [&](const host& on) { edge::run(on, what); },
+        [&](int ordinal, int w, int r) { return edge::run_on_device(ordinal, what, w, r); },
+    };
+    return compute(args, call, warmups, repeat);
 }
 
 call_plan plan_for(const arguments& args, const work<host>& what) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
@@ -74,10 +75,6 @@ void check_power(const field_run& run) {
         if (each.what == content::trusted) refuse("--trust does not go with --weights; leave one of them out");
 }
 
-page page_of(const arguments& args) {
-    return {args.slice, static_cast<int>(args.batch_axes), static_cast<int>(args.picture_size)};
-}
-
 std::vector<std::int64_t> with_axes(const field_run& run) {
     std::vector<std::int64_t> shape = run.input.image.shape;
     shape.insert(shape.begin(), std::ssize(shape) - run.options.batch_axes);
@@ -122,6 +119,11 @@ picture draw(const field_run& run, const arguments& args, content what) {
     return draw_voronoi(on, run.index, run.input.per_axis, groups, style);
 }
 
+/// A gray for each site, which PGM holds, instead of its index, which it does not.
+bool is_shaded(const arguments& args, const slot& each) {
+    return each.what == content::nearest && !args.coordinates && each.path.ends_with(".pgm");
+}
+
 }  // namespace
 
 const io::array& field_run::array_of(const arguments& args, content what) const {
@@ -158,7 +160,7 @@ std::pair<double, double> field_run::extremes() const {
 field_run load_run(const arguments& args, const outputs& wanted, const std::string& path) {
     field_run run;
     run.path = path;
-    run.input = load(path, args);
+    run.input = args.random_sites > 0 ? random_sites(args) : load(path, args);
     run.slots = wanted.of(path);
     run.options = options_for(args, args.verb == "voronoi" ? sites::nonzero : sites::zero, run.input);
     const io::array& image = run.input.image;
@@ -205,6 +207,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     for (const slot& each : run.slots)
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);
+            if (is_shaded(args, each)) continue;
             io::require_writable(each.path, made.type, made.shape);
         }
 }
@@ -213,6 +216,7 @@ void save(const field_run& run, const arguments& args) {
     for (const slot& each : run.slots) {
         stop_if_interrupted();
         if (each.drawn) io::write(each.path, to_array(draw(run, args, each.what)));
+        else if (is_shaded(args, each)) io::write(each.path, shades_of(run.index));
         else io::write(each.path, run.array_of(args, each.what));
     }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <span>
 
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
@@ -55,14 +56,16 @@ io::array take_channel(const io::array& image, const std::string& channel) {
     return gray;
 }
 
-loaded load(const std::string& path, const arguments& args) {
+loaded load(const std::string& path, const arguments& args, bool keep_colour) {
     const auto start = std::chrono::steady_clock::now();
     loaded input;
     input.image = io::read(path);
-    if (input.image.color) input.image = take_channel(input.image, args.channel.empty() ? "luminance" : args.channel);
+    if (input.image.color && (!keep_colour || !args.channel.empty() || !args.threshold.empty()))
+        input.image = take_channel(input.image, args.channel.empty() ? "luminance" : args.channel);
     input.read_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (!args.threshold.empty()) input.image = apply_threshold(input.image, args.threshold);
-    input.per_axis = parse_spacing(args.spacing, input.image.spacing, input.image.shape, args.batch_axes);
+    const std::span grid(input.image.shape.data(), static_cast<std::size_t>(input.image.grid_rank()));
+    input.per_axis = parse_spacing(args.spacing, input.image.spacing, grid, args.batch_axes);
     input.image.spacing = args.spacing.empty() ? input.image.spacing : input.per_axis;
     input.rows_up = draws_rows_up(path);
     return input;

@@ -10,7 +10,7 @@
 namespace nearfield::cli {
 
 struct loaded {
-    io::array image;               ///< no colour
+    io::array image;               ///< no colour, unless load() was asked to keep it
     std::vector<double> per_axis;  ///< spacing, one value per axis
     bool rows_up = false;          ///< a format whose rows are drawn from bottom to top
     double read_ms = 0;
@@ -19,7 +19,11 @@ struct loaded {
 };
 
 /// --channel, --threshold and --spacing applied to the file `path`. Throws what io::read throws, and invalid_argument.
-[[nodiscard]] loaded load(const std::string& path, const arguments& args);
+/// With `keep_colour` an image keeps its samples unless one of the first two asks for one value a cell.
+[[nodiscard]] loaded load(const std::string& path, const arguments& args, bool keep_colour = false);
+
+/// --random-sites, --size and --seed: 255 in so many cells, else 0.
+[[nodiscard]] loaded random_sites(const arguments& args);
 
 /// One value a cell of a colour image. Luminance is (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is
 /// zero only where all three are. Throws invalid_argument for alpha without an alpha channel.

@@ -3,6 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/load.hpp"
+#include "cli/planes.hpp"
 #include "nearfield/distance.hpp"
 
 namespace nearfield::cli {
@@ -13,6 +14,12 @@ namespace nearfield::cli {
 
 /// The same with what needs the input: its spacing, and a border for every axis.
 [[nodiscard]] distance_options options_for(const arguments& args, sites otherwise, const loaded& input);
+
+/// Throws invalid_argument for a --picture-size that no picture has.
+void check_picture_size(const arguments& args);
+
+/// What of an array a picture shows, by --slice, --batch-axes and --picture-size.
+[[nodiscard]] page page_of(const arguments& args);
 
 /// "zero", "nonzero", "other-labels"
 [[nodiscard]] const char* name_of(sites which);

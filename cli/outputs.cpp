@@ -7,6 +7,7 @@
 #include <map>
 #include <system_error>
 
+#include "cli/options.hpp"
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
 #include "io/io.hpp"
@@ -89,8 +90,7 @@ void check_words(const arguments& args, const outputs& wanted) {
         refuse(fmt::format("--weights has the weights of one input, and there are {}; give one INPUT",
                            args.inputs.size()));
     static_cast<void>(parse_isolines(args.isolines, 1));
-    if (args.picture_size < 0 || args.picture_size > 8192)
-        refuse(fmt::format("--picture-size is {}; give 1 to 8192 pixels", args.picture_size));
+    check_picture_size(args);
     if (!args.picture.empty() && !wanted.folders && !is_png(args.picture))
         refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture distance.png", args.picture));
 }

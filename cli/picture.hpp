@@ -1,4 +1,4 @@
-// Pictures of distance fields and of Voronoi cells.
+// Pictures of distance fields, of Voronoi cells and of labels.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +68,9 @@ struct voronoi_style {
 [[nodiscard]] picture draw_voronoi(const sheet& on, const io::array& nearest, const std::vector<double>& per_axis,
                                    const std::function<std::int64_t(std::int64_t)>& group_of,
                                    const voronoi_style& style = {});
+
+/// A colour for each label, unlike that of any label beside it; 0 is black. `labels` has the cells that `on` was arranged for.
+[[nodiscard]] picture draw_labels(const sheet& on, const io::array& labels);
 
 /// Green where the mask is 1, else orange.
 [[nodiscard]] picture draw_trust(const sheet& on, const io::array& trusted);

@@ -59,6 +59,10 @@ void note(const arguments& args, const std::string& text) {
 void check_destination(const std::string& path) {
     if (path.empty() || path == "-") return;
     static_cast<void>(io::format_of(path));
+    check_folder_of(path);
+}
+
+void check_folder_of(const std::string& path) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     const std::string where = folder.empty() ? "." : folder.string();
     std::error_code ignored;

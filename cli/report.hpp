@@ -25,6 +25,8 @@ void note(const arguments& args, const std::string& text);
 
 /// Throws, before any work is done, when `path` has an unknown suffix or its folder is missing or may not be written to.
 void check_destination(const std::string& path);
+/// The same for files of any suffix.
+void check_folder_of(const std::string& path);
 /// At most one output can be stdout; throws invalid_argument else. True when one is.
 bool one_stdout(const std::vector<std::string>& paths);
 /// Text to stdout; throws io when it cannot be written.

@@ -25,6 +25,7 @@ constexpr sample_info kinds[] = {
     {sample_kind::one, "one", "a single cell of 255 at a random place"},
     {sample_kind::circle, "circle", "a disc or ball in the middle"},
     {sample_kind::checkerboard, "checkerboard", "squares of --scale cells"},
+    {sample_kind::cube, "cube", "a solid cube in a frame of --scale cells of 0, by default one"},
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
@@ -77,6 +78,15 @@ void fill_checkerboard(std::uint8_t* cells, const std::vector<std::int64_t>& sha
     });
 }
 
+void fill_cube(std::uint8_t* cells, const std::vector<std::int64_t>& shape, std::int64_t count, std::int64_t frame) {
+    const auto inside = [&](std::size_t axis, std::int64_t at) { return at >= frame && at < shape[axis] - frame; };
+    for_rows(shape, count, [&](std::int64_t first, const coordinates& at) {
+        bool all = true;
+        for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) all = all && inside(axis, at[axis]);
+        for (std::int64_t i = 0; i < shape.back(); ++i) cells[first + i] = all && inside(shape.size() - 1, i) ? 255 : 0;
+    });
+}
+
 std::int64_t default_scale(sample_kind kind, std::int64_t shortest) {
     const auto share = [&](std::int64_t parts, std::int64_t least) { return std::max(least, shortest / parts); };
     switch (kind) {
@@ -86,6 +96,7 @@ std::int64_t default_scale(sample_kind kind, std::int64_t shortest) {
         case sample_kind::maze: return share(48, 2);
         case sample_kind::vessels: return share(24, 3);
         case sample_kind::circle: return share(2, 1);
+        case sample_kind::cube: return 1;
         default: return share(8, 1);
     }
 }
@@ -142,6 +153,7 @@ void fill_plain(sample_kind kind, const sample_options& options, std::uint8_t* c
         fill_random(cells, count, options.seed, options.density > 0 ? options.density : 0.01);
     if (kind == sample_kind::one) cells[scramble(options.seed) % static_cast<std::uint64_t>(count)] = 255;
     if (kind == sample_kind::circle) fill_circle(cells, options.shape, count, scale);
+    if (kind == sample_kind::cube) fill_cube(cells, options.shape, count, scale);
     if (kind == sample_kind::checkerboard) fill_checkerboard(cells, options.shape, count, scale);
 }
 
@@ -170,7 +182,7 @@ sample_kind sample_kind_of(std::string_view name) {
 
 io::array make_sample(sample_kind kind, const sample_options& options) {
     const bool plain = kind == sample_kind::random || kind == sample_kind::one || kind == sample_kind::circle ||
-                       kind == sample_kind::checkerboard;
+                       kind == sample_kind::checkerboard || kind == sample_kind::cube;
     const bool branching = kind == sample_kind::maze || kind == sample_kind::vessels;
     check(options, kinds[static_cast<std::size_t>(kind)].name, branching ? 2 : 1, plain ? max_rank : 3);
     if (kind == sample_kind::labels) return make_labels(options);

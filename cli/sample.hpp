@@ -11,7 +11,7 @@
 
 namespace nearfield::cli {
 
-enum class sample_kind { blobs, cells, labels, maze, vessels, random, one, circle, checkerboard };
+enum class sample_kind { blobs, cells, labels, maze, vessels, random, one, circle, checkerboard, cube };
 
 struct sample_info {
     sample_kind kind;

@@ -65,7 +65,7 @@ verb convert() {
 
 verb demo() {
     return {"demo",
-            "Draw distances, isolines and Voronoi cells of an image and a volume",
+            "Draw distances, isolines, Voronoi cells and components of an image and a volume",
             "Writes pictures of a 2-D image and of a 3-D volume into one folder and prints what ran, on what size, how "
             "long it "
             "took and where. A gray image becomes a mask: Otsu's threshold after removing uneven light, without "
@@ -111,8 +111,8 @@ verb man() {
 }  // namespace
 
 const std::vector<verb>& verbs() {
-    static const std::vector<verb> table{distance_row(), voronoi_row(), info(), sample(),     convert(),
-                                         bench_row(),    demo(),        help(), completion(), man()};
+    static const std::vector<verb> table{distance_row(), voronoi_row(), label_row(), info(), sample(),     convert(),
+                                         bench_row(),    compare_row(), demo(),      help(), completion(), man()};
     return table;
 }
 

@@ -38,11 +38,6 @@ const option trust_row = file("--trust",
                               "open borders, else 0; .png draws it",
                               &a::trust);
 
-const option picture_size{"--picture-size", "N",
-                          "about how many pixels the longest side of a picture gets, if the array "
-                          "does not have more (default 800)",
-                          &a::picture_size};
-
 const rows distance_rows{
     inputs("image or volume to read"),
     output(
@@ -55,6 +50,8 @@ const rows distance_rows{
     border,
     max_distance,
     batch_axes,
+    method,
+    timings,
     {"--squared", "", "squared distances instead: integers where the spacing is integral", &a::squared},
     {"--dtype",
      "TYPE",
@@ -81,21 +78,32 @@ const rows distance_rows{
     json,
     quiet};
 
+option optional_inputs(const std::string& what) {
+    option row = inputs(what);
+    row.required = false;
+    return row;
+}
+
 const rows voronoi_rows{
-    inputs("seeds to read"),
+    optional_inputs("seeds to read; none with --random-sites"),
     output(
-        "where the indices go, by suffix: .npy .nrrd and others that hold int64; .png draws a picture; '-' is NPY on "
-        "stdout"),
+        "where the indices go, by suffix: .npy .nrrd and others that hold int64; .png draws a picture; .pgm a gray for "
+        "each site; '-' is NPY on stdout"),
     file("--labels",
          "the seeds' values carried to their cells, in the seeds' type: labels grow without running into each other; "
          ".png draws them",
          &a::labels),
     file("--distances", "also write the distances, float32; .png draws them", &a::distances),
+    {"--random-sites", "N", "instead of an INPUT: so many random cells of a grid are sites", &a::random_sites},
+    {"--size", "AxBxC", "cells of that grid along each axis in array order (default 512x512)", &a::size},
+    seed,
     sites("nonzero"),
     cell,
     border,
     max_distance,
     batch_axes,
+    method,
+    timings,
     file("--weights",
          "array of the seeds' shape with a weight for every seed, in squared units of the spacing: the power diagram, "
          "where a seed of weight R*R reaches as far as a ball of radius R",
@@ -175,7 +183,8 @@ verb voronoi_row() {
         voronoi_rows,
         "nearfield sample random -o seeds.npy --size 200x300 --density 0.002\n"
         "nearfield voronoi seeds.npy -o nearest.npy --picture voronoi.png\n"
-        "nearfield voronoi seeds.npy --labels grown.npy --max-distance 10",
+        "nearfield voronoi seeds.npy --labels grown.npy --max-distance 10\n"
+        "nearfield voronoi --random-sites 500 --size 320x320 --method jump-flood -o out.pgm --timings",
         field_verb};
 }
 

@@ -8,7 +8,9 @@ namespace nearfield::cli {
 
 [[nodiscard]] verb distance_row();
 [[nodiscard]] verb voronoi_row();
+[[nodiscard]] verb label_row();
 [[nodiscard]] verb bench_row();
+[[nodiscard]] verb compare_row();
 
 namespace rows_shared {
 
@@ -36,6 +38,10 @@ inline const option cell{"--spacing", "A,B,...",
                          "size of a cell along each axis in array order, or one value for all; overrides the file's",
                          &arguments::spacing};
 inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
+inline const option picture_size{"--picture-size", "N",
+                                 "about how many pixels the longest side of a picture gets, if the array "
+                                 "does not have more (default 800)",
+                                 &arguments::picture_size};
 inline const option slice{
     "--slice", "AXIS:INDEX",
     "which plane of a volume to draw; a negative index counts from the end; without it, the three middle planes",
@@ -47,6 +53,13 @@ inline const option density{"--density", "F",
 inline const option feature{"--scale", "N",
                             "size of a feature in cells: blob, cell, corridor, thickest vessel, square, diameter",
                             &arguments::scale};
+
+inline const option method{
+    "--method", "NAME[:SWITCHES]",
+    "compute by a published method instead of the exact engine: jump-flood:order=doubling,after=1 and the like; "
+    "docs/methods.md lists them",
+    &arguments::by_method};
+inline const option timings{"--timings", "", "print a table of the method's stages", &arguments::timings};
 
 inline option input(const std::string& help) { return {"INPUT", "INPUT", help, &arguments::input, {}, true, true}; }
 inline option output(const std::string& help, bool required = false) {

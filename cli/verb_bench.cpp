@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/compute.hpp"
-#include "cli/load.hpp"
+#include "cli/load_or_sample.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/report.hpp"
@@ -37,22 +37,12 @@ bench_outputs allocate(const arguments& args, const loaded& input, const distanc
     return made;
 }
 
-loaded bench_input(const arguments& args) {
-    if (!args.input.empty()) return load(args.input, args);
-    loaded made;
-    made.image = make_sample(sample_kind_of(args.kind),
-                             {args.size.empty() ? std::vector<std::int64_t>{256, 256, 256} : parse_size(args.size),
-                              args.seed, args.density, args.scale, false});
-    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, args.batch_axes);
-    return made;
-}
-
 }  // namespace
 
 int bench_verb(const arguments& args) {
     if (args.repeat < 1 || args.repeat > 1'000'000)
         throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
-    const loaded input = bench_input(args);
+    const loaded input = load_or_sample(args, {256, 256, 256});
     const distance_options options = options_for(args, sites::nonzero, input);
     const bench_outputs out = allocate(args, input, options);
     const computed run =

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <unordered_map>
 
 #include "cli/compute.hpp"
+#include "cli/label_words.hpp"
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
@@ -12,6 +12,8 @@
 #include "cli/report.hpp"
 #include "cli/sample.hpp"
 #include "cli/values.hpp"
+#include "edge/label_run.hpp"
+#include "nearfield/components.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -35,7 +37,7 @@ struct demo {
         stop_if_interrupted();
     }
 
-    /// Depth inside the shapes, lines of equal distance around them, and the cells that belong to each.
+    /// Depth inside the shapes, lines of equal distance around them, the cells that belong to each, and the shapes one by one.
     void draw(const loaded& input, const std::string& name) {
         const sheet on = arrange(input.image.shape, input.per_axis, {}, input.rows_up);
         io::array field = io::make_array(dtype::float32, input.image.shape);
@@ -57,6 +59,23 @@ struct demo {
         run = field_of(sites::nonzero);
         save(draw_voronoi(on, field, input.per_axis, group_seeds(input.image, false)), "voronoi", name, input,
              std::move(run));
+        save_components(on, name, input);
+    }
+
+    /// Of cells of equal value, so that an atlas shows its regions.
+    void save_components(const sheet& on, const std::string& name, const loaded& input) {
+        io::array labels = io::make_array(dtype::int32, input.image.shape);
+        label_options options;
+        options.criterion = is_floating(input.image.type) ? criterion::nonzero : criterion::equal;
+        options.connectivity = static_cast<int>(input.image.shape.size());
+        label_fields<host> out;
+        out.label = labels.out();
+        const io::array values = comparable(input.image);
+        const any_input<host> image = values.shape.empty() ? input.image.in() : values.in();
+        computed run = compute(
+            args, placed_call{[&](const host& here) { label(here, image, out, options); },
+                              [&](int gpu, int, int) { return edge::label_on_device(gpu, image, out, options); }});
+        save(draw_labels(on, labels), "components", name, input, std::move(run));
     }
 };
 
@@ -74,15 +93,11 @@ bool is_gray(const io::array& image) {
     });
 }
 
-/// Clears connected groups smaller than one in ten thousand cells: noise, which would get Voronoi cells of its own.
+/// Clears components smaller than one in ten thousand cells: noise, which would get Voronoi cells of its own.
 void drop_specks(io::array& mask) {
-    auto* cells = reinterpret_cast<std::uint8_t*>(mask.data.get());
-    const auto group_of = group_seeds(mask, false);
-    std::unordered_map<std::int64_t, std::int64_t> sizes;
-    for (std::int64_t i = 0; i < mask.cells(); ++i)
-        if (cells[i] != 0) ++sizes[group_of(i)];
-    for (std::int64_t i = 0; i < mask.cells(); ++i)
-        if (cells[i] != 0 && sizes[group_of(i)] * 10'000 < mask.cells()) cells[i] = 0;
+    label_options touching;
+    touching.connectivity = 2;
+    remove_small(host{}, mask.in(), mask.out(), (mask.cells() + 9'999) / 10'000, touching);
 }
 
 loaded demo_input(const arguments& args, const std::string& path, const std::vector<std::int64_t>& size) {

@@ -10,6 +10,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/field_run.hpp"
+#include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
@@ -94,7 +95,8 @@ std::string summary(const arguments& args, const std::vector<field_run>& runs, c
                        files.empty() ? "" : " -> ", fmt::join(files, ", "));
 }
 
-void report(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted, const computed& done) {
+void report(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted, const computed& done,
+            const method_report& took) {
     json_report said = start_report(args);
     std::int64_t cells = 0;
     for (const field_run& run : runs) cells += run.input.image.cells();
@@ -102,6 +104,7 @@ void report(const arguments& args, const std::vector<field_run>& runs, const out
     else
         for (const field_run& run : runs) said["inputs"].push_back(describe_run(args, run));
     said["run"] = describe(done, cells);
+    if (uses_method(args)) said["run"].update(describe_method(args, took));
     finish(args, said, summary(args, runs, wanted, done), wanted.stdout_carries_data);
 }
 
@@ -164,17 +167,24 @@ void run_fields(const arguments& args, const outputs& wanted) {
     }
     make_folders(wanted);
     for (field_run& run : runs) allocate(run, args, wanted, true);
-    const computed done = compute_all(args, runs);
+    method_report took;
+    const computed done = uses_method(args) ? compute_by_method(args, runs.front(), took) : compute_all(args, runs);
     if (!done.note.empty()) note(args, done.note);
     for (const field_run& run : runs) note_if_empty(args, run);
+    const stopwatch saving;
     for (const field_run& run : runs) save(run, args);
-    report(args, runs, wanted, done);
+    if (args.timings && !args.json)
+        print_stages(wanted.stdout_carries_data, runs.front(), took, done, saving.milliseconds());
+    report(args, runs, wanted, done, took);
 }
 
 }  // namespace
 
-int field_verb(const arguments& args) {
+int field_verb(const arguments& typed) {
+    arguments args = typed;
+    name_random_sites(args);
     const outputs wanted = outputs_of(args);
+    check_method_words(args);
     // Wrong words are found before a large file is read.
     static_cast<void>(options_of(args, sites::zero));
     try {

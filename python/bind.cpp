@@ -5,6 +5,7 @@
 
 #include "nearfield/nearfield.hpp"
 #include "python/bind_call.hpp"
+#include "python/bind_label.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -125,6 +126,9 @@ NB_MODULE(_core, m) {
     bind_array(m);
     bind_device(m);
     bind_chamfer(m);
+    bind_methods(m);
+    bind_label(m);
+    bind_components(m);
     nb::class_<distance_options>(m, "Options")
         .def(
             "__init__",

@@ -14,7 +14,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
 PAGE = ROOT / "docs" / "python-gallery.md"
-ORDER = ("grow_cells", "offset_contours", "anisotropic_volume", "mosaic", "periodic_texture", "batch_of_masks")
+ORDER = (
+    "measure_components",
+    "grow_cells",
+    "offset_contours",
+    "anisotropic_volume",
+    "mosaic",
+    "periodic_texture",
+    "batch_of_masks",
+    "link_propagation",
+)
 HEAD = """# What can be made of it in Python
 
 Each picture is made by the script below it, a file of [docs/examples](examples); what they share, colours and lines, is

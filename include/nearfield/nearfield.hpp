@@ -2,9 +2,13 @@
 #pragma once
 
 #include "nearfield/chamfer.hpp"
+#include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
+#include "nearfield/label.hpp"
+#include "nearfield/link_propagation.hpp"
+#include "nearfield/methods.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/voronoi.hpp"

@@ -1,4 +1,4 @@
-"""Exact Euclidean distance fields and nearest-site (Voronoi) fields of images and volumes.
+"""Exact Euclidean distance fields, nearest-site (Voronoi) fields and connected components of images and volumes.
 
 On the CPU and on NVIDIA GPUs, with the same bits from both: arrays of NumPy, CuPy, PyTorch and JAX go in, arrays of the
 same kind on the same device come out.
@@ -10,26 +10,57 @@ array([[1.4142135, 1.       , 1.4142135],
 """
 
 from nearfield import _core
+from nearfield._component_table import ComponentTable
+from nearfield._components import (
+    Components,
+    Contacts,
+    LabelLists,
+    component_statistics,
+    components,
+    contacts,
+    label_lists,
+    relabel,
+    remove_small,
+)
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
 from nearfield._info import Device, Info, devices, info, release_device_memory
+from nearfield._label import label
+from nearfield._methods import Comparison, Stage, compare
 from nearfield._plan import Pass, Plan, plan
+from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._voronoi import expand_labels, voronoi
 
 __version__: str = _core.version
 
 __all__ = [
     "Cancelled",
+    "Comparison",
+    "ComponentTable",
+    "Components",
+    "Contacts",
     "Device",
     "Info",
+    "LabelLists",
     "Pass",
     "Plan",
+    "PropagationReport",
+    "Stage",
     "__version__",
+    "component_statistics",
+    "components",
+    "contacts",
+    "compare",
     "devices",
     "distance_transform",
     "expand_labels",
     "info",
+    "label",
+    "label_by_propagation",
+    "label_lists",
     "plan",
+    "relabel",
     "release_device_memory",
+    "remove_small",
     "voronoi",
 ]

@@ -131,10 +131,10 @@ def _staged(
     framework: Framework, array: Any, out: list[Any], request: Request, weights: Any, ordinal: int
 ) -> list[Any]:
     """Arrays of the host on a device: the library copies contiguous memory there and back."""
-    views = [_as_numpy(x) for x in out]
+    views = [as_numpy(x) for x in out]
     packed = [v if v.flags.c_contiguous else np.empty(v.shape, v.dtype) for v in views]
-    image = np.ascontiguousarray(_as_numpy(array))
-    scales = None if weights is None else np.ascontiguousarray(_as_numpy(weights))
+    image = np.ascontiguousarray(as_numpy(array))
+    scales = None if weights is None else np.ascontiguousarray(as_numpy(weights))
     _core.run_staged(
         NUMPY.describe("image", image, False),
         _described(request, packed),
@@ -148,7 +148,7 @@ def _staged(
     return out
 
 
-def _as_numpy(x: Any) -> np.ndarray[Any, Any]:
+def as_numpy(x: Any) -> np.ndarray[Any, Any]:
     if isinstance(x, np.ndarray):
         return x
     return x.numpy() if hasattr(x, "numpy") else np.from_dlpack(x)

@@ -34,5 +34,16 @@ class _InGraph:
 
         return _torch.compute_in_graph(image, request, weights, device, threads)
 
+    def label(
+        self, image: Any, keywords: dict[str, Any], return_num: bool, dtype: Any, given: bool, device: Any, threads: Any
+    ) -> Any:
+        if return_num or given:
+            raise TypeError(
+                "within torch.compile nearfield.label takes no out=, progress= or return_num=; use labels.max()"
+            )
+        from nearfield import _torch
+
+        return _torch.label_in_graph(image, keywords, dtype, device, threads)
+
 
 in_graph = _InGraph()

@@ -32,6 +32,32 @@ class Options:
         batch_axes: int,
     ) -> None: ...
 
+class LabelOptions:
+    def __init__(
+        self,
+        connectivity: int,
+        criterion: str,
+        tolerance: int | float,
+        background: int | float | None,
+        channels: bool,
+        norm: str,
+        periodic: Sequence[bool],
+        batch_axes: int,
+        steps: Sequence[int],
+        smallest: int,
+        largest: int,
+        keep_largest: int,
+        clear_border: bool,
+    ) -> None: ...
+
+class Place:
+    def __init__(self, ordinal: int, stream: int, threads: int) -> None: ...
+
+class PropagationOptions:
+    def __init__(
+        self, links: bool, neighbours: bool, masters: bool, hooked: bool, gather_length: int, most_rounds: int
+    ) -> None: ...
+
 class DeviceMemory:
     def __init__(self, ordinal: int, bytes: int) -> None: ...
     @property
@@ -62,6 +88,27 @@ def run_on_stream(
     ordinal: int,
     stream: int,
 ) -> None: ...
+def run_method_on_host(
+    image: Array,
+    out: tuple[Array | None, ...],
+    options: Options,
+    method: str,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+def run_method_on_device(
+    image: Array,
+    out: tuple[Array | None, ...],
+    options: Options,
+    method: str,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+) -> dict[str, Any]: ...
+def compare_sites(
+    image: Array, index: Array, error: Array | None, options: Options, threads: int
+) -> dict[str, Any]: ...
+def method_text(method: str) -> str: ...
 def run_staged(
     image: Array, out: tuple[Array | None, ...], options: Options, weights: Array | None, ordinal: int
 ) -> None: ...
@@ -81,6 +128,42 @@ def chamfer(
     first_found: bool,
     threads: int,
 ) -> None: ...
+def label_on_host(
+    image: Array,
+    label: Array | None,
+    count: Array | None,
+    make_tables: Callable[[int], tuple[Array | None, ...]] | None,
+    options: LabelOptions,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def label_on_stream(
+    image: Array,
+    label: Array | None,
+    images: int,
+    make_tables: Callable[[int], tuple[Array | None, ...]] | None,
+    options: LabelOptions,
+    ordinal: int,
+    stream: int,
+) -> list[int]: ...
+def label_staged(
+    image: Array,
+    label: Array | None,
+    count: Array | None,
+    make_tables: Callable[[int], tuple[Array | None, ...]] | None,
+    options: LabelOptions,
+    ordinal: int,
+) -> None: ...
+def label_type(shape: Sequence[int], options: LabelOptions) -> str: ...
+def component_statistics(labels: Array, tables: tuple[Array | None, ...], place: Place) -> None: ...
+def label_list_offsets(labels: Array, offsets: Array, runs: bool, place: Place) -> None: ...
+def label_lists(labels: Array, offsets: Array, entries: Array, runs: bool, place: Place) -> None: ...
+def relabel(labels: Array, out: Array, counted: bool, place: Place) -> int: ...
+def remove_small(image: Array, out: Array, smallest: int, options: LabelOptions, place: Place) -> None: ...
+def contacts(labels: Array, connectivity: int, spacing: Sequence[float], place: Place) -> bytes: ...
+def label_by_propagation(
+    image: Array, out: Array, options: LabelOptions, propagation: PropagationOptions, place: Place
+) -> dict[str, Any]: ...
 def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def query_system() -> dict[str, Any]: ...
 def release_device_memory() -> None: ...

@@ -11,6 +11,7 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import compute
 from nearfield._compiled import in_graph
+from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, request_for
 
@@ -76,8 +77,9 @@ def distance_transform(
         Filled instead of new arrays; same device as `image`. May not overlap each other or `image`.
     batch_axes : int
         Leading axes that number images, each solved by itself. Coordinates and linear indices are within an image.
-    method : {'exact'}
-        How it is computed.
+    method : str
+        How it is computed: 'exact', or a published method with its switches, such as 'jump-flood:after=1', for study;
+        docs/methods.md lists them. These take 1 to 3 axes, the fields above, `spacing`, `sites` and `max_distance`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
     threads : int, optional
@@ -147,14 +149,17 @@ def distance_transform(
     if not fields:
         raise ValueError("nothing is asked for; give at least one of return_distances, return_indices, return_labels")
     request = request._replace(fields=tuple(fields))
+    if method != "exact":
+        filled, _ = compute_by_method(image, request, given, method, device=device, threads=threads, progress=progress)
+        return filled[0] if len(filled) == 1 else tuple(filled)
     run = in_graph if in_graph.serves(image) else compute
     filled = run(image, request, given, device=device, threads=threads, progress=progress)
     return filled[0] if len(filled) == 1 else tuple(filled)
 
 
 def check_method(method: str) -> None:
-    if method != "exact":
-        raise ValueError(f"method is {method!r}; give 'exact'")
+    """Throws for a name that is none, before arrays are looked at."""
+    _core.method_text(method)
 
 
 def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], request: Request) -> str:

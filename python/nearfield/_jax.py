@@ -108,6 +108,11 @@ def _traced(call: Callable[..., list[Any]], inputs: list[Any], request: Request)
 _held: list[tuple[_core.StreamMark, Any]] = []
 
 
+def hold(ordinal: int, stream: int, inputs: list[_core.Array]) -> None:
+    _held[:] = [each for each in _held if not each[0].passed()]
+    _held.append((_core.StreamMark(ordinal, stream), inputs))
+
+
 class _Answer:
     """Memory of ours as an array that JAX can take over; JAX's stream waits for ours, the host does not."""
 
@@ -140,8 +145,7 @@ def _on_device(inputs: list[Any], request: Request, name: str, ordinal: int) -> 
     _core.run_on_stream(
         described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream
     )
-    _held[:] = [each for each in _held if not each[0].passed()]
-    _held.append((_core.StreamMark(ordinal, stream), described))
+    hold(ordinal, stream, described)
     return [jax.dlpack.from_dlpack(_Answer(m, shape, dtype, ordinal, stream)) for m, shape, dtype in memory.values()]
 
 

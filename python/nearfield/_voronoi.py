@@ -8,6 +8,7 @@ from nearfield._arrays import framework_of
 from nearfield._call import compute
 from nearfield._compiled import in_graph
 from nearfield._distance import Indices, add_indices, check_method, element_type
+from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, border_of, count_of, max_distance_of, spacing_of
 
@@ -90,6 +91,13 @@ def voronoi(
         max_distance=max_distance_of(max_distance),
         batch_axes=batch,
     )
+    if method != "exact":
+        if weights is not None:
+            raise ValueError(f"weights do not go with method={method!r}; leave one of them out")
+        filled, _ = compute_by_method(
+            seeds, request, given, method, name="seeds", device=device, threads=threads, progress=progress
+        )
+        return filled[0] if len(filled) == 1 else tuple(filled)
     run = in_graph if in_graph.serves(seeds) else compute
     filled = run(
         seeds, request, given, name="seeds", weights=weights, device=device, threads=threads, progress=progress

@@ -1,4 +1,4 @@
-"""The distance functions of `scipy.ndimage`, with its signatures, types, in-place rules and error types.
+"""The distance functions of `scipy.ndimage`, `label` and `find_objects`, with its signatures, types, in-place rules and errors.
 
 ``from nearfield import ndimage`` in place of ``from scipy import ndimage``. All of them take linear time and use all
 cores. Deliberate differences:
@@ -13,6 +13,9 @@ cores. Deliberate differences:
   have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops after two
   passes, too early where steps along the axes are missing).
 - `distances` and `indices` that are no arrays are a TypeError; images have up to 8 axes.
+- `label` takes every byte order and any real type; a `structure` that is not symmetric is a ValueError (SciPy:
+  AssertionError), an `output` that is read-only is refused (SciPy writes it). Numbers come in C order whatever the memory order
+  of `output` (SciPy's go along its first axis where that is the contiguous one). `find_objects` takes bool without `max_label`.
 """
 
 from __future__ import annotations
@@ -25,8 +28,9 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, check_axes, framework_of
 from nearfield._distance import distance_transform
 from nearfield._scipy import Array, Output, Sampling, answer, array_of, check_asked, lengths_of, mask_of
+from nearfield._scipy_label import find_objects, label
 
-__all__ = ["distance_transform_bf", "distance_transform_cdt", "distance_transform_edt"]
+__all__ = ["distance_transform_bf", "distance_transform_cdt", "distance_transform_edt", "find_objects", "label"]
 
 _CITY_BLOCK = ("taxicab", "cityblock", "manhattan")
 

@@ -67,6 +67,13 @@ void release(int ordinal, void* data) noexcept {
     if (before != ordinal) cudaSetDevice(before);
 }
 
+void read_back(int ordinal, void* stream, void* to, const void* from, std::int64_t bytes) {
+    const current_device current(ordinal);
+    const auto on = static_cast<cudaStream_t>(stream);
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, on), "copying the answer");
+    check(cudaStreamSynchronize(on), "waiting for the answer");
+}
+
 void* mark(int ordinal, void* stream) {
     const current_device current(ordinal);
     return recorded(static_cast<cudaStream_t>(stream));

@@ -33,6 +33,9 @@ void order_after(int ordinal, void* later, void* earlier);
 [[nodiscard]] void* reserve(int ordinal, std::int64_t bytes);
 void release(int ordinal, void* data) noexcept;
 
+/// Copies from a device once `stream` has come this far, and waits.
+void read_back(int ordinal, void* stream, void* to, const void* from, std::int64_t bytes);
+
 /// Something to ask later whether a stream has come this far.
 [[nodiscard]] void* mark(int ordinal, void* stream);
 [[nodiscard]] bool has_passed(void* marked);

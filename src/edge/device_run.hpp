@@ -9,6 +9,7 @@ namespace nearfield::edge {
 
 struct device_timing {
     double copy_ms = 0;                ///< both ways
+    double upload_ms = 0;              ///< of that, to the device
     std::vector<double> compute_ms{};  ///< one for each repeat, by the device's own clock
 };
 

@@ -1,5 +1,6 @@
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
+#include "edge/label_run.hpp"
 
 namespace nearfield::edge {
 namespace {
@@ -12,6 +13,13 @@ namespace {
 }  // namespace
 
 device_timing run_on_device(int, const work<host>&, int, int) { refuse(); }
+device_timing label_on_device(int, const any_input<host>&, const label_fields<host>&, const label_options&) {
+    refuse();
+}
+device_timing propagate_on_device(int, const any_input<host>&, const any_output<host>&, const label_options&,
+                                  const propagation_options&, propagation_report&) {
+    refuse();
+}
 
 current_device::current_device(int) { refuse(); }
 current_device::~current_device() = default;
@@ -20,6 +28,7 @@ void* own_stream(int) { refuse(); }
 void order_after(int, void*, void*) { refuse(); }
 void* reserve(int, std::int64_t) { refuse(); }
 void release(int, void*) noexcept {}
+void read_back(int, void*, void*, const void*, std::int64_t) { refuse(); }
 void* mark(int, void*) { refuse(); }
 bool has_passed(void*) { return true; }
 void forget(void*) noexcept {}

@@ -1,10 +1,12 @@
 // One call of the library, whichever of its overloads that is.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "nearfield/distance.hpp"
+#include "nearfield/methods.hpp"
 #include "nearfield/voronoi.hpp"
 
 namespace nearfield::edge {
@@ -15,6 +17,8 @@ struct work {
     std::vector<job<Place>> jobs;
     any_input<Place> weights{};  ///< where wanted: the power diagram of the only job
     distance_options options{};
+    std::optional<method> by{};       ///< instead of the engine, for the only job
+    method_report* report = nullptr;  ///< and what it took
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;
@@ -26,7 +30,10 @@ struct work {
 template <class Place>
 void run(const Place& on, const work<Place>& what) {
     const job<Place>& first = what.jobs.front();
-    if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
+    if (what.by) {
+        const method_report took = nearest_sites(*what.by, on, first.image, first.out, what.options);
+        if (what.report != nullptr) *what.report = took;
+    } else if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
     else if (what.jobs.size() == 1) distance_transform(on, first.image, first.out, what.options);
     else distance_transform(on, std::span<const job<Place>>(what.jobs), what.options);
 }

@@ -287,6 +287,48 @@ TEST(VoronoiPicture, BordersLimitsAndWeightsMoveTheLines) {
     EXPECT_EQ(limited.at(218, 30), limited.at(200, 45));
 }
 
+TEST(LabelPicture, NeighboursHaveOtherColoursAndBackgroundIsBlack) {
+    // 30 by 30 labels side by side, a row of background below them.
+    constexpr int side = 30;
+    io::array labels = io::make_array(dtype::int32, {side + 1, side});
+    auto* cells = reinterpret_cast<std::int32_t*>(labels.data.get());
+    for (int i = 0; i < side * (side + 1); ++i) cells[i] = i < side * side ? i + 1 : 0;
+    const sheet on = arrange(labels.shape, {1, 1}, {.size = 31 * 8}, false);
+    picture drawn = draw_labels(on, labels);
+    const int cell = drawn.width / side, half = cell / 2;
+    const auto middle = [&](int row, int column) {
+        return to_oklab(drawn.at(column * cell + half, row * cell + half));
+    };
+    double least = 1;
+    for (int row = 0; row + 1 < side; ++row)
+        for (int column = 0; column + 1 < side; ++column)
+            least = std::min({least, difference(middle(row, column), middle(row, column + 1)),
+                              difference(middle(row, column), middle(row + 1, column))});
+    EXPECT_GT(least, 0.1);
+    EXPECT_LT(middle(side, 3).lightness, 0.25);
+    // Cells this large have a line between them, and none towards the background.
+    EXPECT_LT(to_oklab(drawn.at(cell, half)).lightness, middle(0, 1).lightness);
+    EXPECT_EQ(drawn.at(half, side * cell - 1), drawn.at(half, (side - 1) * cell + half));
+}
+
+TEST(LabelPicture, TakesEveryTypeAndNumbersOfABatchApart) {
+    for (const dtype type : {dtype::uint16, dtype::int64, dtype::uint64}) {
+        io::array labels = io::make_array(type, {2, 3});
+        std::fill_n(labels.data.get(), labels.bytes(), std::byte{0});
+        labels.data[0] = std::byte{7};
+        const sheet on = arrange(labels.shape, {1, 1}, {}, false);
+        picture drawn = draw_labels(on, labels);
+        EXPECT_GT(to_oklab(drawn.at(0, 0)).lightness, 0.5);
+        EXPECT_LT(to_oklab(drawn.at(drawn.width - 1, drawn.height - 1)).lightness, 0.25);
+    }
+    const io::array batch = array_of<std::uint8_t>({2, 1, 2}, {1, 1, 1, 1});
+    const sheet on = arrange(batch.shape, {1, 1, 1}, {.batch_axes = 1}, false);
+    picture drawn = draw_labels(on, batch);
+    const panel& first = on.panels[0];
+    const panel& second = on.panels[1];
+    EXPECT_NE(drawn.at(first.left, first.top), drawn.at(second.left, second.top));
+}
+
 TEST(TrustPicture, HasAColourForEach) {
     picture drawn = draw_trust(arrange({1, 2}, {1, 1}, {}, false), array_of<std::uint8_t>({1, 2}, {1, 0}));
     EXPECT_NE(drawn.at(0, 0), drawn.at(drawn.width - 1, 0));

@@ -15,7 +15,7 @@ import zlib
 
 from program_case import PROGRAM, Case, npy, parse_npy
 
-VERBS = ["distance", "voronoi", "info", "sample", "convert", "bench", "demo", "help", "completion", "man"]
+VERBS = ["distance", "voronoi", "label", "info", "sample", "convert", "bench", "demo", "help", "completion", "man"]
 
 
 class Examples(Case):
@@ -272,7 +272,7 @@ class Reports(Case):
         self.assertGreater(
             json.loads(self.run_program("bench", "--size", "64x64", "--json").stdout)["run"]["mcells_per_s"], 0
         )
-        self.assertEqual(len(json.loads(self.run_program("demo", "-o", "d", "--json").stdout)["pictures"]), 6)
+        self.assertEqual(len(json.loads(self.run_program("demo", "-o", "d", "--json").stdout)["pictures"]), 8)
 
     def test_quiet_is_quiet(self):
         done = self.run_program("sample", "one", "-o", "s.npy", "-q")
@@ -283,7 +283,7 @@ class Reports(Case):
     def test_pictures_are_whole_pngs(self):
         self.run_program("demo", "-o", "d")
         pictures = sorted((self.folder / "d").iterdir())
-        self.assertEqual(len(pictures), 6)
+        self.assertEqual(len(pictures), 8)
         for path in pictures:
             data, at, pixels = path.read_bytes(), 8, b""
             while at < len(data):

@@ -16,7 +16,11 @@ endif()
 
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(engine ${CMAKE_CURRENT_BINARY_DIR}/on_cpu)
-file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/base/*.cu* ${PROJECT_SOURCE_DIR}/src/exact/*.cu*)
+set(patterns)
+foreach(room banding base brushfire chamfer components exact jump_flood label link_propagation methods plane_sweep)
+  list(APPEND patterns ${PROJECT_SOURCE_DIR}/src/${room}/*.cu*)
+endforeach()
+file(GLOB device_sources CONFIGURE_DEPENDS ${patterns})
 set(translated)
 foreach(source IN LISTS device_sources)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})
@@ -30,22 +34,46 @@ add_custom_command(OUTPUT ${engine}/translated BYPRODUCTS ${translated}
   COMMAND ${CMAKE_COMMAND} -E touch ${engine}/translated
   DEPENDS ${device_sources} ${here}/translate.cmake VERBATIM)
 
-set(tests device_test device_large_test device_engine workspace_test options_device_engine options_device_test options_tiles_test)
-list(TRANSFORM tests PREPEND ${PROJECT_SOURCE_DIR}/tests/exact/)
-list(TRANSFORM tests APPEND .cpp)
-add_executable(test_exact_device_on_cpu ${engine}/translated ${as_cpp} ${here}/threads.cpp ${here}/runtime.cpp ${PROJECT_SOURCE_DIR}/src/base/system.cpp ${tests})
-set_target_properties(test_exact_device_on_cpu PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${NEARFIELD_DEVICE_ON_CPU}>>)
-target_compile_definitions(test_exact_device_on_cpu PRIVATE NEARFIELD_HAS_CUDA=1 NEARFIELD_VERSION="${PROJECT_VERSION}")
+# All rooms' kernels, compiled once. What stands here is found before what the library has for a GPU or for having none.
+add_library(nearfield_on_cpu OBJECT EXCLUDE_FROM_ALL ${engine}/translated ${as_cpp} ${here}/threads.cpp ${here}/runtime.cpp
+  ${PROJECT_SOURCE_DIR}/src/base/system.cpp)
+target_compile_definitions(nearfield_on_cpu PUBLIC NEARFIELD_HAS_CUDA=1 NEARFIELD_VERSION="${PROJECT_VERSION}")
 # Before the folders of a toolkit and of the sources, whose files these stand for. Warnings are the GPU build's.
-target_include_directories(test_exact_device_on_cpu BEFORE PRIVATE
+target_include_directories(nearfield_on_cpu BEFORE PUBLIC
   ${here}/include ${engine} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-target_compile_options(test_exact_device_on_cpu PRIVATE -w -O1 -ffp-contract=off)
-# What stands here is found before what the library has for a GPU or for having none.
-target_link_libraries(test_exact_device_on_cpu PRIVATE nearfield_exact_tests nearfield::nearfield fmt::fmt GTest::gtest_main rapidcheck)
+target_compile_options(nearfield_on_cpu PUBLIC -w -O1 -ffp-contract=off)
+target_link_libraries(nearfield_on_cpu PUBLIC nearfield::nearfield fmt::fmt GTest::gtest rapidcheck)
+
+# A room's program: nearfield_on_cpu_test(room, its tests, the library that they share).
+function(nearfield_on_cpu_test room tests shared)
+  set(program test_${room}_device_on_cpu)
+  list(TRANSFORM tests PREPEND ${PROJECT_SOURCE_DIR}/tests/)
+  list(TRANSFORM tests APPEND .cpp)
+  add_executable(${program} ${tests})
+  set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${NEARFIELD_DEVICE_ON_CPU}>>)
+  target_link_libraries(${program} PRIVATE nearfield_on_cpu ${shared} GTest::gtest_main)
+endfunction()
+set(of_exact device_test device_large_test device_engine workspace_test options_device_engine options_device_test options_tiles_test)
+list(TRANSFORM of_exact PREPEND exact/)
+nearfield_on_cpu_test(exact "${of_exact}" nearfield_exact_tests)
+set(of_label exact/device_engine label/device_engine label/device_test)
+nearfield_on_cpu_test(label "${of_label}" nearfield_label_tests)
+nearfield_on_cpu_test(components "exact/device_engine;components/device_test" nearfield_components_tests)
+nearfield_on_cpu_test(link_propagation "exact/device_engine;link_propagation/device_test" nearfield_link_propagation_tests)
+set(of_methods exact/device_engine methods/device_engine methods/device_test banding/device_test plane_sweep/device_test)
+nearfield_on_cpu_test(methods "${of_methods}" nearfield_method_tests)
 
 if(NEARFIELD_DEVICE_ON_CPU)
   # Half a minute of processor time. Of the rest one test must fail here: streams do not run beside the caller.
   add_test(NAME device_on_cpu COMMAND test_exact_device_on_cpu
     --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:OptionsDevice.*Grids*-*40x41x43:*1025x3x5)
   set_tests_properties(device_on_cpu PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
+  add_test(NAME components_device_on_cpu COMMAND test_components_device_on_cpu)
+  set_tests_properties(components_device_on_cpu PROPERTIES LABELS components_device_on_cpu TIMEOUT 600)
+  add_test(NAME label_device_on_cpu COMMAND test_label_device_on_cpu)
+  set_tests_properties(label_device_on_cpu PROPERTIES LABELS label_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.1)
+  add_test(NAME link_propagation_device_on_cpu COMMAND test_link_propagation_device_on_cpu --gtest_filter=-*HilbertCurve:*ManyMasters:*TwentyRuns*)
+  set_tests_properties(link_propagation_device_on_cpu PROPERTIES LABELS link_propagation_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.1)
+  add_test(NAME methods_device_on_cpu COMMAND test_methods_device_on_cpu --gtest_filter=-*Larger*)
+  set_tests_properties(methods_device_on_cpu PROPERTIES LABELS methods_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.1)
 endif()

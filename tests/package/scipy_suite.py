@@ -1,6 +1,7 @@
-"""A pytest plugin: SciPy's own tests of its distance functions, with ours in their place.
+"""A pytest plugin: SciPy's own tests of its distance functions, of label and of find_objects, with ours in their place.
 
 python -m pytest -p scipy_suite --pyargs scipy.ndimage.tests.test_morphology -k distance_transform
+python -m pytest -p scipy_suite --pyargs scipy.ndimage.tests.test_measurements -k "label or find_objects"
 """
 
 import collections
@@ -14,6 +15,7 @@ DIFFERENT = {
     "test_distance_transform_cdt05": "expects the bytes of a float64 metric array to be read as flags; ours reads numbers"
 }
 NAMES = ("distance_transform_edt", "distance_transform_cdt", "distance_transform_bf")
+LABEL_NAMES = ("label", "find_objects")
 
 calls = collections.Counter()
 
@@ -36,9 +38,9 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_runtestloop():
     """The tests look the functions up when they run, and SciPy's decorators know only SciPy's while collecting."""
-    for name in NAMES:
+    for name in NAMES + LABEL_NAMES:
         setattr(scipy.ndimage, name, counted(name))
 
 
 def pytest_terminal_summary(terminalreporter):
-    terminalreporter.write_line("calls: " + ", ".join(f"{name} {calls[name]}" for name in NAMES))
+    terminalreporter.write_line("calls: " + ", ".join(f"{name} {calls[name]}" for name in NAMES + LABEL_NAMES))

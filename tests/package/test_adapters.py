@@ -35,7 +35,7 @@ def test_libraries_are_imported_with_their_adapter_only(module):
 def test_an_unknown_adapter():
     import nearfield.compat
 
-    with pytest.raises(AttributeError, match="it has edt, itk, nibabel"):
+    with pytest.raises(AttributeError, match="it has cc3d, edt, itk, nibabel"):
         nearfield.compat.vtk  # noqa: B018
 
 

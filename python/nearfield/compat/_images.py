@@ -6,15 +6,23 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from nearfield._components import Components, components
 from nearfield._distance import name_of
+from nearfield._label import label
 
 # What a native call returns, in this order, and by which keyword with which default it is asked for.
 _RETURNED = {
     "distance_transform": (("distance", True), ("indices", False), ("labels", False)),
     "voronoi": (("indices", True), ("labels", False), ("distance", False)),
     "expand_labels": (("indices", False), ("labels", True), ("distance", False)),
+    "label": (("components", True),),
 }
-_KEYWORD = {"distance": "return_distances", "indices": "return_indices", "labels": "return_labels"}
+_KEYWORD = {
+    "distance": "return_distances",
+    "indices": "return_indices",
+    "labels": "return_labels",
+    "components": "return_components",
+}
 _OUTPUTS = ("out", "indices_out", "labels_out")
 
 
@@ -25,7 +33,8 @@ class Opened(NamedTuple):
     spacing: tuple[float, ...]  # of the axes that are no batch axes, in array order
     batch_axes: int
     array_of: Callable[[Any], Any]  # another image of that shape; whatever is no image stays as it is
-    # The result of one field as an image: 'distance', 'labels', 'indices' (linear) or 'coordinates', and its array.
+    # The result of one field as an image: 'distance', 'labels', 'indices' (linear), 'coordinates' or 'components', and its
+    # array.
     back: Callable[[str, Any], Any]
 
 
@@ -40,9 +49,7 @@ def library(name: str) -> Any:
 
 def run(function: Callable[..., Any], opened: Opened, spacing: Any, keywords: dict[str, Any], *more: Any) -> Any:
     """`function` of the opened image; spacing is the image's own unless given."""
-    for name in _OUTPUTS:
-        if keywords.get(name) is not None:
-            raise TypeError(f"{name} is not taken here, as results are new images; leave it out, or work on the array")
+    _refuse_outputs(keywords)
     if spacing is None:
         spacing = opened.spacing
     if keywords.get("weights") is not None:
@@ -52,6 +59,31 @@ def run(function: Callable[..., Any], opened: Opened, spacing: Any, keywords: di
     if len(names) == 1:
         return opened.back(names[0], results)
     return tuple(opened.back(name, result) for name, result in zip(names, results))
+
+
+def run_label(opened: Opened, keywords: dict[str, Any]) -> Any:
+    """`nearfield.label` of the opened image."""
+    _refuse_outputs(keywords)
+    result = label(opened.array, batch_axes=opened.batch_axes, **keywords)
+    if keywords.get("return_num"):
+        return opened.back("components", result[0]), result[1]
+    return opened.back("components", result)
+
+
+def run_components(opened: Opened, spacing: Any, keywords: dict[str, Any]) -> Components:
+    """`nearfield.components` of the opened image; spacing is the image's own unless given."""
+    _refuse_outputs(keywords)
+    if keywords.get("intensity") is not None:
+        keywords = {**keywords, "intensity": opened.array_of(keywords["intensity"])}
+    lengths = opened.spacing if spacing is None else spacing
+    labels, table = components(opened.array, spacing=lengths, batch_axes=opened.batch_axes, **keywords)
+    return Components(opened.back("components", labels), table)
+
+
+def _refuse_outputs(keywords: dict[str, Any]) -> None:
+    for name in _OUTPUTS:
+        if keywords.get(name) is not None:
+            raise TypeError(f"{name} is not taken here, as results are new images; leave it out, or work on the array")
 
 
 def fields(function: str, keywords: dict[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 import nearfield
 from nearfield._request import count_of
-from nearfield.compat._images import Opened, fields, library, refuse_time, refuse_types, run
+from nearfield.compat._images import Opened, fields, library, refuse_time, refuse_types, run, run_components, run_label
 from nearfield.compat._maurer import signed_maurer
 
 itk: Any = library("itk")
@@ -83,6 +83,30 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Any = Non
     array([[7, 7, 0, 9, 9]], dtype=uint8)
     """
     return run(nearfield.expand_labels, _open(labels, spacing, keywords, "expand_labels"), spacing, keywords, distance)
+
+
+def label(image: Any, **keywords: Any) -> Any:
+    """`nearfield.label` of an ITK image, as an ITK image; keywords and results as there, axes in array order.
+
+    Examples
+    --------
+    >>> mask = itk.image_from_array(np.array([[7, 7, 0, 9]], np.uint8))
+    >>> itk.array_from_image(label(mask))
+    array([[1, 1, 0, 2]], dtype=int32)
+    """
+    return run_label(_open(image, None, keywords, "label"), keywords)
+
+
+def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
+    """`nearfield.components` of an ITK image: the labels as an ITK image, and the table, in the units of its spacing.
+
+    Examples
+    --------
+    >>> mask = itk.image_from_array(np.array([[7, 7, 0, 9]], np.uint8))
+    >>> components(mask).table.size
+    array([2, 1])
+    """
+    return run_components(_open(image, spacing, keywords, "label"), spacing, keywords)
 
 
 def signed_maurer_distance_map_image_filter(

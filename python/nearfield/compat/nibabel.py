@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import nearfield
-from nearfield.compat._images import Opened, fields, library, refuse_types, run
+from nearfield.compat._images import Opened, fields, library, refuse_types, run, run_components, run_label
 
 nib: Any = library("nibabel")
 
@@ -78,6 +78,30 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Any = Non
     array([[[7, 7, 0, 9, 9]]], dtype=uint8)
     """
     return run(nearfield.expand_labels, _open(labels, spacing, keywords, "expand_labels"), spacing, keywords, distance)
+
+
+def label(image: Any, **keywords: Any) -> Any:
+    """`nearfield.label` of a nibabel image, as a nibabel image; keywords and results as there.
+
+    Examples
+    --------
+    >>> mask = nib.Nifti1Image(np.array([[[7, 7, 0, 9]]], np.uint8), np.eye(4))
+    >>> np.asarray(label(mask).dataobj)
+    array([[[1, 1, 0, 2]]], dtype=int32)
+    """
+    return run_label(_open(image, 1.0, keywords, "label"), keywords)
+
+
+def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
+    """`nearfield.components` of a nibabel image: the labels as a nibabel image, and the table, in the units of its spacing.
+
+    Examples
+    --------
+    >>> mask = nib.Nifti1Image(np.array([[[7, 7, 0, 9]]], np.uint8), np.eye(4))
+    >>> components(mask).table.size
+    array([2, 1])
+    """
+    return run_components(_open(image, spacing, keywords, "label"), spacing, keywords)
 
 
 def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> Opened:

@@ -18,7 +18,7 @@ import numpy as np
 
 import nearfield
 from nearfield._request import count_of
-from nearfield.compat._images import Opened, library, refuse_time, refuse_types, run
+from nearfield.compat._images import Opened, library, refuse_time, refuse_types, run, run_components, run_label
 from nearfield.compat._maurer import signed_maurer
 
 sitk: Any = library("SimpleITK")
@@ -82,6 +82,30 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Any = Non
     array([[7, 7, 0, 9, 9]])
     """
     return run(nearfield.expand_labels, _open(labels, spacing, keywords), spacing, keywords, distance)
+
+
+def label(image: Any, **keywords: Any) -> Any:
+    """`nearfield.label` of a SimpleITK image, as a SimpleITK image; keywords and results as there, axes in array order.
+
+    Examples
+    --------
+    >>> mask = sitk.GetImageFromArray([[7, 7, 0, 9]])
+    >>> sitk.GetArrayFromImage(label(mask))
+    array([[1, 1, 0, 2]], dtype=int32)
+    """
+    return run_label(_open(image, None, keywords), keywords)
+
+
+def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
+    """`nearfield.components` of a SimpleITK image: the labels as a SimpleITK image, and the table, in the units of its spacing.
+
+    Examples
+    --------
+    >>> mask = sitk.GetImageFromArray([[7, 7, 0, 9]])
+    >>> components(mask).table.size
+    array([2, 1])
+    """
+    return run_components(_open(image, spacing, keywords), spacing, keywords)
 
 
 def SignedMaurerDistanceMap(

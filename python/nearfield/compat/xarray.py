@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import nearfield
-from nearfield.compat._images import Opened, library, run
+from nearfield.compat._images import Opened, library, run, run_components, run_label
 
 xr: Any = library("xarray")
 
@@ -89,6 +89,45 @@ def expand_labels(
     array([7, 7, 0, 9, 9])
     """
     return run(nearfield.expand_labels, _open(labels, spacing, batch_dims, keywords), None, keywords, distance)
+
+
+def label(image: Any, *, batch_dims: Dims = (), **keywords: Any) -> Any:
+    """`nearfield.label` of a DataArray, as one; `periodic` may be a mapping from dimensions: ``periodic={"lon": True}``.
+
+    Examples
+    --------
+    >>> ring = xr.DataArray([7, 0, 9, 0, 7], dims="lon")
+    >>> label(ring, periodic={"lon": True}).values
+    array([1, 0, 2, 0, 1], dtype=int32)
+    """
+    opened = _open(image, 1.0, batch_dims, keywords)
+    _order_periodic(image, batch_dims, keywords)
+    return run_label(opened, keywords)
+
+
+def components(image: Any, *, spacing: Any = None, batch_dims: Dims = (), **keywords: Any) -> Any:
+    """`nearfield.components` of a DataArray: the labels as one, and the table, in the units of its coordinates.
+
+    Examples
+    --------
+    >>> line = xr.DataArray([7, 7, 0, 9], dims="x", coords={"x": [0, 20, 40, 60]})
+    >>> components(line).table.centroid
+    array([[10.],
+           [60.]])
+    """
+    opened = _open(image, spacing, batch_dims, keywords)
+    _order_periodic(image, batch_dims, keywords)
+    return run_components(opened, None, keywords)
+
+
+def _order_periodic(image: Any, batch_dims: Dims, keywords: dict[str, Any]) -> None:
+    """Puts `periodic` of the keywords into array order."""
+    periodic = keywords.get("periodic")
+    if isinstance(periodic, Mapping):
+        batch = (batch_dims,) if isinstance(batch_dims, str) else tuple(batch_dims)
+        space = tuple(dim for dim in image.dims if dim not in batch)
+        _known("periodic", periodic, space)
+        keywords["periodic"] = tuple(bool(periodic.get(dim, False)) for dim in space)
 
 
 def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) -> Opened:

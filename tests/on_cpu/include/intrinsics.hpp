@@ -14,6 +14,9 @@
 struct alignas(16) int4 {
     std::int32_t x, y, z, w;
 };
+struct alignas(8) uint2 {
+    std::uint32_t x, y;
+};
 struct alignas(16) uint4 {
     std::uint32_t x, y, z, w;
 };

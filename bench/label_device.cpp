@@ -1,0 +1,174 @@
+// Times connected components on the GPU: events on the stream, runs queued one behind the other, arrays in as many copies as it
+// takes that no run finds them in the cache.
+#include <CLI/CLI.hpp>
+
+#include "device.hpp"
+#include "label.hpp"
+#include "nearfield/system.hpp"
+#include "report_json.hpp"
+
+namespace nearfield::bench {
+namespace {
+
+struct request_of_labels {
+    std::vector<std::int64_t> sides2{4096, 8192}, sides3{512};
+    std::vector<std::int64_t> grains{1, 4, 8, 16};
+    std::vector<int> percents{10, 30, 50, 70, 90}, names2{8, 4}, names3{26, 18, 6};
+    std::vector<std::string> what{"labels"}, hard;
+    std::string json;
+};
+
+class arrays {
+public:
+    arrays(const timer& t, const shape_t& shape) : timer_(t), shape_(shape) {
+        const std::int64_t cells = cells_of(shape);
+        for (std::int64_t k = std::clamp<std::int64_t>((std::int64_t{200} << 20) / (5 * cells) + 1, 2, 8); k > 0; --k)
+            image_.emplace_back(cells), label_.emplace_back(4 * cells);
+        count_.emplace_back(8);
+    }
+    void load(const std::vector<std::uint8_t>& cells) {
+        for (const device_memory& to : image_)
+            expect(cudaMemcpyAsync(to.get(), cells.data(), cells.size(), cudaMemcpyHostToDevice, timer_.stream()),
+                   "upload");
+        timer_.wait();
+    }
+    [[nodiscard]] any_input<device> image(int k) const {
+        const void* at = image_[static_cast<std::size_t>(k) % image_.size()].get();
+        return any_input<device>::contiguous(at, dtype::uint8, shape_);
+    }
+    [[nodiscard]] label_fields<device> fields(int k) const {
+        label_fields<device> out;
+        void* at = label_[static_cast<std::size_t>(k) % label_.size()].get();
+        out.label = any_output<device>::contiguous(at, dtype::int32, shape_);
+        return out;
+    }
+    /// Rows for the components that the image has, made once.
+    component_tables<device> tables(const label_case& what, const label_options& how) {
+        label_fields<device> counted = fields(0);
+        counted.count = any_output<device>::contiguous(count_[0].get(), dtype::int64, shape_t{1});
+        label(device{timer_.stream()}, image(0), counted, how);
+        std::int64_t rows = 0;
+        expect(cudaMemcpyAsync(&rows, count_[0].get(), sizeof(rows), cudaMemcpyDeviceToHost, timer_.stream()), "count");
+        timer_.wait();
+        rows_.clear();
+        const auto axes = static_cast<std::int64_t>(shape_.size());
+        const auto make = [&](dtype type, const shape_t& of) {
+            rows_.emplace_back(cells_of(of) * size_of(type));
+            return any_output<device>::contiguous(rows_.back().get(), type, of);
+        };
+        component_tables<device> t;
+        t.size = make(dtype::int64, {rows}), t.box = make(dtype::int64, {rows, 2, axes});
+        t.centroid = make(dtype::float64, {rows, axes});
+        if (what.faces) t.border = make(dtype::uint8, {rows}), t.faces = make(dtype::int64, {rows});
+        if (what.values)
+            t.mean = make(dtype::float64, {rows}), t.variance = make(dtype::float64, {rows}), t.intensity = image(0);
+        return t;
+    }
+
+private:
+    const timer& timer_;
+    shape_t shape_;
+    std::vector<device_memory> image_, label_, count_, rows_;
+};
+
+class label_timing {
+public:
+    explicit label_timing(const request_of_labels& wanted) : wanted_(wanted), session_(device_session(timer_)) {
+        print_header(session_);
+    }
+
+    void measure(const shape_t& shape) {
+        arrays at(timer_, shape);
+        for (const std::int64_t grain : wanted_.grains)
+            for (const int percent : wanted_.percents)
+                measure({"random", shape, grain, percent}, bench::grains(shape, grain, percent), at);
+        for (const std::string& name : wanted_.hard) measure({name, shape}, hard_image(name, shape), at);
+        release_device_memory();
+    }
+
+    void write() const {
+        nlohmann::ordered_json j = head_of(session_);
+        for (const label_result& r : results_)
+            j["labels"].push_back({{"engine", "nearfield"},
+                                   {"data", r.data},
+                                   {"shape", r.shape},
+                                   {"grain", r.grain},
+                                   {"percent", r.percent},
+                                   {"connectivity", r.connectivity},
+                                   {"what", r.what},
+                                   {"threads", 0},
+                                   {"ms", r.ms},
+                                   {"runs", r.runs}});
+        if (!wanted_.json.empty()) write_file(wanted_.json, j);
+    }
+
+private:
+    void measure(label_result r, const std::vector<std::uint8_t>& cells, arrays& at) {
+        for (const label_case& what : label_cases) {
+            if (std::find(wanted_.what.begin(), wanted_.what.end(), what.name) == wanted_.what.end()) continue;
+            at.load(what.criterion == criterion::nonzero ? cells : in_three_values(cells, r.shape, r.grain));
+            for (const int connectivity : r.shape.size() == 2 ? wanted_.names2 : wanted_.names3) {
+                r.connectivity = connectivity, r.what = what.name;
+                time(r, what, at);
+            }
+        }
+    }
+
+    void time(label_result& r, const label_case& what, arrays& at) {
+        const label_options how{
+            .connectivity = r.connectivity, .criterion = what.criterion, .tolerance = what.tolerance};
+        const component_tables<device> tables = what.shapes ? at.tables(what, how) : component_tables<device>{};
+        const auto run = [&](int k) {
+            label_fields<device> out = at.fields(k);
+            out.tables = tables;
+            label(device{timer_.stream()}, at.image(k), out, how);
+        };
+        timer_.time(3, run);
+        r.runs = 15, r.ms = median(timer_.time(r.runs, run));
+        const double floor = 5.0 * static_cast<double>(cells_of(r.shape)) / (session_.copy_gb_s[0].second * 1e6);
+        fmt::print("{:<14} {:<10} g {:>2} {:>3} % {:>3}-connected {:<22} {:>9.4f} ms {:>6.2f} floors\n", r.data,
+                   image_name("random", r.shape), r.grain, r.percent, r.connectivity, r.what, r.ms, r.ms / floor);
+        std::fflush(stdout);
+        results_.push_back(r);
+    }
+
+    const request_of_labels& wanted_;
+    timer timer_;
+    session session_;
+    std::vector<label_result> results_;
+};
+
+}  // namespace
+
+int label_device_main(int argc, char** argv) {
+    request_of_labels wanted;
+    std::string place;
+    CLI::App app{
+        "Times nearfield's connected components on the GPU. Milliseconds are medians of 15 runs after a warm-up."};
+    app.add_option("--place", place, "device")->check(CLI::IsMember({"device"}));
+    app.add_option("--2d", wanted.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
+    app.add_option("--3d", wanted.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
+    app.add_option("--grains", wanted.grains, "sides of the blocks that share a value")->delimiter(',');
+    app.add_option("--percents", wanted.percents, "chances of a block to be foreground")->delimiter(',');
+    app.add_option("--connectivities-2d", wanted.names2, "8, 4 or both")->delimiter(',')->capture_default_str();
+    app.add_option("--connectivities-3d", wanted.names3, "of 26, 18 and 6")->delimiter(',')->capture_default_str();
+    app.add_option("--what", wanted.what, "what is asked for, apart by semicolons")->delimiter(';');
+    app.add_option("--hard", wanted.hard, "checkerboard, comb, spiral")->delimiter(',');
+    app.add_option("--json", wanted.json, "file for the results");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        expect_device();
+        label_timing all(wanted);
+        for (const std::int64_t n : wanted.sides2)
+            if (n > 0) all.measure({n, n});
+        for (const std::int64_t n : wanted.sides3)
+            if (n > 0) all.measure({n, n, n});
+        all.write();
+        return 0;
+    } catch (const error& e) {
+        fmt::print(stderr, "bench_all label: {}\n", e.what());
+        return e.code() == error_code::unsupported ? 77 : 1;
+    }
+}
+
+}  // namespace nearfield::bench

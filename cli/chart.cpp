@@ -1,0 +1,109 @@
+#include "cli/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace nearfield::cli {
+namespace {
+
+constexpr int panel_width = 430, height = 330, left = 62, right = 14, top = 34, bottom = 46, legend_width = 230;
+// Okabe and Ito's colours, which the colour-blind tell apart; dashes tell the second round from the first.
+constexpr const char* colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
+
+std::string escaped(const std::string& text) {
+    std::string safe;
+    for (const char c : text) safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+    return safe;
+}
+
+/// Whole powers of ten round all values.
+struct scale {
+    int first = 0, last = 1;
+
+    void include(double value) {
+        if (!any_) first = last = static_cast<int>(std::floor(std::log10(value)));
+        any_ = true;
+        first = std::min(first, static_cast<int>(std::floor(std::log10(value))));
+        last = std::max(last, static_cast<int>(std::ceil(std::log10(value))));
+    }
+    void settle() { last = std::max(last, first + 1); }
+    [[nodiscard]] double share(double value) const { return (std::log10(value) - first) / (last - first); }
+
+private:
+    bool any_ = false;
+};
+
+bool drawable(const std::pair<double, double>& p) { return p.first > 0 && p.second > 0; }
+
+std::string power_of_ten(int exponent) {
+    return exponent >= -3 && exponent <= 4 ? fmt::format("{:g}", std::pow(10.0, exponent))
+                                           : fmt::format("1e{}", exponent);
+}
+
+std::string style_of(const std::vector<std::string>& names, const std::string& name) {
+    const auto k = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    return fmt::format("stroke=\"{}\"{}", colours[k % std::size(colours)],
+                       k >= std::size(colours) ? " stroke-dasharray=\"5 3\"" : "");
+}
+
+std::string panel_of(const chart& c, const std::vector<std::string>& names, int offset) {
+    scale across, up;
+    for (const series& line : c.lines)
+        for (const auto& p : line.points)
+            if (drawable(p)) across.include(p.first), up.include(p.second);
+    across.settle(), up.settle();
+    const auto x = [&](double v) { return offset + left + across.share(v) * (panel_width - left - right); };
+    const auto y = [&](double v) { return height - bottom - up.share(v) * (height - top - bottom); };
+    std::string out =
+        fmt::format("<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}</text>\n", offset + left, escaped(c.title));
+    for (int e = across.first; e <= across.last; ++e)
+        out += fmt::format(
+            "<path d=\"M{0:.1f} {1}V{2}\" stroke=\"#ddd\"/><text x=\"{0:.1f}\" y=\"{3}\" "
+            "text-anchor=\"middle\">{4}</text>\n",
+            x(std::pow(10.0, e)), top, height - bottom, height - bottom + 16, power_of_ten(e));
+    for (int e = up.first; e <= up.last; ++e)
+        out += fmt::format(
+            "<path d=\"M{0} {1:.1f}H{2}\" stroke=\"#ddd\"/><text x=\"{3}\" y=\"{4:.1f}\" "
+            "text-anchor=\"end\">{5}</text>\n",
+            offset + left, y(std::pow(10.0, e)), offset + panel_width - right, offset + left - 6,
+            y(std::pow(10.0, e)) + 4, power_of_ten(e));
+    out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", offset + (left + panel_width) / 2,
+                       height - 10, escaped(c.across));
+    out += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+                       offset + 14, height / 2, escaped(c.up));
+    for (const series& line : c.lines) {
+        std::string path;
+        for (const auto& p : line.points)
+            if (drawable(p)) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x(p.first), y(p.second));
+        if (!path.empty())
+            out +=
+                fmt::format("<path d=\"{}\" fill=\"none\" stroke-width=\"2\" {}/>\n", path, style_of(names, line.name));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string svg_of(const std::vector<chart>& charts) {
+    std::vector<std::string> names;
+    for (const chart& c : charts)
+        for (const series& line : c.lines)
+            if (std::find(names.begin(), names.end(), line.name) == names.end()) names.push_back(line.name);
+    const int wide = static_cast<int>(charts.size()) * panel_width;
+    const int high = std::max(height, 40 + 20 * static_cast<int>(names.size()));
+    std::string out = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        wide + legend_width, high);
+    for (std::size_t k = 0; k < charts.size(); ++k)
+        out += panel_of(charts[k], names, static_cast<int>(k) * panel_width);
+    for (std::size_t k = 0; k < names.size(); ++k)
+        out += fmt::format("<path d=\"M{0} {1}h24\" stroke-width=\"2\" {2}/><text x=\"{3}\" y=\"{4}\">{5}</text>\n",
+                           wide + 8, 40 + 20 * k, style_of(names, names[k]), wide + 38, 44 + 20 * k, escaped(names[k]));
+    return out + "</svg>\n";
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,159 @@
+#include "cli/component_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <numeric>
+
+#include "cli/values.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+template <class T>
+T at(const io::array& column, std::int64_t index) {
+    return reinterpret_cast<const T*>(column.data.get())[index];
+}
+
+/// "area_mm2": what a component covers.
+std::string extent_name(int axes, const std::string& unit) {
+    constexpr const char* names[] = {"length", "area", "volume"};
+    const std::string name = axes <= 3 ? names[axes - 1] : "measure";
+    return fmt::format("{}_{}{}", name, unit, axes == 1 ? "" : std::to_string(axes));
+}
+
+/// Units that are no plain word would break a header.
+std::string unit_word(const std::string& unit) {
+    const bool plain = std::all_of(unit.begin(), unit.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+    return unit.empty() || !plain ? "units" : unit;
+}
+
+/// For every row the image of a batch that it belongs to, and its label there.
+std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_t>& images) {
+    std::vector<std::array<std::int64_t, 2>> places;
+    for (std::size_t image = 0; image < images.size(); ++image)
+        for (std::int64_t label = 1; label <= images[image]; ++label)
+            places.push_back({static_cast<std::int64_t>(image), label});
+    return places;
+}
+
+}  // namespace
+
+bool measure::says_nothing() const {
+    return unit.empty() && std::all_of(per_axis.begin(), per_axis.end(), [](double length) { return length == 1; });
+}
+
+component_tables<host> component_columns::make(std::int64_t rows, int axes, const any_input<host>& intensity) {
+    rows_ = rows, axes_ = axes;
+    component_tables<host> tables;
+    const auto add = [](io::array& to, any_output<host>& table, dtype type, std::vector<std::int64_t> shape) {
+        to = io::make_array(type, std::move(shape));
+        table = to.out();
+    };
+    add(size_, tables.size, dtype::int64, {rows});
+    add(box_, tables.box, dtype::int64, {rows, 2, axes});
+    add(centroid_, tables.centroid, dtype::float64, {rows, axes});
+    add(border_, tables.border, dtype::uint8, {rows});
+    add(faces_, tables.faces, dtype::int64, {rows});
+    if (!intensity.wanted()) return tables;
+    tables.intensity = intensity;
+    const bool exact = !is_floating(intensity.type) && size_of(intensity.type) <= 4;
+    add(lowest_, tables.lowest, intensity.type, {rows});
+    add(highest_, tables.highest, intensity.type, {rows});
+    add(sum_, tables.sum, exact ? dtype::int64 : dtype::float64, {rows});
+    add(mean_, tables.mean, dtype::float64, {rows});
+    add(variance_, tables.variance, dtype::float64, {rows});
+    return tables;
+}
+
+std::int64_t component_columns::cells_of(std::int64_t row) const { return at<std::int64_t>(size_, row); }
+
+std::vector<component_columns::column> component_columns::columns(const measure& lengths,
+                                                                  const std::vector<std::int64_t>& images) const {
+    std::vector<column> made;
+    if (images.size() > 1) {
+        const auto places = std::make_shared<const std::vector<std::array<std::int64_t, 2>>>(places_of(images));
+        made.push_back({"image", [places](std::int64_t row) { return (*places)[static_cast<std::size_t>(row)][0]; }});
+        made.push_back({"label", [places](std::int64_t row) { return (*places)[static_cast<std::size_t>(row)][1]; }});
+    } else {
+        made.push_back({"label", [](std::int64_t row) { return row + 1; }});
+    }
+    made.push_back({"size", [this](std::int64_t row) { return cells_of(row); }});
+    const bool bare = lengths.says_nothing();
+    const std::string unit = unit_word(lengths.unit);
+    const double cell =
+        std::accumulate(lengths.per_axis.begin(), lengths.per_axis.end(), 1.0, std::multiplies<double>());
+    if (!bare)
+        made.push_back({extent_name(axes_, unit),
+                        [this, cell](std::int64_t row) { return static_cast<double>(cells_of(row)) * cell; }});
+    for (int axis = 0; axis < axes_; ++axis)
+        for (const int side : {0, 1})
+            made.push_back({fmt::format("{}_{}", side == 0 ? "start" : "stop", axis),
+                            [this, at_row = side * axes_ + axis](std::int64_t row) {
+                                return at<std::int64_t>(box_, 2 * axes_ * row + at_row);
+                            }});
+    for (int axis = 0; axis < axes_; ++axis)
+        made.push_back({bare ? fmt::format("centroid_{}", axis) : fmt::format("centroid_{}_{}", axis, unit),
+                        [this, axis, length = lengths.per_axis[static_cast<std::size_t>(axis)]](std::int64_t row) {
+                            return at<double>(centroid_, axes_ * row + axis) * length;
+                        }});
+    made.push_back({"border", [this](std::int64_t row) { return std::int64_t{at<std::uint8_t>(border_, row)}; }});
+    made.push_back({"faces", [this](std::int64_t row) { return at<std::int64_t>(faces_, row); }});
+    if (!lowest_.shape.empty()) add_intensities(made);
+    return made;
+}
+
+void component_columns::add_intensities(std::vector<column>& made) const {
+    const auto add = [&](const char* name, const io::array& from) {
+        made.push_back({name, [&from](std::int64_t row) {
+                            return with_elements(from.data.get(), from.type, [&]<class T>(const T* values) -> value {
+                                if constexpr (!std::is_integral_v<T>) return static_cast<double>(values[row]);
+                                else if constexpr (std::is_same_v<T, std::uint64_t>) return values[row];
+                                else return static_cast<std::int64_t>(values[row]);
+                            });
+                        }});
+    };
+    add("lowest", lowest_), add("highest", highest_), add("sum", sum_), add("mean", mean_), add("variance", variance_);
+}
+
+std::string component_columns::csv(const measure& lengths, const std::vector<std::int64_t>& images) const {
+    const std::vector<column> made = columns(lengths, images);
+    std::string text;
+    for (const column& each : made) text += (text.empty() ? "" : ",") + each.name;
+    text += '\n';
+    for (std::int64_t row = 0; row < rows_; ++row) {
+        for (const column& each : made) {
+            if (&each != &made.front()) text += ',';
+            std::visit([&](auto number) { fmt::format_to(std::back_inserter(text), "{}", number); }, each.at(row));
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string component_columns::json(const measure& lengths, const std::vector<std::int64_t>& images) const {
+    const std::vector<column> made = columns(lengths, images);
+    std::string text = "[";
+    for (std::int64_t row = 0; row < rows_; ++row) {
+        text += row == 0 ? "\n" : ",\n";
+        for (const column& each : made) {
+            text += (&each == &made.front() ? "{\"" : ", \"") + each.name + "\": ";
+            std::visit(
+                [&](auto number) {
+                    if (std::isfinite(static_cast<double>(number)))
+                        fmt::format_to(std::back_inserter(text), "{}", number);
+                    else text += "null";
+                },
+                each.at(row));
+        }
+        text += '}';
+    }
+    return text + "]";
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,52 @@
+// The tables of label() in memory of their own, and as CSV or JSON.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "io/io.hpp"
+#include "nearfield/label.hpp"
+
+namespace nearfield::cli {
+
+/// How lengths read: one per axis of an image, and their unit where the file says one.
+struct measure {
+    std::vector<double> per_axis;
+    std::string unit;
+
+    /// Cells of length 1 without a unit: lengths would only repeat counts.
+    [[nodiscard]] bool says_nothing() const;
+};
+
+/// A row for each component. Not copied: what the library fills points into it.
+class component_columns {
+public:
+    /// Makes room for so many rows; `axes` are those of an image, `intensity` may be unwanted.
+    component_tables<host> make(std::int64_t rows, int axes, const any_input<host>& intensity);
+
+    [[nodiscard]] std::int64_t rows() const { return rows_; }
+    [[nodiscard]] std::int64_t cells_of(std::int64_t row) const;
+
+    /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of the
+    /// first cell. `images` are the components of each image of a batch; one value: no column for it.
+    [[nodiscard]] std::string csv(const measure& lengths, const std::vector<std::int64_t>& images) const;
+    /// A JSON array with an object for each component, one a line, of the same names. What is not finite is null.
+    [[nodiscard]] std::string json(const measure& lengths, const std::vector<std::int64_t>& images) const;
+
+private:
+    using value = std::variant<std::int64_t, std::uint64_t, double>;
+    struct column {
+        std::string name;
+        std::function<value(std::int64_t row)> at;
+    };
+    [[nodiscard]] std::vector<column> columns(const measure& lengths, const std::vector<std::int64_t>& images) const;
+    void add_intensities(std::vector<column>& made) const;
+
+    std::int64_t rows_ = 0;
+    int axes_ = 0;
+    io::array size_, box_, centroid_, border_, faces_, lowest_, highest_, sum_, mean_, variance_;
+};
+
+}  // namespace nearfield::cli

@@ -1,0 +1,256 @@
+// nearfield label
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+#include <string_view>
+
+#include "cli/component_columns.hpp"
+#include "cli/compute.hpp"
+#include "cli/label_words.hpp"
+#include "cli/options.hpp"
+#include "cli/parse.hpp"
+#include "cli/picture.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "edge/label_run.hpp"
+#include "io/bytes.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+bool has_suffix(const std::string& path, const std::string& lower, const std::string& upper) {
+    return path.ends_with(lower) || path.ends_with(upper);
+}
+bool is_png(const std::string& path) { return has_suffix(path, ".png", ".PNG"); }
+bool is_json(const std::string& path) { return has_suffix(path, ".json", ".JSON"); }
+
+/// Where things go; empty: not wanted.
+struct destinations {
+    std::string labels, picture, stats;
+    bool stdout_carries_data = false;
+};
+
+destinations destinations_of(const arguments& args) {
+    if (is_png(args.output) && !args.picture.empty())
+        refuse("-o and --picture both name a picture; give -o a format that holds labels, e.g. -o labels.npy");
+    destinations to{is_png(args.output) ? "" : args.output, is_png(args.output) ? args.output : args.picture,
+                    args.stats};
+    if (to.labels.empty() && to.picture.empty() && to.stats.empty() && !args.json)
+        refuse("nothing to make: give -o, --picture or --stats");
+    if (!to.picture.empty() && !is_png(to.picture))
+        refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture labels.png", to.picture));
+    if (!to.stats.empty() && to.stats != "-" && !is_json(to.stats) && !has_suffix(to.stats, ".csv", ".CSV"))
+        refuse(fmt::format("--stats is {}; tables are CSV or JSON files, e.g. --stats components.csv", to.stats));
+    if (!args.intensity.empty() && to.stats.empty())
+        refuse("--intensity is measured by --stats; give --stats FILE too");
+    if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
+    check_destination(to.labels), check_destination(to.picture);
+    if (!to.stats.empty() && to.stats != "-") check_folder_of(to.stats);
+    to.stdout_carries_data = one_stdout({to.labels, to.picture, to.stats});
+    return to;
+}
+
+/// One input, and what the library fills.
+struct label_run {
+    loaded input;
+    io::array intensity, labels;
+    label_options options;
+    propagation_options propagation;
+    propagation_report propagated{};   ///< of --method propagation
+    std::vector<std::int64_t> counts;  ///< of each image of the batch
+    component_columns columns;
+
+    [[nodiscard]] std::vector<std::int64_t> grid() const {
+        const std::vector<std::int64_t>& shape = input.image.shape;
+        return {shape.begin(), shape.begin() + input.image.grid_rank()};
+    }
+    [[nodiscard]] int axes() const { return input.image.grid_rank() - options.batch_axes; }
+    [[nodiscard]] std::int64_t count() const { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
+    [[nodiscard]] measure lengths() const {
+        return {{input.per_axis.begin() + options.batch_axes, input.per_axis.end()}, input.image.unit};
+    }
+    [[nodiscard]] any_input<host> measured() const {
+        return intensity.shape.empty() ? any_input<host>{} : intensity.in();
+    }
+};
+
+void check_colour_type(const io::array& image) {
+    for (const dtype comparable_as : {dtype::uint8, dtype::uint16, dtype::float32, dtype::float64})
+        if (!image.color || image.type == comparable_as) return;
+    refuse(fmt::format(
+        "the input has colours of {}, and colours are compared as uint8, uint16, float32 or float64; convert "
+        "it, or give --channel for one value a cell",
+        nearfield::name_of(image.type)));
+}
+
+io::array load_intensity(const arguments& args, const std::vector<std::int64_t>& grid) {
+    io::array values = io::read(args.intensity);
+    if (values.color) values = take_channel(values, "luminance");
+    if (io::array wide = comparable(values); !wide.shape.empty()) values = std::move(wide);
+    if (values.shape != grid)
+        refuse(fmt::format("--intensity {} has shape {} and the input has {}; give one value a cell", args.intensity,
+                           text_of(values.shape), text_of(grid)));
+    return values;
+}
+
+/// The type asked for, else the narrowest of the usual ones that the format can hold: int32, or uint16 for pictures.
+dtype labels_type(const arguments& args, const destinations& to, const label_run& run) {
+    for (int type = 0; type <= static_cast<int>(dtype::float64); ++type)
+        if (args.dtype == nearfield::name_of(static_cast<dtype>(type))) return static_cast<dtype>(type);
+    const dtype usual =
+        label_type(run.input.image.shape.data(), static_cast<int>(run.input.image.shape.size()), run.options);
+    if (to.labels.empty()) return usual;
+    try {
+        io::require_writable(to.labels, usual, run.grid());
+    } catch (const error&) {
+        io::require_writable(to.labels, dtype::uint16, run.grid());
+        return dtype::uint16;
+    }
+    return usual;
+}
+
+label_run load_run(const arguments& args, const destinations& to) {
+    label_run run;
+    // Where any colour but black is foreground, luminance says so as well and alpha does not matter.
+    run.input = load(args.input, args, args.criterion != "nonzero");
+    if (io::array wide = comparable(run.input.image); !wide.shape.empty()) run.input.image = std::move(wide);
+    check_colour_type(run.input.image);
+    run.options = label_options_for(args, run.input);
+    run.propagation = propagation_of(args);
+    if (!args.intensity.empty()) run.intensity = load_intensity(args, run.grid());
+    const dtype type = labels_type(args, to, run);
+    if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid());
+    if (!to.picture.empty()) static_cast<void>(arrange(run.grid(), run.input.per_axis, page_of(args), false));
+    run.labels = make_like(run.input.image, type, run.grid());
+    std::int64_t images = 1;
+    for (int axis = 0; axis < run.options.batch_axes; ++axis)
+        images *= run.labels.shape[static_cast<std::size_t>(axis)];
+    run.counts.resize(static_cast<std::size_t>(images));
+    return run;
+}
+
+/// By the published method.
+computed propagate_all(const arguments& args, label_run& run) {
+    const any_input<host> image = run.input.image.in();
+    const any_output<host> out = run.labels.out();
+    const placed_call call{
+        [&](const host& on) { run.propagated = label_by_propagation(on, image, out, run.options, run.propagation); },
+        [&](int ordinal, int, int) {
+            return edge::propagate_on_device(ordinal, image, out, run.options, run.propagation, run.propagated);
+        },
+    };
+    const computed done = compute(args, call);
+    run.counts[0] = run.propagated.components;
+    return done;
+}
+
+computed label_all(const arguments& args, const destinations& to, label_run& run) {
+    label_fields<host> out;
+    out.label = run.labels.out();
+    out.count = any_output<host>::contiguous(run.counts.data(), dtype::int64, std::array{std::ssize(run.counts)});
+    if (!to.stats.empty())
+        out.make_tables = [&run](std::int64_t rows) { return run.columns.make(rows, run.axes(), run.measured()); };
+    const any_input<host> image = run.input.image.in();
+    const placed_call call{
+        [&](const host& on) { label(on, image, out, run.options); },
+        [&](int ordinal, int, int) { return edge::label_on_device(ordinal, image, out, run.options); },
+    };
+    return compute(args, call);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+    if (path == "-") return print(text);
+    io::output to(path);
+    to.write(text);
+    to.commit();
+}
+
+void save(const arguments& args, const destinations& to, const label_run& run) {
+    stop_if_interrupted();
+    if (!to.labels.empty()) io::write(to.labels, run.labels);
+    if (!to.picture.empty()) {
+        const sheet on = arrange(run.labels.shape, run.input.per_axis, page_of(args), run.input.rows_up);
+        io::write(to.picture, to_array(draw_labels(on, run.labels)));
+    }
+    if (to.stats.empty()) return;
+    const measure lengths = run.lengths();
+    if (!is_json(to.stats)) return write_text(to.stats, run.columns.csv(lengths, run.counts));
+    json_report head;
+    head["spacing"] = lengths.per_axis;
+    if (!lengths.unit.empty()) head["unit"] = lengths.unit;
+    std::string text = head.dump(-1, ' ', false, json_report::error_handler_t::replace);
+    text.pop_back();  // its closing brace
+    write_text(to.stats, text + ",\"components\": " + run.columns.json(lengths, run.counts) + "}\n");
+}
+
+void report(const arguments& args, const destinations& to, const label_run& run, const computed& done) {
+    json_report said = start_report(args);
+    said["input"] = describe(run.input.image);
+    said["input"]["path"] = args.input;
+    said["spacing"] = run.input.per_axis;
+    said["criterion"] = args.criterion;
+    said["connectivity"] = args.connectivity;
+    said["components"] = run.count();
+    if (args.method != "fast") said["rounds"] = run.propagated.rounds, said["link_steps"] = run.propagated.link_steps;
+    if (run.options.batch_axes > 0) said["components_of_images"] = run.counts;
+    said["read_ms"] = run.input.read_ms;
+    said["outputs"] = json_report::array();
+    const auto add = [&](const char* what, const std::string& path, const char* type) {
+        if (path.empty()) return;
+        json_report one{{"what", what}, {"path", path}};
+        if (type != nullptr) one["dtype"] = type;
+        said["outputs"].push_back(std::move(one));
+    };
+    add("label", to.labels, nearfield::name_of(run.labels.type));
+    add("picture", to.picture, "uint8");
+    add("statistics", to.stats, nullptr);
+    said["run"] = describe(done, run.labels.cells());
+    std::vector<std::string> files;
+    for (const std::string& path : {to.labels, to.picture, to.stats})
+        if (!path.empty() && path != "-") files.push_back(path);
+    finish(args, said,
+           fmt::format("label: {} {}: {} component{} in {}{:.3g} ms on {} ({}){}{}", text_of(run.grid()),
+                       nearfield::name_of(run.input.image.type), run.count(), run.count() == 1 ? "" : "s",
+                       args.method == "fast" ? "" : fmt::format("{} rounds and ", run.propagated.rounds),
+                       done.median_ms(), done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
+           to.stdout_carries_data);
+}
+
+/// The library speaks of its own arguments; here they are options.
+std::string in_words_of_options(std::string message) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"out.label has element type", "--dtype is"}, {"use host{}", "give --device cpu"},
+        {"tables.intensity", "--intensity"},          {"gather_length is", "--gather-length is"},
+        {"most_rounds is", "--most-rounds is"},       {"a larger most_rounds", "a larger --most-rounds"},
+    };
+    for (const auto& [theirs, ours] : words)
+        if (const std::size_t at = message.find(theirs); at != std::string::npos)
+            message.replace(at, theirs.size(), ours);
+    return message;
+}
+
+}  // namespace
+
+int label_verb(const arguments& args) {
+    const destinations to = destinations_of(args);
+    // Wrong words are found before a large file is read.
+    static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));
+    check_picture_size(args);
+    try {
+        label_run run = load_run(args, to);
+        stop_if_interrupted();
+        const computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
+        if (!done.note.empty()) note(args, done.note);
+        if (run.count() == 0) note(args, "no component is left: every label is 0");
+        save(args, to, run);
+        report(args, to, run, done);
+    } catch (const error& problem) {
+        throw error(problem.code(), in_words_of_options(problem.what()));
+    }
+    return 0;
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,349 @@
+"""What is done with components once they are numbered: measure, list, renumber, drop, find which ones touch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import framework_of
+from nearfield._call import as_numpy, target
+from nearfield._component_table import ComponentTable, TableMaker
+from nearfield._distance import name_of
+from nearfield._label import label_slot, run
+from nearfield._label_request import LABEL_TYPES, LabelKeywords, label_request, lengths_of
+from nearfield._progress import Progress
+from nearfield._request import Spacing, count_of
+from nearfield._workplace import Workplace, keywords_named, workplace_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+if TYPE_CHECKING:
+    pass
+
+
+class Components(NamedTuple):
+    """Labels, and a table with a row for each of them."""
+
+    labels: Any
+    table: ComponentTable
+
+
+class LabelLists(NamedTuple):
+    """Lists one after another: that of label ``i + 1`` is ``entries[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: Any
+    entries: Any
+
+
+class Contacts(NamedTuple):
+    """Pairs of labels that touch, sorted; arrays of NumPy."""
+
+    labels: np.ndarray[Any, Any]
+    """int64, shape (n, 2): the smaller label first."""
+    pairs: np.ndarray[Any, Any]
+    """int64: pairs of neighbouring cells, by the connectivity asked for."""
+    area: np.ndarray[Any, Any]
+    """float64: of the faces they share (in 2-D length), in squared units of `spacing`."""
+
+
+def components(
+    image: Any,
+    *,
+    intensity: Any = None,
+    spacing: Spacing = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    **keywords: Unpack[LabelKeywords],
+) -> Components:
+    """Number the connected components and measure them, in one call.
+
+    Parameters
+    ----------
+    image : array
+        As in `label`.
+    intensity : array of the labels' shape, optional
+        Values to measure: bool, integers, float32 or float64; on the device of `image`.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis that is neither batch nor channels: centroids are in this unit.
+    dtype, out, device, threads, progress
+        As in `label`, which the labels are of.
+    **keywords
+        `connectivity`, `criterion`, `background`, `norm`, `channels`, `periodic`, `batch_axes`, `min_size`, `max_size`,
+        `largest` and `clear_border` of `label`.
+
+    Returns
+    -------
+    labels : array
+        As from `label`.
+    table : ComponentTable
+        A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`, `highest`,
+        `sum`, `mean`, `variance`. ``pandas.DataFrame(table.to_dict())`` takes it. On a GPU the call waits for the number of
+        rows.
+
+    Notes
+    -----
+    Sums are exact: the same bits on the CPU and on GPUs.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> labels, table = nf.components([[1, 1, 0, 0], [1, 0, 0, 1]], spacing=(2, 0.5))
+    >>> table.size
+    array([3, 1])
+    >>> table.centroid
+    array([[0.66666667, 0.16666667],
+           [2.        , 1.5       ]])
+    >>> table.slices()[0]
+    (slice(0, 2, None), slice(0, 2, None))
+    """
+    work = workplace_of("image", image)
+    request = label_request(len(work.shape), **keywords)
+    axes = request.axes(work.shape)
+    lengths = lengths_of(spacing, axes)
+    maker = TableMaker(work, axes, _intensity_of(work, intensity, target(device, work.place, work.name)))
+    slot = label_slot(work, request, dtype, out)
+    batched = request.batch_axes > 0
+    counts = run(work, request, slot, batched, maker, device, threads, progress)
+    return Components(work.hand_out(slot), maker.table(lengths, counts if batched else None))
+
+
+def component_statistics(
+    labels: Any,
+    *,
+    count: int | None = None,
+    intensity: Any = None,
+    spacing: Spacing = None,
+    threads: int | None = None,
+) -> ComponentTable:
+    """Measure labels made before, or elsewhere: row i measures the cells of value i + 1, whether they hang together or not.
+
+    Parameters
+    ----------
+    labels : array of integers, 1 to 3 axes
+        Values below 1 and beyond `count` are not measured.
+    count : int, optional
+        How many rows; default: the largest value, for which a call on a GPU waits.
+    intensity, spacing, threads
+        As in `components`.
+
+    Returns
+    -------
+    ComponentTable
+        A value without cells has size 0, box 0 and NaN for its means. `border` takes every axis for an open one.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> table = nf.component_statistics([1, 1, 0, 3], intensity=[5.0, 7.0, 1.0, 2.0])
+    >>> table.size, table.mean
+    (array([2, 0, 1]), array([ 6., nan,  2.]))
+    """
+    work = workplace_of("labels", labels)
+    axes = len(work.shape)
+    lengths = lengths_of(spacing, axes)
+    maker = TableMaker(work, axes, _intensity_of(work, intensity, work.place.ordinal))
+    tables = maker(_rows_of(work, count))
+    with keywords_named("labels"):
+        _core.component_statistics(work.described(), tables, _place(work, threads))
+    work.finish()
+    return maker.table(lengths)
+
+
+def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, threads: int | None = None) -> LabelLists:
+    """The cells of each label, as one list with offsets (compressed sparse rows).
+
+    Parameters
+    ----------
+    labels : array of integers, 1 to 3 axes
+    count : int, optional
+        Lists for labels 1 to `count`; default: the largest value.
+    runs : bool
+        Entries of shape ``(m, 2)``: the first cell of a run along the last axis, and its number of cells.
+    threads : int, optional
+        As in `label`.
+
+    Returns
+    -------
+    offsets : array of int64, length ``count + 1``
+    entries : array of int32, or int64 where indices need it
+        C-order linear indices of the cells of label ``i + 1`` from ``offsets[i]`` up to ``offsets[i + 1]``, ascending.
+        A call on a GPU waits for how many there are.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> offsets, entries = nf.label_lists([[1, 1, 0], [2, 1, 1]])
+    >>> offsets, entries
+    (array([0, 4, 5]), array([0, 1, 4, 5, 3], dtype=int32))
+    >>> nf.label_lists([[1, 1, 0], [2, 1, 1]], runs=True).entries
+    array([[0, 2],
+           [4, 2],
+           [3, 1]], dtype=int32)
+    """
+    work = workplace_of("labels", labels)
+    place = _place(work, threads)
+    offsets = work.empty((_rows_of(work, count) + 1,), "int64")
+    with keywords_named("labels"):
+        _core.label_list_offsets(work.described(), offsets.described, runs, place)
+        handed_out = work.hand_out(offsets)
+        total = int(handed_out[-1])
+        cells = int(np.prod(work.shape, dtype=object))
+        entries = work.empty((total, 2) if runs else (total,), "int32" if cells < 2**31 else "int64")
+        _core.label_lists(work.described(), offsets.described, entries.described, runs, place)
+    work.finish()
+    return LabelLists(handed_out, work.hand_out(entries))
+
+
+def relabel(
+    labels: Any, *, return_num: bool = False, dtype: Any = None, out: Any = None, threads: int | None = None
+) -> Any:
+    """Renumber values 1, 2, ... in the order of their first cells; 0 stays 0.
+
+    Parameters
+    ----------
+    labels : array of integers
+        Of any sign and size.
+    return_num : bool
+        Also return how many there are; on a GPU that waits.
+    dtype : {'uint16', 'int32', 'uint32', 'int64', 'uint64'}, optional
+        Default int32, or int64 from 2**31 cells on. Too many values for it are an error.
+    out : array, optional
+        Filled instead of a new array.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.relabel([70, 70, 0, -3, 70], return_num=True)
+    (array([1, 1, 0, 2, 1], dtype=int32), 2)
+    """
+    work = workplace_of("labels", labels)
+    if out is not None:
+        slot = work.given("out", out)
+    else:
+        cells = int(np.prod(work.shape, dtype=object))
+        asked = name_of(dtype) if dtype is not None else "int32" if cells < 2**31 else "int64"
+        if asked not in LABEL_TYPES:
+            raise ValueError(f"dtype is {asked}; labels are one of {', '.join(LABEL_TYPES)}")
+        slot = work.empty(work.shape, asked)
+    with keywords_named("labels"):
+        count = _core.relabel(work.described(), slot.described, bool(return_num), _place(work, threads))
+    work.finish()
+    made = work.hand_out(slot)
+    return (made, count) if return_num else made
+
+
+def remove_small(
+    image: Any,
+    min_size: int,
+    *,
+    out: Any = None,
+    threads: int | None = None,
+    **keywords: Any,
+) -> Any:
+    """The image without its components of fewer than `min_size` cells, which become background.
+
+    Parameters
+    ----------
+    image : array
+        As in `label`, on the CPU or a GPU.
+    min_size : int
+        In cells.
+    out : array, optional
+        Of the image's shape and type, or the image itself; filled instead of a new array.
+    threads, **keywords
+        As in `label`: neighbours, criterion, background and the other filters.
+
+    Returns
+    -------
+    array
+        Of the image's kind, shape and type.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.remove_small([5, 5, 0, 7, 0, 9, 9, 9], 2)
+    array([5, 5, 0, 0, 0, 9, 9, 9])
+    >>> nf.remove_small([5, 5, 0, 7, 0, 9, 9, 9], 3, criterion="equal", background=0)
+    array([0, 0, 0, 0, 0, 9, 9, 9])
+    """
+    work = workplace_of("image", image)
+    request = label_request(len(work.shape), **keywords)
+    slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
+    least = count_of("min_size", min_size, 0)
+    with keywords_named("image"):
+        _core.remove_small(work.described(), slot.described, least, request.options, _place(work, threads))
+    work.finish()
+    return work.hand_out(slot)
+
+
+def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:
+    """Which labels touch, in how many pairs of cells, and how much area they share.
+
+    Parameters
+    ----------
+    labels : array of integers, 1 to 3 axes
+        0 is background and touches nothing.
+    connectivity : int
+        Which cells are neighbours, as in `label`.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis.
+
+    Returns
+    -------
+    Contacts
+        Arrays of NumPy: `labels` of shape (n, 2), `pairs`, `area`. A call on a GPU waits for them.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> found = nf.contacts([[1, 1, 2], [3, 3, 2]], spacing=(5, 1))
+    >>> found.labels.tolist(), found.pairs, found.area
+    ([[1, 2], [1, 3], [2, 3]], array([1, 2, 1]), array([5., 2., 5.]))
+    """
+    work = workplace_of("labels", labels)
+    lengths = lengths_of(spacing, len(work.shape))
+    with keywords_named("labels"):
+        found = _core.contacts(
+            work.described(), count_of("connectivity", connectivity, 1), list(lengths), _place(work, threads)
+        )
+    rows = np.frombuffer(found, [("a", "i8"), ("b", "i8"), ("pairs", "i8"), ("area", "f8")])
+    return Contacts(np.stack([rows["a"], rows["b"]], axis=1), rows["pairs"].copy(), rows["area"].copy())
+
+
+# ---- the work -----------------------------------------------------------------------------------------------------------
+
+
+def _place(work: Workplace, threads: int | None) -> _core.Place:
+    used = 0 if threads is None else count_of("threads", threads, 1)
+    return _core.Place(work.place.ordinal, work.place.stream, used)
+
+
+def _rows_of(work: Workplace, count: int | None) -> int:
+    """How many rows, by the largest label where the caller does not say."""
+    if count is not None:
+        return count_of("count", count, 0)
+    if work.dtype.startswith("float"):
+        raise TypeError(f"{work.name} has element type {work.dtype}; labels are integers")
+    if 0 in work.shape:
+        return 0
+    if work.dtype == "bool":
+        return 1
+    if work.framework.name == "cuda array interface":
+        raise TypeError(f"{work.name} offers no way to ask for its largest value; give count=")
+    array = work.array if hasattr(work.array, "max") else as_numpy(work.array)
+    return max(0, int(array.max()))
+
+
+def _intensity_of(work: Workplace, intensity: Any, ordinal: int) -> tuple[_core.Array, str] | None:
+    if intensity is None:
+        return None
+    if ordinal >= 0 and work.place.ordinal < 0:  # copied to a device, which takes contiguous memory
+        intensity = np.ascontiguousarray(as_numpy(framework_of(intensity).array("intensity", intensity)))
+    described = work.read("intensity", intensity)
+    return described, described.dtype

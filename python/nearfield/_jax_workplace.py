@@ -1,0 +1,126 @@
+"""JAX arrays as workplaces: memory is made outside and handed over through DLPack. Imported only when JAX is there."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import numpy as np
+
+from nearfield import _core, _jax
+from nearfield._arrays import NUMPY, Place, check_axes, check_type
+from nearfield._workplace import Slot, Workplace
+
+
+class _OnCpu(Workplace):
+    def __init__(self, name: str, x: Any) -> None:
+        super().__init__(name, np.asarray(x))
+
+    def read(self, name: str, x: Any) -> _core.Array:
+        return super().read(name, np.asarray(x))
+
+    def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
+        check_width(dtype)
+        return super().given("out", _jax._aligned(shape, dtype))
+
+    def given(self, name: str, out: Any) -> Slot:
+        raise TypeError(f"JAX arrays cannot be written; leave out {name}=")
+
+    def hand_out(self, slot: Slot) -> Any:
+        return jax.dlpack.from_dlpack(slot.array)
+
+    def constant(self, values: np.ndarray[Any, Any]) -> Any:
+        return jax.numpy.asarray(values)
+
+
+class _OnDevice(_OnCpu):
+    """Work is put on a stream of the library's own; what it reads is held until that stream has passed."""
+
+    def __init__(self, name: str, x: Any, ordinal: int) -> None:
+        check_axes(name, x.ndim)
+        check_type(name, x.dtype.name)
+        self.framework = NUMPY  # not asked: every function of it has its own form here
+        self.name, self.array, self.shape = name, self._of_known_type(x), tuple(x.shape)
+        self.place = Place(ordinal, _core.own_stream(ordinal))
+        self._read: list[_core.Array] = []
+
+    def _of_known_type(self, x: Any) -> Any:
+        return x.astype("float32") if x.dtype.name == "float16" else x
+
+    @property
+    def dtype(self) -> str:
+        return str(self.array.dtype.name)
+
+    def described(self) -> _core.Array:
+        return self.read(self.name, self.array)
+
+    def read(self, name: str, x: Any) -> _core.Array:
+        if not isinstance(x, jax.Array) or x.devices() != self.array.devices():
+            raise ValueError(f"{name} is not on {self.place}, where {self.name} is; give both on the same device")
+        self._read.append(_jax._describe(name, self._of_known_type(x), self.place.stream))
+        return self._read[-1]
+
+    def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
+        check_width(dtype)
+        memory = _core.DeviceMemory(self.place.ordinal, math.prod(shape) * np.dtype(dtype).itemsize)
+        return Slot((memory, shape, dtype), _core.Array(memory.data, dtype, shape))
+
+    def hand_out(self, slot: Slot) -> Any:
+        memory, shape, dtype = slot.array
+        return jax.dlpack.from_dlpack(_jax._Answer(memory, shape, dtype, *self.place))
+
+    def constant(self, values: np.ndarray[Any, Any]) -> Any:
+        (where,) = self.array.devices()
+        return jax.device_put(values, where)
+
+    def finish(self) -> None:
+        _jax.hold(self.place.ordinal, self.place.stream, self._read)
+
+
+def check_width(dtype: str) -> None:
+    if np.dtype(dtype).itemsize == 8 and not jax.config.read("jax_enable_x64"):
+        raise TypeError(
+            f"the answer is {dtype}, which JAX narrows; choose another dtype, or "
+            "jax.config.update('jax_enable_x64', True)"
+        )
+
+
+def workplace_of(name: str, x: Any) -> Workplace:
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError(
+            f"{name} is traced by JAX, and how large the answer is depends on its values; call outside of jit"
+        )
+    check_type(name, x.dtype.name)
+    where = _jax._only_device(name, x)
+    if where.platform == "cpu":
+        return _OnCpu(name, x)
+    if where.platform not in ("gpu", "cuda"):
+        raise TypeError(f"{name} is on {where}; nearfield works on the CPU and on CUDA devices")
+    return _OnDevice(name, x, where.local_hardware_id)
+
+
+def traced(
+    image: Any,
+    keywords: dict[str, Any],
+    return_num: bool,
+    dtype: Any,
+    out: Any,
+    device: str | None,
+    threads: int | None,
+) -> Any:
+    """Under `jax.jit`: a callback on the host, whose answer has a known shape and type."""
+    from nearfield._label import label, label_type
+    from nearfield._label_request import label_request
+
+    if out is not None or return_num:
+        raise TypeError("under jax.jit nearfield.label takes no out= and no return_num=; labels.max() is the number")
+    request = label_request(image.ndim, **keywords)
+    made = label_type(image.shape, request, dtype)
+    check_width(made)
+
+    def on_host(image: Any) -> Any:
+        return label(np.asarray(image), dtype=made, device=device, threads=threads, **keywords)
+
+    shape = _jax._shape(request.grid(image.shape), np.dtype(made))
+    return jax.pure_callback(on_host, shape, image, vmap_method="sequential")

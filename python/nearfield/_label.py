@@ -1,0 +1,255 @@
+"""Connected components: `label`, and what it asks of the library."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY
+from nearfield._call import as_numpy, target
+from nearfield._compiled import in_graph
+from nearfield._distance import name_of
+from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Periodic, label_request
+from nearfield._progress import Progress, callable_of
+from nearfield._request import count_of
+from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
+
+MakeTables = Callable[[int], tuple[_core.Array | None, ...]]
+
+
+def label(
+    image: Any,
+    *,
+    connectivity: int = 1,
+    criterion: Criterion = "nonzero",
+    background: float | None = 0,
+    norm: str = "maximum",
+    channels: bool = False,
+    periodic: Periodic = False,
+    batch_axes: int = 0,
+    min_size: int = 1,
+    max_size: int | None = None,
+    largest: int | None = None,
+    clear_border: bool = False,
+    return_num: bool = False,
+    dtype: Any = None,
+    out: Any = None,
+    method: str = "fast",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Number the connected components of an image: 1, 2, ... in the order of their first cells, 0 for background.
+
+    Parameters
+    ----------
+    image : array of 1 to 3 axes besides batch and channels; in CPU memory up to 8
+        Bool, integers of 8 to 64 bits or floats; NumPy, CuPy, PyTorch, JAX, anything with ``__cuda_array_interface__`` or
+        of the array API standard, or what converts to NumPy. Any strides. Not changed.
+    connectivity : int
+        How many coordinates a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or the number of
+        neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+    criterion : {'nonzero', 'equal'} or number
+        Which neighbours belong together: all cells that are not zero; cells of equal value; cells whose values differ by at
+        most that much. NaN is not zero and equals nothing.
+    background : number or None
+        With 'equal' or a number: cells of this value (a colour: in every channel) get 0; NaN is possible. None: every cell
+        belongs to a component.
+    norm : {'maximum', 'sum', 'euclidean'}
+        How far two colours are from each other, for a `criterion` that is a number.
+    channels : bool
+        The last axis holds the 1 to 4 channels of a colour: uint8, uint16, float32 or float64.
+    periodic : bool or sequence of one per axis
+        Cells at both ends of such an axis are neighbours. Axes that are neither batch nor channels.
+    batch_axes : int
+        Leading axes that number images, each labelled by itself.
+    min_size, max_size : int, optional
+        Components of fewer or more cells become background before the rest is numbered.
+    largest : int, optional
+        Of what is left, keep so many with the most cells; of equal ones those that come first.
+    clear_border : bool
+        Components with a cell at the end of an axis that is not periodic become background.
+    return_num : bool
+        Also return how many there are. On a GPU that waits for the answer.
+    dtype : {'uint16', 'int32', 'uint32', 'int64', 'uint64'}, optional
+        Of the labels; default int32 as long as no image of this shape can have more components. A narrower type that is
+        too narrow for this image is an error.
+    out : array, optional
+        Filled instead of a new array; same device as `image`, which it may not overlap.
+    method : {'fast', 'propagation'}
+        How; the labels are the same. 'propagation' is the published method that `label_by_propagation` has more words for,
+        without filters, batch and periodic axes.
+    device : {'cpu', 'cuda', 'cuda:N'}, optional
+        Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
+    threads : int, optional
+        On the CPU; default: every core the process may use. The answer does not depend on it.
+    progress : bool or callable, optional
+        As in `distance_transform`.
+
+    Returns
+    -------
+    labels : array
+        Of the image's kind, on its device, of its shape without channels.
+    num : int or array of int64
+        With `return_num`; with `batch_axes` one of each image, in an array of NumPy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is not what it has to be; nothing was computed. Or there are more components than `dtype` can number.
+    MemoryError
+        Says the bytes needed and free.
+    RuntimeError
+        No GPU, or the GPU failed. `nearfield.Cancelled`: stopped by `progress`.
+
+    Notes
+    -----
+    The same bits on the CPU and on GPUs and with any number of threads; equal to `scipy.ndimage.label` where SciPy has the
+    operation, numbering included. On a GPU work is ordered on the caller's current stream and does not wait for it,
+    unless `return_num` is asked for or the type given could be too narrow.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.label([[1, 1, 0, 1], [0, 0, 1, 0]])
+    array([[1, 1, 0, 2],
+           [0, 0, 3, 0]], dtype=int32)
+    >>> nf.label([[1, 1, 0, 1], [0, 0, 1, 0]], connectivity=2, return_num=True)
+    (array([[1, 1, 0, 1],
+           [0, 0, 1, 0]], dtype=int32), 1)
+    >>> nf.label([7, 7, 8, 0, 7], criterion="equal")
+    array([1, 1, 2, 0, 3], dtype=int32)
+    >>> nf.label([10, 12, 15, 30], criterion=3, background=None)
+    array([1, 1, 1, 2], dtype=int32)
+    >>> nf.label([1, 0, 1, 0, 1, 1], periodic=True)
+    array([1, 0, 2, 0, 1, 1], dtype=int32)
+    """
+    keywords: dict[str, Any] = dict(
+        connectivity=connectivity,
+        criterion=criterion,
+        background=background,
+        norm=norm,
+        channels=channels,
+        periodic=periodic,
+        batch_axes=batch_axes,
+        min_size=min_size,
+        max_size=max_size,
+        largest=largest,
+        clear_border=clear_border,
+    )
+    if method not in ("fast", "propagation"):
+        raise ValueError(f"method is {method!r}; give 'fast' or 'propagation'")
+    if in_graph.serves(image):
+        given = out is not None or bool(progress) or method != "fast"
+        return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
+    if _is_traced(image):
+        from nearfield import _jax_workplace
+
+        return _jax_workplace.traced(image, keywords, return_num, dtype, out, device, threads)
+    work = workplace_of("image", image)
+    request = label_request(len(work.shape), **keywords)
+    slot = label_slot(work, request, dtype, out)
+    if method == "propagation":
+        return _by_propagation(work, request, slot, return_num, device, threads)
+    counts = run(work, request, slot, return_num, None, device, threads, progress)
+    labels = work.hand_out(slot)
+    return (labels, number_in(counts, request.images(work.shape))) if return_num else labels
+
+
+def _by_propagation(
+    work: Workplace, request: LabelRequest, slot: Slot, return_num: bool, device: str | None, threads: int | None
+) -> Any:
+    from nearfield import _propagation
+
+    _propagation.check_device(device, work)
+    report = _propagation.propagate(work, request, slot, _propagation.usual_steps(), threads)
+    labels = work.hand_out(slot)
+    return (labels, report.components) if return_num else labels
+
+
+def number_in(counts: np.ndarray[Any, Any], images: tuple[int, ...]) -> Any:
+    return counts.reshape(images) if images else int(counts[0])
+
+
+def label_slot(work: Workplace, request: LabelRequest, dtype: Any, out: Any) -> Slot:
+    """The labels' array, the caller's or a new one of the type asked for."""
+    if out is not None:
+        slot = work.given("out", out)
+        came = slot.described.dtype
+        if dtype is not None and name_of(dtype) != came:
+            raise ValueError(f"dtype is {name_of(dtype)} and out has {came}; leave out one of them")
+        _check_type("out has element type", came)
+        return slot
+    return work.empty(request.grid(work.shape), label_type(work.shape, request, dtype))
+
+
+def label_type(shape: tuple[int, ...], request: LabelRequest, dtype: Any) -> str:
+    if dtype is not None:
+        return _check_type("dtype is", name_of(dtype))
+    with keywords_named("image"):
+        return _core.label_type(list(shape), request.options)
+
+
+def _check_type(what: str, dtype: str) -> str:
+    if dtype not in LABEL_TYPES:
+        raise ValueError(f"{what} {dtype}; labels are one of {', '.join(LABEL_TYPES)}")
+    return dtype
+
+
+def _is_traced(image: Any) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(image, jax.core.Tracer)
+
+
+def run(
+    work: Workplace,
+    request: LabelRequest,
+    labels: Slot | None,
+    counted: bool,
+    make_tables: MakeTables | None,
+    device: str | None,
+    threads: int | None,
+    progress: Progress,
+) -> np.ndarray[Any, Any]:
+    """One call of the library; returns how many components each image has, if that is to be counted."""
+    used = 0 if threads is None else count_of("threads", threads, 1)
+    tell = callable_of(progress)
+    ordinal = target(device, work.place, work.name)
+    counts = np.zeros(math.prod(request.images(work.shape)) if counted else 0, np.int64)
+    described = None if labels is None else labels.described
+    with keywords_named(work.name):
+        if work.place.ordinal >= 0:
+            found = _core.label_on_stream(
+                work.described(), described, counts.size, make_tables, request.options, *work.place
+            )
+            work.finish()
+            return np.array(found, np.int64)
+        count = NUMPY.describe("count", counts, True) if counted else None
+        if ordinal >= 0:
+            _staged(work, labels, count, make_tables, request, ordinal)
+        else:
+            _core.label_on_host(work.described(), described, count, make_tables, request.options, used, tell)
+    return counts
+
+
+def _staged(
+    work: Workplace,
+    labels: Slot | None,
+    count: _core.Array | None,
+    make_tables: MakeTables | None,
+    request: LabelRequest,
+    ordinal: int,
+) -> None:
+    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    image = np.ascontiguousarray(as_numpy(work.array))
+    view = None if labels is None else as_numpy(labels.array)
+    packed = view if view is None or view.flags.c_contiguous else np.empty(view.shape, view.dtype)
+    described = None if packed is None else NUMPY.describe("out", packed, True)
+    _core.label_staged(NUMPY.describe(work.name, image, False), described, count, make_tables, request.options, ordinal)
+    if view is not None and packed is not None and packed is not view:
+        view[...] = packed

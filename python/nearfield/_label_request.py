@@ -1,0 +1,165 @@
+"""The keywords that `label` and its kin share, checked and in the library's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from nearfield import _core
+from nearfield._request import count_of
+
+Criterion = str | float
+Periodic = bool | Sequence[bool]
+
+LABEL_TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
+_MOST = 2**63 - 1
+
+
+class LabelKeywords(TypedDict, total=False):
+    """What the functions that label an image take beside it, all of them by keyword."""
+
+    connectivity: int
+    criterion: Criterion
+    background: float | None
+    norm: str
+    channels: bool
+    periodic: Periodic
+    batch_axes: int
+    min_size: int
+    max_size: int | None
+    largest: int | None
+    clear_border: bool
+
+
+class LabelRequest(NamedTuple):
+    """Options of one call for an image of a known number of axes."""
+
+    options: _core.LabelOptions
+    batch_axes: int
+    channels: bool
+
+    def grid(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The image's shape without channels: that of its labels."""
+        return shape[:-1] if self.channels else shape
+
+    def images(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape[: self.batch_axes]
+
+    def axes(self, shape: tuple[int, ...]) -> int:
+        return len(self.grid(shape)) - self.batch_axes
+
+
+def label_request(
+    ndim: int,
+    *,
+    connectivity: int = 1,
+    criterion: Criterion = "nonzero",
+    background: float | None = 0,
+    norm: str = "maximum",
+    channels: bool = False,
+    periodic: Periodic = False,
+    batch_axes: int = 0,
+    min_size: int = 1,
+    max_size: int | None = None,
+    largest: int | None = None,
+    clear_border: bool = False,
+    steps: Sequence[int] = (),
+) -> LabelRequest:
+    batch = count_of("batch_axes", batch_axes, 0)
+    if batch + bool(channels) >= ndim:
+        raise ValueError(
+            f"batch_axes is {batch}{' and the last axis holds channels' if channels else ''} in an image of {ndim} axes; "
+            "leave at least one axis to label"
+        )
+    word, tolerance = _criterion_of(criterion)
+    _check_background(word, background)
+    options = _core.LabelOptions(
+        count_of("connectivity", connectivity, 1),
+        word,
+        tolerance,
+        None if background is None else number_of("background", background),
+        bool(channels),
+        norm,
+        _periodic_of(periodic, ndim - batch - bool(channels)),
+        batch,
+        list(steps),
+        count_of("min_size", min_size, 0),
+        _MOST if max_size is None else count_of("max_size", max_size, 0),
+        _MOST if largest is None else count_of("largest", largest, 0),
+        bool(clear_border),
+    )
+    return LabelRequest(options, batch, bool(channels))
+
+
+def number_of(name: str, value: Any) -> int | float:
+    """An integer as it is, to the last digit; anything else as a float."""
+    if isinstance(value, str | bytes):
+        raise TypeError(f"{name} is {value!r}; give a number")
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        pass
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; give a number") from None
+
+
+def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
+    if isinstance(criterion, str):
+        if criterion not in ("nonzero", "equal"):
+            raise ValueError(
+                f"criterion is {criterion!r}; give 'nonzero', 'equal', or the largest difference of neighbours as a number"
+            )
+        return criterion, 0
+    if isinstance(criterion, bool):
+        raise TypeError(f"criterion is {criterion}; give 'nonzero', 'equal', or a number")
+    tolerance = number_of("criterion", criterion)
+    if not tolerance >= 0:
+        raise ValueError(f"criterion is {criterion!r}; a difference is 0 or more")
+    return "within", tolerance
+
+
+def _check_background(word: str, background: Any) -> None:
+    if word != "nonzero":
+        return
+    if background is None or number_of("background", background) != 0:
+        raise ValueError(
+            f"background is {background!r}, and criterion='nonzero' has zero for its background; give criterion='equal' "
+            "or a number"
+        )
+
+
+def _periodic_of(value: Periodic, axes: int) -> list[bool]:
+    if isinstance(value, str) or (not isinstance(value, Iterable) and not hasattr(value, "__bool__")):
+        raise TypeError(f"periodic is {value!r}; give True, False, or a sequence of one per axis")
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        return [bool(value)]
+    ends = [bool(each) for each in value]
+    if len(ends) != axes:
+        raise ValueError(
+            f"periodic has {len(ends)} values for an image of {axes} axes; give True, False, or one per axis that is "
+            "neither batch nor channel"
+        )
+    return ends
+
+
+def lengths_of(spacing: Any, axes: int) -> tuple[float, ...]:
+    """One positive length per axis of an image."""
+    if spacing is None:
+        return (1.0,) * axes
+    if isinstance(spacing, str):
+        raise TypeError(f"spacing is {spacing!r}; give a length, or a sequence of one per axis")
+    lengths = (
+        tuple(float(number_of("spacing", each)) for each in spacing)
+        if isinstance(spacing, Iterable)
+        else (float(number_of("spacing", spacing)),) * axes
+    )
+    if len(lengths) != axes:
+        raise ValueError(
+            f"spacing has {len(lengths)} values for an image of {axes} axes; give one per axis or one for all"
+        )
+    if not all(each > 0 and math.isfinite(each) for each in lengths):
+        raise ValueError(f"spacing is {lengths}; every length must be positive and finite")
+    return lengths

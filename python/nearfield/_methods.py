@@ -1,0 +1,189 @@
+"""The published methods behind `method=`, and `compare`: what each of them gets wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY, check_axes, framework_of
+from nearfield._call import _described, _output, arguments_named, as_numpy, target
+from nearfield._progress import Progress, callable_of
+from nearfield._request import Request, Spacing, count_of, max_distance_of, spacing_of
+
+USUAL = (
+    "exact",
+    "banding",
+    "jump-flood",
+    "jump-flood:after=1",
+    "jump-flood:before=1",
+    "jump-flood:sites=2",
+    "jump-flood:runs=2",
+    "plane-sweep",
+    "brushfire",
+    "chamfer",
+)
+
+
+class Stage(NamedTuple):
+    """A stage of a method as the literature counts it."""
+
+    name: str
+    milliseconds: float
+    rounds: int
+    bytes: int
+
+
+class Comparison(NamedTuple):
+    """One method against the exact answer."""
+
+    method: str
+    #: Cells whose site is farther than the nearest one, and those without one although there is one.
+    wrong_sites: int
+    missing_sites: int
+    #: Cells whose site is as near as the nearest one, but not the one that the tie rule names.
+    other_ties: int
+    #: Of the distance to the site found less that to the nearest: mean over the wrong cells, largest, largest share.
+    mean_error: float
+    largest_error: float
+    largest_relative_error: float
+    milliseconds: float
+    rounds: int
+    #: Read and written at least, each cell counted once in a round.
+    bytes: int
+    stages: tuple[Stage, ...]
+    #: float32: every cell's error, inf where a site is missing; None unless asked for.
+    error: np.ndarray | None
+
+
+def compute_by_method(
+    image: Any,
+    request: Request,
+    given: dict[str, Any],
+    method: str,
+    *,
+    name: str = "image",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> tuple[list[Any], dict[str, Any]]:
+    """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
+    count = 0 if threads is None else count_of("threads", threads, 1)
+    tell = callable_of(progress)
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(image, jax.Array):
+        raise TypeError(f"method is {method!r}, and JAX arrays take 'exact' only; give a NumPy array")
+    framework = framework_of(image)
+    array = framework.array(name, image)
+    place = framework.place(array)
+    shape = framework.shape(array)
+    check_axes(name, len(shape))
+    out = [
+        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
+        for field, dtype in request.fields
+    ]
+    ordinal = target(device, place, name)
+    with arguments_named(name):
+        if ordinal < 0:
+            seen = framework.describe(name, array, False)
+            took = _core.run_method_on_host(seen, _described(request, out), request.options(), method, count, tell)
+        elif place.ordinal >= 0:
+            seen = framework.describe(name, array, False)
+            took = _core.run_method_on_device(
+                seen, _described(request, out), request.options(), method, ordinal, place.stream, False
+            )
+        else:
+            took = _staged(framework, array, out, request, method, ordinal)
+    return out, took
+
+
+def _staged(framework: Any, array: Any, out: list[Any], request: Request, method: str, ordinal: int) -> dict[str, Any]:
+    views = [as_numpy(x) for x in out]
+    packed = [v if v.flags.c_contiguous else np.empty(v.shape, v.dtype) for v in views]
+    image = np.ascontiguousarray(as_numpy(array))
+    seen = NUMPY.describe("image", image, False)
+    took = _core.run_method_on_device(seen, _described(request, packed), request.options(), method, ordinal, 0, True)
+    for view, filled in zip(views, packed):
+        if view is not filled:
+            view[...] = filled
+    return took
+
+
+def compare(
+    image: Any,
+    methods: Sequence[str] = USUAL,
+    *,
+    sites: str = "nonzero",
+    spacing: Spacing = None,
+    max_distance: float | None = None,
+    return_errors: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+) -> list[Comparison]:
+    """Published methods on one input, each against the exact answer.
+
+    Parameters
+    ----------
+    image : array of 1 to 3 axes
+        As that of `distance_transform`.
+    methods : sequence of str
+        Names with switches: ``'jump-flood:order=doubling,after=1'``; docs/methods.md lists them. On a GPU brushfire is
+        meant in its parallel form and chamfer iterated.
+    sites : {'nonzero', 'zero'}
+        Which cells are sites.
+    spacing, max_distance, device, threads
+        As in `distance_transform`.
+    return_errors : bool
+        Also give every cell's error.
+
+    Returns
+    -------
+    list of Comparison
+        In the order of `methods`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> [c] = nf.compare([1, 0, 0, 0, 1], ["jump-flood"])
+    >>> c.wrong_sites, c.rounds
+    (0, 5)
+    """
+    seeds = np.asarray(as_numpy(NUMPY.array("image", image)) if isinstance(image, list | tuple) else as_numpy(image))
+    options = (spacing_of(spacing, seeds.ndim, 0), sites)
+    request = Request((("index", "int64"),), *options, max_distance=max_distance_of(max_distance))
+    return [_compare_one(seeds, request, name, return_errors, device, threads) for name in methods]
+
+
+def _compare_one(
+    seeds: np.ndarray, request: Request, name: str, wants_error: bool, device: str | None, threads: int | None
+) -> Comparison:
+    on_gpu = device is not None and str(device).startswith("cuda")
+    run_as = _on_gpu(name) if on_gpu else name
+    [index], took = compute_by_method(seeds, request, {}, run_as, device=device, threads=threads)
+    error = np.empty(seeds.shape, np.float32) if wants_error else None
+    wrong = _core.compare_sites(
+        NUMPY.describe("image", seeds, False),
+        NUMPY.describe("index", index, False),
+        None if error is None else NUMPY.describe("error", error, True),
+        request.options(),
+        0 if threads is None else threads,
+    )
+    stages = tuple(Stage(*each) for each in took["stages"])
+    return Comparison(
+        _core.method_text(name),
+        **wrong,
+        **{k: took[k] for k in ("milliseconds", "rounds", "bytes")},
+        stages=stages,
+        error=error,
+    )
+
+
+def _on_gpu(name: str) -> str:
+    kind, _, switches = name.partition(":")
+    form = {"brushfire": "parallel", "chamfer": "iterated"}.get(kind)
+    if form is None:
+        return name
+    return f"{kind}:{switches},{form}" if switches else f"{kind}:{form}"

@@ -1,0 +1,124 @@
+"""Where a call's arrays live and how new ones of the same kind are made, for calls whose outputs are known late.
+
+`workplace_of` picks the class for the framework of the first array; JAX, whose arrays cannot be written, has its own.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
+
+
+class Slot(NamedTuple):
+    """An array to be filled, as its framework sees it and as the library does."""
+
+    array: Any
+    described: _core.Array
+
+
+class Workplace:
+    """The arrays of one framework on one place. `name` is what errors call the first of them."""
+
+    def __init__(self, name: str, x: Any) -> None:
+        self.framework: Framework = framework_of(x)
+        self.array = self._in_known_type(self.framework.array(name, x))
+        self.name = name
+        self.place: Place = self.framework.place(self.array)
+        self.shape = self.framework.shape(self.array)
+        check_axes(name, len(self.shape))
+
+    def _in_known_type(self, x: Any) -> Any:
+        """The library compares no float16; as float32 the values are the same."""
+        if self.framework.dtype(x) != "float16":
+            return x
+        if self.framework.name == "torch":
+            return x.float()
+        if not hasattr(x, "astype"):
+            raise TypeError(f"{type(x).__name__} has element type float16, which is not compared; give float32")
+        return x.astype("float32")
+
+    @property
+    def dtype(self) -> str:
+        return self.framework.dtype(self.array)
+
+    def described(self) -> _core.Array:
+        return self.framework.describe(self.name, self.array, False)
+
+    def read(self, name: str, x: Any) -> _core.Array:
+        """Another array to be read, on the same place."""
+        framework = framework_of(x)
+        array = framework.array(name, x)
+        self._check_place(name, framework.place(array))
+        return framework.describe(name, self._in_known_type(array), False)
+
+    def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
+        made = self.framework.empty(shape, dtype, self.array)
+        return Slot(made, self.framework.describe("out", made, True))
+
+    def given(self, name: str, out: Any) -> Slot:
+        """An array of the caller's to be filled."""
+        framework = framework_of(out)
+        if framework is NUMPY and not isinstance(out, np.ndarray):
+            raise TypeError(f"{name} is {type(out).__name__}; give an array to be filled")
+        self._check_place(name, framework.place(out))
+        return Slot(out, framework.describe(name, out, True))
+
+    def hand_out(self, slot: Slot) -> Any:
+        return slot.array
+
+    def constant(self, values: np.ndarray[Any, Any]) -> Any:
+        """A small array of the host as one of this framework, on its device."""
+        if self.framework.name == "torch":
+            return sys.modules["torch"].from_numpy(values).to(self.array.device)
+        if self.framework.name == "cupy":
+            with self.array.device:
+                return sys.modules["cupy"].asarray(values)
+        if self.framework.name == "array API":
+            space = self.array.__array_namespace__()
+            return space.asarray(values.tolist(), dtype=getattr(space, values.dtype.name), device=self.array.device)
+        return values
+
+    def finish(self) -> None:
+        """Called when the work is under way."""
+
+    def _check_place(self, name: str, there: Place) -> None:
+        if there.ordinal != self.place.ordinal:
+            raise ValueError(f"{name} is on {there} and {self.name} on {self.place}; give both on the same device")
+
+
+def workplace_of(name: str, x: Any) -> Workplace:
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(x, jax.Array):
+        from nearfield import _jax_workplace
+
+        return _jax_workplace.workplace_of(name, x)
+    return Workplace(name, x)
+
+
+_KEYWORDS = (
+    (r"\bout\.tables\.(\w+)", r"\1"),
+    (r"\bout\.(label|labels)\b", "out"),
+    (r"\btolerance\b", "criterion"),
+    (r"\bkeep_largest\b", "largest"),
+    (r"\bborder along axis", "periodic along axis"),
+)
+
+
+@contextmanager
+def keywords_named(image: str) -> Iterator[None]:
+    """Errors of the library speak of Python's keywords."""
+    try:
+        yield
+    except ValueError as problem:
+        text = str(problem)
+        for theirs, ours in _KEYWORDS:
+            text = re.sub(theirs, ours, text)
+        raise ValueError(re.sub(r"^image\b", image, text)) from None

@@ -1,0 +1,349 @@
+"""The functions of `connected-components-3d`, with its signatures: ``import nearfield.compat.cc3d as cc3d`` is the migration.
+
+Components are numbered as there: in the order in which their first cells lie in memory, C or Fortran. Deliberate
+differences:
+
+- Labels are uint16 where the number of components fits, else uint32, then uint64; `cc3d` goes by an estimate, which may
+  say uint32 for fewer. 18 connected images never fail.
+- `delta` with 8, 18 and 26 neighbours joins all cells that a path of small enough steps joins; `cc3d` 4.1 misses some.
+- `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with NotImplementedError. `max_labels` is not
+  looked at, as there.
+- `contacts` counts each pair of cells once (`cc3d` counts diagonal ones of 2-D images twice, with 8), in the order of the
+  labels; a label may be negative.
+- Of components of one size `largest_k` prefers those that come first.
+- `each` takes every integer type; `statistics` any that holds no negative label.
+- A negative `delta` is a ValueError; arguments that are no arrays are made some.
+- `largest_k` with ``k=0, return_N=True`` returns a pair as well.
+
+Not here: `connected_components_stack`, `voxel_connectivity_graph`, `color_connectivity_graph`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nearfield._components import component_statistics, remove_small
+from nearfield._components import contacts as _contacts
+from nearfield.compat._labels import (
+    DimensionError,
+    Each,
+    changes_of,
+    inclusive,
+    integers,
+    is_fortran,
+    numbered,
+    sizes_of,
+)
+
+__all__ = [
+    "DimensionError",
+    "connected_components",
+    "contacts",
+    "dust",
+    "each",
+    "largest_k",
+    "region_graph",
+    "statistics",
+]
+
+
+def connected_components(
+    data: Any,
+    max_labels: int = -1,
+    connectivity: int = 26,
+    return_N: bool = False,
+    delta: float = 0,
+    out_dtype: Any = None,
+    out_file: Any = None,
+    periodic_boundary: bool = False,
+    binary_image: bool = False,
+) -> Any:
+    """Number the components of cells of equal value; 0 is background.
+
+    Parameters
+    ----------
+    data : array_like of 1 to 3 axes
+        Bool, integers or floats.
+    max_labels : int
+        Not looked at.
+    connectivity : {26, 18, 6} or, in 2-D, {8, 4}
+        Number of neighbours; 26 and 18 of an image are 8, 6 is 4.
+    return_N : bool
+        Also return the number of components.
+    delta : number
+        Neighbours belong together whose values differ by at most that much.
+    out_dtype : {uint16, uint32, uint64}, optional
+        Default: the narrowest that holds the number of components.
+    out_file : None
+        Not supported.
+    periodic_boundary : bool
+        Cells at both ends of every axis are neighbours.
+    binary_image : bool
+        All cells that are not zero are alike.
+
+    Returns
+    -------
+    numpy.ndarray, or with `return_N` a pair of it and the number
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> import numpy as np
+    >>> cc3d.connected_components(np.array([[1, 1, 2], [0, 2, 2]]), connectivity=4, return_N=True)
+    (array([[1, 1, 2],
+           [0, 2, 2]], dtype=uint16), 2)
+    """
+    if out_file is not None:
+        raise NotImplementedError("out_file is not supported; leave it out and save what is returned")
+    image = np.asarray(data)
+    if not 1 <= image.ndim <= 3:
+        raise DimensionError(f"Only 1D, 2D, and 3D arrays supported. Got: {image.ndim}")
+    if image.dtype.kind not in "biuf" or image.dtype.itemsize > 8:
+        raise TypeError(f"Type {image.dtype} is not currently supported; give bool, integers or floats")
+    if not delta >= 0:
+        raise ValueError(f"delta is {delta}; a difference is 0 or more")
+    changes = changes_of(connectivity, image.ndim)
+    turned = is_fortran(image)
+    labels, count = numbered(
+        image.T if turned else image,
+        out_dtype,
+        connectivity=changes,
+        criterion="nonzero" if binary_image or image.dtype.kind == "b" else delta if delta > 0 else "equal",
+        periodic=bool(periodic_boundary),
+    )
+    labels = labels.T if turned else labels
+    return (labels, count) if return_N else labels
+
+
+def statistics(out_labels: Any, no_slice_conversion: bool = False) -> dict[str, Any]:
+    """Sizes, bounding boxes and centroids of labels; row 0 is the background's.
+
+    Parameters
+    ----------
+    out_labels : array_like of integers, 1 to 3 axes
+        None may be negative, or larger than the number of cells.
+    no_slice_conversion : bool
+        Boxes as an array: first and last cell along each axis.
+
+    Returns
+    -------
+    dict
+        ``voxel_counts``, ``bounding_boxes`` (a list of tuples of slices, None for a label without cells) and
+        ``centroids``, NaN for a label without cells. A line of cells is an image of one column.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> cc3d.statistics([[0, 1, 1], [2, 1, 1]])["voxel_counts"]
+    array([1, 4, 1], dtype=uint32)
+    """
+    labels = integers("out_labels", out_labels)
+    if labels.size == 0:
+        return {"voxel_counts": None, "bounding_boxes": None, "centroids": None}
+    least, most = int(labels.min()), int(labels.max())
+    if least < 0 or most > labels.size:
+        raise ValueError(
+            "Statistics can only be computed on volumes containing labels with values lower than the number of voxels. "
+            f"Min: {least} Max: {most}"
+        )
+    if labels.ndim == 1:
+        labels = labels[:, np.newaxis]
+    parts = [component_statistics(labels == 0, count=1), component_statistics(labels, count=most)]
+    size, box, centroid = (np.concatenate([getattr(p, name) for p in parts]) for name in ("size", "box", "centroid"))
+    wide = size.size and (labels.size >= 2**32)
+    found: dict[str, Any] = {"voxel_counts": size.astype("uint64" if wide else "uint32")}
+    if no_slice_conversion:
+        found["bounding_boxes"] = inclusive(size, box, labels.shape)
+    else:
+        found["bounding_boxes"] = [
+            tuple(slice(a, b) for a, b in zip(*each)) if cells else None for cells, each in zip(size, box.tolist())
+        ]
+    found["centroids"] = centroid
+    return found
+
+
+def dust(
+    img: Any,
+    threshold: float | Sequence[float],
+    connectivity: int = 26,
+    in_place: bool = False,
+    binary_image: bool = False,
+    precomputed_ccl: bool = False,
+    invert: bool = False,
+    return_N: bool = False,
+) -> Any:
+    """The image without its components of fewer than `threshold` cells, or outside a range ``[least, below)``.
+
+    Parameters
+    ----------
+    img : array_like of 1 to 3 axes
+        An image, or with `precomputed_ccl` the labels of its components.
+    threshold : int or pair of ints
+        In cells.
+    invert : bool
+        Keep what else would go.
+    in_place : bool
+        Change `img` itself.
+    connectivity, binary_image, return_N
+        As in `connected_components`.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> import numpy as np
+    >>> cc3d.dust(np.array([[7, 7, 0, 9]]), 2, connectivity=4)
+    array([[7, 7, 0, 0]])
+    """
+    image = np.asarray(img)
+    if in_place and (image is not img or not image.flags.writeable):
+        raise ValueError("in_place=True needs a NumPy array that may be written")
+    if np.ndim(threshold) == 0 and not (precomputed_ccl or invert or return_N):
+        return _without_small(image, threshold, connectivity, in_place, binary_image)
+    if precomputed_ccl:
+        labels = integers("img", image)
+    else:
+        labels = connected_components(image, connectivity=connectivity, binary_image=binary_image)
+    keep = sizes_of(labels)
+    small = keep < threshold if np.ndim(threshold) == 0 else ~((threshold[0] <= keep) & (keep < threshold[1]))  # type: ignore[index]
+    if invert:
+        small = ~small
+    small[0] = False
+    result = image if in_place else np.copy(image)
+    result[small[labels]] = 0
+    return (result, int(np.count_nonzero(~small[1:] & (keep[1:] > 0)))) if return_N else result
+
+
+def largest_k(
+    img: Any,
+    k: int,
+    connectivity: int = 26,
+    delta: float = 0,
+    return_N: bool = False,
+    binary_image: bool = False,
+    precomputed_ccl: bool = False,
+) -> Any:
+    """Labels of the `k` components with the most cells, 1 for the smallest of them up to `k`; a mask for ``k=1``.
+
+    With `k` components or fewer all of them, as `connected_components` numbers them. Parameters as there; with
+    `precomputed_ccl`, `img` has the labels of the components.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> import numpy as np
+    >>> cc3d.largest_k(np.array([[4, 0, 5, 5, 5, 0, 6, 6]]), 2, connectivity=4)
+    array([[0, 0, 2, 2, 2, 0, 1, 1]], dtype=uint16)
+    """
+    if k < 0:
+        raise ValueError(f"k is {k}; give 0 or more")
+    image = np.asarray(img)
+    if k == 0:
+        nothing = np.zeros(image.shape, "uint16", order="F" if is_fortran(image) else "C")
+        return (nothing, 0) if return_N else nothing
+    if precomputed_ccl:
+        labels = integers("img", image).copy()
+        count = int(labels.max(initial=0))
+    else:
+        labels, count = connected_components(
+            image, connectivity=connectivity, return_N=True, delta=delta, binary_image=binary_image
+        )
+    if count <= k:
+        return (labels, count) if return_N else labels
+    sizes = sizes_of(labels)
+    order = 1 + np.argsort(-sizes[1:], kind="stable")[:k]
+    if k == 1:
+        mask = labels == order[0]
+        return (mask, 1) if return_N else mask
+    number = np.zeros(sizes.size, labels.dtype)
+    number[sorted(order.tolist(), key=lambda each: (sizes[each], each))] = np.arange(1, k + 1)
+    return (number[labels], k) if return_N else number[labels]
+
+
+def contacts(
+    labels: Any,
+    connectivity: int = 26,
+    surface_area: bool = True,
+    anisotropy: Sequence[float] = (1, 1, 1),
+) -> dict[tuple[int, int], float]:
+    """Which labels touch: for each pair the area of the faces that they share, or the number of neighbouring cells.
+
+    Parameters
+    ----------
+    labels : array_like of integers, 1 to 3 axes
+    connectivity : {26, 18, 6} or, in 2-D, {8, 4}
+        With 26, 18 and 6 an image is a volume of one plane.
+    surface_area : bool
+        Area; otherwise pairs of cells.
+    anisotropy : sequence of three floats
+        Length of a cell along each axis; of an image with 4 and 8 the first two count.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> cc3d.contacts([[1, 1, 2], [3, 3, 2]], connectivity=4)
+    {(1, 2): 1.0, (1, 3): 2.0, (2, 3): 1.0}
+    """
+    image = integers("labels", labels)
+    if connectivity in (6, 18, 26):
+        image = image.reshape(*image.shape, *(1,) * (3 - image.ndim))
+    elif connectivity in (4, 8) and image.ndim <= 2:
+        image = image if image.ndim == 2 else image[:, np.newaxis]
+    else:
+        raise ValueError(f"Only 4, 8, 6, 18, and 26 connectivities are supported, 4 and 8 in 2D. Got: {connectivity}")
+    found = _contacts(image, connectivity=connectivity, spacing=tuple(anisotropy)[: image.ndim])
+    values = found.area if surface_area else found.pairs
+    return {(a, b): float(value) for (a, b), value in zip(found.labels.tolist(), values)}
+
+
+def region_graph(labels: Any, connectivity: int = 26) -> set[tuple[int, int]]:
+    """The pairs of labels that touch, as `contacts` finds them.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> cc3d.region_graph([[[1, 2]]])
+    {(1, 2)}
+    """
+    return set(contacts(labels, connectivity))
+
+
+def each(labels: Any, binary: bool = False, in_place: bool = False) -> Each:
+    """One image per label, labels ascending, without 0.
+
+    Parameters
+    ----------
+    labels : array_like of integers
+    binary : bool
+        Images of bool; otherwise of the labels' type, with the label.
+    in_place : bool
+        Every image is the same read-only array, written again for each label: faster, and gone with the next step.
+
+    Returns
+    -------
+    iterable
+        Pairs of a label and an image; it has a length and may be gone through again.
+
+    Examples
+    --------
+    >>> import nearfield.compat.cc3d as cc3d
+    >>> for number, image in cc3d.each([3, 3, 0, 1], binary=True):
+    ...     print(number, image.astype(int))
+    1 [0 0 0 1]
+    3 [1 1 0 0]
+    """
+    return Each(integers("labels", labels), binary, in_place)
+
+
+def _without_small(image: Any, threshold: Any, connectivity: int, in_place: bool, binary: bool) -> Any:
+    """What `dust` does without its other words, which needs no labels."""
+    return remove_small(
+        image,
+        max(0, math.ceil(threshold)),
+        out=image if in_place else np.empty_like(image),
+        connectivity=changes_of(connectivity, image.ndim),
+        criterion="nonzero" if binary or image.dtype.kind == "b" else "equal",
+    )
