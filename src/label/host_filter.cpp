@@ -22,13 +22,14 @@ public:
         at_border_.assign(static_cast<std::size_t>(components), 0);
     }
 
-    void apply() {
+    void apply(std::vector<band>& bands) {
         const std::int64_t block = std::max<std::int64_t>(1, task_cells / bits_.cells);
         crew_.for_each(bits_.rows, block, 0, [&](std::int64_t first, std::int64_t last, int) {
             std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
             for (std::int64_t row = first; row < last; ++row) measure(row, runs.data());
         });
         for (std::size_t image = 0; image < found_.size(); ++image) choose(image);
+        for (band& b : bands) b.labels_before = kept_before(b);
         crew_.for_each(bits_.rows, block, 0, [&](std::int64_t first, std::int64_t last, int) {
             for (std::int64_t row = first; row < last; ++row) renumber(row);
         });
@@ -78,6 +79,13 @@ private:
         for (const std::int64_t i : left) cells[i] = ++found_[image];
     }
 
+    [[nodiscard]] std::int64_t kept_before(const band& b) const {
+        const std::int64_t* const fresh = cells_.data() + base_[static_cast<std::size_t>(b.first / rows_)];
+        std::int64_t i = b.labels_before;
+        while (i > 0 && fresh[i - 1] == 0) --i;
+        return i > 0 ? fresh[i - 1] : 0;
+    }
+
     void renumber(std::int64_t row) {
         const std::int64_t base = base_[static_cast<std::size_t>(row / rows_)] - 1;
         for (std::int64_t run = bits_.first_run()[row]; run < bits_.first_run()[row + 1]; ++run)
@@ -97,8 +105,8 @@ private:
 }  // namespace
 
 void filter_labels(workers& crew, const problem& p, const bit_rows& bits, std::uint32_t* label,
-                   std::vector<std::int64_t>& found) {
-    filter(crew, p, bits, label, found).apply();
+                   std::vector<band>& bands, std::vector<std::int64_t>& found) {
+    filter(crew, p, bits, label, found).apply(bands);
 }
 
 }  // namespace nearfield::labelling

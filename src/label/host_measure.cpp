@@ -22,15 +22,15 @@ public:
           base_(first_components(found)),
           sums_(p, tables, base_.back()) {}
 
-    void fill(const std::vector<measured_band>& bands) {
+    void fill(const std::vector<band>& bands) {
         if (sums_.none()) return;
         std::vector<typename component_sums<Axes>::part> parts;
-        for (const measured_band& b : bands)
-            parts.emplace_back(base_[static_cast<std::size_t>(b.first / image_rows_)] + b.first_label - 1);
+        for (const band& b : bands)
+            parts.emplace_back(base_[static_cast<std::size_t>(b.first / image_rows_)] + b.labels_before);
         for (const look& what : sums_.looks()) {
             crew_.for_each(static_cast<std::int64_t>(bands.size()), 1, 0, [&](std::int64_t k, std::int64_t, int) {
-                const auto band = static_cast<std::size_t>(k);
-                look_through(bands[band], parts[band], what);
+                const auto at = static_cast<std::size_t>(k);
+                look_through(bands[at], parts[at], what);
             });
             for (auto& part : parts) sums_.join(part);
         }
@@ -45,7 +45,7 @@ private:
         return base;
     }
 
-    void look_through(const measured_band& b, typename component_sums<Axes>::part& part, const look& what) const {
+    void look_through(const band& b, typename component_sums<Axes>::part& part, const look& what) const {
         std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
         std::vector<std::uint32_t> lines(sums_.with_faces() && !bits_.plain ? 2 * static_cast<std::size_t>(bits_.cells)
                                                                             : 0);
@@ -135,7 +135,7 @@ private:
 }  // namespace
 
 void measure_runs(workers& crew, const problem& p, const bit_rows& bits, const std::uint32_t* label,
-                  const std::vector<measured_band>& bands, const std::vector<std::int64_t>& found,
+                  const std::vector<band>& bands, const std::vector<std::int64_t>& found,
                   const component_tables<host>& tables) {
     if (p.rank == 3) measurement<3>(crew, p, bits, label, found, tables).fill(bands);
     else if (p.rank == 2) measurement<2>(crew, p, bits, label, found, tables).fill(bands);

@@ -31,23 +31,21 @@ HWY_NOINLINE void splice(std::uint32_t* parent, std::uint32_t a, std::uint32_t b
     }
 }
 
-HWY_INLINE std::uint32_t root_of(const std::uint32_t* parent, std::uint32_t run) {
-    while (parent[run] != run) run = parent[run];
+HWY_INLINE std::uint32_t root_of(std::uint32_t* parent, std::uint32_t run) {
+    while (parent[run] != run) run = parent[run] = parent[parent[run]];
     return run;
 }
 
-HWY_NOINLINE void relink(const run_trees& trees, std::uint32_t a, std::uint32_t b) {
-    a = root_of(trees.parent, a), b = root_of(trees.parent, b);
-    if (a == b) return;
-    if (a < b) std::swap(a, b);
-    trees.parent[a] = b;
-    trees.relinked->push_back(a);
+/// The runs themselves keep their parents, which lie in their own bands: only what is no root any more is to cross.
+HWY_NOINLINE void merge_roots(std::uint32_t* parent, std::uint32_t a, std::uint32_t b) {
+    a = root_of(parent, parent[a]), b = root_of(parent, parent[b]);
+    parent[std::max(a, b)] = std::min(a, b);
 }
 
 /// `other` comes before `run`. Where `run` is a root it just points there, without a branch.
-template <bool Relink>
+template <bool AtRoots>
 HWY_INLINE void unite(const run_trees& trees, std::uint32_t other, std::uint32_t run) {
-    if constexpr (Relink) return relink(trees, other, run);
+    if constexpr (AtRoots) return merge_roots(trees.parent, other, run);
     std::uint32_t* const parent = trees.parent;
     const std::uint32_t there = parent[other], here = parent[run];
     const bool is_root = here == run;
@@ -62,13 +60,13 @@ struct seat {
 };
 
 /// One link for each bit: to the other row's run that holds cell x or, with `Next`, to the one that starts after x.
-template <bool Relink, bool Next>
+template <bool AtRoots, bool Next>
 HWY_INLINE void unite_all(word links, const seat& at, const run_trees& trees) {
     for (; links != 0; links &= links - 1) {
         const word up_to = links ^ (links - 1);
-        unite<Relink>(trees,
-                      at.other + static_cast<std::uint32_t>(std::popcount(at.other_starts & up_to)) + (Next ? 1 : 0),
-                      at.run + static_cast<std::uint32_t>(std::popcount(at.starts & up_to)));
+        unite<AtRoots>(trees,
+                       at.other + static_cast<std::uint32_t>(std::popcount(at.other_starts & up_to)) + (Next ? 1 : 0),
+                       at.run + static_cast<std::uint32_t>(std::popcount(at.starts & up_to)));
     }
 }
 
@@ -91,7 +89,7 @@ enum class covering { none, both, either };
 
 /// Cell x of a row touches x of the other one, with `Wide` x - 1 and x + 1 too. Of a stretch of cells that touch the same run
 /// the first one is enough; corners count where no face does.
-template <bool Wide, covering Covering, bool Relink>
+template <bool Wide, covering Covering, bool AtRoots>
 void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, const cover& by, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     for (std::int64_t w = 0; w < bits.words; ++w) {
@@ -113,15 +111,15 @@ void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, cons
             }
         }
         const seat at{c & ~c_west, a & ~a_west, last_before(bits, row, w), last_before(bits, other, w)};
-        unite_all<Relink, false>(same | west, at, trees);
-        if constexpr (Wide) unite_all<Relink, true>(east, at, trees);
+        unite_all<AtRoots, false>(same | west, at, trees);
+        if constexpr (Wide) unite_all<AtRoots, true>(east, at, trees);
     }
 }
 
 /// Why links may go: a link of U is
 /// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one between those
 /// rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so nothing goes in circles.
-template <bool Relink>
+template <bool AtRoots>
 void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                const run_trees& trees) {
     const std::int64_t y = row % bits.side, z = row / bits.side % bits.planes;
@@ -129,31 +127,31 @@ void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t
     const std::int64_t n = row - 1, u = row - bits.side;
     const bool wide = changes >= 2;
     if (y > 0 && inside(n)) {
-        if (wide) merge_rows<true, covering::none, Relink>(bits, row, n, {}, trees);
-        else merge_rows<false, covering::none, Relink>(bits, row, n, {}, trees);
+        if (wide) merge_rows<true, covering::none, AtRoots>(bits, row, n, {}, trees);
+        else merge_rows<false, covering::none, AtRoots>(bits, row, n, {}, trees);
     }
     if (z == 0) return;
     if (inside(u)) {
-        if (y == 0 && wide) merge_rows<true, covering::none, Relink>(bits, row, u, {}, trees);
-        else if (y == 0) merge_rows<false, covering::none, Relink>(bits, row, u, {}, trees);
+        if (y == 0 && wide) merge_rows<true, covering::none, AtRoots>(bits, row, u, {}, trees);
+        else if (y == 0) merge_rows<false, covering::none, AtRoots>(bits, row, u, {}, trees);
         else {
             const cover by{bits.foreground(n), bits.foreground(u - 1)};
-            if (wide) merge_rows<true, covering::both, Relink>(bits, row, u, by, trees);
-            else merge_rows<false, covering::both, Relink>(bits, row, u, by, trees);
+            if (wide) merge_rows<true, covering::both, AtRoots>(bits, row, u, by, trees);
+            else merge_rows<false, covering::both, AtRoots>(bits, row, u, by, trees);
         }
     }
     if (!wide) return;
     for (const std::int64_t beside : {std::int64_t{-1}, std::int64_t{1}}) {
         if (y + beside < 0 || y + beside >= bits.side || !inside(u + beside)) continue;
         const cover by{bits.foreground(row + beside), bits.foreground(u)};
-        if (changes == 3) merge_rows<true, covering::either, Relink>(bits, row, u + beside, by, trees);
-        else merge_rows<false, covering::either, Relink>(bits, row, u + beside, by, trees);
+        if (changes == 3) merge_rows<true, covering::either, AtRoots>(bits, row, u + beside, by, trees);
+        else merge_rows<false, covering::either, AtRoots>(bits, row, u + beside, by, trees);
     }
 }
 
 void plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
            const run_trees& trees) {
-    if (trees.relinked != nullptr) merge_row<true>(bits, changes, row, from, to, trees);
+    if (trees.at_roots) merge_row<true>(bits, changes, row, from, to, trees);
     else merge_row<false>(bits, changes, row, from, to, trees);
 }
 
@@ -202,7 +200,7 @@ private:
 /// that no straight link says. Right for every criterion, since only links that are there are taken for granted; links that
 /// would be dropped anyway are not looked for. `covered` (may be null) are cells whose links other rows say; `straight` (may
 /// be null) takes the words of straight links.
-template <bool Relink>
+template <bool AtRoots>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
                     const word* covered, word* straight, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
@@ -233,20 +231,20 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
         }
         if ((same | west | east) == 0) continue;
         seat at{here_starts[w], there_starts[w], last_before(bits, row, w), last_before(bits, other, w)};
-        unite_all<Relink, false>(same, at, trees);
+        unite_all<AtRoots, false>(same, at, trees);
         // The run of the cell to the east is one further where that cell starts one.
         const word starts_east = from_east(there_starts, w);
-        unite_all<Relink, true>(east & starts_east, at, trees);
-        unite_all<Relink, false>(east & ~starts_east, at, trees);
+        unite_all<AtRoots, true>(east & starts_east, at, trees);
+        unite_all<AtRoots, false>(east & ~starts_east, at, trees);
         // Starts moved by one cell: then counting up to x counts up to x - 1.
         at.other_starts = at.other_starts << 1;
-        unite_all<Relink, false>(west, at, trees);
+        unite_all<AtRoots, false>(west, at, trees);
     }
 }
 
 /// Equality goes on from cell to cell, so that a cell equal to N's or U's needs no link of its own to UN or US, which N or U
 /// has. Of the other criteria that cannot be said.
-template <bool Relink>
+template <bool AtRoots>
 void merge_cells(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                  word* words, const run_trees& trees) {
     word *const of_n = words, *const of_u = words + bits.words;
@@ -258,8 +256,8 @@ void merge_cells(const bit_rows& bits, const label_options& o, int changes, std:
             return;
         }
         with_elements(there, [&]<class T>(const T* v) {
-            merge_by_links<Relink>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells), covered,
-                                   straight, trees);
+            merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells), covered,
+                                    straight, trees);
         });
     };
     const std::int64_t above = row - bits.side;
@@ -273,19 +271,8 @@ void merge_cells(const bit_rows& bits, const label_options& o, int changes, std:
 
 void linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
             word* words, const run_trees& trees) {
-    if (trees.relinked != nullptr) merge_cells<true>(bits, o, changes, row, cells, words, trees);
+    if (trees.at_roots) merge_cells<true>(bits, o, changes, row, cells, words, trees);
     else merge_cells<false>(bits, o, changes, row, cells, words, trees);
-}
-
-/// Parents come first, so theirs is a root already.
-std::int64_t flatten_trees(std::uint32_t* parent, std::int64_t first, std::int64_t last) {
-    std::int64_t roots = 0;
-    for (std::int64_t run = first; run < last; ++run) {
-        const std::uint32_t up = parent[run];
-        roots += up == static_cast<std::uint32_t>(run);
-        parent[run] = parent[up];
-    }
-    return roots;
 }
 
 }  // namespace nearfield::labelling::HWY_NAMESPACE
@@ -296,7 +283,6 @@ namespace nearfield::labelling {
 
 HWY_EXPORT(plain);
 HWY_EXPORT(linked);
-HWY_EXPORT(flatten_trees);
 
 void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                  const run_trees& trees) {
@@ -305,9 +291,6 @@ void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64
 void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees) {
     HWY_DYNAMIC_DISPATCH(linked)(bits, o, changes, row, cells, words, trees);
-}
-std::int64_t flatten(std::uint32_t* parent, std::int64_t first, std::int64_t last) {
-    return HWY_DYNAMIC_DISPATCH(flatten_trees)(parent, first, last);
 }
 
 }  // namespace nearfield::labelling

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "label/host_bits.hpp"
 #include "label/host_front.hpp"
@@ -12,8 +11,9 @@ namespace nearfield::labelling {
 /// Trees of runs: each points to one with a smaller number, a root to itself.
 struct run_trees {
     std::uint32_t* parent = nullptr;
-    /// Not null: trees are merged at their roots, and roots that cease to be ones are listed here.
-    std::vector<std::uint32_t>* relinked = nullptr;
+    /// The runs are of two bands whose trees are complete: they are merged at their roots. Between bands there are few links, and
+    /// the next ones shall find short ways.
+    bool at_roots = false;
 };
 
 /// Links the runs of a row with those of the neighbouring rows before it that lie in [from, to): N the row before in its plane,
@@ -30,9 +30,5 @@ struct cell_rows {
 /// The same for rows whose cells are linked by a criterion. `words`: scratch of two words for each word of a row.
 void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees);
-
-/// Every run of [first, last) points to the root of its tree, as far as the tree lies in there; returns how many roots there
-/// are.
-std::int64_t flatten(std::uint32_t* parent, std::int64_t first, std::int64_t last);
 
 }  // namespace nearfield::labelling

@@ -3,7 +3,6 @@
 #include "label/host_runs.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -16,6 +15,7 @@
 #include "label/host_front.hpp"
 #include "label/host_measure.hpp"
 #include "label/host_merge.hpp"
+#include "label/host_number.hpp"
 
 namespace nearfield::labelling {
 
@@ -50,12 +50,6 @@ struct workplace {
     host_scratch<std::uint32_t> labels;
 };
 
-/// Rows that one thread links: whole images, or part of one.
-struct band {
-    std::int64_t first = 0, last = 0;
-    std::int64_t roots = 0, labels_before = 0;  ///< of its image, where it is a part
-};
-
 class engine {
 public:
     engine(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out)
@@ -74,18 +68,16 @@ public:
         for_rows([this](std::int64_t row, int thread) { read(row, thread); });
         if (!number_runs()) return false;
         const std::int64_t runs = bits_.first_run()[bits_.rows];
-        parent_ = host_scratch<std::uint32_t>(runs + 2 * spare_labels);
+        tree_ = host_scratch<std::uint32_t>(runs + 2 * spare_labels);
+        cut();
         if (crew_.threads() == 1) {
             link_in_one();
-            label_in_one();
         } else {
-            cut();
             link_bands();
             join_bands();
-            own_label_ = host_scratch<std::uint32_t>(runs + 2 * spare_labels);
-            label_bands();
         }
-        if (p_.filtered()) filter_labels(crew_, p_, bits_, labels(), found_);
+        number_trees(crew_, bits_, tree(), band_, found_);
+        if (p_.filtered()) filter_labels(crew_, p_, bits_, tree(), band_, found_);
         for (std::int64_t i = 0; out_.label.wanted() && i < p_.images; ++i) check_number(out_.label.type, found_[i]);
         measure();
         if (out_.label.wanted()) for_rows([this](std::int64_t row, int thread) { write(row, thread); });
@@ -95,11 +87,8 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t* parents() const { return parent_.get() + spare_labels; }
-    /// Labels take the place of parents where one thread makes them in order.
-    [[nodiscard]] std::uint32_t* labels() const {
-        return (own_label_.get() != nullptr ? own_label_.get() : parent_.get()) + spare_labels;
-    }
+    /// Of each run: its parent, later its label.
+    [[nodiscard]] std::uint32_t* tree() const { return tree_.get() + spare_labels; }
     [[nodiscard]] std::int64_t task_rows() const { return std::max<std::int64_t>(1, task_cells / bits_.cells); }
 
     template <class Body>
@@ -160,8 +149,7 @@ private:
 
     void plant(std::int64_t row) {
         const std::int64_t end = bits_.first_run()[row + 1];
-        for (std::int64_t run = bits_.first_run()[row]; run < end; ++run)
-            parents()[run] = static_cast<std::uint32_t>(run);
+        for (std::int64_t run = bits_.first_run()[row]; run < end; ++run) tree()[run] = static_cast<std::uint32_t>(run);
     }
 
     /// Links a row with those before it in [from, to).
@@ -189,13 +177,13 @@ private:
         for (std::int64_t first = 0; first < bits_.rows; first += task_rows()) {
             const std::int64_t last = std::min(first + task_rows(), bits_.rows);
             crew_.for_each(1, 1, (last - first) * bits_.cells, [&](std::int64_t, std::int64_t, int) {
-                for (std::int64_t row = first; row < last; ++row) plant(row), link(row, 0, row, {parents()}, 0);
+                for (std::int64_t row = first; row < last; ++row) plant(row), link(row, 0, row, {tree()}, 0);
             });
         }
     }
 
     void cut() {
-        const std::int64_t wanted = 2 * crew_.threads();
+        const std::int64_t wanted = crew_.threads() == 1 ? 1 : 2 * crew_.threads();
         if (p_.images >= wanted) {
             for (std::int64_t k = 0; k < wanted; ++k)
                 band_.push_back({p_.images * k / wanted * image_rows_, p_.images * (k + 1) / wanted * image_rows_});
@@ -219,74 +207,16 @@ private:
 
     void link_bands() {
         for_bands(bits_.cells, [this](band& b, int thread) {
-            for (std::int64_t row = b.first; row < b.last; ++row)
-                plant(row), link(row, b.first, row, {parents()}, thread);
-            b.roots = flatten(parents(), bits_.first_run()[b.first], bits_.first_run()[b.last]);
+            for (std::int64_t row = b.first; row < b.last; ++row) plant(row), link(row, b.first, row, {tree()}, thread);
         });
     }
 
-    /// Only trees with a run in a band's first rows can cease to be trees of their own.
     void join_bands() {
-        const run_trees trees{parents(), &relinked_};
+        const run_trees trees{tree(), true};
         for (const band& b : band_) {
             const std::int64_t start = b.first / image_rows_ * image_rows_;
             const std::int64_t last = std::min(b.last, b.first + bits_.side + 1);
             for (std::int64_t row = b.first; b.first > start && row < last; ++row) link(row, start, b.first, trees, 0);
-        }
-        std::sort(relinked_.begin(), relinked_.end());
-    }
-
-    // ---- trees to labels ---------------------------------------------------------------------------------------------
-
-    void label_in_one() {
-        std::uint32_t* const label = parents();
-        for (std::int64_t image = 0; image < p_.images; ++image) {
-            std::uint32_t count = 0;
-            const std::int64_t end = bits_.first_run()[(image + 1) * image_rows_];
-            for (std::int64_t run = bits_.first_run()[image * image_rows_]; run < end; ++run) {
-                // A run's parent comes before it and holds its label by now.
-                const std::uint32_t up = label[run];
-                const bool is_root = up == static_cast<std::uint32_t>(run);
-                count += is_root;
-                label[run] = is_root ? count : label[up];
-            }
-            found_[static_cast<std::size_t>(image)] = count;
-        }
-    }
-
-    void label_bands() {
-        count_labels_before();
-        for_bands(0, [this](const band& b, int) {
-            auto count = static_cast<std::uint32_t>(b.labels_before);
-            for (std::int64_t row = b.first; row < b.last; ++row) {
-                if (row % image_rows_ == 0) count = 0;
-                for (std::int64_t run = bits_.first_run()[row]; run < bits_.first_run()[row + 1]; ++run)
-                    if (parents()[run] == static_cast<std::uint32_t>(run)) labels()[run] = ++count;
-                if ((row + 1) % image_rows_ == 0) found_[static_cast<std::size_t>(row / image_rows_)] = count;
-            }
-        });
-        for (const std::uint32_t run : relinked_) {
-            std::uint32_t root = run;
-            while (parents()[root] != root) root = parents()[root];
-            labels()[run] = labels()[root];
-        }
-        for_bands(0, [this](const band& b, int) {
-            // The parent is a root of the band, which has its label; such roots themselves point to where they will not look.
-            const std::int64_t first = bits_.first_run()[b.first], end = bits_.first_run()[b.last];
-            for (std::int64_t run = first; run < end; ++run)
-                if (const std::uint32_t up = parents()[run]; up >= first) labels()[run] = labels()[up];
-        });
-    }
-
-    void count_labels_before() {
-        auto gone = relinked_.begin();
-        std::int64_t count = 0;
-        for (band& b : band_) {
-            if (b.first % image_rows_ == 0) count = 0;
-            b.labels_before = count;
-            const auto next = std::lower_bound(gone, relinked_.end(), bits_.first_run()[b.last]);
-            count += b.roots - (next - gone);
-            gone = next;
         }
     }
 
@@ -299,18 +229,7 @@ private:
             check_tables(p_, image_, out_, tables);
         }
         if (!tables.any()) return;
-        std::vector<measured_band> bands;
-        for (const band& b : band_) bands.push_back({b.first, b.last, first_label(b)});
-        if (bands.empty()) bands.push_back({0, bits_.rows, 1});
-        measure_runs(crew_, p_, bits_, labels(), bands, found_, tables);
-    }
-
-    /// Labels ascend with the roots, so the first root that has one has the least.
-    [[nodiscard]] std::int64_t first_label(const band& b) const {
-        if (b.first % image_rows_ == 0) return 1;
-        for (std::int64_t run = bits_.first_run()[b.first]; run < bits_.first_run()[b.last]; ++run)
-            if (parents()[run] == static_cast<std::uint32_t>(run) && labels()[run] != 0) return labels()[run];
-        return none_begins;
+        measure_runs(crew_, p_, bits_, tree(), band_, found_, tables);
     }
 
     // ---- the answer --------------------------------------------------------------------------------------------------
@@ -322,7 +241,7 @@ private:
         const bool direct = size_of(to.type) == 4 && (step == 1 || bits_.cells == 1);
         std::uint32_t* const line = direct ? static_cast<std::uint32_t*>(to.data) + offset
                                            : place_[static_cast<std::size_t>(thread)].labels.get();
-        expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, labels() + bits_.first_run()[row], line);
+        expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, tree() + bits_.first_run()[row], line);
         if (direct) return;
         switch (size_of(to.type)) {
             case 2: return copy(line, static_cast<std::uint16_t*>(to.data) + offset, step);
@@ -346,8 +265,7 @@ private:
     std::int64_t image_rows_, cell_bytes_;
     std::vector<workplace> place_;
     std::vector<band> band_;
-    std::vector<std::uint32_t> relinked_;
-    host_scratch<std::uint32_t> parent_, own_label_;
+    host_scratch<std::uint32_t> tree_;
     std::vector<std::int64_t> found_;
 };
 

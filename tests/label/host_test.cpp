@@ -38,6 +38,25 @@ TEST(LabelHost, LargeShapes) {
             }
 }
 
+/// More threads than cores, and bands of few rows: components that only later bands join, and winding ones.
+TEST(LabelHost, BandsOfManyThreads) {
+    std::uint64_t k = 10000;
+    for (const shape_t& shape : {shape_t{260, 21}, shape_t{40, 9, 17}, shape_t{3, 130, 11}})
+        for (const figure kind : all_figures)
+            for (const int threads : {3, 9})
+                for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity) {
+                    if (!chosen(++k)) continue;
+                    label_case how = dressed_for(shape, k);
+                    how.threads = threads;
+                    label_options o{.connectivity = connectivity};
+                    if (k % 5 == 0) o.smallest = 4;
+                    if (k % 7 == 0) o.batch_axes = 1, o.connectivity = 1;
+                    label_call c(how, o);
+                    c.draw(make_figure(kind, shape, k));
+                    ASSERT_EQ(check(label_on_host, c), "") << name_of(kind) << " case " << k;
+                }
+}
+
 /// Values from a few choices in blocks; every fourth image with NaN and infinities where the type has them.
 std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k) {
     const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
