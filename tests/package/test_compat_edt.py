@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nearfield.compat.edt as ours
 from brute_force import nearest
+from examples import examples
 
 theirs = pytest.importorskip("edt")
 
@@ -37,7 +38,7 @@ def assert_like_theirs(came, expected):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(image=labels(), data=st.data(), black_border=st.booleans(), parallel=st.integers(-1, 3))
 def test_equals_edt(name, image, data, black_border, parallel):
     anisotropy = data.draw(anisotropies(image.ndim, st.integers(1, 9).map(float)))
@@ -48,7 +49,7 @@ def test_equals_edt(name, image, data, black_border, parallel):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(image=labels(), data=st.data(), black_border=st.booleans())
 def test_is_near_edt_with_any_anisotropy(name, image, data, black_border):
     """Its arithmetic is in float32, and so is its anisotropy."""
@@ -59,7 +60,7 @@ def test_is_near_edt_with_any_anisotropy(name, image, data, black_border):
     np.testing.assert_allclose(came, expected, rtol=3e-6)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(image=labels(), data=st.data())
 def test_is_the_exact_distance_rounded_once(image, data):
     spacing = data.draw(st.tuples(*[st.integers(1, 5)] * image.ndim))
@@ -158,7 +159,7 @@ def test_more_axes_and_one_length_for_all():
 # ---- each -----------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(image=labels(), in_place=st.booleans())
 def test_each_is_theirs(image, in_place):
     distance = ours.edt(image)

@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage
 
 import nearfield as nf
+from examples import examples
 
 SMALL = hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6)
 LABELS = hnp.arrays(st.sampled_from(["uint8", "int16", "int32", "uint64"]), SMALL, elements=st.integers(0, 4))
 IMAGE = np.random.default_rng(0).random((7, 20, 21)) < 0.35
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(labels=LABELS, data=st.data())
 def test_statistics_are_scipys(labels, data):
     labels = data.draw(st.sampled_from([labels, labels.T, labels[::-1], labels[..., ::2]]))
@@ -50,7 +51,7 @@ def test_statistics_are_scipys(labels, data):
     np.testing.assert_allclose(table.extent, sizes * np.prod(spacing or 1.0))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     image=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32]), SMALL, elements=st.integers(0, 2)),
     data=st.data(),
@@ -131,7 +132,7 @@ def test_rows_by_count():
     assert nf.component_statistics([True, False, True]).size.tolist() == [2]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(labels=LABELS, runs=st.booleans(), extra=st.integers(0, 2))
 def test_lists(labels, runs, extra):
     count = int(labels.max(initial=0))
@@ -147,7 +148,7 @@ def test_lists(labels, runs, extra):
             assert len(mine) == (cut.sum() + 1 if len(cells) else 0)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(hnp.arrays(st.sampled_from(["int8", "uint16", "int64", "uint64"]), SMALL, elements=st.integers(0, 120)))
 def test_relabel(labels):
     came, count = nf.relabel(labels, return_num=True)
@@ -168,7 +169,7 @@ def test_relabel_at_the_ends_of_the_types():
         nf.relabel(np.arange(1, 70000), dtype="uint16")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     image=hnp.arrays(st.sampled_from([bool, np.uint8, np.float32]), SMALL, elements=st.integers(0, 1)),
     least=st.integers(0, 6),
@@ -194,7 +195,7 @@ def test_remove_small_in_place_and_by_value():
     assert image.tolist() == [0] * 7
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(labels=LABELS, data=st.data())
 def test_contacts(labels, data):
     connectivity = data.draw(st.integers(1, labels.ndim))

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage
 
 import nearfield as nf
+from examples import examples
 
 SMALL = hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=7)
 TYPES = st.sampled_from("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
@@ -39,7 +40,7 @@ def flood(image, *, connectivity=1, same=lambda a, b: True, ground=lambda v: v =
     return labels, count
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), image=hnp.arrays(TYPES, SMALL, elements=st.integers(0, 1)))
 def test_equals_scipy(data, image):
     connectivity = data.draw(st.integers(1, image.ndim))
@@ -51,7 +52,7 @@ def test_equals_scipy(data, image):
     assert (labels.dtype, count) == (wanted.dtype, number)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(data=st.data(), image=hnp.arrays(st.sampled_from([np.int16, np.float64]), SMALL, elements=st.integers(0, 5)))
 def test_criteria_equal_brute_force(data, image):
     connectivity = data.draw(st.integers(1, image.ndim))

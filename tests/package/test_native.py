@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage
 
 import nearfield as nf
 from brute_force import nearest
+from examples import examples
 
 SMALL = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 BORDERS = st.sampled_from(["open", "closed", "periodic"])
@@ -23,7 +24,7 @@ def expected(image, **options):
     return distance, np.moveaxis(indices, -1, 0)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     data=st.data(),
     image=hnp.arrays(st.sampled_from([np.uint8, np.int32, np.float32]), SMALL, elements=st.integers(0, 2)),
@@ -40,14 +41,14 @@ def test_equals_brute_force(data, image):
     np.testing.assert_array_equal(indices, indices_wanted)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(image=hnp.arrays(np.int16, SMALL, elements=st.integers(0, 3)), border=st.sampled_from(["open", "closed"]))
 def test_multilabel_equals_brute_force(image, border):
     distance = nf.distance_transform(image, multilabel=True, border=border, dtype="float64")
     np.testing.assert_array_equal(distance, expected(image, sites="other_labels", border=border)[0])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(image=hnp.arrays(bool, hnp.array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=12)))
 def test_equals_scipy_with_indices(image):
     image.flat[0] = False

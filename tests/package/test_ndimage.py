@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage as theirs
 
 import nearfield as nf
 import scipy_suite
+from examples import examples
 from nearfield import ndimage as ours
 
 NAMES = scipy_suite.NAMES
@@ -44,7 +45,7 @@ def assert_same(came, expected):
     np.testing.assert_array_equal(came, expected)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(image=images(), data=st.data())
 def test_edt_is_scipys(image, data):
     sampling = data.draw(st.none() | st.integers(1, 5) | st.tuples(*[st.integers(1, 5)] * image.ndim))
@@ -54,7 +55,7 @@ def test_edt_is_scipys(image, data):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     image=images(),
     data=st.data(),
@@ -68,7 +69,7 @@ def test_bf_is_scipys(image, data, metric):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(image=images(), metric=st.sampled_from("taxicab cityblock manhattan chessboard".split()))
 def test_cdt_is_scipys(image, metric):
     assert_same(
@@ -77,7 +78,7 @@ def test_cdt_is_scipys(image, metric):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(image=images(), data=st.data())
 def test_cdt_of_a_structure_with_axis_steps_is_scipys(image, data):
     flags = data.draw(st.lists(st.booleans(), min_size=3**image.ndim, max_size=3**image.ndim))
@@ -254,7 +255,7 @@ def test_no_site():
         assert_same(ours.distance_transform_bf(image, metric), theirs.distance_transform_bf(image, metric))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(image=images(), data=st.data())
 def test_sampling_that_is_not_integral(image, data):
     sampling = data.draw(st.tuples(*[st.floats(0.1, 10)] * image.ndim))

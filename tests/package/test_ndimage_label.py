@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage as theirs
 
 import nearfield as nf
 import scipy_suite
+from examples import examples
 from nearfield import ndimage as ours
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=5)
@@ -40,7 +41,7 @@ def assert_same(came, expected):
     np.testing.assert_array_equal(came, expected)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(image=images(), data=st.data())
 def test_every_structure_is_scipys(image, data):
     flags = data.draw(hnp.arrays(bool, (3,) * image.ndim))
@@ -49,7 +50,7 @@ def test_every_structure_is_scipys(image, data):
         assert_same(ours.label(image, structure), theirs.label(image, structure))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(image=images(), most=st.integers(0, 9))
 def test_objects_are_scipys(image, most):
     labels = theirs.label(image)[0]

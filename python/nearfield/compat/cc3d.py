@@ -3,11 +3,15 @@
 Components are numbered as there: in the order in which their first cells lie in memory, C or Fortran. Deliberate
 differences:
 
+- Binary images (of bool, or with `binary_image=True`) with `connectivity=8` are numbered in that order too; `cc3d` 4.1 goes
+  through these by pairs of rows, so a cell of the second row may come before one of the first, and where a side is odd it
+  sometimes numbers cells of the background, which stay 0 here.
 - Labels are uint16 where the number of components fits, else uint32, then uint64; `cc3d` goes by an estimate, which may
-  say uint32 for fewer. 18 connected images never fail.
+  say uint32 for fewer. No image runs out of labels; `cc3d` 4.1 does for some binary ones with 26 neighbours,
+  such as points two cells apart.
 - `delta` with 8, 18 and 26 neighbours joins all cells that a path of small enough steps joins; `cc3d` 4.1 misses some.
-- `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with NotImplementedError. `max_labels` is not
-  looked at, as there.
+- `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with
+  NotImplementedError. `max_labels` is not looked at, as there.
 - `contacts` counts each pair of cells once (`cc3d` counts diagonal ones of 2-D images twice, with 8), in the order of the
   labels; a label may be negative.
 - Of components of one size `largest_k` prefers those that come first.

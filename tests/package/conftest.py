@@ -1,0 +1,11 @@
+"""Random tests draw the same examples in every run, without a clock. With NEARFIELD_HYPOTHESIS=explore they draw others each
+time, and 20 times as many; what fails is printed with the decorator that shows it again."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+PLACE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeat", derandomize=True, **PLACE)
+settings.register_profile("explore", print_blob=True, **PLACE)
+settings.load_profile(os.environ.get("NEARFIELD_HYPOTHESIS", "repeat"))
