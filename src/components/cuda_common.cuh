@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/cuda.cuh"
+#include "base/cuda_by_warp.cuh"
 #include "components/core.hpp"
 
 namespace nearfield::components {
@@ -84,24 +84,10 @@ __device__ inline void raise(word* to, std::uint64_t by) {
     if (by > *static_cast<volatile word*>(to)) atomicMax(to, static_cast<word>(by));
 }
 
-/// Rows of a block's threads at the end of their work: where many lanes of a warp have sums of one row they add them up
-/// first, so that large labels do not make all wait for a few words. `mine.reduce()` adds up over the warp.
+/// Rows of a block's threads at the end of their work.
 template <class Sums, class Put>
 __device__ void put_by_warp(std::uint32_t row, const Sums& mine, const Put& put) {
-    constexpr int rounds = 4, enough = 4;
-    unsigned left = __ballot_sync(cuda::every_lane, row != no_row ? 1 : 0);
-    const unsigned lane = threadIdx.x % cuda::warp;
-    for (int round = 0; round < rounds && left != 0; ++round) {
-        const int leader = __ffs(static_cast<int>(left)) - 1;
-        const std::uint32_t common = __shfl_sync(cuda::every_lane, row, leader);
-        const unsigned same = __ballot_sync(cuda::every_lane, row == common ? 1 : 0);
-        if (__popc(same) < enough) break;
-        Sums all = row == common ? mine : Sums();
-        all.reduce();
-        if (static_cast<int>(lane) == leader) put(common, all);
-        left &= ~same;
-    }
-    if ((left >> lane & 1) != 0) put(row, mine);
+    cuda::put_by_warp(row, no_row, mine, put);
 }
 
 /// Which rows the sums of a block stand for: an open hash table in shared memory, whose places number the sums.

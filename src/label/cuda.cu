@@ -1,6 +1,7 @@
 #include "label/cuda.hpp"
 
 #include "label/cuda_after.hpp"
+#include "label/statistics_rows.hpp"
 
 namespace nearfield::labelling {
 namespace {
@@ -28,32 +29,34 @@ lattice<Id> lattice_of(const problem& p) {
     return g;
 }
 
+/// Ids of rows padded to whole words, with a bit to spare.
+bool is_narrow(const problem& p) { return lattice_of<wide_id>(p).all_words() < std::int64_t{1} << (31 - 5); }
+
+bool goes_by_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || valued_tiles_serve(call); }
+
 void label_only(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
                 std::int64_t* base) {
-    const lattice<wide_id> wide = lattice_of<wide_id>(p);
-    // Ids of rows padded to whole words, with a bit to spare.
-    if (wide.all_words() >= std::int64_t{1} << (31 - 5)) return run_cells<wide_id>({on, p, image, out, wide, base});
+    if (!is_narrow(p)) return run_cells<wide_id>({on, p, image, out, lattice_of<wide_id>(p), base});
     const device_call<narrow_id> call{on, p, image, out, lattice_of<narrow_id>(p), base};
     if (tiles_serve(call)) run_tiles(call);
     else if (valued_tiles_serve(call)) run_valued_tiles(call);
     else run_cells(call);
 }
 
-bool is_contiguous(const any_output<device>& v) {
-    std::int64_t step = 1;
-    for (int axis = v.rank - 1; axis >= 0; --axis) {
-        const auto a = static_cast<std::size_t>(axis);
-        if (v.shape[a] > 1 && v.stride[a] != step) return false;
-        step *= v.shape[a];
-    }
-    return true;
+/// Whether what the call wants is made along with the labels: no tables, or such as tiles make.
+bool makes_all_at_once(const device& on, const problem& p, const any_input<device>& image,
+                       const label_fields<device>& out) {
+    if (p.filtered()) return false;
+    if (!out.tables.any() && !out.make_tables) return true;
+    if (out.tables.any() && !statistics::columns::of(out.tables).want_shape_only()) return false;
+    return is_narrow(p) && goes_by_tiles({on, p, image, out, lattice_of<narrow_id>(p)});
 }
 
 /// Labels first, then what filters and tables do with them. Labels of 32 bits in C order are made where they shall be.
 void label_and_more(const device& on, const problem& p, const any_input<device>& image,
                     const label_fields<device>& out) {
     const bool narrow = most_unfiltered(p) <= largest_label(dtype::int32);
-    const bool in_place = narrow && out.label.wanted() && size_of(out.label.type) == 4 && is_contiguous(out.label);
+    const bool in_place = narrow && serves_tables(out.label);
     cuda::workspace memory(on);
     const std::int64_t bytes = in_place ? 0 : p.cells * p.images * (narrow ? 4 : 8);
     const std::int64_t scratch = memory.reserve<std::byte>(bytes), base = memory.reserve<std::int64_t>(p.images + 1);
@@ -73,7 +76,8 @@ void label_and_more(const device& on, const problem& p, const any_input<device>&
         copy_labels(on, p, labels, out.label);
     }
     put_counts(on, p.images, labels.base, out.count);
-    measure_labels(on, p, image, out, labels);
+    const component_tables<device> tables = tables_of(on, p, image, out, labels.base);
+    if (tables.any()) measure_labels(on, p, tables, labels);
 }
 
 }  // namespace
@@ -90,8 +94,8 @@ void run(const device& on, const problem& p, const any_input<device>& image, con
         if (out.make_tables) check_tables(p, image, out, out.make_tables(0));
         return put_counts(on, p.images, nullptr, out.count);
     }
-    if (p.filtered() || out.tables.any() || out.make_tables) label_and_more(on, p, image, out);
-    else label_only(on, p, image, out, nullptr);
+    if (makes_all_at_once(on, p, image, out)) label_only(on, p, image, out, nullptr);
+    else label_and_more(on, p, image, out);
 }
 
 }  // namespace nearfield::labelling

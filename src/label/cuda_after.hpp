@@ -17,9 +17,15 @@ struct labels_made {
 /// Drops what the options' filters drop and numbers the rest anew.
 void filter_labels(const device& on, const problem& p, const labels_made& labels);
 
-/// Fills the tables; waits where there are several images, and for make_tables.
-void measure_labels(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
-                    const labels_made& labels);
+/// The tables that the call wants; waits for the number of components where that is asked for them.
+component_tables<device> tables_of(const device& on, const problem& p, const any_input<device>& image,
+                                   const label_fields<device>& out, const std::int64_t* base);
+
+/// Fills the tables from labels; waits where there are several images.
+void measure_labels(const device& on, const problem& p, const component_tables<device>& to, const labels_made& labels);
+
+/// Whether labels of up to 31 bits, written here, are what measure_labels() reads: 32 bits in C order.
+bool serves_tables(const any_output<device>& label);
 
 /// The call's own label array, whatever its type and strides, from labels in C order.
 void copy_labels(const device& on, const problem& p, const labels_made& labels, const any_output<device>& to);

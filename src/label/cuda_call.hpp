@@ -50,30 +50,27 @@ struct device_call {
         for (std::size_t i = 1; i < all.size(); ++i) check_number(out.label.type, all[i] - all[i - 1]);
     }
 
-    /// Calls write(Label{}, quads): whether four labels may be stored at once.
+    /// Calls write(target, quads) with where labels go, and whether four may be stored at once.
     template <class Write>
-    void with_label(const Write& write) const {
-        switch (out.label.type) {
-            case dtype::uint16: return choose_quads<std::uint16_t>(write);
+    void with_label(const any_output<device>& label, const Write& write) const {
+        switch (label.type) {
+            case dtype::uint16: return choose_quads<std::uint16_t>(label, write);
             case dtype::int32:
-            case dtype::uint32: return choose_quads<std::uint32_t>(write);
-            default: return choose_quads<std::uint64_t>(write);
+            case dtype::uint32: return choose_quads<std::uint32_t>(label, write);
+            default: return choose_quads<std::uint64_t>(label, write);
         }
-    }
-    template <class Label>
-    [[nodiscard]] label_target<Label> target() const {
-        return {static_cast<Label*>(out.label.data), strides_of(out.label)};
     }
 
 private:
     template <class Label, class Write>
-    void choose_quads(const Write& write) const {
-        const strides at = strides_of(out.label);
+    void choose_quads(const any_output<device>& label, const Write& write) const {
+        const label_target<Label> to{static_cast<Label*>(label.data), strides_of(label)};
+        const strides& at = to.at;
         bool even = at.along[2] == 1 && grid.size[2] % 4 == 0 && at.along[0] % 4 == 0 && at.along[1] % 4 == 0 &&
-                    reinterpret_cast<std::uintptr_t>(out.label.data) % sizeof(four_labels<Label>) == 0;
+                    reinterpret_cast<std::uintptr_t>(to.data) % sizeof(four_labels<Label>) == 0;
         for (int axis = 0; axis < at.batch_axes; ++axis) even = even && at.image_stride[axis] % 4 == 0;
-        if (even) write(Label{}, std::true_type{});
-        else write(Label{}, std::false_type{});
+        if (even) write(to, std::true_type{});
+        else write(to, std::false_type{});
     }
 };
 

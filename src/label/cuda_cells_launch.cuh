@@ -85,9 +85,9 @@ void run_cells(const device_call<Id>& call) {
     call.check_label(before);
     const found<Id> f{memory.get<word>(foreground), nodes, trees, before};
     if (call.out.label.wanted())
-        call.with_label([&]<class Label, class Quads>(Label, Quads) {
+        call.with_label(call.out.label, [&]<class Label, class Quads>(const label_target<Label>& to, Quads) {
             cuda::launch_overlapped(call.on, write_words<Quads::value, Id, Label>, in_blocks(words, write_threads),
-                                    write_threads, 0, g, f, call.template target<Label>());
+                                    write_threads, 0, g, f, to);
         });
     put_counts(call.on, g.images, before, call.out.count);
 }

@@ -198,14 +198,26 @@ std::vector<std::int64_t> read_base(const device& on, const problem& p, const st
     return all;
 }
 
-void measure_labels(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
-                    const labels_made& labels) {
-    component_tables<device> to = out.tables;
-    if (out.make_tables) {
-        to = out.make_tables(read_base(on, p, labels.base).back());
-        check_tables(p, image, out, to);
+component_tables<device> tables_of(const device& on, const problem& p, const any_input<device>& image,
+                                   const label_fields<device>& out, const std::int64_t* base) {
+    if (!out.make_tables) return out.tables;
+    const component_tables<device> made = out.make_tables(read_base(on, p, base).back());
+    check_tables(p, image, out, made);
+    return made;
+}
+
+bool serves_tables(const any_output<device>& label) {
+    if (!label.wanted() || size_of(label.type) != 4) return false;
+    std::int64_t step = 1;
+    for (int axis = label.rank - 1; axis >= 0; --axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (label.shape[a] > 1 && label.stride[a] != step) return false;
+        step *= label.shape[a];
     }
-    if (!to.any()) return;
+    return true;
+}
+
+void measure_labels(const device& on, const problem& p, const component_tables<device>& to, const labels_made& labels) {
     if (p.images == 1 && p.batch_axes == 0) return table_call(on, p, labels, 0, labels.base + 1).measure(to);
     const std::vector<std::int64_t> base = read_base(on, p, labels.base);
     cuda::workspace memory(on);

@@ -1,8 +1,8 @@
 // The launches of a call that goes by tiles.
 #pragma once
 
-#include "label/cuda_call.hpp"
-#include "label/cuda_tile_write.cuh"
+#include "label/cuda_after.hpp"
+#include "label/cuda_tile_tables.cuh"
 
 namespace nearfield::labelling {
 
@@ -22,13 +22,11 @@ public:
                                 static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
                                 std::int64_t{g_.images}, base_);
         call_.check_label(base_);
-        if (call_.out.label.wanted())
-            call_.with_label([&]<class Label, class Quads>(Label, Quads) {
-                start(write_tiles<Tiling, Quads::value, Label>, Tiling::threads, store_,
-                      component_numbers{firsts_, before_}, static_cast<const std::int64_t*>(base_),
-                      call_.target<Label>());
-            });
+        if (call_.out.label.wanted()) write(call_.out.label);
         put_counts(call_.on, g_.images, base_, call_.out.count);
+        const component_tables<device> tables = tables_of(call_.on, call_.p, call_.image, call_.out, base_);
+        if (statistics::columns::of(tables).want_shape_only()) measure(tables);
+        else if (tables.any()) measure_written(tables);
     }
 
     template <class... Parameters, class... Arguments>
@@ -42,6 +40,47 @@ public:
     [[nodiscard]] std::int64_t state_count() const { return state_count_; }
 
 private:
+    void write(const any_output<device>& label) {
+        call_.with_label(label, [&]<class Label, class Quads>(const label_target<Label>& to, Quads) {
+            start(write_tiles<Tiling, Quads::value, Label>, Tiling::threads, store_, numbers(),
+                  static_cast<const std::int64_t*>(base_), to);
+        });
+    }
+    [[nodiscard]] component_numbers numbers() const { return {firsts_, before_}; }
+
+    /// From the tiles' nodes.
+    void measure(const component_tables<device>& tables) {
+        const auto columns = statistics::columns::of(tables);
+        if (columns.rows() == 0) return;
+        const std::int64_t words = tiles_ * Tiling::nodes / word_cells;
+        cuda::workspace memory(call_.on);
+        const std::int64_t split = memory.reserve<word>(words);
+        const std::int64_t sums = memory.reserve<state>(columns.rows() * table_target::row_words(call_.p.rank));
+        memory.allocate();
+        const table_target to{columns, columns.rows(), call_.p.rank, memory.get<state>(sums), memory.get<word>(split)};
+        cuda::check(
+            cudaMemsetAsync(to.split, 0, static_cast<std::size_t>(words) * sizeof(word), cuda::stream_of(call_.on)),
+            "clearing marks");
+        start(open_split_rows<Tiling>, Tiling::threads, store_, numbers(), to);
+        start(measure_tiles<Tiling>, Tiling::threads, store_, numbers(), to);
+        cuda::launch_overlapped(call_.on, close_split_rows, in_blocks(words, close_threads), close_threads, 0, words,
+                                g_, static_cast<const part*>(store_.parts), numbers(), to);
+    }
+    /// From the labels, which are written once more where the call's own do not serve.
+    void measure_written(const component_tables<device>& tables) {
+        const problem& p = call_.p;
+        any_output<device> label = call_.out.label;
+        const bool serves = serves_tables(label);
+        cuda::workspace memory(call_.on);
+        const std::int64_t at = memory.reserve<std::uint32_t>(serves ? 0 : p.cells * p.images);
+        memory.allocate();
+        if (!serves) {
+            const std::span shape(call_.image.shape.data(), static_cast<std::size_t>(p.batch_axes + p.rank));
+            label = any_output<device>::contiguous(memory.get<std::uint32_t>(at), dtype::uint32, shape);
+            write(label);
+        }
+        measure_labels(call_.on, p, tables, {label.data, dtype::uint32, base_});
+    }
     void reserve() {
         const std::int64_t groups = in_blocks(words_, number_words);
         state_count_ = 1 + in_blocks(words_, number_block);

@@ -48,27 +48,40 @@ struct columns {
     NF_HD constexpr bool want_shape() const {
         return size.wanted() || box.wanted() || centroid.wanted() || border.wanted();
     }
+    /// Whether nothing but shapes is wanted: what the cells of a component say without those beside them.
+    NF_HD constexpr bool want_shape_only() const {
+        return want_shape() && !faces.wanted() && !want_range() && !want_sums();
+    }
     NF_HD constexpr bool want_range() const { return lowest.wanted() || highest.wanted(); }
     NF_HD constexpr bool want_sums() const { return sum.wanted() || mean.wanted() || variance.wanted(); }
     NF_HD constexpr bool want_squares() const { return variance.wanted(); }
 };
 
-/// Size, box, centroid and border of a row. Of no cells: 0, zeros, NaN, 0.
+/// Box and centroid of a row along one axis. Of no cells: zeros and NaN.
+NF_HD inline void put_axis(const columns& to, std::int64_t row, int axis, std::uint64_t size, std::int64_t first,
+                           std::int64_t end, std::uint64_t sum) {
+    if (to.box.has(row)) {
+        to.box.put(row, size == 0 ? std::int64_t{0} : first, 0, axis);
+        to.box.put(row, end, 1, axis);
+    }
+    if (to.centroid.has(row))
+        to.centroid.put(
+            row,
+            size == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(sum) / static_cast<double>(size),
+            axis);
+}
+
+NF_HD inline void put_size_and_border(const columns& to, std::int64_t row, std::uint64_t size, bool border) {
+    if (to.size.has(row)) to.size.put(row, static_cast<std::int64_t>(size));
+    if (to.border.has(row)) to.border.put(row, static_cast<std::uint8_t>(border ? 1 : 0));
+}
+
+/// Size, box, centroid and border of a row.
 template <int Axes>
 NF_HD void put_shape(const columns& to, std::int64_t row, const shape_sums<Axes>& of, int axes) {
-    if (to.size.has(row)) to.size.put(row, static_cast<std::int64_t>(of.size));
-    if (to.border.has(row)) to.border.put(row, static_cast<std::uint8_t>(of.border ? 1 : 0));
-    for (int axis = 0; axis < axes; ++axis) {
-        if (to.box.has(row)) {
-            to.box.put(row, of.size == 0 ? std::int64_t{0} : of.first[axis], 0, axis);
-            to.box.put(row, of.end[axis], 1, axis);
-        }
-        if (to.centroid.has(row))
-            to.centroid.put(row,
-                            of.size == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                         : static_cast<double>(of.sum[axis]) / static_cast<double>(of.size),
-                            axis);
-    }
+    put_size_and_border(to, row, of.size, of.border);
+    for (int axis = 0; axis < axes; ++axis)
+        put_axis(to, row, axis, of.size, of.first[axis], of.end[axis], of.sum[axis]);
 }
 
 /// A sum that may be below zero.

@@ -1,0 +1,172 @@
+// Tables that tiles make themselves, without a look at labels: against the host's, byte by byte, rows that no component has and
+// gaps between rows included.
+#include <gtest/gtest.h>
+
+#include "label/device_engine.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class LabelTablesDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+constexpr int table_count = 4;
+constexpr std::byte untouched{0x5a};
+
+/// What one call asks for, and the memory of its tables.
+struct shapes_call {
+    shape_t shape;
+    label_options options;
+    std::int64_t rows[table_count] = {};  ///< of size, box, centroid, border; negative: not wanted
+    int gap = 0;                          ///< elements between rows
+    bool asked = false;                   ///< by make_tables
+    bool labels = false;
+    std::vector<std::uint8_t> image{};
+
+    [[nodiscard]] std::int64_t axes() const { return static_cast<std::int64_t>(shape.size()) - options.batch_axes; }
+    [[nodiscard]] std::int64_t inner(int table) const {
+        return std::array{std::int64_t{1}, 2 * axes(), axes(), std::int64_t{1}}[static_cast<std::size_t>(table)];
+    }
+    [[nodiscard]] std::vector<std::vector<std::byte>> memory() const {
+        std::vector<std::vector<std::byte>> all;
+        for (int t = 0; t < table_count; ++t)
+            all.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(rows[t], 0) * (inner(t) + gap) * 8),
+                             untouched);
+        all.emplace_back(labels ? 4 * image.size() : 0, untouched);
+        return all;
+    }
+    template <class Place>
+    [[nodiscard]] any_output<Place> table(int t, void* at) const {
+        if (rows[t] < 0) return {};
+        const dtype type = t == 2 ? dtype::float64 : t == 3 ? dtype::uint8 : dtype::int64;
+        shape_t of{rows[t]};
+        if (t == 1) of.insert(of.end(), {2, axes()});
+        if (t == 2) of.push_back(axes());
+        any_output<Place> v = any_output<Place>::contiguous(at, type, of);
+        v.stride[0] += gap;
+        return v;
+    }
+    template <class Place>
+    void run(const Place& on, const void* cells, const std::vector<void*>& at) const {
+        component_tables<Place> t;
+        t.size = table<Place>(0, at[0]), t.box = table<Place>(1, at[1]);
+        t.centroid = table<Place>(2, at[2]), t.border = table<Place>(3, at[3]);
+        label_fields<Place> out;
+        if (labels) out.label = any_output<Place>::contiguous(at[4], dtype::int32, shape);
+        if (asked) out.make_tables = [&](std::int64_t) { return t; };
+        else out.tables = t;
+        nearfield::label(on, any_input<Place>::contiguous(cells, dtype::uint8, shape), out, options);
+    }
+};
+
+std::vector<std::vector<std::byte>> on_host(const shapes_call& c) {
+    auto memory = c.memory();
+    std::vector<void*> at;
+    for (auto& m : memory) at.push_back(m.data());
+    c.run(host{1}, c.image.data(), at);
+    return memory;
+}
+
+std::vector<std::vector<std::byte>> on_device(const shapes_call& c, bool by_graph) {
+    auto memory = c.memory();
+    const stream on;
+    std::vector<device_memory> there;
+    const auto send = [&](const void* from, std::size_t bytes) {
+        there.emplace_back(bytes);
+        expect_cuda(cudaMemcpyAsync(there.back().data(), from, bytes, cudaMemcpyHostToDevice, on.get()), "upload");
+        return there.back().data();
+    };
+    std::vector<void*> at;
+    for (auto& m : memory) at.push_back(send(m.data(), m.size()));
+    const void* cells = send(c.image.data(), c.image.size());
+    on.wait();
+    const auto run = [&] { c.run(device{on.get()}, cells, at); };
+    if (by_graph) recorded(run, on).replay();
+    else run();
+    for (std::size_t i = 0; i < memory.size(); ++i)
+        expect_cuda(cudaMemcpyAsync(memory[i].data(), at[i], memory[i].size(), cudaMemcpyDeviceToHost, on.get()),
+                    "download");
+    on.wait();
+    return memory;
+}
+
+void expect_hosts(const shapes_call& c, bool by_graph) {
+    const auto expected = on_host(c), came = on_device(c, by_graph);
+    for (std::size_t i = 0; i < came.size(); ++i) ASSERT_EQ(came[i], expected[i]) << "table " << i;
+}
+
+/// Which tables, how many rows, who is asked when.
+shapes_call call_of(const shape_t& shape, std::uint64_t k, const label_options& o) {
+    shapes_call c{.shape = shape, .options = o};
+    const std::int64_t cells = cells_of(shape);
+    for (int t = 0; t < table_count; ++t) {
+        const std::uint64_t which = mix(k + 40 + static_cast<std::uint64_t>(t)) % 8;
+        c.rows[t] = which == 0 ? -1 : which == 1 ? 3 : which == 2 ? cells / 3 : cells;
+    }
+    if (c.rows[0] < 0 && c.rows[1] < 0 && c.rows[2] < 0) c.rows[3] = cells;
+    c.gap = static_cast<int>(mix(k + 50) % 3);
+    c.asked = mix(k + 51) % 4 == 0;
+    c.labels = mix(k + 52) % 2 == 0;
+    return c;
+}
+
+TEST_F(LabelTablesDevice, EveryFigure) {
+    std::uint64_t k = 100000;
+    for (const auto* shapes : {&label_shapes(), &large_label_shapes()})
+        for (const shape_case& s : *shapes)
+            for (const figure kind : all_figures)
+                for (int connectivity = 1; connectivity <= static_cast<int>(s.shape.size()); ++connectivity) {
+                    if (!chosen(++k)) continue;
+                    SCOPED_TRACE(s.why + (" " + name_of(kind)) + " connectivity " + std::to_string(connectivity) +
+                                 " case " + std::to_string(k));
+                    shapes_call c = call_of(s.shape, k, {.connectivity = connectivity});
+                    c.image = make_figure(kind, s.shape, k);
+                    expect_hosts(c, !c.asked && k % 3 == 0);
+                    if (HasFatalFailure()) return;
+                }
+}
+
+/// Batches, whose images follow each other in the rows, values, and what tiles do not serve: periodic axes and filters.
+TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
+    std::uint64_t k = 200000;
+    for (const shape_t& shape : {shape_t{7, 130}, shape_t{3, 40, 65}, shape_t{2, 33, 300}, shape_t{2, 3, 9, 131},
+                                 shape_t{2, 17, 9, 140}, shape_t{5, 1, 1, 33}, shape_t{70, 257}, shape_t{19, 20, 129}})
+        for (int round = 0; round < 40; ++round) {
+            if (!chosen(++k)) continue;
+            SCOPED_TRACE(text_of(shape) + " case " + std::to_string(k));
+            label_options o;
+            const int most = static_cast<int>(shape.size());
+            o.batch_axes = std::max(most - 3, static_cast<int>(mix(k) % static_cast<std::uint64_t>(most)));
+            o.connectivity = 1 + static_cast<int>(mix(k + 1) % static_cast<std::uint64_t>(most - o.batch_axes));
+            o.criterion = std::array{criterion::nonzero, criterion::equal, criterion::within}[mix(k + 2) % 3];
+            o.tolerance = static_cast<int>(mix(k + 3) % 3);
+            o.has_background = mix(k + 4) % 4 != 0;
+            if (mix(k + 5) % 6 == 0) o.border = border::periodic;
+            if (mix(k + 6) % 6 == 0) o.smallest = 3;
+            shapes_call c = call_of(shape, k, o);
+            const std::int64_t grain = std::array{1, 3, 20}[mix(k + 7) % 3];
+            const std::uint64_t values = 2 + mix(k + 8) % 4;
+            c.image = over(
+                shape, [&](const shape_t& at) { return static_cast<std::uint8_t>(grain_value(at, grain, values, k)); });
+            expect_hosts(c, false);
+            if (HasFatalFailure()) return;
+        }
+}
+
+/// One component through many tiles, whose sums pass 32 bits.
+TEST_F(LabelTablesDevice, SumsOfLargeComponents) {
+    for (const shape_t& shape : {shape_t{100000}, shape_t{3, 70000}, shape_t{3, 3, 60000}})
+        for (const int connectivity : {1, static_cast<int>(shape.size())}) {
+            shapes_call c{.shape = shape, .options = {.connectivity = connectivity}, .rows = {4, 4, 4, 4}};
+            c.image.assign(static_cast<std::size_t>(cells_of(shape)), 1);
+            c.image[5] = 0;
+            expect_hosts(c, false);
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::test
