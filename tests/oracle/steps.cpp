@@ -29,8 +29,30 @@ std::vector<neighbour> neighbours_of(const step_problem& p) {
     return all;
 }
 
+/// Coordinates of every cell, one cell after the other.
+std::vector<std::int64_t> coordinates_of_all(const step_problem& p) {
+    std::vector<std::int64_t> all;
+    for (std::size_t cell = 0; cell < p.site.size(); ++cell) {
+        const std::vector<std::int64_t> at = coordinates_of(static_cast<std::int64_t>(cell), p.shape);
+        all.insert(all.end(), at.begin(), at.end());
+    }
+    return all;
+}
+
+/// The cell `direction` (1 or -1) times an offset away from the cell with these coordinates; -1 outside.
+std::int64_t cell_away(const std::int64_t* at, int direction, const neighbour& step, const step_problem& p) {
+    std::int64_t cell = 0;
+    for (std::size_t axis = 0; axis < p.shape.size(); ++axis) {
+        const std::int64_t there = at[axis] + direction * step.offset[axis];
+        if (there < 0 || there >= p.shape[axis]) return -1;
+        cell = cell * p.shape[axis] + there;
+    }
+    return cell;
+}
+
 /// Prices of the cheapest paths from every cell to one site: from the site backwards, nearest first (Dijkstra).
-std::vector<std::int64_t> paths_to(std::int64_t site, const step_problem& p, const std::vector<neighbour>& steps) {
+std::vector<std::int64_t> paths_to(std::int64_t site, const step_problem& p, const std::vector<neighbour>& steps,
+                                   const std::vector<std::int64_t>& coordinates) {
     std::vector<std::int64_t> price(p.site.size(), no_path);
     using entry = std::pair<std::int64_t, std::int64_t>;
     std::priority_queue<entry, std::vector<entry>, std::greater<>> open;
@@ -40,16 +62,10 @@ std::vector<std::int64_t> paths_to(std::int64_t site, const step_problem& p, con
         const auto [reached, cell] = open.top();
         open.pop();
         if (reached > price[static_cast<std::size_t>(cell)]) continue;
-        const std::vector<std::int64_t> at = coordinates_of(cell, p.shape);
+        const std::int64_t* const at = &coordinates[static_cast<std::size_t>(cell) * p.shape.size()];
         for (const neighbour& step : steps) {
-            std::int64_t from = 0;  // the cell whose step leads here
-            bool inside = true;
-            for (std::size_t axis = 0; axis < at.size(); ++axis) {
-                const std::int64_t there = at[axis] - step.offset[axis];
-                inside = inside && there >= 0 && there < p.shape[axis];
-                from = from * p.shape[axis] + there;
-            }
-            if (!inside || reached + step.price >= price[static_cast<std::size_t>(from)]) continue;
+            const std::int64_t from = cell_away(at, -1, step, p);  // the cell whose step leads here
+            if (from < 0 || reached + step.price >= price[static_cast<std::size_t>(from)]) continue;
             price[static_cast<std::size_t>(from)] = reached + step.price;
             open.emplace(reached + step.price, from);
         }
@@ -66,20 +82,14 @@ bool goes_before(std::int64_t a, std::int64_t b, const std::vector<std::int64_t>
 }
 
 /// One cell looks at its neighbours in the order given. True when that changed it.
-bool look_round(std::int64_t cell, const step_problem& p, const std::vector<neighbour>& steps, step_answer& found) {
-    const std::vector<std::int64_t> at = coordinates_of(cell, p.shape);
+bool look_round(std::int64_t cell, const step_problem& p, const std::vector<neighbour>& steps,
+                const std::vector<std::int64_t>& coordinates, step_answer& found) {
     const auto self = static_cast<std::size_t>(cell);
     bool changed = false;
     for (const neighbour& step : steps) {
-        std::int64_t there = 0;
-        bool inside = true;
-        for (std::size_t axis = 0; axis < at.size(); ++axis) {
-            const std::int64_t along = at[axis] + step.offset[axis];
-            inside = inside && along >= 0 && along < p.shape[axis];
-            there = there * p.shape[axis] + along;
-        }
+        const std::int64_t there = cell_away(&coordinates[self * p.shape.size()], 1, step, p);
         const auto other = static_cast<std::size_t>(there);
-        if (!inside || found.distance[other] == no_path) continue;
+        if (there < 0 || found.distance[other] == no_path) continue;
         if (found.distance[other] + step.price >= found.distance[self]) continue;
         found.distance[self] = found.distance[other] + step.price, found.index[self] = found.index[other];
         changed = true;
@@ -100,21 +110,23 @@ step_answer found_first(const step_problem& p) {
         if (*first < 0) before.push_back(step);
         else after.insert(after.begin(), step);
     }
+    const std::vector<std::int64_t> coordinates = coordinates_of_all(p);
     for (bool changed = true; changed;) {
         changed = false;
-        for (std::int64_t cell = 0; cell < cells; ++cell) changed |= look_round(cell, p, before, found);
-        for (std::int64_t cell = cells; cell-- > 0;) changed |= look_round(cell, p, after, found);
+        for (std::int64_t cell = 0; cell < cells; ++cell) changed |= look_round(cell, p, before, coordinates, found);
+        for (std::int64_t cell = cells; cell-- > 0;) changed |= look_round(cell, p, after, coordinates, found);
     }
     return found;
 }
 
 step_answer cheapest_paths(const step_problem& p) {
     const std::vector<neighbour> steps = neighbours_of(p);
+    const std::vector<std::int64_t> coordinates = coordinates_of_all(p);
     step_answer best{std::vector<std::int64_t>(p.site.size(), no_path), std::vector<std::int64_t>(p.site.size(), -1)};
     for (std::size_t site = 0; site < p.site.size(); ++site) {
         if (p.site[site] == 0) continue;
         const auto number = static_cast<std::int64_t>(site);
-        const std::vector<std::int64_t> price = paths_to(number, p, steps);
+        const std::vector<std::int64_t> price = paths_to(number, p, steps, coordinates);
         for (std::size_t cell = 0; cell < price.size(); ++cell) {
             if (price[cell] == no_path || price[cell] > best.distance[cell]) continue;
             if (price[cell] < best.distance[cell] || goes_before(number, best.index[cell], p.shape))
