@@ -1,25 +1,14 @@
 // Times connected components: granularities, densities, connectivities, criteria and tables, on the host.
-#include "label.hpp"
-
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <ctime>
 
+#include "label_request.hpp"
 #include "nearfield/system.hpp"
-#include "report_json.hpp"
 
 namespace nearfield::bench {
 namespace {
 
-struct options {
-    std::string place = "host";
-    std::vector<std::int64_t> sides2{2048, 4096}, sides3{256};
-    std::vector<std::int64_t> grains{1, 2, 4, 8, 16};
-    std::vector<int> percents{10, 30, 50, 70, 90};
+struct host_request : label_request {
     std::vector<int> threads;
-    std::vector<std::string> what{"labels"}, hard;
-    std::string json;
     bool processor_time = false;
 };
 
@@ -78,7 +67,7 @@ void print(const label_result& r) {
 
 class bench {
 public:
-    explicit bench(const options& o) : o_(o) {
+    explicit bench(const host_request& o) : o_(o) {
         session_.place = "host", session_.device = processor();
         const system_info system = query_system();
         session_.details = fmt::format("{} cores, {}", system.cores, system.simd);
@@ -88,27 +77,13 @@ public:
 
     void measure(const shape_t& shape) {
         memory to(shape);
-        for (const std::int64_t grain : o_.grains)
-            for (const int percent : o_.percents)
-                measure({"random", shape, grain, percent}, grains(shape, grain, percent), to);
-        for (const std::string& name : o_.hard) measure({name, shape}, hard_image(name, shape), to);
+        each_image(o_, shape, [&](label_result r, const std::vector<std::uint8_t>& cells) { measure(r, cells, to); });
     }
 
     void write() const {
         nlohmann::ordered_json j = head_of(session_);
         j["clock"] = o_.processor_time ? "processor time" : "wall-clock time";
-        for (const label_result& r : results_)
-            j["labels"].push_back({{"engine", "nearfield"},
-                                   {"data", r.data},
-                                   {"shape", r.shape},
-                                   {"grain", r.grain},
-                                   {"percent", r.percent},
-                                   {"connectivity", r.connectivity},
-                                   {"what", r.what},
-                                   {"threads", r.threads},
-                                   {"ms", r.ms},
-                                   {"runs", r.runs}});
-        if (!o_.json.empty()) write_file(o_.json, j);
+        write_results(o_, std::move(j), results_);
     }
 
 private:
@@ -118,13 +93,12 @@ private:
     }
 
     void measure(label_result r, const std::vector<std::uint8_t>& cells, memory& to) {
-        const std::vector<int> names = r.shape.size() == 2 ? std::vector<int>{8, 4} : std::vector<int>{26, 18, 6};
         const std::vector<std::uint8_t> values = in_three_values(cells, r.shape, r.grain);
         const auto plain = any_input<host>::contiguous(cells.data(), dtype::uint8, r.shape);
         const auto coloured = any_input<host>::contiguous(values.data(), dtype::uint8, r.shape);
-        for (const int connectivity : names)
+        for (const int connectivity : o_.connectivities(r.shape))
             for (const label_case& what : label_cases) {
-                if (std::find(o_.what.begin(), o_.what.end(), what.name) == o_.what.end()) continue;
+                if (!o_.asks_for(what)) continue;
                 const auto& image = what.criterion == criterion::nonzero ? plain : coloured;
                 for (const int threads : threads_) {
                     if (std::string_view(what.name) != "labels" && !(first_of_rank(r.shape) && threads == threads_[0]))
@@ -147,57 +121,26 @@ private:
         results_.push_back(r);
     }
 
-    const options& o_;
+    const host_request& o_;
     session session_;
     std::vector<int> threads_;
     std::vector<label_result> results_;
 };
 
-void declare(CLI::App& app, options& o) {
-    std::vector<std::string> names;
-    for (const label_case& each : label_cases) names.emplace_back(each.name);
-    app.add_option("--place", o.place, "host")->check(CLI::IsMember({"host"}))->capture_default_str();
-    app.add_option("--2d", o.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
-    app.add_option("--3d", o.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
-    app.add_option("--grains", o.grains, "sides of the blocks that share a value")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--percents", o.percents, "chances of a block to be foreground")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 100))
-        ->capture_default_str();
-    app.add_option("--what", o.what, "what is asked for")->delimiter(';')->check(CLI::IsMember(names));
-    app.add_option("--hard", o.hard, "hard images too")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"checkerboard", "comb", "spiral"}));
-    app.add_option("--threads", o.threads, "default: 1 and every core")->delimiter(',')->check(CLI::PositiveNumber);
-    app.add_flag("--processor-time", o.processor_time,
-                 "what the threads used together: where others use the machine too");
-    app.add_option("--json", o.json, "file for the results");
-}
-
 }  // namespace
 
 int label_main(int argc, char** argv) {
-    options o;
+    host_request o;
+    o.place = "host", o.sides2 = {2048, 4096}, o.sides3 = {256}, o.grains = {1, 2, 4, 8, 16};
     CLI::App app{
         "Times nearfield's connected components of random blocks (label.hpp says which): the best of up to 21 runs "
         "after a warm-up, into labels that the caller gave."};
     declare(app, o);
+    app.add_option("--threads", o.threads, "default: 1 and every core")->delimiter(',')->check(CLI::PositiveNumber);
+    app.add_flag("--processor-time", o.processor_time,
+                 "what the threads used together: where others use the machine too");
     CLI11_PARSE(app, argc, argv);
-    try {
-        bench all(o);
-        for (const std::int64_t n : o.sides2)
-            if (n > 0) all.measure({n, n});
-        for (const std::int64_t n : o.sides3)
-            if (n > 0) all.measure({n, n, n});
-        all.write();
-        return 0;
-    } catch (const error& e) {
-        fmt::print(stderr, "bench_all label: {}\n", e.what());
-        return e.code() == error_code::unsupported ? 77 : 1;
-    }
+    return time_labels(o, [&] { return bench(o); });
 }
 
 }  // namespace nearfield::bench

@@ -1,22 +1,11 @@
 // Times connected components on the GPU: events on the stream, runs queued one behind the other, arrays in as many copies as it
 // takes that no run finds them in the cache.
-#include <CLI/CLI.hpp>
-
 #include "device.hpp"
-#include "label.hpp"
+#include "label_request.hpp"
 #include "nearfield/system.hpp"
-#include "report_json.hpp"
 
 namespace nearfield::bench {
 namespace {
-
-struct request_of_labels {
-    std::vector<std::int64_t> sides2{4096, 8192}, sides3{512};
-    std::vector<std::int64_t> grains{1, 4, 8, 16};
-    std::vector<int> percents{10, 30, 50, 70, 90}, names2{8, 4}, names3{26, 18, 6};
-    std::vector<std::string> what{"labels"}, hard;
-    std::string json;
-};
 
 class arrays {
 public:
@@ -73,41 +62,25 @@ private:
 
 class label_timing {
 public:
-    explicit label_timing(const request_of_labels& wanted) : wanted_(wanted), session_(device_session(timer_)) {
+    explicit label_timing(const label_request& wanted) : wanted_(wanted), session_(device_session(timer_)) {
         print_header(session_);
     }
 
     void measure(const shape_t& shape) {
         arrays at(timer_, shape);
-        for (const std::int64_t grain : wanted_.grains)
-            for (const int percent : wanted_.percents)
-                measure({"random", shape, grain, percent}, bench::grains(shape, grain, percent), at);
-        for (const std::string& name : wanted_.hard) measure({name, shape}, hard_image(name, shape), at);
+        each_image(wanted_, shape,
+                   [&](label_result r, const std::vector<std::uint8_t>& cells) { measure(r, cells, at); });
         release_device_memory();
     }
 
-    void write() const {
-        nlohmann::ordered_json j = head_of(session_);
-        for (const label_result& r : results_)
-            j["labels"].push_back({{"engine", "nearfield"},
-                                   {"data", r.data},
-                                   {"shape", r.shape},
-                                   {"grain", r.grain},
-                                   {"percent", r.percent},
-                                   {"connectivity", r.connectivity},
-                                   {"what", r.what},
-                                   {"threads", 0},
-                                   {"ms", r.ms},
-                                   {"runs", r.runs}});
-        if (!wanted_.json.empty()) write_file(wanted_.json, j);
-    }
+    void write() const { write_results(wanted_, head_of(session_), results_); }
 
 private:
     void measure(label_result r, const std::vector<std::uint8_t>& cells, arrays& at) {
         for (const label_case& what : label_cases) {
-            if (std::find(wanted_.what.begin(), wanted_.what.end(), what.name) == wanted_.what.end()) continue;
+            if (!wanted_.asks_for(what)) continue;
             at.load(what.criterion == criterion::nonzero ? cells : in_three_values(cells, r.shape, r.grain));
-            for (const int connectivity : r.shape.size() == 2 ? wanted_.names2 : wanted_.names3) {
+            for (const int connectivity : wanted_.connectivities(r.shape)) {
                 r.connectivity = connectivity, r.what = what.name;
                 time(r, what, at);
             }
@@ -132,7 +105,7 @@ private:
         results_.push_back(r);
     }
 
-    const request_of_labels& wanted_;
+    const label_request& wanted_;
     timer timer_;
     session session_;
     std::vector<label_result> results_;
@@ -141,34 +114,16 @@ private:
 }  // namespace
 
 int label_device_main(int argc, char** argv) {
-    request_of_labels wanted;
-    std::string place;
+    label_request wanted;
+    wanted.place = "device", wanted.sides2 = {4096, 8192}, wanted.sides3 = {512}, wanted.grains = {1, 4, 8, 16};
     CLI::App app{
         "Times nearfield's connected components on the GPU. Milliseconds are medians of 15 runs after a warm-up."};
-    app.add_option("--place", place, "device")->check(CLI::IsMember({"device"}));
-    app.add_option("--2d", wanted.sides2, "sides of square images; 0 for none")->delimiter(',')->capture_default_str();
-    app.add_option("--3d", wanted.sides3, "sides of cubic volumes; 0 for none")->delimiter(',')->capture_default_str();
-    app.add_option("--grains", wanted.grains, "sides of the blocks that share a value")->delimiter(',');
-    app.add_option("--percents", wanted.percents, "chances of a block to be foreground")->delimiter(',');
-    app.add_option("--connectivities-2d", wanted.names2, "8, 4 or both")->delimiter(',')->capture_default_str();
-    app.add_option("--connectivities-3d", wanted.names3, "of 26, 18 and 6")->delimiter(',')->capture_default_str();
-    app.add_option("--what", wanted.what, "what is asked for, apart by semicolons")->delimiter(';');
-    app.add_option("--hard", wanted.hard, "checkerboard, comb, spiral")->delimiter(',');
-    app.add_option("--json", wanted.json, "file for the results");
+    declare(app, wanted);
     CLI11_PARSE(app, argc, argv);
-    try {
+    return time_labels(wanted, [&] {
         expect_device();
-        label_timing all(wanted);
-        for (const std::int64_t n : wanted.sides2)
-            if (n > 0) all.measure({n, n});
-        for (const std::int64_t n : wanted.sides3)
-            if (n > 0) all.measure({n, n, n});
-        all.write();
-        return 0;
-    } catch (const error& e) {
-        fmt::print(stderr, "bench_all label: {}\n", e.what());
-        return e.code() == error_code::unsupported ? 77 : 1;
-    }
+        return label_timing(wanted);
+    });
 }
 
 }  // namespace nearfield::bench

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "exact/guarded.hpp"
 #include "label/cases.hpp"
@@ -51,6 +52,10 @@ double value_in(const guarded& from, std::int64_t i);
 
 /// A dressed call by number: memory layouts, element and label types, threads.
 label_case dressed(const shape_t& shape, std::uint64_t k);
+
+/// By number: values from a few choices in blocks; tolerance and background.
+std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k);
+label_options options_of(std::uint64_t k, criterion kind, int connectivity);
 
 inline constexpr dtype label_elements[] = {dtype::boolean, dtype::int8,    dtype::uint8,  dtype::int16,
                                            dtype::uint16,  dtype::int32,   dtype::uint32, dtype::int64,

@@ -57,23 +57,6 @@ TEST(LabelHost, BandsOfManyThreads) {
                 }
 }
 
-/// Values from a few choices in blocks; every fourth image with NaN and infinities where the type has them.
-std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k) {
-    const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
-    const std::uint64_t choices = std::array{2, 3, 9, 100}[mix(k + 10) % 4];
-    return over(shape,
-                [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, grain, choices, k)); });
-}
-
-label_options options_of(std::uint64_t k, criterion kind, int connectivity) {
-    label_options o{.connectivity = connectivity, .criterion = kind};
-    const scalar tolerances[] = {0, 1, 1.5, 3, 30}, backgrounds[] = {0, 1, 7, 300, -1, 0.5, std::nan("")};
-    o.tolerance = tolerances[mix(k + 11) % 5];
-    o.background = backgrounds[mix(k + 12) % 7];
-    o.has_background = mix(k + 13) % 4 != 0;
-    return o;
-}
-
 TEST(LabelHost, EqualAndWithinOnEveryShape) {
     std::uint64_t k = 20000;
     for (const shape_case& s : label_shapes())
