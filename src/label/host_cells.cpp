@@ -181,6 +181,7 @@ private:
             check_tables(p_, image_, out_, tables);
         }
         component_sums<max_rank> sums(p_, tables, all);
+        sums.shapes().clear();
         typename component_sums<max_rank>::part part(0);
         std::int64_t base = 0;
         for (std::int64_t image = 0; image < p_.images; ++image) {

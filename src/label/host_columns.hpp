@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/scratch.hpp"
-#include "label/host_expand.hpp"
+#include "label/host_shapes.hpp"
 #include "label/statistics_rows.hpp"
 
 namespace nearfield::labelling {
@@ -25,19 +25,28 @@ class shape_columns {
 public:
     using shape = statistics::shape_sums<Axes>;
 
-    shape_columns(const statistics::columns& to, int rank, std::int64_t rows, bool needs_size)
+    /// `side` of the image, which has up to `rank` axes. Until clear() nothing is set up.
+    shape_columns(const statistics::columns& to, const std::int64_t* side, int rank, std::int64_t rows, bool needs_size)
         : axes_(Axes <= 3 ? Axes : rank), rows_(rows), rest_(to) {
-        const bool centroids = to.centroid.wanted();
-        take(size_, rest_.size, 1, needs_size || centroids);
+        take(size_, rest_.size, 1, needs_size || to.centroid.wanted());
         take(box_, rest_.box, 2 * axes_, false);
         take(border_, rest_.border, 1, false);
         take(faces_, rest_.faces, 1, false);
-        sum_.own = host_scratch<std::uint64_t>(centroids ? rows * axes_ : 0);
-        sum_.data = sum_.own.get();
-        clear();
+        take(sum_, rest_.centroid, axes_, false);
+        divide_there_ = sum_.data != nullptr && !rest_.centroid.wanted();
+        uint128 most = 1;
+        for (int axis = 0; axis < axes_; ++axis) most *= static_cast<uint128>(side[axis]);
+        for (int axis = 0; axis < axes_; ++axis)
+            small_sums_ = small_sums_ && most * static_cast<uint128>(side[axis]) < uint128{1} << 63;
     }
 
     [[nodiscard]] bool with_faces() const { return faces_.data != nullptr; }
+    /// From `component` on.
+    [[nodiscard]] shape_memory from(std::int64_t component) const {
+        const auto at = [&](auto* data, int width) { return data == nullptr ? nullptr : data + component * width; };
+        return {at(size_.data, 1), at(box_.data, 2 * axes_), at(sums(), axes_), at(border_.data, 1),
+                at(faces_.data, 1)};
+    }
 
     void add(std::int64_t component, const row_place<Axes>& here, const row_run& run) const {
         const int axes = Axes <= 3 ? Axes : axes_, last = axes - 1;
@@ -51,7 +60,7 @@ public:
             box[last] = std::min(box[last], run.first);
             box[axes + last] = std::max(box[axes + last], run.end);
         }
-        if (std::uint64_t* const sum = sum_.data ? sum_.data + component * axes : nullptr) {
+        if (shared_sum* const sum = sum_.data ? sums() + component * axes : nullptr) {
             const auto cells = static_cast<std::uint64_t>(n);
             for (int axis = 0; axis < last; ++axis) sum[axis] += cells * static_cast<std::uint64_t>(here.at[axis]);
             sum[last] += cells * static_cast<std::uint64_t>(run.first) + shape::sum_below(cells);
@@ -70,7 +79,7 @@ public:
             box_.data[component * 2 * axes_ + axis] = all.first[axis];
             box_.data[(component * 2 + 1) * axes_ + axis] = all.end[axis];
         }
-        for (int axis = 0; sum_.data && axis < axes_; ++axis) sum_.data[component * axes_ + axis] = all.sum[axis];
+        for (int axis = 0; sum_.data && axis < axes_; ++axis) sums()[component * axes_ + axis] = all.sum[axis];
         if (border_.data) border_.data[component] = all.border ? 1 : 0;
         if (faces_.data) faces_.data[component] += static_cast<std::int64_t>(faces);
     }
@@ -82,7 +91,7 @@ public:
             s.first[axis] = box_.data[component * 2 * axes_ + axis];
             s.end[axis] = box_.data[(component * 2 + 1) * axes_ + axis];
         }
-        for (int axis = 0; sum_.data && axis < axes_; ++axis) s.sum[axis] = sum_.data[component * axes_ + axis];
+        for (int axis = 0; sum_.data && axis < axes_; ++axis) s.sum[axis] = sums()[component * axes_ + axis];
         s.border = border_.data && border_.data[component] != 0;
         return s;
     }
@@ -91,13 +100,30 @@ public:
     }
 
     /// Fills what the caller's tables do not hold yet.
-    void put(std::int64_t component) const {
-        if (!rest_.want_shape() && !rest_.faces.wanted()) return;
-        statistics::put_shape(rest_, component, get(component), axes_);
-        if (rest_.faces.has(component)) rest_.faces.put(component, faces_.data[component]);
+    void put(std::int64_t first, std::int64_t last) const {
+        const bool all_there = !rest_.want_shape() && !rest_.faces.wanted();
+        for (std::int64_t c = first; !all_there && c < last; ++c) {
+            statistics::put_shape(rest_, c, get(c), axes_);
+            if (rest_.faces.has(c)) rest_.faces.put(c, faces_.data[c]);
+        }
+        const shape_memory there = from(first);
+        if (divide_there_) divide_sums(axes_, there.sum, there.size, last - first, small_sums_);
+    }
+
+    void clear() const {
+        if (size_.data) std::fill_n(size_.data, rows_, 0);
+        for (std::int64_t row = 0; box_.data && row < rows_; ++row) {
+            std::fill_n(box_.data + row * 2 * axes_, axes_, std::numeric_limits<std::int64_t>::max());
+            std::fill_n(box_.data + (row * 2 + 1) * axes_, axes_, 0);
+        }
+        if (sum_.data) std::fill_n(sums(), rows_ * axes_, 0);
+        if (border_.data) std::fill_n(border_.data, rows_, 0);
+        if (faces_.data) std::fill_n(faces_.data, rows_, 0);
     }
 
 private:
+    [[nodiscard]] shared_sum* sums() const { return reinterpret_cast<shared_sum*>(sum_.data); }
+
     template <class T>
     struct column {
         T* data = nullptr;
@@ -107,7 +133,9 @@ private:
     /// `width` values a row. What lies in the caller's table is struck off the list of what is left to do.
     template <class T>
     void take(column<T>& c, statistics::column& table, int width, bool needed) const {
-        const bool tight = width == 1 || (table.inner[1] == 1 && table.inner[0] == width / 2);
+        const bool pairs = &table == &rest_.box;
+        const bool tight =
+            width == 1 || (pairs ? table.inner[1] == 1 && table.inner[0] == width / 2 : table.inner[0] == 1);
         if (table.wanted() && table.rows >= rows_ && table.step == width && tight) {
             c.data = static_cast<T*>(table.data);
             table.data = nullptr;
@@ -117,23 +145,13 @@ private:
         }
     }
 
-    void clear() const {
-        if (size_.data) std::fill_n(size_.data, rows_, 0);
-        for (std::int64_t row = 0; box_.data && row < rows_; ++row) {
-            std::fill_n(box_.data + row * 2 * axes_, axes_, std::numeric_limits<std::int64_t>::max());
-            std::fill_n(box_.data + (row * 2 + 1) * axes_, axes_, 0);
-        }
-        if (sum_.data) std::fill_n(sum_.data, rows_ * axes_, 0);
-        if (border_.data) std::fill_n(border_.data, rows_, 0);
-        if (faces_.data) std::fill_n(faces_.data, rows_, 0);
-    }
-
     int axes_;
     std::int64_t rows_;
     statistics::columns rest_;
     column<std::int64_t> size_, box_, faces_;
-    column<std::uint64_t> sum_;
+    column<double> sum_;  ///< integers, until they are divided
     column<std::uint8_t> border_;
+    bool divide_there_ = false, small_sums_ = true;
 };
 
 }  // namespace nearfield::labelling

@@ -109,22 +109,6 @@ std::int64_t runs_of_row(const word* foreground, const word* starts, std::int64_
     return first - out;
 }
 
-void faces_of_runs(const word* foreground, const word* const* beside, int rows_beside, row_run* runs,
-                   std::int64_t count) {
-    for (row_run* run = runs; run != runs + count; ++run) {
-        const std::int64_t first = run->first / word_bits, last = (run->end - 1) / word_bits;
-        int faces = 2;
-        std::uint64_t all = 0;
-        for (std::int64_t w = first; w <= last; ++w, all += static_cast<std::uint64_t>(faces), faces = 0) {
-            word inside = foreground[w];
-            if (w == first) inside &= ~word{0} << (run->first % word_bits);
-            if (w == last) inside &= ~word{0} >> (word_bits - 1 - (run->end - 1) % word_bits);
-            for (int k = 0; k < rows_beside; ++k) faces += std::popcount(inside & ~beside[k][w]);
-        }
-        run->faces = all;
-    }
-}
-
 }  // namespace nearfield::labelling::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -133,7 +117,6 @@ namespace nearfield::labelling {
 
 HWY_EXPORT(expand);
 HWY_EXPORT(runs_of_row);
-HWY_EXPORT(faces_of_runs);
 
 void expand_labels(const std::uint64_t* foreground, const std::uint64_t* starts, std::int64_t cells,
                    const std::uint32_t* label, std::uint32_t* out) {
@@ -141,11 +124,6 @@ void expand_labels(const std::uint64_t* foreground, const std::uint64_t* starts,
 }
 std::int64_t list_runs(const std::uint64_t* foreground, const std::uint64_t* starts, std::int64_t words, row_run* out) {
     return HWY_DYNAMIC_DISPATCH(runs_of_row)(foreground, starts, words, out);
-}
-
-void count_faces(const std::uint64_t* foreground, const std::uint64_t* const* beside, int rows_beside, row_run* runs,
-                 std::int64_t count) {
-    HWY_DYNAMIC_DISPATCH(faces_of_runs)(foreground, beside, rows_beside, runs, count);
 }
 
 }  // namespace nearfield::labelling

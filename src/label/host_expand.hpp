@@ -23,8 +23,4 @@ struct row_run {
 /// Writes the row's runs, one behind the other; returns how many.
 std::int64_t list_runs(const std::uint64_t* foreground, const std::uint64_t* starts, std::int64_t words, row_run* out);
 
-/// Of rows whose runs lie in the background: two faces a run, and one for each cell that is not foreground in a row beside it.
-void count_faces(const std::uint64_t* foreground, const std::uint64_t* const* beside, int rows_beside, row_run* runs,
-                 std::int64_t count);
-
 }  // namespace nearfield::labelling

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "label/host_expand.hpp"
+#include "label/host_shapes.hpp"
 #include "label/host_tables.hpp"
 
 namespace nearfield::labelling {
@@ -24,6 +24,7 @@ public:
 
     void fill(const std::vector<band>& bands) {
         if (sums_.none()) return;
+        if (!by_words()) sums_.shapes().clear();
         std::vector<typename component_sums<Axes>::part> parts;
         for (const band& b : bands)
             parts.emplace_back(base_[static_cast<std::size_t>(b.first / image_rows_)] + b.labels_before);
@@ -45,17 +46,82 @@ private:
         return base;
     }
 
-    void look_through(const band& b, typename component_sums<Axes>::part& part, const look& what) const {
+    /// Shapes need no list of runs, unless faces lie between labels instead of around the foreground.
+    [[nodiscard]] bool by_words() const { return bits_.plain || !sums_.with_faces(); }
+
+    void look_through(const band& b, typename component_sums<Axes>::part& part, look what) const {
+        if (what.shapes && by_words()) {
+            add_shapes_of(b, part);
+            what.shapes = false;
+        }
+        if (!what.shapes && !what.ranges && !what.sums) return;
         std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
-        std::vector<std::uint32_t> lines(sums_.with_faces() && !bits_.plain ? 2 * static_cast<std::size_t>(bits_.cells)
-                                                                            : 0);
+        std::vector<std::uint32_t> lines(what.shapes ? 2 * static_cast<std::size_t>(bits_.cells) : 0);
         for (std::int64_t row = b.first; row < b.last; ++row) {
             std::int64_t count = list_runs(bits_.foreground(row), bits_.starts(row), bits_.words, runs.data());
-            if (what.shapes && sums_.with_faces()) add_faces(row, runs.data(), count, lines.data());
+            if (what.shapes) compare_labels(row, runs.data(), count, lines.data());
             count = name(row, runs.data(), count);
             sums_.add_row(part, row, {runs.data(), static_cast<std::size_t>(count)}, what);
         }
     }
+
+    // ---- shapes ------------------------------------------------------------------------------------------------------
+
+    /// Rows that repeat the one above are added with it.
+    void add_shapes_of(const band& b, typename component_sums<Axes>::part& part) const {
+        std::vector<row_run> others(static_cast<std::size_t>(bits_.cells));
+        std::int64_t begun = 0;
+        for (std::int64_t row = b.first, next = row; row < b.last; row = next) {
+            for (next = row + 1; next < b.last && next % bits_.side != 0 && !sums_.with_faces() && alike(row, next);)
+                ++next;
+            const std::int64_t before = row < b.first / image_rows_ * image_rows_ + image_rows_ ? b.labels_before : 0;
+            if (row == b.first || row % image_rows_ == 0) begun = before;
+            const std::int64_t image = base_[static_cast<std::size_t>(row / image_rows_)];
+            const std::int64_t first = std::min(image + before, sums_.rows());
+            const std::int64_t count = add_shapes(Axes, sums_.shapes().from(first), rows_of(row, next), before + 1,
+                                                  sums_.rows() - first, begun, others.data());
+            sums_.add_earlier(part, row, next - row, named(others.data(), count, image - 1));
+        }
+    }
+
+    [[nodiscard]] bool alike(std::int64_t row, std::int64_t other) const {
+        const auto same = [](const auto* a, const auto* b, std::int64_t count) { return std::equal(a, a + count, b); };
+        if (!same(bits_.foreground(row), bits_.foreground(other), bits_.words)) return false;
+        if (bits_.plain) return true;  // what lies below the same is one component with it
+        const std::int64_t *const first = bits_.first_run() + row, *const there = bits_.first_run() + other;
+        return same(bits_.starts(row), bits_.starts(other), bits_.words) &&
+               same(label_ + first[0], label_ + there[0], first[1] - first[0]);
+    }
+
+    [[nodiscard]] rows_alike rows_of(std::int64_t first, std::int64_t last) const {
+        const std::int64_t y = first % bits_.side, z = first / bits_.side % bits_.planes;
+        rows_alike r;
+        r.foreground = bits_.foreground(first), r.starts = bits_.starts(first);
+        r.words = bits_.words, r.cells = bits_.cells;
+        r.runs = bits_.first_run()[first + 1] - bits_.first_run()[first];
+        r.label = label_ + bits_.first_run()[first];
+        r.z = z, r.y = y, r.rows = last - first;
+        r.at_end =
+            (open_[0] && (y == 0 || y + r.rows == bits_.side)) || (open_[1] && (z == 0 || z == bits_.planes - 1));
+        if (!sums_.with_faces()) return r;
+        std::int64_t beside[4];
+        r.beside = rows_beside(first, beside);
+        for (int k = 0; k < r.beside; ++k)
+            r.beside_words[k] = beside[k] < 0 ? nothing_.data() : bits_.foreground(beside[k]);
+        return r;
+    }
+
+    /// Labels become components; runs of none are left out.
+    std::span<const row_run> named(row_run* runs, std::int64_t count, std::int64_t base) const {
+        const auto end = std::remove_if(runs, runs + count, [&](row_run& run) {
+            const bool none = run.component == 0;
+            run.component += base;
+            return none || run.component >= sums_.rows();
+        });
+        return {runs, end};
+    }
+
+    // ---- lists of runs -----------------------------------------------------------------------------------------------
 
     /// Gives the runs their components and leaves out those that have none.
     std::int64_t name(std::int64_t row, row_run* runs, std::int64_t count) const {
@@ -88,23 +154,15 @@ private:
         return count;
     }
 
-    void add_faces(std::int64_t row, row_run* runs, std::int64_t count, std::uint32_t* lines) const {
-        std::int64_t beside[4];
-        const int rows = rows_beside(row, beside);
-        if (!bits_.plain) return compare_labels(row, beside, rows, runs, count, lines);
-        const std::uint64_t* words[4];
-        for (int k = 0; k < rows; ++k) words[k] = beside[k] < 0 ? nothing_.data() : bits_.foreground(beside[k]);
-        count_faces(bits_.foreground(row), words, rows, runs, count);
-    }
-
     void expand(std::int64_t row, std::uint32_t* to) const {
         if (row < 0) std::fill(to, to + bits_.cells, 0);
         else expand_labels(bits_.foreground(row), bits_.starts(row), bits_.cells, label_ + bits_.first_run()[row], to);
     }
 
     /// Runs of one component may lie side by side, and neighbours belong to others: labels are compared cell by cell.
-    void compare_labels(std::int64_t row, const std::int64_t* beside, int rows, row_run* runs, std::int64_t count,
-                        std::uint32_t* here) const {
+    void compare_labels(std::int64_t row, row_run* runs, std::int64_t count, std::uint32_t* here) const {
+        std::int64_t beside[4];
+        const int rows = rows_beside(row, beside);
         std::uint32_t* const there = here + bits_.cells;
         expand(row, here);
         for (row_run* run = runs; run != runs + count; ++run) {

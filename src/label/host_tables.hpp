@@ -32,7 +32,7 @@ public:
           to_(statistics::columns::of(tables)),
           values_(tables.intensity),
           rows_(std::min(components, to_.rows())),
-          shapes_(to_, p.rank, rows_, to_.want_sums()) {
+          shapes_(to_, p.size.data(), p.rank, rows_, to_.want_sums()) {
         const bool floating = values_.wanted() && values_.type >= dtype::float16;
         with_ranges_ = to_.want_range() || (to_.want_sums() && floating);
         twice_ = to_.want_sums() && floating;
@@ -43,6 +43,8 @@ public:
     }
 
     [[nodiscard]] bool with_faces() const { return shapes_.with_faces(); }
+    [[nodiscard]] std::int64_t rows() const { return rows_; }
+    [[nodiscard]] const shape_columns<Axes>& shapes() const { return shapes_; }
     [[nodiscard]] bool none() const { return rows_ == 0; }
     [[nodiscard]] std::vector<look> looks() const {
         std::vector<look> all{{true, with_ranges_, to_.want_sums() && !twice_}};
@@ -54,6 +56,8 @@ public:
 
     /// The runs of row number `row`, over all images.
     void add_row(part& mine, std::int64_t row, std::span<const row_run> runs, const look& what) const;
+    /// The same for runs that begin in earlier parts, whose shape is all there is to add.
+    void add_earlier(part& mine, std::int64_t row, std::int64_t rows, std::span<const row_run> runs) const;
     void join(part& other);
     void finish(workers& crew) const;
 
@@ -191,6 +195,20 @@ void component_sums<Axes>::add_cells(part& mine, const line& here, std::span<con
 }
 
 template <int Axes>
+void component_sums<Axes>::add_earlier(part& mine, std::int64_t row, std::int64_t rows,
+                                       std::span<const row_run> runs) const {
+    for (std::int64_t at_row = row; at_row < row + rows && !runs.empty(); ++at_row) {
+        line here = line_of(at_row);
+        for (const row_run& run : runs) {
+            totals& apart = mine.other(run.component);
+            here.at[p_.rank - 1] = run.first;
+            apart.cells.add_run(here.at, run.end - run.first, p_.size.data(), p_.rank, open_);
+            apart.faces += run.faces;
+        }
+    }
+}
+
+template <int Axes>
 void component_sums<Axes>::join(part& other) {
     for (const auto& [component, t] : other.index_) {
         const place to = at(component);
@@ -233,10 +251,8 @@ template <int Axes>
 void component_sums<Axes>::finish(workers& crew) const {
     constexpr std::int64_t rows_at_once = 4096;
     crew.for_each(rows_, rows_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
-        for (std::int64_t row = first; row < last; ++row) {
-            shapes_.put(row);
-            if (values_.wanted()) (this->*put_values_)(row);
-        }
+        for (std::int64_t row = first; values_.wanted() && row < last; ++row) (this->*put_values_)(row);
+        shapes_.put(first, last);
     });
 }
 
