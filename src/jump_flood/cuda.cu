@@ -1,12 +1,14 @@
-// Jump flooding on a device. A round reads the sites once and writes them once, if what it reads nine or 27 times comes from
-// the caches: so a thread walks in strides of the step along the first axis, where each plane it reads serves three of its
-// cells, and, in volumes, the rows of a block lie a step apart, so that they read each other's.
+// Jump flooding on a device. Rounds with one site a cell in 32 bits go by tiles (cuda_tiles.cu); here is what serves all others.
+// A round reads the sites once and writes them once, if what it reads nine or 27 times comes from the caches: so a thread walks
+// in strides of the step along the first axis, where each plane it reads serves three of its cells, and, in volumes, the rows of
+// a block lie a step apart, so that they read each other's.
 #include <algorithm>
 #include <string>
 
 #include "base/cuda.cuh"
 #include "jump_flood/core.hpp"
 #include "jump_flood/cuda_table.cuh"
+#include "jump_flood/tiles.hpp"
 #include "methods/room.hpp"
 
 namespace nearfield::methods {
@@ -194,6 +196,9 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+template <class V, class Key, bool Two>
+constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4 && !Two;
+
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
     const std::vector<std::int64_t> steps = steps_of(how, g);
@@ -208,12 +213,18 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
             cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
             "clearing second sites");
     site_table<Key> all_sites(on, g, how.randomised ? now.first : nullptr);
+    std::int64_t unit = steps.empty() ? 1 : steps.front();
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
-        const plan p = plan_of(g, step, how.seed, round);
-        cuda::launch(on, jump<V, Key, Volume, Two>, p.blocks(),
-                     dim3(static_cast<unsigned>(p.block_x), static_cast<unsigned>(p.block_rows)), 0, p, metric_of<V>(g),
-                     site_arrays<const Key>{now.first, now.second}, next, all_sites.get());
+        unit = std::min(unit, step);
+        if (by_tiles<V, Key, Two> && !how.randomised) {
+            if constexpr (by_tiles<V, Key, Two>) tiled_round(on, g, step, unit, now.first, next.first);
+        } else {
+            const plan p = plan_of(g, step, how.seed, round);
+            cuda::launch(on, jump<V, Key, Volume, Two>, p.blocks(),
+                         dim3(static_cast<unsigned>(p.block_x), static_cast<unsigned>(p.block_rows)), 0, p,
+                         metric_of<V>(g), site_arrays<const Key>{now.first, now.second}, next, all_sites.get());
+        }
         std::swap(now, next);
         site.exchange();
         report.done("step " + std::to_string(step), 1, 2 * how.sites_per_cell * g.cells() * g.key_bytes());

@@ -1,135 +1,15 @@
-// A call on a device: the image to packed sites, the method's room, packed sites to fields. One thread a cell; neighbouring
-// threads own neighbouring cells of the last axis, so that packed sites are read and written in whole lines.
+// A call on a device: the image to packed sites, the method's room, packed sites to fields.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/cuda.cuh"
-#include "base/lines.hpp"
-#include "methods/problem.hpp"
+#include "methods/cuda_ends.cuh"
 
 namespace nearfield::methods {
 namespace {
 
-constexpr int threads = 256;
-
-/// Where an array of the caller's lies: what offset_of needs, passed to kernels by value.
-template <class T>
-struct strided {
-    T* data;
-    std::int64_t size[3], stride[3];
-    int rank;
-    bool contiguous;
-
-    template <class Element>
-    static strided of(const any_view<Element, device>& v, int rank) {
-        strided s{static_cast<T*>(v.data), {}, {}, rank, false};
-        for (int axis = 0; axis < rank; ++axis) {
-            s.size[axis] = v.shape[static_cast<std::size_t>(v.rank - rank + axis)];
-            s.stride[axis] = v.stride[static_cast<std::size_t>(v.rank - rank + axis)];
-        }
-        s.contiguous = is_contiguous(s.size, s.stride, rank);
-        return s;
-    }
-    __device__ T& at(std::int64_t cell) const { return data[contiguous ? cell : offset_of(cell, size, stride, rank)]; }
-};
-
-__device__ inline std::int64_t own_cell() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
-
-/// A cell's coordinates.
-struct place {
-    std::int32_t z, y, x;
-};
-__device__ inline place place_of(const grid& g, std::int64_t cell) {
-    // Fewer than 2^31 cells: divisions of 32 bits, which take a fraction of the others' time.
-    const auto nx = static_cast<std::uint32_t>(g.size[2]), ny = static_cast<std::uint32_t>(g.size[1]);
-    const auto number = static_cast<std::uint32_t>(cell);
-    const std::uint32_t row = number / nx, z = row / ny;
-    return {static_cast<std::int32_t>(z), static_cast<std::int32_t>(row - z * ny),
-            static_cast<std::int32_t>(number - row * nx)};
-}
-
-template <class Bits, class Key>
-__global__ void __launch_bounds__(threads)
-    read_sites(grid g, strided<const Bits> image, Bits keep, bool zero_is_site, Key* site) {
-    const std::int64_t cell = own_cell();
-    if (cell >= g.cells()) return;
-    const place at = place_of(g, cell);
-    const bool zero = (image.at(cell) & keep) == 0;
-    site[cell] = zero == zero_is_site ? g.keys.template pack<Key>(at.z, at.y, at.x) : none<Key>;
-}
-
-/// The distance of a cell that has a site.
-template <class V, class Key>
-struct ruler {
-    grid g;
-    metric<V> m;
-    const std::int32_t* price;  ///< null: distances are those of the sites
-    double first_weight;
-
-    __device__ V squared(Key site, std::int64_t cell) const {
-        const place at = place_of(g, cell);
-        return m.between(site, at.z, at.y, at.x);
-    }
-    __device__ double distance(Key site, std::int64_t cell) const {
-        return price != nullptr ? distance_of(price[cell], first_weight) : distance_of(squared(site, cell));
-    }
-};
-
-template <class V, class Key>
-__global__ void __launch_bounds__(threads) forget_far(ruler<V, Key> by, double limit, Key* site) {
-    const std::int64_t cell = own_cell();
-    if (cell >= by.g.cells() || site[cell] < 0) return;
-    if (by.distance(site[cell], cell) > limit) site[cell] = none<Key>;
-}
-
-template <class T, class V, class Key>
-__global__ void __launch_bounds__(threads) write_distance(ruler<V, Key> by, const Key* site, strided<T> to) {
-    const std::int64_t cell = own_cell();
-    if (cell >= by.g.cells()) return;
-    const Key key = site[cell];
-    to.at(cell) = key < 0 ? static_cast<T>(INFINITY) : static_cast<T>(by.distance(key, cell));
-}
-
-template <class T, class V, class Key>
-__global__ void __launch_bounds__(threads) write_squared(ruler<V, Key> by, const Key* site, T without, strided<T> to) {
-    const std::int64_t cell = own_cell();
-    if (cell >= by.g.cells()) return;
-    const Key key = site[cell];
-    to.at(cell) = key < 0 ? without : static_cast<T>(by.squared(key, cell));
-}
-
-template <class Key>
-__device__ std::int32_t index_of(const grid& g, Key key) {
-    const auto nx = static_cast<std::int32_t>(g.size[2]), ny = static_cast<std::int32_t>(g.size[1]);
-    return (g.keys.coordinate(key, 0) * ny + g.keys.coordinate(key, 1)) * nx + g.keys.coordinate(key, 2);
-}
-
-template <class T, class Key>
-__global__ void __launch_bounds__(threads) write_index(grid g, const Key* site, strided<T> to) {
-    const std::int64_t cell = own_cell();
-    if (cell >= g.cells()) return;
-    const Key key = site[cell];
-    to.at(cell) = key < 0 ? T{-1} : static_cast<T>(index_of(g, key));
-}
-
-template <class Key>
-__global__ void __launch_bounds__(threads)
-    write_coordinate(grid g, int axis, const Key* site, strided<std::int32_t> to) {
-    const std::int64_t cell = own_cell();
-    if (cell >= g.cells()) return;
-    const Key key = site[cell];
-    to.at(cell) = key < 0 ? -1 : g.keys.coordinate(key, axis);
-}
-
-template <class Bits, class Key>
-__global__ void __launch_bounds__(threads)
-    write_label(grid g, const Key* site, strided<const Bits> image, strided<Bits> to) {
-    const std::int64_t cell = own_cell();
-    if (cell >= g.cells()) return;
-    const Key key = site[cell];
-    to.at(cell) = key < 0 ? Bits{} : image.at(index_of(g, key));
-}
+using namespace ends_of_a_call;
 
 class device_stages final : public stages {
 public:
@@ -176,13 +56,17 @@ public:
 
     void read(Key* site) const {
         with_bits(image_.type, [&]<class Bits>(Bits, Bits keep) {
-            over_cells(read_sites<Bits, Key>, p_.g, in<const Bits>(image_), keep, p_.zero_is_site, site);
+            over_cells(read_sites<Bits, Key>, p_.g.keys, places(p_.g), in<const Bits>(image_), keep, p_.zero_is_site,
+                       sites_in(p_.g, site));
         });
     }
 
-    void write(Key* site, const std::int32_t* price) const {
-        const ruler<V, Key> by{p_.g, metric_of<V>(p_.g), p_.first_weight > 0 ? price : nullptr, p_.first_weight};
-        if (p_.limit < std::numeric_limits<double>::infinity()) over_cells(forget_far<V, Key>, by, p_.limit, site);
+    void write(Key* sites, const std::int32_t* price) const {
+        const ruler<V, Key> by{metric_of<V>(p_.g), places(p_.g), p_.first_weight > 0 ? price : nullptr,
+                               p_.first_weight};
+        const strided<const Key> site = sites_in<const Key>(p_.g, sites);
+        if (p_.limit < std::numeric_limits<double>::infinity())
+            over_cells(forget_far<V, Key>, by, p_.limit, site, sites_in(p_.g, sites));
         if (out_.distance.wanted()) {
             if (out_.distance.type == dtype::float32)
                 over_cells(write_distance<float, V, Key>, by, site, in<float>(out_.distance));
@@ -191,17 +75,18 @@ public:
         if (out_.squared.wanted()) squares(by, site);
         if (out_.index.wanted()) {
             if (out_.index.type == dtype::int32)
-                over_cells(write_index<std::int32_t, Key>, p_.g, site, in<std::int32_t>(out_.index));
-            else over_cells(write_index<std::int64_t, Key>, p_.g, site, in<std::int64_t>(out_.index));
+                over_cells(write_index<std::int32_t, Key>, p_.g.keys, by.where, site, in<std::int32_t>(out_.index));
+            else over_cells(write_index<std::int64_t, Key>, p_.g.keys, by.where, site, in<std::int64_t>(out_.index));
         }
         for (int axis = 0; axis < p_.g.rank && out_.coordinates.wanted(); ++axis) {
-            strided<std::int32_t> to = in<std::int32_t>(out_.coordinates);
-            to.data += axis * out_.coordinates.stride[0];
-            over_cells(write_coordinate<Key>, p_.g, 3 - p_.g.rank + axis, site, to);
+            any_output<device> plane = out_.coordinates;
+            plane.data = static_cast<std::int32_t*>(plane.data) + axis * plane.stride[0];
+            const strided<std::int32_t> to = in<std::int32_t>(plane);
+            over_cells(write_coordinate<Key>, p_.g.keys, by.where, 3 - p_.g.rank + axis, site, to);
         }
         if (!out_.label.wanted()) return;
         with_bits(image_.type, [&]<class Bits>(Bits, Bits) {
-            over_cells(write_label<Bits, Key>, p_.g, site, in<const Bits>(image_), in<Bits>(out_.label));
+            over_cells(write_label<Bits, Key>, p_.g.keys, by.where, site, in<const Bits>(image_), in<Bits>(out_.label));
         });
     }
 
@@ -212,9 +97,9 @@ private:
     }
     template <class... Parameters, class... Arguments>
     void over_cells(void (*kernel)(Parameters...), const Arguments&... arguments) const {
-        cuda::launch(on_, kernel, (p_.g.cells() + threads - 1) / threads, dim3(threads), 0, arguments...);
+        cuda::launch(on_, kernel, (p_.g.cells() + cells_a_block - 1) / cells_a_block, dim3(threads), 0, arguments...);
     }
-    void squares(const ruler<V, Key>& by, const Key* site) const {
+    void squares(const ruler<V, Key>& by, const strided<const Key>& site) const {
         const auto as = [&]<class T>(T without) {
             over_cells(write_squared<T, V, Key>, by, site, without, in<T>(out_.squared));
         };

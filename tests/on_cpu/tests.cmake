@@ -60,7 +60,7 @@ set(of_label exact/device_engine label/device_engine label/device_test label/dev
 nearfield_on_cpu_test(label "${of_label}" nearfield_label_tests)
 nearfield_on_cpu_test(components "exact/device_engine;components/device_test" nearfield_components_tests)
 nearfield_on_cpu_test(link_propagation "exact/device_engine;link_propagation/device_test" nearfield_link_propagation_tests)
-set(of_methods exact/device_engine methods/device_engine methods/device_test banding/device_test plane_sweep/device_test)
+set(of_methods exact/device_engine methods/device_engine methods/device_test jump_flood/device_test banding/device_test plane_sweep/device_test)
 nearfield_on_cpu_test(methods "${of_methods}" nearfield_method_tests)
 
 if(NEARFIELD_DEVICE_ON_CPU)

@@ -11,6 +11,9 @@
 
 #include "threads.hpp"
 
+struct alignas(8) int2 {
+    std::int32_t x, y;
+};
 struct alignas(16) int4 {
     std::int32_t x, y, z, w;
 };
@@ -132,6 +135,9 @@ inline on_cpu::u32 __viaddmin_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) {
 inline on_cpu::u32 __viaddmax_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(a + b, c); }
 inline on_cpu::s32 __viaddmin_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
     return min(static_cast<on_cpu::s32>(static_cast<on_cpu::u32>(a) + static_cast<on_cpu::u32>(b)), c);
+}
+inline on_cpu::s32 __viaddmin_s32_relu(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
+    return max(__viaddmin_s32(a, b, c), 0);
 }
 inline on_cpu::s32 __viaddmax_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
     return max(static_cast<on_cpu::s32>(static_cast<on_cpu::u32>(a) + static_cast<on_cpu::u32>(b)), c);

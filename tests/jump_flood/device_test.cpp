@@ -1,0 +1,81 @@
+// Jump flooding by tiles on a device: the bits that the host leaves, for every form of a tile and both rules of comparing.
+#include <gtest/gtest.h>
+
+#include "methods/device_engine.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class JumpFloodDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// Empty, or what a variant finds otherwise than the host does.
+std::string differs(const jump_flood& how, const shape_t& shape, const flags_t& sites, const spacing_case& cell) {
+    solved s = unsolved(shape, sites, cell);
+    s.answer = oracle::of_sites(s.problem, sites_of(how, shape, sites, s.problem.spacing));
+    return check(method_on_device(how), s, outputs::all(), dress{});
+}
+
+const std::vector<shape_case>& tiled_shapes() {
+    static const std::vector<shape_case> list = {
+        {{64, 64}, "2-D, neighbours at steps 1, 2 and 4, eight cells a step apart at 8, two from 16 on"},
+        {{70, 136}, "2-D, an odd number of neighbours' tiles, walks that end within the image"},
+        {{41, 300}, "2-D, rows that are not a multiple of 8: cells a step apart at every step"},
+        {{300, 9}, "2-D, rows shorter than a tile"},
+        {{3, 520}, "2-D, steps beyond all rows"},
+        {{1, 2048}, "one row, steps beyond a block"},
+        {{24, 20, 36}, "3-D, neighbours at steps 1 and 2"},
+        {{19, 37, 23}, "3-D, cells a step apart at every step, an odd number of rows"},
+        {{70, 3, 8}, "3-D, fewer rows than a step"},
+        {{2, 66, 70}, "3-D, two planes"},
+    };
+    return list;
+}
+
+const std::vector<spacing_case>& spacings() {
+    static const std::vector<spacing_case> list = {
+        {{}, "not given"}, {{3}, "one for all"}, {{2, 1, 3}, "one for each axis"}};
+    return list;
+}
+
+TEST_F(JumpFloodDevice, EveryTileEqualsTheHost) {
+    const std::vector<jump_flood> variants = {
+        {}, {.steps = jump_flood::order::doubling}, {.rounds_before = 1}, {.rounds_after = 2}, {.runs = 2}};
+    std::uint64_t k = 0;
+    for (const shape_case& grid : tiled_shapes())
+        for (const fill kind : {fill::none, fill::all, fill::one, fill::circle, fill::sparse3, fill::percent,
+                                fill::tenth, fill::fifty, fill::checkerboard})
+            for (const jump_flood& how : variants) {
+                if (!chosen(++k)) continue;
+                const spacing_case& cell = spacings()[k % spacings().size()];
+                ASSERT_EQ(differs(how, grid.shape, make_fill(kind, grid.shape, k), cell), "")
+                    << grid.why << ": " << name_of(kind) << ", " << text_of(method{how}) << ", spacing " << cell.why;
+            }
+}
+
+/// Sites farther than one number holds: 125 units in images, 29 in volumes; the unit is the step, or 1 after a round of step 1.
+TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{12, 1600}, shape_t{700, 16}, shape_t{9, 10, 240}, shape_t{130, 8, 12}})
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            for (std::uint64_t k = 0; k < seed; ++k) sites[mix(10 * seed + k) % sites.size()] = 1;
+            for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_before = 1}, jump_flood{.runs = 2}})
+                EXPECT_EQ(differs(how, shape, sites, {{}, "not given"}), "")
+                    << text_of(shape) << ' ' << text_of(method{how});
+        }
+}
+
+/// Walks of eight and of sixteen cells.
+TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{4096, 4096}, shape_t{8193, 4100}, shape_t{2050, 3003}, shape_t{160, 160, 160},
+                                 shape_t{259, 255, 257}})
+        for (const double density : {0.0001, 0.01})
+            EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
+}
+
+}  // namespace
+}  // namespace nearfield::test
