@@ -32,6 +32,7 @@ inline std::vector<option_case> option_cases(int rank) {
         {.name = "plain"},
         {.name = "spacing, integral", .options = {.spacing = whole}},
         {.name = "spacing, real", .options = {.spacing = close}},
+        {.name = "spacing, real, the same along all axes", .options = {.spacing = 0.65}},
         {.name = "closed borders", .options = {.border = border::closed}},
         {.name = "periodic borders", .options = {.border = border::periodic}},
         {.name = "max_distance 3", .options = {.max_distance = 3}},

@@ -7,8 +7,8 @@ cores. Deliberate differences:
   inf and every index -1 (SciPy measures to a cell outside the image, or returns 1.3e154, and the indices 0 or the cell's
   own). City block and chessboard distances are SciPy's, -1 or 4294967295; the indices are -1.
 - A `sampling` that is zero, negative, infinite or NaN is a ValueError.
-- With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps, as by
-  `nearfield.distance_transform`: the last bit of a distance, and which of two equally near cells an index names, may differ.
+- With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps (one length for
+  all axes: its square times the sum of squared steps), as by `nearfield.distance_transform`: the last bit of a distance, and which of two equally near cells an index names, may differ.
 - A `metric` array of `distance_transform_cdt` counts as what it holds, whatever its type (SciPy reads its bytes), and must
   have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops after two
   passes, too early where steps along the axes are missing).

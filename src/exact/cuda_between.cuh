@@ -126,7 +126,7 @@ __device__ void put_group(const tile_target<std::int32_t, Last>& target, int row
         for (int i = 0; i < group_rows; ++i)
             if (row + i < end)
                 target.to.next[cell + target.row_at(i)] = value[i] < packed_none ? value[i] : no_site<std::int32_t>();
-    } else if (target.to.out.only_distance32) {
+    } else if (target.to.out.only_distance32 && !target.to.out.in_units()) {
         const std::int32_t limit = min(target.to.limit, packed_none - 1);
 #pragma unroll
         for (int i = 0; i < group_rows; ++i)

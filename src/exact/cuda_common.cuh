@@ -124,7 +124,10 @@ struct outputs {
     int problem_axis[max_rank]{};   ///< of each of those axes of the caller's image; -1 for one of length 1
     std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
+    double unit2 = 1;  ///< what values are counted in
+    std::uint64_t whole_unit2 = 1;
 
+    __device__ bool in_units() const { return unit2 != 1; }
     /// What follows from a cell's value; larger ones than `limit` mean no site.
     template <class V>
     __device__ void put_value(std::int64_t cell, V value, V limit) const;
@@ -137,30 +140,49 @@ NF_HD constexpr V last_value() {
     else return no_site<V>() - 1;
 }
 
-/// Root of a squared distance in double, rounded once; +inf above `limit`. Below 2^24 a correctly rounded float root is the
-/// same number.
+/// Root of a whole number below 2^23, correctly rounded (checked for every one of them): the fast path of sqrt alone.
+__device__ inline float root_of_whole(float x) {
+    float guess;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(x + 1e-30f));  // so that the root of 0 is not 0 * inf
+    const float root = x * guess;
+    return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * guess, root);
+}
+
+/// Of a whole number of units.
+__device__ inline float root_in(double unit2, float value) {
+    return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * unit2));
+}
+
+/// Of a value that is counted in units of `unit2`. Numbers in double are not.
 template <class V>
-__device__ float root32(V squared, V limit) {
+__device__ double in_unit(V value, double unit2) {
+    if constexpr (std::is_floating_point_v<V>) return value;
+    else return static_cast<double>(value) * unit2;
+}
+
+/// Root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a correctly rounded
+/// float root is the same number.
+template <class V>
+__device__ float root32(V squared, V limit, double unit2 = 1) {
     if (squared > limit) return __int_as_float(0x7f800000);
     if constexpr (std::is_same_v<V, std::int32_t>)
-        if (squared < (1 << 24)) return __fsqrt_rn(static_cast<float>(squared));
-    return static_cast<float>(__dsqrt_rn(static_cast<double>(squared)));
+        if (squared < (1 << 24) && unit2 == 1) return __fsqrt_rn(static_cast<float>(squared));
+    return static_cast<float>(__dsqrt_rn(in_unit(squared, unit2)));
 }
 
 template <class T, class V>
-__device__ T converted(V squared, V limit, T none) {
-    return squared > limit ? none : static_cast<T>(squared);
+__device__ T converted(V squared, V limit, T none, std::uint64_t unit2) {
+    return squared > limit ? none : static_cast<T>(static_cast<T>(squared) * static_cast<T>(unit2));
 }
 
 template <class V>
 __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
-    if (distance32) distance32[cell] = root32(value, limit);
-    if (distance64)
-        distance64[cell] =
-            value > limit ? __longlong_as_double(0x7ff0000000000000) : __dsqrt_rn(static_cast<double>(value));
-    if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX);
-    if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX);
-    if (squared_float) squared_float[cell] = converted<double>(value, limit, __longlong_as_double(0x7ff0000000000000));
+    const double infinite = __longlong_as_double(0x7ff0000000000000);
+    if (distance32) distance32[cell] = root32(value, limit, unit2);
+    if (distance64) distance64[cell] = value > limit ? infinite : __dsqrt_rn(in_unit(value, unit2));
+    if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX, whole_unit2);
+    if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX, whole_unit2);
+    if (squared_float) squared_float[cell] = value > limit ? infinite : in_unit(value, unit2);
 }
 
 /// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.

@@ -164,6 +164,8 @@ private:
                                    !out_.coordinates.wanted();
         outputs_.image_rank = p_.image_rank - p_.batch_axes;
         outputs_.cells = p_.cells;
+        outputs_.unit2 = p_.unit2;
+        outputs_.whole_unit2 = p_.whole_unit2();
         std::fill(std::begin(outputs_.problem_axis), std::end(outputs_.problem_axis), -1);
         std::int64_t step = 1;
         for (int axis = p_.rank - 1; axis >= 0; --axis) {

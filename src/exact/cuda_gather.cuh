@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words + r.first, r.rows, width, counts);
     if (steps > 0) {
         const tile<LaneRows> t{tile_words};
-        if constexpr (Last) fill_roots(t);
+        if constexpr (Last) fill_roots(t, to.out.unit2);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
     }

@@ -39,7 +39,8 @@ std::int64_t images_of(const plan& p) { return cells_between(p.size.data(), 0, p
 
 /// Calls of one kind are solved together.
 std::vector<std::int64_t> kind_of(const plan& p) {
-    std::vector<std::int64_t> kind{p.numbers == tier::float64, p.rank - p.first_axis};
+    std::vector<std::int64_t> kind{p.numbers == tier::float64, p.rank - p.first_axis,
+                                   std::bit_cast<std::int64_t>(p.unit2)};
     for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis) {
         kind.push_back(p.source_axis[axis]);
         kind.push_back(size_class(p.size[axis], p.borders[axis]));

@@ -117,7 +117,7 @@ private:
 
     /// The search along the first axis puts the fields itself: all are plain, and contiguous.
     [[nodiscard]] bool puts_fields() const {
-        if (!p_.plain_outputs || p_.by != classes::none || p_.unit != 1 || p_.weighted || p_.any(border::closed) ||
+        if (!p_.plain_outputs || p_.by != classes::none || p_.half_cell || p_.weighted || p_.any(border::closed) ||
             p_.closed_beside < std::numeric_limits<double>::infinity() || call_.list.size() > 1 ||
             p_.rank - 1 == p_.first_axis || method_for(p_.first_axis) != method::window)
             return false;

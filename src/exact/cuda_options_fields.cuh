@@ -35,6 +35,8 @@ inline outputs contiguous_fields(const plan& p, const item& to, const fields<dev
     std::copy_n(to.plane_axis, to.planes, o.problem_axis);
     for (int axis = 0; axis < p.rank; ++axis) o.step[axis] = cells_between(p.size.data(), axis + 1, p.rank);
     o.cells = p.cells;
+    o.unit2 = p.unit2;
+    o.whole_unit2 = p.whole_unit2();
     return o;
 }
 

@@ -19,6 +19,7 @@ struct finishing {
     bool limited = false, is_signed = false, inside_is_nonzero = true;
     int inside_sign = 1, outside_sign = 1;
     double unit2 = 1;  ///< that values are counted in
+    std::uint64_t whole_unit2 = 1;
     dtype distance = dtype::float32, squared = dtype::float64, index = dtype::int64;
     int image_bytes = 1;
     bool floating = false;
@@ -38,7 +39,8 @@ finishing<V> finishing_of(const plan& p, const grid_shape& grid, dtype image, co
     how.open_beside = p.template bound<V>(p.open_beside);
     how.limited = p.limit < std::numeric_limits<double>::infinity();
     how.is_signed = p.is_signed();
-    how.unit2 = p.unit * p.unit;
+    how.unit2 = p.unit2;
+    how.whole_unit2 = p.whole_unit2();
     how.inside_sign = p.inside_sign, how.outside_sign = p.outside_sign;
     how.inside_is_nonzero = p.inside_is_nonzero;
     how.distance = out.distance.type, how.squared = out.squared.type, how.index = out.index.type;
@@ -76,18 +78,17 @@ __device__ inline void store_floating(const target& array, std::int64_t offset, 
     }
 }
 
+/// `value` times `unit2` is a whole number, or `exact` is stored.
 template <class V>
-__device__ void store_squared(const target& array, std::int64_t offset, dtype type, V value, bool found, double exact) {
+__device__ void store_squared(const target& array, std::int64_t offset, dtype type, V value, std::uint64_t unit2,
+                              bool found, double exact) {
+    const auto whole = [&]<class T>(T none) {
+        *element<T>(array, offset) = found ? static_cast<T>(static_cast<std::uint64_t>(value) * unit2) : none;
+    };
     switch (type) {
-        case dtype::uint16:
-            *element<std::uint16_t>(array, offset) = found ? static_cast<std::uint16_t>(value) : UINT16_MAX;
-            break;
-        case dtype::uint32:
-            *element<std::uint32_t>(array, offset) = found ? static_cast<std::uint32_t>(value) : UINT32_MAX;
-            break;
-        case dtype::uint64:
-            *element<std::uint64_t>(array, offset) = found ? static_cast<std::uint64_t>(value) : UINT64_MAX;
-            break;
+        case dtype::uint16: return whole(std::uint16_t{UINT16_MAX});
+        case dtype::uint32: return whole(std::uint32_t{UINT32_MAX});
+        case dtype::uint64: return whole(std::uint64_t{UINT64_MAX});
         default: store_floating(array, offset, type, exact);
     }
 }
@@ -119,8 +120,8 @@ public:
             store_floating(of_.distance, distance_ + x * place_.step(of_.distance), how_.distance,
                            sign * __dsqrt_rn(exact));
         if (of_.squared.data != nullptr)
-            store_squared(of_.squared, squared_ + x * place_.step(of_.squared), how_.squared, value, found,
-                          sign * exact);
+            store_squared(of_.squared, squared_ + x * place_.step(of_.squared), how_.squared, value, how_.whole_unit2,
+                          found, sign * exact);
         put_site(x, site);
         if (of_.trusted.data == nullptr) return;
         const V open = with_end(how_.open, open_, x);

@@ -58,12 +58,13 @@ struct tile_fields {
     float sign_of_zero = 1, sign_of_others = 1;
     int saturated = 0, beside = 0;
     float factor = 1;
-    bool small = true;  ///< values are below 2^23
-    float unit = 1;     ///< of roots: half a cell, or a cell
+    bool small = true;  ///< values are below 2^23, and `unit` is known
+    float unit = 1;     ///< of roots, where that is a power of two
+    double unit2 = 1;   ///< what values are counted in
 
     [[nodiscard]] __device__ float root(float value) const {
         if (small) return root_of_whole(value * factor) * unit;
-        return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * static_cast<double>(factor))) * unit;
+        return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * static_cast<double>(factor) * unit2));
     }
 };
 

@@ -312,8 +312,9 @@ private:
         f.saturated = of_.saturated_;
         f.beside = static_cast<int>(std::min<std::int64_t>(of_.closed_beside_, of_.saturated_));
         f.factor = static_cast<float>(of_.factor_);
-        f.small = static_cast<double>(of_.factor_) * of_.saturated_ < 8388608;
-        f.unit = static_cast<float>(p_.unit);
+        f.unit = static_cast<float>(p_.unit());
+        f.small = f.unit != 0 && static_cast<double>(of_.factor_) * of_.saturated_ < 8388608;
+        f.unit2 = p_.unit2;
         if (p_.is_signed()) {
             f.zeros = at<std::uint32_t>(of_.zeros_);
             f.sign_of_zero = static_cast<float>(p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign);

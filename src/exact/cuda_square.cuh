@@ -269,7 +269,9 @@ __device__ void write_square(const square& s, std::int32_t bound, const tile_tar
     if constexpr (Last) {
         if (target.to.out.only_distance32 && !target.to.limited && rows == square_rows && bound < float_bound) {
             float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
-            ((*out = root_of_whole(best.template value<I>()), out += target.inner), ...);
+            if (target.to.out.in_units())
+                ((*out = root_in(target.to.out.unit2, best.template value<I>()), out += target.inner), ...);
+            else ((*out = root_of_whole(best.template value<I>()), out += target.inner), ...);
             return;
         }
     }

@@ -154,8 +154,9 @@ HWY_INLINE V Max(V a, V b) {
 }
 template <class V>
 HWY_INLINE V Sqrt(V v) {
-    static_assert(std::is_same_v<lane_of<V>, float>);
-    return _mm_sqrt_ps(v);
+    static_assert(std::is_floating_point_v<lane_of<V>>);
+    if constexpr (sizeof(lane_of<V>) == 4) return _mm_sqrt_ps(v);
+    else return _mm_sqrt_pd(v);
 }
 template <class Tag, class V>
 HWY_INLINE Vec<Tag> ConvertTo(Tag, V v) {
@@ -163,6 +164,10 @@ HWY_INLINE Vec<Tag> ConvertTo(Tag, V v) {
 }
 template <class Tag, class V>
 HWY_INLINE Vec<Tag> PromoteTo(Tag, V v) {
+    return __builtin_convertvector(v, Vec<Tag>);
+}
+template <class Tag, class V>
+HWY_INLINE Vec<Tag> DemoteTo(Tag, V v) {
     return __builtin_convertvector(v, Vec<Tag>);
 }
 template <class Tag, class V>

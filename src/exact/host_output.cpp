@@ -26,8 +26,22 @@ target target_of(const plan& p, const any_output<host>& out, int leading_axes) {
 }
 
 template <class T, class V>
-T whole_number(V squared) {
-    return squared < no_site<V>() ? static_cast<T>(squared) : std::numeric_limits<T>::max();
+T whole_number(V squared, T unit2) {
+    return squared < no_site<V>() ? static_cast<T>(static_cast<T>(squared) * unit2) : std::numeric_limits<T>::max();
+}
+
+/// Distances from values of a plan.
+template <class V, class T>
+void roots_of(const plan& p, const V* value, std::int64_t count, T* out) {
+    if (const double unit = p.unit(); unit != 0) {
+        roots(value, count, out);
+        if (unit == 1) return;
+        for (std::int64_t i = 0; i < count; ++i) out[i] *= static_cast<T>(unit);
+    } else if constexpr (std::is_same_v<V, std::int32_t> && std::is_same_v<T, float>) {
+        roots_in_units(value, p.unit2, count, out);
+    } else {
+        roots_one_by_one(value, p.unit2, count, out);
+    }
 }
 
 }  // namespace
@@ -63,7 +77,7 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
         }
     }
     const fields<host>& out = a.out;
-    if (plain_ && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
+    if (plain_ && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
         distances_alone_ = reinterpret_cast<float*>(distance_.data);
     plan any_type = p;
@@ -165,11 +179,8 @@ void output_writer<V, K>::write_cells(const cells& c) const {
 
 template <class V, class K>
 void output_writer<V, K>::write_distance(const cells& c) const {
-    // A sign and a factor that is a power of two commute with rounding.
     const auto fill = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        roots(c.value + from, n, to);
-        if (p_.unit != 1)
-            for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(p_.unit);
+        roots_of(p_, c.value + from, n, to);
         if (c.sign != nullptr)
             for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(c.sign[from + i]);
     };
@@ -190,11 +201,12 @@ void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
         if (!(c.value[i] < no_site<V>()))
             return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
-        const double squared = static_cast<double>(c.value[i]) * (p_.unit * p_.unit);
+        const double squared = static_cast<double>(c.value[i]) * p_.unit2;
         return c.sign == nullptr ? squared : c.sign[i] * squared;
     };
     const auto whole = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        for (std::int64_t i = 0; i < n; ++i) to[i] = whole_number<T>(c.value[from + i]);
+        const auto unit2 = static_cast<T>(p_.whole_unit2());
+        for (std::int64_t i = 0; i < n; ++i) to[i] = whole_number<T>(c.value[from + i], unit2);
     };
     const auto real = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(number(from + i));

@@ -312,10 +312,27 @@ void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
             const auto infinite = hn::Set(single, std::numeric_limits<float>::infinity());
             hn::StoreU(hn::IfThenElse(hn::RebindMask(single, none), infinite, root), single, out + i);
         } else {
-            roots_one_by_one(squared + i, lanes, out + i);
+            roots_one_by_one(squared + i, 1, lanes, out + i);
         }
     }
-    roots_one_by_one(squared + i, count - i, out + i);
+    roots_one_by_one(squared + i, 1, count - i, out + i);
+}
+
+/// The same of values in other units: in double, half as many at a time.
+void roots_scaled(const std::int32_t* squared, double unit2, std::int64_t count, float* out) {
+    const hn::ScalableTag<double> precise;
+    const hn::Rebind<std::int32_t, decltype(precise)> whole;
+    const hn::Rebind<float, decltype(precise)> single;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(precise));
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto v = hn::LoadU(whole, squared + i);
+        const auto none = hn::Eq(v, hn::Set(whole, no_site<std::int32_t>()));
+        const auto root = hn::Sqrt(hn::Mul(hn::Set(precise, unit2), hn::PromoteTo(precise, v)));
+        const auto infinite = hn::Set(single, std::numeric_limits<float>::infinity());
+        hn::StoreU(hn::IfThenElse(hn::RebindMask(single, none), infinite, hn::DemoteTo(single, root)), single, out + i);
+    }
+    roots_one_by_one(squared + i, unit2, count - i, out + i);
 }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
@@ -331,6 +348,7 @@ HWY_EXPORT(values_int32);
 HWY_EXPORT(values_int64);
 HWY_EXPORT(values_float64);
 HWY_EXPORT(roots_int32);
+HWY_EXPORT(roots_scaled);
 
 void search_tile(const tile<std::int32_t, std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(search_int32)(t); }
 void search_tile(const tile<std::int64_t, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(search_int64)(t); }
@@ -353,25 +371,29 @@ template <>
 void roots(const std::int32_t* squared, std::int64_t count, float* out) {
     HWY_DYNAMIC_DISPATCH(roots_int32)(squared, count, out);
 }
+void roots_in_units(const std::int32_t* squared, double unit2, std::int64_t count, float* out) {
+    HWY_DYNAMIC_DISPATCH(roots_scaled)(squared, unit2, count, out);
+}
+
 template <>
 void roots(const std::int32_t* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, count, out);
+    roots_one_by_one(squared, 1, count, out);
 }
 template <>
 void roots(const std::int64_t* squared, std::int64_t count, float* out) {
-    roots_one_by_one(squared, count, out);
+    roots_one_by_one(squared, 1, count, out);
 }
 template <>
 void roots(const std::int64_t* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, count, out);
+    roots_one_by_one(squared, 1, count, out);
 }
 template <>
 void roots(const double* squared, std::int64_t count, float* out) {
-    roots_one_by_one(squared, count, out);
+    roots_one_by_one(squared, 1, count, out);
 }
 template <>
 void roots(const double* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, count, out);
+    roots_one_by_one(squared, 1, count, out);
 }
 
 }  // namespace nearfield::exact

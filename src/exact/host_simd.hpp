@@ -47,11 +47,12 @@ void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t
 void values_of_keys(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
                     std::int64_t count, double* value);
 
+/// Distances from values that are counted in units of `unit2`.
 template <class V, class T>
-void roots_one_by_one(const V* squared, std::int64_t count, T* out) {
+void roots_one_by_one(const V* squared, double unit2, std::int64_t count, T* out) {
     for (std::int64_t i = 0; i < count; ++i)
         out[i] = squared[i] >= no_site<V>() ? std::numeric_limits<T>::infinity()
-                                            : static_cast<T>(std::sqrt(static_cast<double>(squared[i])));
+                                            : static_cast<T>(std::sqrt(unit2 * static_cast<double>(squared[i])));
 }
 
 /// Distances from squared distances: root in double, rounded once to the output's type; +inf where there is no site.
@@ -59,5 +60,7 @@ template <class V>
 void roots(const V* squared, std::int64_t count, float* out);
 template <class V>
 void roots(const V* squared, std::int64_t count, double* out);
+/// The same of values in other units than 1.
+void roots_in_units(const std::int32_t* squared, double unit2, std::int64_t count, float* out);
 
 }  // namespace nearfield::exact

@@ -18,6 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double int32_limit = 1073741824.0;              // 2^30: no_site<int32>
 constexpr double int64_limit = 4611686018427387904.0;     // 2^62: no_site<int64>
 constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every integral weight of a power diagram
+constexpr double most_counted = 4503599627370496.0;       // 2^52: such numbers of cells, and their products, round once
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
 /// Lengths, borders and shape of the axes that are searched.
@@ -32,6 +33,9 @@ struct geometry {
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
             if (cell[axis] != std::floor(cell[axis])) return false;
         return true;
+    }
+    [[nodiscard]] bool same_along_all_axes() const {
+        return std::all_of(cell.begin(), cell.begin() + rank, [&](double length) { return length == cell[0]; });
     }
     [[nodiscard]] double weight(std::size_t axis) const { return cell[axis] * cell[axis]; }
     /// Squared distance of `cells` along an axis, in quarters with half_cell.
@@ -91,6 +95,16 @@ geometry geometry_of(const std::int64_t* shape, int rank, const distance_options
             "spacing is so large that squared distances of this grid exceed what a double can hold; use another unit "
             "of length");
     return g;
+}
+
+/// The largest number of units of unit2 whose distance, as a double, does not exceed max_distance.
+double limit_in_units(double max_distance, double unit2) {
+    const double units = max_distance / std::sqrt(unit2);
+    double limit = std::floor(units * units);
+    if (!(limit < 2 * most_counted)) return infinity;
+    while (limit < 2 * most_counted && std::sqrt(unit2 * (limit + 1)) <= max_distance) ++limit;
+    while (limit > 0 && std::sqrt(unit2 * limit) > max_distance) --limit;
+    return limit;
 }
 
 /// The largest value whose distance, as a double, does not exceed max_distance. Values are quarters with half_cell.
@@ -185,6 +199,20 @@ void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     }
 }
 
+/// With the same spacing along all axes squared distances are counted in cells, and in quarters of them with half_cell: the
+/// same grid in unit spacing. False where that is not so, or where integers say more than a double can.
+bool count_in_cells(plan& p, geometry& g) {
+    if (!g.same_along_all_axes()) return false;
+    const double unit2 = g.weight(0);
+    if (g.integral() && unit2 >= 2 * most_counted && g.largest_beyond() < int64_limit) return false;
+    geometry cells = g;
+    cells.cell.fill(1);
+    if (!(cells.largest_beyond() < most_counted)) return false;
+    g = cells;
+    p.unit2 *= unit2;
+    return true;
+}
+
 /// Binary places that a positive number has behind its point.
 int binary_places(double value) {
     int exponent = 0;
@@ -207,7 +235,7 @@ bool count_in_smaller_units(plan& p, const geometry& g) {
     p.largest *= scale;
     p.closed_beside *= scale, p.open_beside *= scale;
     p.limit = std::floor(p.limit * scale);
-    p.unit *= std::ldexp(1.0, -places / 2);
+    p.unit2 *= std::ldexp(1.0, -places);
     return true;
 }
 
@@ -276,21 +304,26 @@ bool plan::any(border which) const {
 
 bool plan::plain() const {
     return by == classes::none && !half_cell && !weighted && plain_outputs && limit == infinity &&
-           closed_beside == infinity && !any(border::closed) && !any(border::periodic) && unit == 1;
+           closed_beside == infinity && !any(border::closed) && !any(border::periodic);
+}
+
+double plan::unit() const {
+    constexpr int most = 60;  // so that no product overflows or loses bits
+    int exponent = 0;
+    const bool power_of_four = std::frexp(unit2, &exponent) == 0.5 && exponent % 2 != 0;
+    return power_of_four && std::abs(exponent) <= 2 * most ? std::ldexp(1.0, (exponent - 1) / 2) : 0;
 }
 
 template <class Place>
 plan make_plan(const any_input<Place>& image, const fields<Place>& out, const request& wanted) {
     const distance_options& options = wanted.options;
     check_image("image", image, max_side);
-    const geometry g = geometry_of(image.shape.data(), image.rank, options);
+    geometry g = geometry_of(image.shape.data(), image.rank, options);
     if (wanted.weighted) check_weighted(options, out.distance.wanted(), out.trusted.wanted(), wanted.weight_type);
     plan p;
-    p.largest = g.largest();
     p.half_cell = options.half_cell;
-    p.unit = options.half_cell ? 0.5 : 1;
+    p.unit2 = options.half_cell ? 0.25 : 1;
     p.weighted = wanted.weighted;
-    p.limit = limit_of(options, g.integral());
     choose_classes(p, image, options);
     double cells_of_image = 1;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis)
@@ -299,14 +332,18 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     if (wanted.reads_data) check_memory(image, out);
     p.cells = image.cells();
     if (p.cells == 0) return p;
+    const bool integral = g.integral();
+    const bool in_cells = !wanted.weighted && count_in_cells(p, g);
+    p.limit = in_cells ? limit_in_units(options.max_distance, p.unit2) : limit_of(options, integral);
+    p.largest = g.largest();
     keep_long_axes(p, image, g);
     if (out.trusted.wanted() || p.any(border::closed) || p.closed_beside < infinity) p.largest = g.largest_beyond();
     p.plain_outputs = has_plain_types(out);
     p.sites_wanted = out.index.wanted() || out.coordinates.wanted() || out.label.wanted();
     p.keys = layout_for(p.size.data(), p.rank, p.first_axis);
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
-    const bool whole = g.integral() ? !(wanted.weighted && wanted.weight_type >= dtype::float16)
-                                    : !wanted.weighted && count_in_smaller_units(p, g);
+    const bool whole = integral || in_cells ? !(wanted.weighted && wanted.weight_type >= dtype::float16)
+                                            : !wanted.weighted && count_in_smaller_units(p, g);
     choose_numbers(p, whole);
     return p;
 }

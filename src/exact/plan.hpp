@@ -31,15 +31,15 @@ struct plan {
 
     tier numbers = tier::int32;
     bool sites_wanted = false;  ///< carry packed sites, not only values
-    /// spacing^2, rounded to double, in units of a power of four where that makes integers of them; integral unless
-    /// numbers is float64.
+    /// Factor of a squared number of cells along an axis: 1 where all axes have the same spacing, else spacing^2, rounded to
+    /// double, in units of a power of four where that makes integers of them. Integral unless numbers is float64.
     std::array<double, max_rank> weight{};
-    double unit = 1;  ///< root of what values are counted in: an answer is unit * sqrt(value)
+    double unit2 = 1;  ///< what values are counted in: a squared distance is unit2 * value, rounded once
     key_layout keys;
     /// Winning rows along an axis bound those between them. Always true in integers. A power diagram's weights are not
     /// considered here.
     std::array<bool, max_rank> rows_ordered{};
-    double largest = 0;  ///< bound of all values, which are squared distances in units of unit^2
+    double largest = 0;  ///< bound of all values, which are squared distances in units of unit2
 
     // ---- options. In each of them the defaults are what an engine for sites alone need not know about. ----------------
     sites rule = sites::zero;
@@ -48,7 +48,7 @@ struct plan {
     int inside_sign = 1;         ///< factor of distances of inside cells
     int outside_sign = 1;        ///< and of the others
     bool inside_is_nonzero = true;
-    bool half_cell = false;  ///< distances end at faces; the unit is a half then, or a part of it
+    bool half_cell = false;  ///< distances end at faces; values are counted in quarters then, or in parts of these
     bool weighted = false;   ///< a power diagram: sites start from minus their weight
     std::array<border, max_rank> borders{};
     /// Values of the nearest closed and open border along dropped axes, whose cells all are at the border.
@@ -62,6 +62,10 @@ struct plan {
     [[nodiscard]] bool plain() const;
     [[nodiscard]] bool is_signed() const { return inside_sign != outside_sign; }
     [[nodiscard]] bool any(border which) const;
+    /// Root of unit2 where that is a power of two, with which roots in any type may be multiplied; else 0.
+    [[nodiscard]] double unit() const;
+    /// Factor of squared distances that are whole numbers.
+    [[nodiscard]] std::uint64_t whole_unit2() const { return unit2 < 1 ? 1 : static_cast<std::uint64_t>(unit2); }
 
     template <class V>
     [[nodiscard]] metric<V> as_metric() const {

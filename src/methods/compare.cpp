@@ -51,8 +51,9 @@ std::int64_t index_at(const any_input<host>& index, std::int64_t cell) {
 
 class comparison {
 public:
-    comparison(const any_input<host>& index, const any_output<host>& error, const grid& g, const truth& exact)
-        : index_(index), error_(error), g_(g), m_(methods::metric_of<double>(g)), exact_(exact) {}
+    comparison(const any_input<host>& index, const any_output<host>& error, const grid& g, double unit2,
+               const truth& exact)
+        : index_(index), error_(error), g_(g), m_(methods::metric_of<double>(g)), unit2_(unit2), exact_(exact) {}
 
     void look_at(std::int64_t cell, tally& to) const {
         const double right = exact_.distance2.get()[cell];
@@ -79,13 +80,15 @@ private:
             return m_.term(axis, static_cast<std::int32_t>(one), static_cast<std::int32_t>(other));
         };
         const std::int64_t nx = g_.size[2], ny = g_.size[1];
-        return (term(2, a % nx, b % nx) + term(1, a / nx % ny, b / nx % ny)) + term(0, a / nx / ny, b / nx / ny);
+        return unit2_ *
+               ((term(2, a % nx, b % nx) + term(1, a / nx % ny, b / nx % ny)) + term(0, a / nx / ny, b / nx / ny));
     }
 
     const any_input<host>& index_;
     const any_output<host>& error_;
     const grid& g_;
     const methods::metric<double> m_;
+    const double unit2_;
     const truth& exact_;
 };
 
@@ -124,14 +127,17 @@ method_errors compare_sites(const host& on, const any_input<host>& image, const 
     all.cells = image.cells();
     if (all.cells == 0) return all;
     const auto length = checked_spacing(options.spacing, image.shape.data(), image.rank);
+    // The same along all axes is counted in cells, as in the exact engine.
+    const bool same =
+        std::all_of(length.begin(), length.begin() + image.rank, [&](double s) { return s == length[0]; });
     grid g;
     for (int axis = 0; axis < image.rank; ++axis) {
+        const double s = same ? 1 : length[static_cast<std::size_t>(axis)];
         g.size[3 - image.rank + axis] = image.shape[static_cast<std::size_t>(axis)];
-        g.weight[3 - image.rank + axis] =
-            length[static_cast<std::size_t>(axis)] * length[static_cast<std::size_t>(axis)];
+        g.weight[3 - image.rank + axis] = s * s;
     }
     const truth exact = solve(on, image, options);
-    const comparison each(index, error, g, exact);
+    const comparison each(index, error, g, same ? length[0] * length[0] : 1, exact);
     // In pieces of fixed size, added in order: the mean does not depend on the number of threads.
     constexpr std::int64_t piece = 1 << 14;
     std::vector<tally> parts(static_cast<std::size_t>((all.cells + piece - 1) / piece));

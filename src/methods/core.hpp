@@ -56,7 +56,7 @@ struct metric {
     packing keys{};
     V weight[3]{};
 
-    /// What coordinates a and b of an axis add: exact in integers, in double rounded as the exact engine rounds.
+    /// What coordinates a and b of an axis add: exact in integers, in double each product rounded once.
     NF_HD constexpr V term(int axis, std::int32_t a, std::int32_t b) const {
         const V d = static_cast<V>(a) - static_cast<V>(b);
         return weight[axis] * (d * d);

@@ -96,7 +96,8 @@ TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
                       fill::ninety, fill::sparse3, fill::half, fill::diagonal}) {
         SCOPED_TRACE(GetParam().why + (": " + name_of(kind)));
         compare(shape, make_fill(kind, shape, 5), spacings()[0]);
-        if (k++ % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 0 ? 2 : 7]);
+        if (k % 3 == 1) compare(shape, make_fill(kind, shape, 6), spacings()[k % 2 == 1 ? 2 : 7]);
+        if (k++ % 3 == 2) compare(shape, make_fill(kind, shape, 6), spacing_case{{0.65}, "equal"});
         if (HasFailure()) return;
     }
     for (fill kind : {fill::balls, fill::holes, fill::shells, fill::checkerboard, fill::border, fill::circle}) {
@@ -148,7 +149,8 @@ protected:
     }
 };
 
-/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are near.
+/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are near; and
+/// one that is counted in cells.
 TEST_P(DeviceReal, DistancesEqualTheHosts) {
     const shape_t& shape = GetParam().shape;
     for (fill kind : {fill::none, fill::one, fill::corners, fill::half, fill::sparse3, fill::percent, fill::tenth,
@@ -156,7 +158,8 @@ TEST_P(DeviceReal, DistancesEqualTheHosts) {
         const flags_t sites = make_fill(kind, shape, 5);
         std::vector<std::uint8_t> image(sites.size());
         for (std::size_t i = 0; i < sites.size(); ++i) image[i] = sites[i] ? 0 : 1;
-        for (const spacing_case& cell : {spacing_case{{0.7, 0.31, 0.5}, "general"}, {{0.05, 0.7}, "near rows"}}) {
+        for (const spacing_case& cell :
+             {spacing_case{{0.7, 0.31, 0.5}, "general"}, {{0.05, 0.7}, "near rows"}, {{0.65}, "equal"}}) {
             for (const double most : {std::numeric_limits<double>::infinity(), 2.9}) {
                 SCOPED_TRACE(GetParam().why + (": " + name_of(kind)) + ", " + cell.why);
                 distance_options options = with_spacing(per_axis(cell, shape.size()));

@@ -76,6 +76,11 @@ nearfield::spacing draw_spacing(dice& random, spacing_value kind, std::size_t ra
         case spacing_value::stack: cycle({5, 0.4, 0.4}); break;
         case spacing_value::wide: cycle({1, 1000003}); break;
         case spacing_value::huge: cycle({1e12, 3}); break;
+        case spacing_value::same: {
+            const double length = std::array{0.65, 1.0 / 3, 1e-30, 20000.0, 1e12}[random.bits() % 5];
+            values.assign(rank, length);
+            break;
+        }
     }
     // Whatever stands at a batch axis has no part in the answer.
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(batch_axes); ++axis)

@@ -63,7 +63,7 @@ const std::array<dimension, dims>& dimensions() {
         {"border",
          {"open", "closed", "periodic", "open+closed", "open+periodic", "closed+periodic", "open+closed+periodic"}},
         {"limit", {"none", "zero", "reached", "just_missed", "small", "wide"}},
-        {"spacing", {"none", "one", "integral", "half", "third", "close", "stack", "wide", "huge"}},
+        {"spacing", {"none", "one", "integral", "half", "third", "close", "stack", "wide", "huge", "same"}},
         {"image",
          {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
           "float64"}},

@@ -42,7 +42,7 @@ inline constexpr std::size_t dims = 21;
 enum class form_value : std::uint8_t { call, list, power };
 enum class limit_value : std::uint8_t { none, zero, reached, just_missed, small, wide };
 enum class content_value : std::uint8_t { zeros, constant, one_cell, two_values, many_labels, blocks, holes, seeds };
-enum class spacing_value : std::uint8_t { none, one, integral, half, third, close, stack, wide, huge };
+enum class spacing_value : std::uint8_t { none, one, integral, half, third, close, stack, wide, huge, same };
 
 struct dimension {
     const char* name;

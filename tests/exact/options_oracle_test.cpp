@@ -39,6 +39,23 @@ TEST(OptionsOracle, ClosedBordersByHand) {
     EXPECT_EQ(solve(one).squared, numbers{9});
 }
 
+TEST(OptionsOracle, OneSpacingIsCountedInCellsByHand) {
+    auto p = line({1, 1, 1, 1, 0});
+    p.spacing = {0.3};
+    const double w = 0.3 * 0.3;
+    EXPECT_EQ(solve(p).squared, (numbers{w * 16, w * 9, w * 4, w, 0}));
+    EXPECT_FALSE(solve(p).whole);
+    p.half_cell = true;
+    EXPECT_EQ(solve(p).squared, (numbers{w / 4 * 49, w / 4 * 25, w / 4 * 9, w / 4, 0}));
+    p.half_cell = false, p.shape = {5, 1}, p.spacing = {0.3, 0.3}, p.border = {edge::open, edge::open};
+    EXPECT_EQ(solve(p).squared, (numbers{w * 16, w * 9, w * 4, w, 0}));
+    // 2 steps along both axes: w * 8, where w * 4 + w * 4 would be rounded twice.
+    const oracle::problem plain{{3, 3}, {0.3, 0.3}, {0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    EXPECT_EQ(by_cells(plain).squared[0], w * 8);
+    EXPECT_EQ(by_cells(plain).squared[1], w * 5);
+    EXPECT_EQ(by_lines(plain).squared, by_cells(plain).squared);
+}
+
 TEST(OptionsOracle, PeriodicLineByHand) {
     auto p = line({0, 1, 1, 1, 1, 1});
     p.border = {edge::periodic};

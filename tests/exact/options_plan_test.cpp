@@ -89,12 +89,19 @@ TEST(OptionsPlan, NumbersFollowTheGrid) {
     };
     EXPECT_EQ(numbers({100, 100}, {}), "int32");
     EXPECT_EQ(numbers({100000, 100}, {}), "int64");
-    EXPECT_EQ(numbers({100, 100}, {.spacing = 0.7}), "float64");
-    EXPECT_EQ(numbers({100, 100}, {.spacing = 0.5}), "int32") << "squares are quarters, and few";
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {0.7, 0.6}}), "float64");
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {0.5, 1}}), "int32") << "squares are quarters, and few";
     EXPECT_EQ(numbers({100, 100}, {.spacing = {1.25, 0.75}, .half_cell = true}), "int32");
-    EXPECT_EQ(numbers({30000, 100}, {.spacing = 0.5}), "int32");
-    EXPECT_EQ(numbers({40000, 100}, {.spacing = 0.5}), "float64") << "quarters beyond int32";
-    EXPECT_EQ(numbers({100, 100}, {.spacing = 1e9}), "float64");
+    EXPECT_EQ(numbers({30000, 100}, {.spacing = {0.5, 1}}), "int32");
+    EXPECT_EQ(numbers({40000, 100}, {.spacing = {0.5, 1}}), "float64") << "quarters beyond int32";
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {1e9, 1}}), "float64");
+    for (const double length : {0.5, 0.7, 3.0, 1e9, 1e12, 1e-30}) {
+        EXPECT_EQ(numbers({100, 100}, {.spacing = length}), "int32") << "cells are counted";
+        EXPECT_EQ(numbers({40000, 100}, {.spacing = length}), "int64") << "as many as in unit spacing";
+        EXPECT_EQ(numbers({20000, 100}, {.spacing = length, .half_cell = true}), "int64") << "quarters of them";
+        EXPECT_EQ(numbers({9, 100, 100}, {.spacing = {7, length, length}, .batch_axes = 1}), "int32");
+        EXPECT_EQ(numbers({67108865, 1}, {.spacing = length}), length == 3 ? "int64" : "float64") << "2^52 and more";
+    }
     EXPECT_EQ(numbers({100000, 9, 9}, {.batch_axes = 1}), "int32") << "images are small, however many";
 }
 

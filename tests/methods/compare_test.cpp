@@ -40,6 +40,26 @@ TEST(CompareSites, TheErrorFieldIsTheDistanceLessTheRightOne) {
     EXPECT_EQ(error, (std::vector<float>{0, 1, 0, INFINITY, 0, static_cast<float>(std::sqrt(8.0) - 1)}));
 }
 
+/// (3, 4) and (5, 0) are equally far from (0, 0), whatever is rounded.
+TEST(CompareSites, OneSpacingIsCountedInCells) {
+    const shape_t shape{6, 6};
+    flags_t sites(36, 0);
+    sites[3 * 6 + 4] = sites[5 * 6] = 1;
+    for (const double length : {0.1, 0.3, 1.0 / 3, 0.65, 0.7}) {
+        const distance_options options{.spacing = length, .sites = sites::nonzero};
+        const auto image = any_input<host>::contiguous(sites.data(), dtype::uint8, shape);
+        std::vector<std::int64_t> index(36);
+        fields<host> out;
+        out.index = any_output<host>::contiguous(index.data(), dtype::int64, shape);
+        distance_transform(host{1}, image, out, options);
+        index[0] = 3 * 6 + 4;
+        const method_errors e =
+            compare_sites(host{1}, image, any_input<host>::contiguous(index.data(), dtype::int64, shape), {}, options);
+        EXPECT_EQ(e.wrong_sites, 0) << length;
+        EXPECT_EQ(e.other_ties, 1) << length;
+    }
+}
+
 TEST(CompareSites, IndicesThatAreNone) {
     const flags_t sites{1, 0};
     EXPECT_THROW(static_cast<void>(errors_of({0, 2}, {2}, sites)), error);

@@ -37,21 +37,40 @@ bool in_integers(const option_problem& p) {
     return largest < 4611686018427387904.0L;
 }
 
-template <class V>
-constexpr bool whole = !std::is_same_v<V, double>;
+/// "The same spacing along all axes": cells are counted, in quarters where half cells are asked for, as long as no two are
+/// 2^52 apart.
+bool in_cells(const option_problem& p) {
+    integer apart = 0;
+    for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {
+        if (p.spacing[axis] != p.spacing[static_cast<std::size_t>(p.batch_axes)]) return false;
+        const std::int64_t n = p.shape[axis];
+        const integer cells = std::max<std::int64_t>(p.border[axis] == edge::periodic ? n / 2 : n - 1, 1);
+        apart += p.half_cell ? (2 * cells - 1) * (2 * cells - 1) : cells * cells;
+    }
+    return p.power.empty() && apart < 4503599627370496;
+}
+
+enum class arithmetic : std::uint8_t { integers, cells, doubles };
+
+arithmetic arithmetic_of(const option_problem& p) {
+    return in_integers(p) ? arithmetic::integers : in_cells(p) ? arithmetic::cells : arithmetic::doubles;
+}
 
 /// Distances in the arithmetic of V, integers in quarters where half cells are asked for.
 template <class V>
 class measure {
 public:
-    explicit measure(const option_problem& p) : p_(p) {
+    measure(const option_problem& p, arithmetic by) : p_(p), by_(by) {
         for (double s : p.spacing) {
-            const V length = static_cast<V>(s);
+            const V length = by == arithmetic::cells ? V{1} : static_cast<V>(s);
             V weight = length * length;
             if constexpr (std::is_same_v<V, double>) weight = p.half_cell ? weight / 4 : weight;
             weight_.push_back(weight);
         }
     }
+    /// Values are numbers that are not rounded.
+    [[nodiscard]] bool whole() const { return by_ == arithmetic::integers; }
+    [[nodiscard]] bool rounds() const { return by_ == arithmetic::doubles; }
 
     [[nodiscard]] V term(std::size_t axis, std::int64_t d) const {
         const std::int64_t steps = p_.half_cell ? std::max<std::int64_t>(2 * std::abs(d) - 1, 0) : d;
@@ -81,11 +100,15 @@ public:
     }
     [[nodiscard]] double in_double(V value) const {
         const double v = static_cast<double>(value);
-        return whole<V> && p_.half_cell ? v / 4 : v;
+        if (rounds()) return v;
+        if (whole()) return p_.half_cell ? v / 4 : v;
+        const double length = p_.spacing.back(), weight = length * length;
+        return (p_.half_cell ? weight / 4 : weight) * v;
     }
 
 private:
     const option_problem& p_;
+    arithmetic by_;
     std::vector<V> weight_;
 };
 
@@ -97,8 +120,8 @@ bool before(const point& a, const point& b) {
 template <class V>
 class search {
 public:
-    search(const option_problem& p, option_answer& a) : p_(p), a_(a), by_(p) {
-        a.whole = whole<V>;
+    search(const option_problem& p, arithmetic by, option_answer& a) : p_(p), a_(a), by_(p, by) {
+        a.whole = by_.whole();
         image_ = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
     }
 
@@ -125,7 +148,7 @@ public:
         }
         const bool too_far = p_.power.empty() && found && std::sqrt(by_.in_double(best)) > p_.max_distance;
         if (too_far) found = ambiguous = false, winner = -1;
-        store(cell, here, found, best, winner, ambiguous && !whole<V>);
+        store(cell, here, found, best, winner, ambiguous && by_.rounds());
     }
 
     [[nodiscard]] point coordinates(std::int64_t cell) const {
@@ -148,7 +171,7 @@ private:
     }
 
     void store(std::int64_t cell, const point& here, bool found, V best, std::int64_t winner, bool ambiguous) {
-        a_.units.push_back(whole<V> ? static_cast<std::int64_t>(best) : 0);
+        a_.units.push_back(by_.whole() ? static_cast<std::int64_t>(best) : 0);
         a_.squared.push_back(found ? by_.in_double(best) : inf);
         a_.found.push_back(found);
         const bool inside = p_.inside(static_cast<std::size_t>(cell));
@@ -170,7 +193,7 @@ private:
 
 template <class V>
 void all_cells(const option_problem& p, option_answer& a) {
-    search<V> by(p, a);
+    search<V> by(p, arithmetic_of(p), a);
     const std::int64_t cells = product(p.shape, 0, p.shape.size());
     const std::int64_t image = product(p.shape, static_cast<std::size_t>(p.batch_axes), p.shape.size());
     std::vector<std::int64_t> others;
@@ -187,7 +210,7 @@ void all_cells(const option_problem& p, option_answer& a) {
 template <class V>
 void some_cells(const option_problem& p, option_answer& a, const std::vector<std::int64_t>& cells,
                 const std::vector<std::int64_t>& sites) {
-    search<V> by(p, a);
+    search<V> by(p, arithmetic_of(p), a);
     std::vector<point> at;
     for (std::int64_t site : sites) at.push_back(by.coordinates(site));
     for (std::int64_t cell : cells) by.add(cell, sites, at);
@@ -229,24 +252,29 @@ option_bound bound_of(const option_problem& p) {
 
 option_answer solve(const option_problem& p) {
     option_answer a;
-    if (in_integers(p)) all_cells<integer>(p, a);
-    else all_cells<double>(p, a);
+    if (arithmetic_of(p) == arithmetic::doubles) all_cells<double>(p, a);
+    else all_cells<integer>(p, a);
     return a;
 }
 
 option_answer solve_some(const option_problem& p, const std::vector<std::int64_t>& cells,
                          const std::vector<std::int64_t>& sites) {
     option_answer a;
-    if (in_integers(p)) some_cells<integer>(p, a, cells, sites);
-    else some_cells<double>(p, a, cells, sites);
+    if (arithmetic_of(p) == arithmetic::doubles) some_cells<double>(p, a, cells, sites);
+    else some_cells<integer>(p, a, cells, sites);
     a.trusted.clear();
     return a;
 }
 
 double value_between(const option_problem& p, std::int64_t cell, std::int64_t site) {
     option_answer unused;
-    const search<double> by(p, unused);
-    return measure<double>(p).between(by.coordinates(cell), by.coordinates(site), site);
+    if (in_cells(p)) {
+        const search<integer> by(p, arithmetic::cells, unused);
+        const measure<integer> counted(p, arithmetic::cells);
+        return counted.in_double(counted.between(by.coordinates(cell), by.coordinates(site), site));
+    }
+    const search<double> by(p, arithmetic::doubles, unused);
+    return measure<double>(p, arithmetic::doubles).between(by.coordinates(cell), by.coordinates(site), site);
 }
 
 }  // namespace oracle

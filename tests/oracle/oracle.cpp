@@ -37,6 +37,17 @@ std::vector<V> weights_of(const std::vector<double>& spacing) {
     return weights;
 }
 
+/// "The same spacing along all axes": distances are counted in cells, as long as no two are 2^52 apart.
+bool in_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing) {
+    long double apart = 0;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const auto cells = static_cast<long double>(std::max<std::int64_t>(shape[axis] - 1, 1));
+        apart += cells * cells;
+        if (spacing[axis] != spacing[0]) return false;
+    }
+    return apart < 4503599627370496.0L;
+}
+
 template <class V>
 struct solution {
     std::vector<V> value;  ///< meaningless where index is -1
@@ -186,6 +197,17 @@ answer finish(width type, solution<std::uint64_t> found) {
     return a;
 }
 
+/// Numbers of cells as squared distances.
+solution<double> with_spacing(double length, const solution<std::uint64_t>& found) {
+    solution<double> to{{}, found.index};
+    for (std::uint64_t cells : found.value) to.value.push_back(length * length * static_cast<double>(cells));
+    return to;
+}
+
+std::vector<double> unit_spacing(const std::vector<std::int64_t>& shape) {
+    return std::vector<double>(shape.size(), 1.0);
+}
+
 answer finish(width type, solution<double> found) {
     answer a;
     a.type = type;
@@ -225,19 +247,25 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
 
 answer by_cells(const problem& p) {
     const width type = squared_width(p.shape, p.spacing);
-    return type == width::f64 ? finish(type, flat<double>(p)) : finish(type, flat<std::uint64_t>(p));
+    if (type != width::f64) return finish(type, flat<std::uint64_t>(p));
+    if (!in_cells(p.shape, p.spacing)) return finish(type, flat<double>(p));
+    return finish(type, with_spacing(p.spacing[0], flat<std::uint64_t>({p.shape, unit_spacing(p.shape), p.site})));
 }
 
 answer at_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
                 const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells) {
     const width type = squared_width(shape, spacing);
-    if (type == width::f64) return finish(type, some<double>(shape, spacing, site_indices, cells));
-    return finish(type, some<std::uint64_t>(shape, spacing, site_indices, cells));
+    if (type != width::f64) return finish(type, some<std::uint64_t>(shape, spacing, site_indices, cells));
+    if (!in_cells(shape, spacing)) return finish(type, some<double>(shape, spacing, site_indices, cells));
+    const auto counted = some<std::uint64_t>(shape, unit_spacing(shape), site_indices, cells);
+    return finish(type, with_spacing(spacing[0], counted));
 }
 
 answer by_lines(const problem& p) {
     const width type = squared_width(p.shape, p.spacing);
-    return type == width::f64 ? finish(type, lines<double>(p)) : finish(type, lines<std::uint64_t>(p));
+    if (type != width::f64) return finish(type, lines<std::uint64_t>(p));
+    if (!in_cells(p.shape, p.spacing)) return finish(type, lines<double>(p));
+    return finish(type, with_spacing(p.spacing[0], lines<std::uint64_t>({p.shape, unit_spacing(p.shape), p.site})));
 }
 
 }  // namespace oracle
