@@ -63,7 +63,7 @@ std::vector<slot> slots_of(const arguments& args) {
 
 void check_words(const arguments& args, const outputs& wanted) {
     const bool voronoi = args.verb == "voronoi";
-    if (wanted.slots.empty() && !args.json && !args.plan)
+    if (wanted.slots.empty() && !args.json && !args.plan && !args.timings)
         refuse(voronoi ? "nothing to make: give -o, --labels or --picture"
                        : "nothing to make: give -o, --indices, --labels, --trust or --picture");
     const bool sites_written = wanted.any(content::nearest, false);

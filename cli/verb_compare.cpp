@@ -98,7 +98,8 @@ contest run(const arguments& args, const subject& s, const method& by) {
     return c;
 }
 
-/// All methods on one input; of the usual list those that cannot take it are left out, and said.
+/// All methods on one input; of the usual list those that cannot take it are left out, and said. Where the first, the exact
+/// engine, cannot take it, none is right to compare with.
 std::vector<contest> run_all(const arguments& args, const subject& s) {
     std::vector<contest> all;
     for (const method& by : methods_of(args)) {
@@ -108,7 +109,7 @@ std::vector<contest> run_all(const arguments& args, const subject& s) {
         } catch (const error& problem) {
             const bool may_be_left_out =
                 problem.code() == error_code::invalid_argument || problem.code() == error_code::unsupported;
-            if (!args.methods.empty() || !may_be_left_out) throw;
+            if (!args.methods.empty() || !may_be_left_out || all.empty()) throw;
             note(args, fmt::format("{} is left out: {}", text_of(by), problem.what()));
         }
     }
@@ -116,15 +117,15 @@ std::vector<contest> run_all(const arguments& args, const subject& s) {
 }
 
 std::string table_of(const std::vector<contest>& all, std::int64_t cells) {
+    const double per_cell = cells > 0 ? 1 / static_cast<double>(cells) : 0;
     std::string text = fmt::format("{:<34}{:>12}{:>10}{:>12}{:>11}{:>11}{:>11}{:>8}{:>10}\n", "method", "wrong sites",
                                    "share", "wrong dist.", "mean error", "largest", "ms", "rounds", "MB");
     for (const contest& c : all)
-        text +=
-            fmt::format("{:<34}{:>12}{:>9.4f}%{:>12}{:>11.4g}{:>11.4g}{:>11.3f}{:>8}{:>10.1f}\n", c.name,
-                        c.sites.wrong_sites + c.sites.missing,
-                        100.0 * static_cast<double>(c.sites.wrong_sites + c.sites.missing) / static_cast<double>(cells),
-                        c.wrong_distances, c.mean_error, c.largest_error, c.run.median_ms(), c.took.rounds,
-                        static_cast<double>(c.took.bytes) * 1e-6);
+        text += fmt::format("{:<34}{:>12}{:>9.4f}%{:>12}{:>11.4g}{:>11.4g}{:>11.3f}{:>8}{:>10.1f}\n", c.name,
+                            c.sites.wrong_sites + c.sites.missing,
+                            100.0 * static_cast<double>(c.sites.wrong_sites + c.sites.missing) * per_cell,
+                            c.wrong_distances, c.mean_error, c.largest_error, c.run.median_ms(), c.took.rounds,
+                            static_cast<double>(c.took.bytes) * 1e-6);
     return text;
 }
 

@@ -86,7 +86,7 @@ constexpr dtype dtype_of() {
 
 /// Runs on the CPU; calls return when the work is done.
 struct host {
-    /// Threads to use; 0 means every core the process may use. The answer does not depend on it.
+    /// Threads to use, above 4096 only 4096; 0 means every core the process may use. The answer does not depend on it.
     int threads = 0;
     /// Called now and then from one of the working threads, never from two at once, with the share done in [0, 1].
     /// Returning false stops the work with error_code::cancelled; the outputs then hold no meaningful values.

@@ -13,7 +13,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import FIELDS, Request, count_of
+from nearfield._request import FIELDS, Request, threads_of
 
 # The names of the public functions' arguments for the fields, for errors.
 _ARGUMENT = {"distance": "out", "squared": "out", "index": "indices_out", "coordinates": "indices_out"}
@@ -31,7 +31,7 @@ def compute(
     progress: Progress = None,
 ) -> list[Any]:
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
-    threads = 0 if threads is None else count_of("threads", threads, 1)
+    threads = threads_of(threads)
     tell = callable_of(progress)
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(image, jax.Array):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,14 +15,15 @@ from nearfield._distance import name_of
 from nearfield._label import label_slot, run
 from nearfield._label_request import LABEL_TYPES, LabelKeywords, label_request, lengths_of
 from nearfield._progress import Progress
-from nearfield._request import Spacing, count_of
+from nearfield._request import Spacing, count_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-if TYPE_CHECKING:
-    pass
+
+# Labels may be larger than the number of cells up to here: as many rows as memory has place for without a thought.
+MOST_EMPTY_ROWS = 2**24
 
 
 class Components(NamedTuple):
@@ -128,7 +130,8 @@ def component_statistics(
     labels : array of integers, 1 to 3 axes
         Values below 1 and beyond `count` are not measured.
     count : int, optional
-        How many rows; default: the largest value, for which a call on a GPU waits.
+        How many rows; default: the largest value, for which a call on a GPU waits, and which may not be larger than the
+        number of cells, or 2**24.
     intensity, spacing, threads
         As in `components`.
 
@@ -162,7 +165,7 @@ def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, th
     ----------
     labels : array of integers, 1 to 3 axes
     count : int, optional
-        Lists for labels 1 to `count`; default: the largest value.
+        Lists for labels 1 to `count`; default: the largest value, as in `component_statistics`.
     runs : bool
         Entries of shape ``(m, 2)``: the first cell of a run along the last axis, and its number of cells.
     threads : int, optional
@@ -190,12 +193,12 @@ def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, th
     place = _place(work, threads)
     offsets = work.empty((_rows_of(work, count) + 1,), "int64")
     with keywords_named("labels"):
-        _core.label_list_offsets(work.described(), offsets.described, runs, place)
+        _core.label_list_offsets(work.described(), offsets.described, bool(runs), place)
         handed_out = work.hand_out(offsets)
         total = int(handed_out[-1])
         cells = int(np.prod(work.shape, dtype=object))
         entries = work.empty((total, 2) if runs else (total,), "int32" if cells < 2**31 else "int64")
-        _core.label_lists(work.described(), offsets.described, entries.described, runs, place)
+        _core.label_lists(work.described(), offsets.described, entries.described, bool(runs), place)
     work.finish()
     return LabelLists(handed_out, work.hand_out(entries))
 
@@ -320,12 +323,11 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
 
 
 def _place(work: Workplace, threads: int | None) -> _core.Place:
-    used = 0 if threads is None else count_of("threads", threads, 1)
-    return _core.Place(work.place.ordinal, work.place.stream, used)
+    return _core.Place(work.place.ordinal, work.place.stream, threads_of(threads))
 
 
 def _rows_of(work: Workplace, count: int | None) -> int:
-    """How many rows, by the largest label where the caller does not say."""
+    """How many rows, by the largest label where the caller does not say. That many are made, so it is no identifier."""
     if count is not None:
         return count_of("count", count, 0)
     if work.dtype.startswith("float"):
@@ -337,7 +339,13 @@ def _rows_of(work: Workplace, count: int | None) -> int:
     if work.framework.name == "cuda array interface":
         raise TypeError(f"{work.name} offers no way to ask for its largest value; give count=")
     array = work.array if hasattr(work.array, "max") else as_numpy(work.array)
-    return max(0, int(array.max()))
+    largest = int(array.max())
+    if largest > max(math.prod(work.shape), MOST_EMPTY_ROWS):
+        raise ValueError(
+            f"{work.name} has the value {largest}, more than there are cells, and every value from 1 on takes a row; "
+            "relabel() makes small ones, or give count="
+        )
+    return max(0, largest)
 
 
 def _intensity_of(work: Workplace, intensity: Any, ordinal: int) -> tuple[_core.Array, str] | None:

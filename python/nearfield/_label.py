@@ -16,7 +16,7 @@ from nearfield._compiled import in_graph
 from nearfield._distance import name_of
 from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Periodic, label_request
 from nearfield._progress import Progress, callable_of
-from nearfield._request import count_of
+from nearfield._request import threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 MakeTables = Callable[[int], tuple[_core.Array | None, ...]]
@@ -217,7 +217,7 @@ def run(
     progress: Progress,
 ) -> np.ndarray[Any, Any]:
     """One call of the library; returns how many components each image has, if that is to be counted."""
-    used = 0 if threads is None else count_of("threads", threads, 1)
+    used = threads_of(threads)
     tell = callable_of(progress)
     ordinal = target(device, work.place, work.name)
     counts = np.zeros(math.prod(request.images(work.shape)) if counted else 0, np.int64)

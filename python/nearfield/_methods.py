@@ -12,7 +12,7 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, check_axes, framework_of
 from nearfield._call import _described, _output, arguments_named, as_numpy, target
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Request, Spacing, count_of, max_distance_of, spacing_of
+from nearfield._request import Request, Spacing, max_distance_of, spacing_of, threads_of
 
 USUAL = (
     "exact",
@@ -71,7 +71,7 @@ def compute_by_method(
     progress: Progress = None,
 ) -> tuple[list[Any], dict[str, Any]]:
     """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
-    count = 0 if threads is None else count_of("threads", threads, 1)
+    count = threads_of(threads)
     tell = callable_of(progress)
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(image, jax.Array):
@@ -151,7 +151,12 @@ def compare(
     >>> c.wrong_sites, c.rounds
     (0, 5)
     """
-    seeds = np.asarray(as_numpy(NUMPY.array("image", image)) if isinstance(image, list | tuple) else as_numpy(image))
+    if isinstance(methods, str):
+        raise TypeError(f"methods is {methods!r}; give a sequence of names: [{methods!r}]")
+    for each in methods:
+        if not isinstance(each, str):
+            raise TypeError(f"methods has {each!r}; give names such as 'jump-flood'")
+    seeds = np.asarray(as_numpy(framework_of(image).array("image", image)))
     options = (spacing_of(spacing, seeds.ndim, 0), sites)
     request = Request((("index", "int64"),), *options, max_distance=max_distance_of(max_distance))
     return [_compare_one(seeds, request, name, return_errors, device, threads) for name in methods]
@@ -169,7 +174,7 @@ def _compare_one(
         NUMPY.describe("index", index, False),
         None if error is None else NUMPY.describe("error", error, True),
         request.options(),
-        0 if threads is None else threads,
+        threads_of(threads),
     )
     stages = tuple(Stage(*each) for each in took["stages"])
     return Comparison(

@@ -9,7 +9,7 @@ from typing import Any
 from nearfield import _core
 from nearfield._arrays import HOST, check_axes, framework_of
 from nearfield._distance import Indices, add_indices, distance_type
-from nearfield._request import FIELDS, Border, Spacing, count_of, request_for
+from nearfield._request import FIELDS, Border, Spacing, request_for, threads_of
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def plan(
         request.options(),
         None,
         on_device,
-        0 if threads is None else count_of("threads", threads, 1),
+        threads_of(threads),
     )
     said["passes"] = tuple(Pass(**each) for each in said["passes"])
     return Plan(**said)

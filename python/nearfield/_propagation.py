@@ -8,7 +8,7 @@ from nearfield import _core
 from nearfield._call import target
 from nearfield._label import label_slot
 from nearfield._label_request import Criterion, LabelRequest, label_request
-from nearfield._request import count_of
+from nearfield._request import count_of, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 
@@ -113,7 +113,7 @@ def label_by_propagation(
 def propagate(
     work: Workplace, request: LabelRequest, slot: Slot, steps: _core.PropagationOptions, threads: int | None
 ) -> PropagationReport:
-    place = _core.Place(*work.place, 0 if threads is None else count_of("threads", threads, 1))
+    place = _core.Place(*work.place, threads_of(threads))
     with keywords_named(work.name):
         said = _core.label_by_propagation(work.described(), slot.described, request.options, steps, place)
     work.finish()

@@ -124,7 +124,14 @@ def count_of(name: str, value: Any, least: int) -> int:
         raise TypeError(f"{name} is {value!r}; give an integer of at least {least}") from None
     if number < least:
         raise ValueError(f"{name} is {number}; give an integer of at least {least}")
+    if number >= 2**63:
+        raise ValueError(f"{name} is {number}; give an integer below 2**63")
     return int(number)
+
+
+def threads_of(threads: Any) -> int:
+    """As the library takes them: 0 for every core, never more than it uses."""
+    return 0 if threads is None else min(count_of("threads", threads, 1), 4096)
 
 
 def _number(name: str, value: Any) -> float:

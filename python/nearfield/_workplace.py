@@ -104,7 +104,7 @@ def workplace_of(name: str, x: Any) -> Workplace:
 
 
 _KEYWORDS = (
-    (r"\bout\.tables\.(\w+)", r"\1"),
+    (r"\b(?:out\.)?tables\.(\w+)", r"\1"),
     (r"\bout\.(label|labels)\b", "out"),
     (r"\btolerance\b", "criterion"),
     (r"\bkeep_largest\b", "largest"),

@@ -54,7 +54,11 @@ void spread(tbb::task_arena& arena, std::int64_t count, std::int64_t block, cons
 
 }  // namespace
 
-int thread_count(const host& on) { return on.threads > 0 ? on.threads : std::max(1, tbb::info::default_concurrency()); }
+int thread_count(const host& on) {
+    // TBB makes room for each of them at once, and ends the process where it finds none.
+    constexpr int most = 4096;
+    return on.threads > 0 ? std::min(on.threads, most) : std::max(1, tbb::info::default_concurrency());
+}
 
 struct workers::pool {
     // More threads than cores are asked for in tests; TBB needs to be told that they are meant.

@@ -40,6 +40,10 @@ class Methods(Case):
             [s["stage"] for s in run["stages"]], ["initialise", "step 4", "step 2", "step 1", "step 1", "fields"]
         )
 
+    def test_timings_alone(self):
+        words = ("voronoi", "--random-sites", "3", "--size", "9x8", "--device", "cpu", "--timings")
+        self.assertIn(b"all steps", self.run_program(*words, "--method", "jump-flood").stdout)
+
     def test_the_tutorial_s_program(self):
         words = ("voronoi", "--random-sites", "20", "--size", "64x48", "--device", "cpu", "--method", "jump-flood")
         done = self.run_program(*words, "-o", "out.pgm", "--timings", "-q")
@@ -87,6 +91,14 @@ class Compare(Case):
         self.assertEqual(by_name["banding"]["wrong_sites"] + by_name["banding"]["other_ties"], 0)
         self.assertGreater(by_name["chamfer"]["wrong_distances"], 100)
         self.assertEqual(by_name["jump-flood"]["rounds"], 8)
+
+    def test_what_no_method_can_take_is_an_error(self):
+        flat = self.run_program("compare", "-", "--device", "cpu", status=2, stdin=npy((1, 1, 1, 1), [1]))
+        self.assertIn(b"image has 4 axes", flat.stderr)
+        self.assertNotIn(b"left out", flat.stderr)
+        empty = self.run_program("compare", "--size", "0x3", "--repeat", "1", "--device", "cpu").stdout
+        self.assertNotIn(b"nan", empty)
+        self.assertIn(b"0.0000%", empty)
 
     def test_pictures_and_chart(self):
         words = ("compare", "--size", "32x32", "--repeat", "1", "--device", "cpu", "--methods", "jump-flood chamfer")

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "base/parallel.hpp"
 #include "exact/call.hpp"
 #include "nearfield/voronoi.hpp"
 
@@ -231,6 +232,7 @@ TEST(Arguments, Threads) {
     attempt a;
     a.on.threads = -1;
     a.refused({"threads", "negative"});
+    EXPECT_EQ(thread_count(host{4097}), 4096);
 }
 
 /// What looks odd but is allowed: touching arrays, broadcast images, null pointers without cells, unused strides.

@@ -1,5 +1,7 @@
 """nearfield.compat.cc3d against the package connected-components-3d, where it is installed; and what differs on purpose."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, reject
@@ -185,16 +187,16 @@ def test_contacts(image, data):
 
 def count_pairs(image, changes):
     found = {}
-    for at in np.ndindex(image.shape):
-        for step in np.ndindex((3,) * image.ndim):
-            away = np.array(step) - 1
-            there = tuple(int(each) for each in np.array(at) + away)
-            inside = all(0 <= t < n for t, n in zip(there, image.shape))
-            if not inside or not 0 < np.abs(away).sum() <= changes:
-                continue
-            a, b = int(image[at]), int(image[there])
-            if 0 != a < b != 0:
-                found[a, b] = found.get((a, b), 0) + 1
+    for away in itertools.product((-1, 0, 1), repeat=image.ndim):
+        if not 0 < np.abs(away).sum() <= changes:
+            continue
+        here, there = (
+            image[tuple(slice(max(0, sign * step), n - max(0, -sign * step)) for step, n in zip(away, image.shape))]
+            for sign in (-1, 1)
+        )
+        touch = (here != 0) & (there != 0) & (here < there)
+        for a, b in zip(here[touch].tolist(), there[touch].tolist()):
+            found[a, b] = found.get((a, b), 0) + 1
     return found
 
 
@@ -268,6 +270,8 @@ WRONG = [
     (TypeError, lambda: ours.each(np.ones(3))),
     (ValueError, lambda: ours.largest_k(VOLUME, -1)),
     (ValueError, lambda: ours.dust([[1]], 2, in_place=True)),
+    (ValueError, lambda: ours.dust(VOLUME, (1, 2, 3))),
+    (ours.DimensionError, lambda: ours.dust(np.ones((1,) * 4), 2)),
 ]
 
 
@@ -276,6 +280,15 @@ def test_garbage_is_refused(number):
     error, call = WRONG[number]
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float16", ">i4", ">f8"])
+def test_dust_of_types_that_are_converted_elsewhere(dtype):
+    image = np.array([[1, 1, 0], [0, 0, 2]], dtype)
+    for in_place in (False, True):
+        came = ours.dust(image, 2, connectivity=4, in_place=in_place)
+        assert came.dtype == dtype and (came is image) == in_place
+        np.testing.assert_array_equal(came, [[1, 1, 0], [0, 0, 0]])
 
 
 def test_empty():

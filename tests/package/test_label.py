@@ -268,6 +268,11 @@ GARBAGE = [
 ]
 
 
+def test_more_threads_than_any_machine_has():
+    for threads in (10**6, 10**12):
+        np.testing.assert_array_equal(nf.label(PLAIN, threads=threads), nf.label(PLAIN))
+
+
 @pytest.mark.parametrize("error, part, image, keywords", GARBAGE, ids=lambda x: x if isinstance(x, str) else None)
 def test_garbage_is_refused_by_name(error, part, image, keywords):
     with pytest.raises(error) as refused:

@@ -58,6 +58,11 @@ class Methods(unittest.TestCase):
         self.assertEqual(np.count_nonzero(rough.error), rough.wrong_sites)
         self.assertGreater(chamfer.wrong_sites, 0)
         self.assertEqual(len(nf.compare(image)), 10)
+        for garbage, word in (("exact", r"\['exact'\]"), ([3], "methods has 3")):
+            with self.assertRaisesRegex(TypeError, word):
+                nf.compare(image, garbage)
+        with self.assertRaisesRegex(ValueError, "image has 0 axes"):
+            nf.compare(5)
 
 
 if __name__ == "__main__":

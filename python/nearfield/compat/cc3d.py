@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield._arrays import in_elements
 from nearfield._components import component_statistics, remove_small
 from nearfield._components import contacts as _contacts
 from nearfield.compat._labels import (
@@ -103,11 +104,7 @@ def connected_components(
     """
     if out_file is not None:
         raise NotImplementedError("out_file is not supported; leave it out and save what is returned")
-    image = np.asarray(data)
-    if not 1 <= image.ndim <= 3:
-        raise DimensionError(f"Only 1D, 2D, and 3D arrays supported. Got: {image.ndim}")
-    if image.dtype.kind not in "biuf" or image.dtype.itemsize > 8:
-        raise TypeError(f"Type {image.dtype} is not currently supported; give bool, integers or floats")
+    image = _checked(np.asarray(data))
     if not delta >= 0:
         raise ValueError(f"delta is {delta}; a difference is 0 or more")
     changes = changes_of(connectivity, image.ndim)
@@ -205,14 +202,19 @@ def dust(
     image = np.asarray(img)
     if in_place and (image is not img or not image.flags.writeable):
         raise ValueError("in_place=True needs a NumPy array that may be written")
-    if np.ndim(threshold) == 0 and not (precomputed_ccl or invert or return_N):
+    _checked(image)
+    ranged = np.ndim(threshold) != 0
+    if ranged and np.shape(threshold) != (2,):
+        raise ValueError(f"threshold is {threshold!r}; give a number of cells, or a pair of them: least and below")
+    written = image.dtype.isnative and image.dtype != np.float16 and in_elements(image)  # by the library as it is
+    if written and not (ranged or precomputed_ccl or invert or return_N):
         return _without_small(image, threshold, connectivity, in_place, binary_image)
     if precomputed_ccl:
         labels = integers("img", image)
     else:
         labels = connected_components(image, connectivity=connectivity, binary_image=binary_image)
     keep = sizes_of(labels)
-    small = keep < threshold if np.ndim(threshold) == 0 else ~((threshold[0] <= keep) & (keep < threshold[1]))  # type: ignore[index]
+    small = ~((threshold[0] <= keep) & (keep < threshold[1])) if ranged else keep < threshold  # type: ignore[index]
     if invert:
         small = ~small
     small[0] = False
@@ -340,6 +342,14 @@ def each(labels: Any, binary: bool = False, in_place: bool = False) -> Each:
     3 [1 1 0 0]
     """
     return Each(integers("labels", labels), binary, in_place)
+
+
+def _checked(image: Any) -> Any:
+    if not 1 <= image.ndim <= 3:
+        raise DimensionError(f"Only 1D, 2D, and 3D arrays supported. Got: {image.ndim}")
+    if image.dtype.kind not in "biuf" or image.dtype.itemsize > 8:
+        raise TypeError(f"Type {image.dtype} is not currently supported; give bool, integers or floats")
+    return image
 
 
 def _without_small(image: Any, threshold: Any, connectivity: int, in_place: bool, binary: bool) -> Any:
