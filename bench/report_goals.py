@@ -114,7 +114,7 @@ def beside_the_usual(goals, targets):
 
 
 FAMILIES = (
-    ("spacing", ("spacing, integral", "spacing, real")),
+    ("spacing", ("spacing, integral", "spacing, real", "spacing, real, the same along all axes")),
     ("labels", ("2 labels", "a million labels", "a million labels, index")),
     ("signed", ("signed", "blobs, signed")),
     ("border", ("closed borders", "periodic borders", "periodic borders, index")),

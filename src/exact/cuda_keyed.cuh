@@ -73,9 +73,16 @@ struct nearest_in_rows {
     std::uint32_t lane, up, down;
 
     __device__ explicit nearest_in_rows(std::uint32_t lane) : lane(lane), up(1u << lane), down(1u << (31 - lane)) {}
+    /// Cells to the nearest site to either side; a large number where there is none.
+    struct sides {
+        std::uint32_t left, right;
+    };
+    __device__ sides apart(const uint4& row) const {
+        return {__viaddmin_u32(lane, row.z, zeros_above(row.x * down)),
+                __viaddmin_u32(31 - lane, row.w, zeros_above(row.y * up))};
+    }
     __device__ std::uint32_t operator()(const uint4& row) const {
-        const std::uint32_t left = __viaddmin_u32(lane, row.z, zeros_above(row.x * down));
-        const std::uint32_t right = __viaddmin_u32(31 - lane, row.w, zeros_above(row.y * up));
+        const auto [left, right] = apart(row);
         return min(left * (left * one_value - one_x) + no_offset * one_x,
                    right * (right * one_value + one_x) + no_offset * one_x);
     }

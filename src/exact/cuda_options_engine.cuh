@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "base/lines.hpp"
 #include "exact/cuda_options.hpp"
@@ -13,6 +12,7 @@
 #include "exact/cuda_options_plain.cuh"
 #include "exact/cuda_options_scan.cuh"
 #include "exact/cuda_options_search.cuh"
+#include "exact/cuda_options_shortcuts.hpp"
 
 namespace nearfield::exact {
 
@@ -24,7 +24,7 @@ class option_engine {
 
 public:
     explicit option_engine(const option_call& call)
-        : on_(call.on), call_(call), p_(call.p), memory_(call.on), plain_(call.on, call.p), tiles_(call) {
+        : on_(call.on), call_(call), p_(call.p), memory_(call.on), plain_(call.on, call.p), shortcuts_(call) {
         by_.m = p_.as_metric<V>();
         by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
@@ -37,7 +37,7 @@ public:
     void solve() {
         memory_.allocate();
         point_items();
-        if (tiles_.serve() && !search_tiles()) return;
+        if (shortcuts_.serve() && !take_shortcut()) return;
         if (p_.weighted) start_power();
         else if (from_marks()) mark_lines(on_, elements_, mark_for(p_), marks_for(p_.rank - 1, false), open_);
         else scan();
@@ -52,11 +52,11 @@ public:
         const bool copied = copies_image();
         if (copied) to.passes.push_back({-1, "copy of the image", blocks_for(p_.cells, 256), 256, 1});
         const int last = p_.rank - 1;
-        if (tiles_.serve()) {
-            tiles_.describe(to);
-            if (!tiles_.put_fields()) describe_fields(to);
-            if (tiles_.may_refuse())
-                to.passes.push_back({-1, "all again without tiles, if values are too large for them", 1, p_.cells, 1});
+        if (shortcuts_.serve()) {
+            shortcuts_.describe(to);
+            if (!shortcuts_.put_fields()) describe_fields(to);
+            if (shortcuts_.may_refuse())
+                to.passes.push_back({-1, "all again by searches, if values are too large", 1, p_.cells, 1});
             return;
         }
         to.passes.push_back(
@@ -150,12 +150,12 @@ private:
 
     void reserve() {
         reserve_image();
-        if (tiles_.serve() && tiles_.may_refuse()) refused_ = memory_.template reserve<std::int32_t>(1);
+        if (shortcuts_.serve() && shortcuts_.may_refuse()) refused_ = memory_.template reserve<std::int32_t>(1);
         // Tiles are done before the searches begin, which start from the image: both use the same memory.
         overlaid_ = memory_.bytes();
-        if (!tiles_.serve() || tiles_.may_refuse()) reserve_searches();
-        if (tiles_.serve() && tiles_.bytes() > memory_.bytes() - overlaid_)
-            static_cast<void>(memory_.template reserve<std::byte>(tiles_.bytes() - (memory_.bytes() - overlaid_)));
+        if (!shortcuts_.serve() || shortcuts_.may_refuse()) reserve_searches();
+        if (shortcuts_.serve() && shortcuts_.bytes() > memory_.bytes() - overlaid_)
+            static_cast<void>(memory_.template reserve<std::byte>(shortcuts_.bytes() - (memory_.bytes() - overlaid_)));
     }
 
     void reserve_image() {
@@ -216,13 +216,13 @@ private:
     }
 
     /// False where that is all that there is to do.
-    bool search_tiles() {
-        open_ = tiles_.may_refuse() ? memory_.template get<std::int32_t>(refused_) : nullptr;
+    bool take_shortcut() {
+        open_ = shortcuts_.may_refuse() ? memory_.template get<std::int32_t>(refused_) : nullptr;
         std::byte* const own = memory_.template get<std::byte>(overlaid_);
-        tiles_.solve(elements_, own, const_cast<std::int32_t*>(open_));
+        shortcuts_.solve(elements_, own, const_cast<std::int32_t*>(open_));
         if constexpr (!Keyed && std::is_integral_v<V>)
-            if (!tiles_.put_fields()) finish_all(nullptr, tiled_states<V>{tiles_.states(own), open_});
-        return tiles_.may_refuse();
+            if (!shortcuts_.put_fields()) finish_all(nullptr, tiled_states<V>{shortcuts_.states(own), open_});
+        return shortcuts_.may_refuse();
     }
 
     // ---- the first pass --------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ private:
     grid_shape grid_;
     cuda::workspace memory_;
     plain_search plain_;
-    option_tiles tiles_;
+    option_shortcuts shortcuts_;
     const std::int32_t* open_ = nullptr;  ///< of a gate: the searches wait for what tiles refuse
     items items_;
     elements elements_;

@@ -27,4 +27,8 @@ option_engine device_options_engine();
 /// an error, so is this.
 option_engine graph_options_engine();
 
+/// The first element that host and device fill differently; empty when there is none.
+std::string differs(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
+                    const wanted_fields& wanted);
+
 }  // namespace nearfield::test

@@ -31,27 +31,6 @@ codes_t blocks(const shape_t& shape, std::int64_t block, double zeros, std::uint
     return codes;
 }
 
-/// The first element that host and device fill differently; empty when there is none.
-std::string differs(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
-                    const wanted_fields& wanted) {
-    option_call here;
-    here.options = options;
-    here.threads = 0;
-    here.items.emplace_back(shape, type, codes, options, wanted, 1);
-    option_call there = here;
-    host_options_engine()(here);
-    device_options_engine()(there);
-    const auto a = here.arrays(), b = there.arrays();
-    for (std::size_t k = 0; k < a.size(); ++k) {
-        const auto size = static_cast<std::size_t>(size_of(a[k]->type()));
-        for (std::int64_t i = 0; i < a[k]->cells(); ++i)
-            if (std::memcmp(a[k]->element(i), b[k]->element(i), size) != 0)
-                return "array " + std::to_string(k) + " differs at element " + std::to_string(i);
-        if (a[k]->bytes() != b[k]->bytes()) return "array " + std::to_string(k) + " differs beside its elements";
-    }
-    return {};
-}
-
 const std::vector<named_options>& rules() {
     static const double uneven[] = {2, 1, 3}, halves[] = {0.5, 1.5, 1};
     static const border mixed[] = {border::periodic, border::closed, border::open};

@@ -1,0 +1,122 @@
+// Nearest sites on periodic axes on the device, bit for bit those of the host: lines round the shortest that words serve, ends
+// of words, strips and windows across the seam, ties that coordinates decide, and sites so far that words refuse.
+#include <gtest/gtest.h>
+
+#include "exact/cases.hpp"
+#include "exact/options_device_engine.hpp"
+#include "nearfield/plan.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class OptionsWrapped : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+const std::vector<wanted_fields>& site_fields() {
+    static const std::vector<wanted_fields> list = {
+        {.index = dtype::int32},
+        {.index = dtype::int64},
+        {.distance = dtype::float32, .index = dtype::int32, .coordinates = true},
+        {.squared = dtype::float64, .distance = dtype::float64, .index = dtype::int64},
+        {.coordinates = true, .output_layout = layout::stepping},
+    };
+    return list;
+}
+
+/// Cells of value 0 are sites: some at random, or those of a lattice, of which many are equally near.
+codes_t sited(const shape_t& shape, int lattice, double share, std::uint64_t seed) {
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        std::int64_t rest = i;
+        bool on_lattice = lattice > 0;
+        for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+            on_lattice = on_lattice && rest % shape[axis] % lattice == static_cast<std::int64_t>(seed) % lattice;
+        const bool random =
+            static_cast<double>(mix(static_cast<std::uint64_t>(i) + (seed << 40)) % 1'000'000) < 1e6 * share;
+        codes.push_back(on_lattice || random ? 0 : 1 + static_cast<std::uint32_t>(i % 3));
+    }
+    return codes;
+}
+
+void check_all(const shape_t& shape, const std::vector<border>& beyond, std::uint64_t& k) {
+    const borders each(beyond.data(), beyond.size());
+    for (const auto& [lattice, share] : {std::pair{0, 0.1}, {0, 0.01}, {0, 0.5}, {4, 0.0}, {9, 0.001}, {0, 0.0002}}) {
+        const wanted_fields& wanted = site_fields()[k % site_fields().size()];
+        const dtype type = std::array{dtype::uint8, dtype::uint16, dtype::float32, dtype::uint64}[k / 2 % 4];
+        const double length = k % 3 == 0 ? 0.65 : 1;
+        const double most = k % 7 == 3 ? 6.5 * length : std::numeric_limits<double>::infinity();
+        ASSERT_EQ(differs(shape, type, sited(shape, lattice, share, ++k),
+                          {.spacing = length, .border = each, .max_distance = most}, wanted),
+                  "")
+            << text_of(shape) << ", lattice " << lattice << ", share " << share << ", case " << k;
+    }
+}
+
+TEST_F(OptionsWrapped, SeamsOfImages) {
+    constexpr border o = border::open, p = border::periodic;
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{128, 128}, shape_t{130, 161}, shape_t{200, 129}, shape_t{129, 190}})
+        for (const std::vector<border>& beyond : {std::vector{p, p}, std::vector{o, p}, std::vector{p, o}}) {
+            check_all(shape, beyond, k);
+            if (HasFailure()) return;
+        }
+}
+
+TEST_F(OptionsWrapped, WindowsOfLongLines) {
+    constexpr border o = border::open, p = border::periodic;
+    std::uint64_t k = 100;
+    for (const auto& [shape, beyond] :
+         {std::pair{shape_t{464, 40}, std::vector{p, o}}, std::pair{shape_t{465, 33}, std::vector{p, o}},
+          std::pair{shape_t{1000, 130}, std::vector{p, p}}, std::pair{shape_t{20, 2100}, std::vector{o, p}},
+          std::pair{shape_t{929, 31}, std::vector{p, o}}}) {
+        check_all(shape, beyond, k);
+        if (HasFailure()) return;
+    }
+}
+
+TEST_F(OptionsWrapped, Volumes) {
+    constexpr border o = border::open, p = border::periodic;
+    std::uint64_t k = 200;
+    for (const auto& [shape, beyond] :
+         {std::pair{shape_t{7, 9, 140}, std::vector{o, o, p}}, std::pair{shape_t{6, 131, 20}, std::vector{o, p, o}},
+          std::pair{shape_t{150, 5, 33}, std::vector{p, o, o}}, std::pair{shape_t{128, 4, 129}, std::vector{p, o, p}},
+          std::pair{shape_t{3, 128, 128}, std::vector{o, p, p}}}) {
+        check_all(shape, beyond, k);
+        if (HasFailure()) return;
+    }
+}
+
+/// Short periodic axes, and rules that change values, are left to the searches.
+TEST_F(OptionsWrapped, PlansNameThem) {
+    const auto served = [](const shape_t& shape, const distance_options& options) {
+        fields<device> out;
+        out.index = any_output<device>::contiguous(nullptr, dtype::int32, shape);
+        const call_plan what =
+            plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, shape), out, options);
+        return what.text().find("ends meeting") != std::string::npos;
+    };
+    EXPECT_TRUE(served({128, 128}, {.border = border::periodic}));
+    EXPECT_TRUE(served({128, 128}, {.spacing = 0.65, .border = border::periodic}));
+    EXPECT_TRUE(served({5, 128}, {.border = {border::open, border::periodic}}));
+    EXPECT_FALSE(served({127, 128}, {.border = border::periodic}));
+    EXPECT_FALSE(served({128, 128}, {.spacing = {1, 2}, .border = border::periodic}));
+    EXPECT_FALSE(served({128, 128}, {.half_cell = true, .border = border::periodic}));
+    EXPECT_FALSE(served({128, 128}, {.border = {border::closed, border::periodic}}));
+    EXPECT_FALSE(served({2, 128, 128, 128}, {.border = border::periodic}));
+}
+
+/// Each image of a batch is a torus of its own.
+TEST_F(OptionsWrapped, Batches) {
+    const shape_t shape{3, 128, 130};
+    for (const double share : {0.2, 0.02}) {
+        const distance_options options{.border = border::periodic, .batch_axes = 1};
+        EXPECT_EQ(differs(shape, dtype::uint8, sited(shape, 0, share, 5), options, site_fields()[2]), "") << share;
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
