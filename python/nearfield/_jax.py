@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from nearfield import _call, _core
+from nearfield import _call, _core, _methods
 from nearfield._arrays import Place, check_axes, check_type
 from nearfield._progress import Progress
 from nearfield._request import FIELDS, Request
@@ -30,10 +30,7 @@ def compute(
     threads: int,
     progress: Progress,
 ) -> list[Any]:
-    if any(each is not None for each in given.values()):
-        raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
-    check_type(name, image.dtype.name)
-    _check_widths(request)
+    _check(image, request, given, name)
 
     def on_host(image: Any, *weights: Any) -> list[Any]:
         return _on_host(image, request, name, weights[0] if weights else None, device, threads, progress)
@@ -41,16 +38,59 @@ def compute(
     inputs = [image] if weights is None else [image, weights]
     if any(isinstance(each, jax.core.Tracer) for each in inputs):
         return _traced(on_host, inputs, request)
-    where = _only_device(name, image)
+    where = _usable_device(name, image)
     if where.platform == "cpu":
         return [jax.dlpack.from_dlpack(each) for each in on_host(*inputs)]
-    if where.platform not in ("gpu", "cuda"):
-        raise TypeError(f"{name} is on {where}; nearfield works on the CPU and on CUDA devices")
     _call.target(device, Place(where.local_hardware_id), name)
     if weights is not None and (not isinstance(weights, jax.Array) or _only_device("weights", weights) != where):
         raise ValueError(f"weights is not on {where}, where {name} is; give both on the same device")
     with _call.arguments_named(name):
         return _on_device(inputs, request, name, where.local_hardware_id)
+
+
+def compute_by_method(
+    image: Any,
+    request: Request,
+    given: dict[str, Any],
+    method: str,
+    name: str,
+    device: str | None,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[list[Any], dict[str, Any]]:
+    """By a published method: an array on a GPU is copied from and to it, since these wait. Traced, nothing is reported."""
+    _check(image, request, given, name)
+    took: dict[str, Any] = {}
+
+    def on_host(image: Any, where: str | None = device) -> list[Any]:
+        seen = np.asarray(image)
+        fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
+        options: dict[str, Any] = {"name": name, "device": where, "threads": threads, "progress": progress}
+        filled, said = _methods.compute_by_method(seen, request, dict(fresh), method, **options)
+        took.update(said)
+        return filled
+
+    if isinstance(image, jax.core.Tracer):
+        return _traced(on_host, [image], request), took
+    where = _usable_device(name, image)
+    if where.platform == "cpu":
+        return [jax.dlpack.from_dlpack(each) for each in on_host(image)], took
+    ordinal = _call.target(device, Place(where.local_hardware_id), name)
+    return [jax.device_put(each, where) for each in on_host(image, f"cuda:{ordinal}")], took
+
+
+def _check(image: Any, request: Request, given: dict[str, Any], name: str) -> None:
+    if any(each is not None for each in given.values()):
+        raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
+    check_type(name, image.dtype.name)
+    _check_widths(request)
+
+
+def _usable_device(name: str, x: Any) -> Any:
+    where = _only_device(name, x)
+    if where.platform not in ("cpu", "gpu", "cuda"):
+        raise TypeError(f"{name} is on {where}; nearfield works on the CPU and on CUDA devices")
+    return where
 
 
 def _only_device(name: str, x: Any) -> Any:

@@ -75,7 +75,9 @@ def compute_by_method(
     tell = callable_of(progress)
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(image, jax.Array):
-        raise TypeError(f"method is {method!r}, and JAX arrays take 'exact' only; give a NumPy array")
+        from nearfield import _jax
+
+        return _jax.compute_by_method(image, request, given, method, name, device, threads, progress)
     framework = framework_of(image)
     array = framework.array(name, image)
     place = framework.place(array)

@@ -129,8 +129,8 @@ void check_method(const chamfer_method& how, const problem& p, bool on_device) {
 template <class Place>
 problem make_problem(const method& by, const any_input<Place>& image, const fields<Place>& out,
                      const distance_options& options) {
-    check_arrays(name_of(by), image, out);
     check_options(name_of(by), options);
+    check_arrays(name_of(by), image, out);
     const auto length = checked_spacing(options.spacing, image.shape.data(), image.rank);
     check_squared(image, out, options);
     problem p;
@@ -147,7 +147,7 @@ problem make_problem(const method& by, const any_input<Place>& image, const fiel
     std::visit([&](const auto& how) { check_method(how, p, on_device); }, by);
     if (const auto* how = std::get_if<chamfer_method>(&by)) {
         if (out.squared.wanted())
-            fail("out.squared does not go with chamfer, whose distances are no roots; leave it out");
+            fail("squared distances do not go with chamfer, whose distances are no roots; leave them out");
         p.first_weight = how->weights[0] == 0 ? 3 : how->weights[0];
     }
     return p;

@@ -112,6 +112,7 @@ void read(Method& m, std::string_view all) {
     std::vector<std::string> names;
     for (const auto& row : known) names.push_back(row.name);
     const char* name = name_of(method{m});
+    std::vector<std::string_view> given;
     for (std::string_view word : split(all, ',')) {
         const std::size_t equals = word.find('=');
         const std::string_view key = word.substr(0, equals),
@@ -120,6 +121,9 @@ void read(Method& m, std::string_view all) {
         if (row == known.end())
             fail(fmt::format("method {} has no switch '{}'; {}", name, key,
                              names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "))));
+        if (std::find(given.begin(), given.end(), key) != given.end())
+            fail(fmt::format("{} of method {} is given twice; give it once", key, name));
+        given.push_back(key);
         if (!row->read(m, value)) fail(fmt::format("{} of method {} is '{}'; give {}", key, name, value, row->value));
     }
 }

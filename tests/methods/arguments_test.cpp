@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "nearfield/methods.hpp"
 
@@ -73,6 +75,44 @@ TEST(MethodArguments, SwitchesOutOfRange) {
     refuse(chamfer_method{.weights = {3, -4}}, {"weights[1]", "-4"});
     refuse(chamfer_method{.weights = {3, 0, 5}}, {"weights[2]", "5", "after a 0"});
 }
+TEST(MethodArguments, SwitchesAtTheirOtherEnds) {
+    refuse(jump_flood{.rounds_before = 17}, {"rounds_before", "17", "0 to 16"});
+    refuse(jump_flood{.rounds_after = -1}, {"rounds_after", "-1", "0 to 16"});
+    refuse(jump_flood{.sites_per_cell = 0}, {"sites_per_cell", "0"});
+    refuse(jump_flood{.runs = 9}, {"runs", "9", "1 to 8"});
+    refuse(banding{.m2 = 33}, {"m2", "33"});
+    refuse(banding{.m3 = -2}, {"m3", "-2"});
+    refuse(banding{.m1 = 1025}, {"m1", "1025"});
+    refuse(chamfer_method{.weights = {(1 << 20) + 1}}, {"weights[0]", "1048577"});
+}
+/// What one place or one kind of grid alone has.
+TEST(MethodArguments, SwitchesThatDoNotGoTogether) {
+    for (const auto form : {plane_sweep::form::cooperative, plane_sweep::form::banded, plane_sweep::form::shuffled})
+        refuse(plane_sweep{.independent = true, .launch = form}, {"launch", "devices", "automatic"});
+    refuse(plane_sweep{.launch = static_cast<plane_sweep::form>(4)}, {"launch", "none of"});
+    attempt volume;
+    volume.by = plane_sweep{.launch = plane_sweep::form::shuffled};
+    volume.image = view<const std::uint8_t, 3, host>(volume.image_memory.data(), {2, 3, 4});
+    volume.out.distance = view<float, 3, host>(volume.distance_memory.data(), {2, 3, 4});
+    volume.out.index = {};
+    volume.refused({"shuffled", "one or two axes", "banded"});
+    attempt line;
+    line.by = chamfer_method{.weights = {3, 4}};
+    line.image = view<const std::uint8_t, 1, host>(line.image_memory.data(), {24});
+    line.out.distance = view<float, 1, host>(line.distance_memory.data(), {24});
+    line.out.index = {};
+    line.refused({"weights", "2 values", "1-D", "at most 1"});
+}
+TEST(MethodArguments, PricesThatLeaveTheIntegers) {
+    const std::vector<std::uint8_t> image(16000);
+    std::vector<float> distance(16000);
+    attempt a;
+    a.by = chamfer_method{.weights = {1 << 20, 1 << 20}};
+    a.image = view<const std::uint8_t, 2, host>(image.data(), {4, 4000});
+    a.out = {};
+    a.out.distance = view<float, 2, host>(distance.data(), {4, 4000});
+    a.refused({"weights", "1048576", "2^31", "smaller"});
+}
 TEST(MethodArguments, OptionsOfTheExactEngineAlone) {
     const auto spoil = [](auto&& change, const char* word) {
         attempt a;
@@ -84,9 +124,33 @@ TEST(MethodArguments, OptionsOfTheExactEngineAlone) {
     spoil([](distance_options& o) { o.half_cell = true; }, "half_cell");
     spoil([](distance_options& o) { o.batch_axes = 1; }, "batch_axes");
     spoil([](distance_options& o) { o.border = {border::open, border::periodic}; }, "border");
-    attempt a;
-    a.options.max_distance = -1;
-    a.refused({"max_distance", "-1"});
+    for (const double limit : {-1.0, std::nan("")}) {
+        attempt a;
+        a.options.max_distance = limit;
+        a.refused({"max_distance"});
+    }
+}
+/// Each method refuses them, not only the one that is tried above.
+TEST(MethodArguments, EveryMethodKnowsTheSameOptions) {
+    for (const method& by : {method{banding{}}, method{jump_flood{}}, method{plane_sweep{}}, method{brushfire{}},
+                             method{chamfer_method{}}}) {
+        attempt a;
+        a.by = by;
+        a.options.sign = sign::outside_negative;
+        a.refused({"sign", name_of(by)});
+        attempt b;
+        b.by = by;
+        b.options.border = {border::closed, border::open};
+        b.refused({"border", name_of(by)});
+        attempt c;
+        c.by = by;
+        c.options.batch_axes = 1;
+        c.refused({"batch_axes", name_of(by)});
+        attempt d;
+        d.by = by;
+        d.options.sites = sites::other_labels;
+        d.refused({"other_labels", name_of(by)});
+    }
 }
 TEST(MethodArguments, SpacingThatAMethodCannotTake) {
     attempt a;
@@ -124,11 +188,31 @@ TEST(MethodArguments, Fields) {
     attempt g;
     g.out.index.data = g.distance_memory.data();
     g.refused({"out.index overlaps out.distance"});
+    attempt i;
+    std::array<std::uint8_t, 24> bytes{};
+    i.out.index = view<std::uint8_t, 2, host>(bytes.data(), {4, 6});
+    i.refused({"out.index", "uint8", "int64"});
+    attempt j;
+    std::array<std::int64_t, 48> wide{};
+    j.out.coordinates = view<std::int64_t, 3, host>(wide.data(), {2, 4, 6});
+    j.refused({"out.coordinates", "int64", "int32"});
+    attempt k;
+    std::array<std::int32_t, 48> pairs{};
+    k.out.coordinates = view<std::int32_t, 3, host>(pairs.data(), {3, 4, 4});
+    k.refused({"out.coordinates", "3x4x4"});
+    attempt l;
+    std::array<std::uint32_t, 24> narrow{};
+    l.options.spacing = {65536, 65536};
+    l.out.squared = view<std::uint32_t, 2, host>(narrow.data(), {4, 6});
+    l.refused({"out.squared", "uint32", "uint64"});
+    attempt m;
+    m.out.index.data = nullptr;
+    m.refused({"out.index"});
     attempt h;
     h.by = chamfer_method{};
     std::array<double, 24> squares{};
     h.out.squared = view<double, 2, host>(squares.data(), {4, 6});
-    h.refused({"out.squared", "chamfer"});
+    h.refused({"squared", "chamfer"});
 }
 TEST(MethodArguments, GridsThatAreTooLarge) {
     attempt a;

@@ -88,6 +88,26 @@ TEST_F(MethodsOnDevice, LimitsLabelsAndReportsEqualTheHosts) {
         }
 }
 
+/// Each kernel at least once whatever the share of cases: rows of 16 bytes and not, images and volumes, all forms of a sweep.
+TEST_F(MethodsOnDevice, ShortWalkForTheSanitizer) {
+    using form = plane_sweep::form;
+    for (const shape_t& shape : {shape_t{24, 72}, shape_t{19, 45}, shape_t{9, 12, 20}, shape_t{6, 7, 11}}) {
+        std::vector<method> all = methods_of_sites();
+        for (const banding& bands : {banding{}, banding{4, 2, 3}, banding{1, 1, 1}}) all.emplace_back(bands);
+        for (const bool independent : {false, true})
+            for (const form launch : {form::automatic, form::cooperative, form::banded, form::shuffled})
+                if (launch != form::shuffled || shape.size() == 2) all.emplace_back(plane_sweep{independent, launch});
+        all.emplace_back(chamfer_method{.iterated = true});
+        const flags_t sites = make_fill(fill::percent, shape, 5);
+        for (const method& by : all) {
+            method here = by;
+            if (auto* sweep = std::get_if<plane_sweep>(&here)) sweep->launch = form::automatic;
+            EXPECT_EQ(on_device(by, shape, sites, everywhere).index, on_host(here, shape, sites, everywhere).index)
+                << text_of(by) << " on " << text_of(shape);
+        }
+    }
+}
+
 TEST_F(MethodsOnDevice, WhatRunsOnTheHostOnlyIsRefused) {
     const shape_t shape{4, 4};
     const flags_t sites(16, 1);

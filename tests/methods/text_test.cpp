@@ -47,6 +47,20 @@ TEST(MethodText, WhatIsNoMethodIsRefused) {
     refused("exact:m1=2", "has none");
     refused("chamfer:weights=3/4/5/6", "3/4/5");
     refused("chamfer:weights=3/", "3/4/5");
+    refused("chamfer:weights=0/4", "3/4/5");
+    refused("jump-flood:after=1,after=2", "twice");
+    refused("jump-flood:after=1,,sites=2", "no switch ''");
+    refused("jump-flood:sites=two", "a number");
+    refused("jump-flood:seed=-1", "a number");
+    refused("jump-flood:randomised=maybe", "yes or no");
+    refused("jump-flood:m1=2", "no switch 'm1'");
+    refused("banding:m4=2", "m1, m2, m3");
+    refused("banding:m1=99999999999", "a number");
+    refused("plane-sweep:launch=fast", "automatic or cooperative");
+    refused("plane-sweep:independent=1", "yes or no");
+    refused("brushfire:queue", "parallel");
+    refused("Jump-flood", "jump-flood");
+    refused(" jump-flood", "jump-flood");
 }
 
 }  // namespace

@@ -103,6 +103,15 @@ def test_jax_jit(jax):
     same(jax.jit(lambda x: nf.distance_transform(x) * 2)(image), nf.distance_transform(IMAGE) * 2)
 
 
+def test_jax_methods(jax):
+    image = jax.device_put(IMAGE, jax.devices("gpu")[0])
+    came = nf.distance_transform(image, method="jump-flood")
+    assert came.devices() == image.devices()
+    same(came, nf.distance_transform(IMAGE, method="jump-flood"))
+    with pytest.raises(ValueError, match="brushfire"):
+        nf.distance_transform(image, method="brushfire")
+
+
 def test_out_with_strides(cupy):
     memory = cupy.full((40, 50, 120), 7, np.float32)
     out = memory[:, ::-1, ::2]

@@ -91,6 +91,23 @@ class TestJax:
         mapped = self.jax.vmap(lambda x: nf.distance_transform(x))(image)
         np.testing.assert_array_equal(mapped, nf.distance_transform(IMAGE, batch_axes=1))
 
+    def test_methods(self):
+        image, options = self.jax.numpy.asarray(IMAGE), {"method": "jump-flood:before=1"}
+        for asked in ({}, {"return_indices": True, "spacing": (1, 2, 3)}, {"squared": True, "threads": 2}):
+            came = self.jax.tree.leaves(nf.distance_transform(image, **asked, **options))
+            wanted = self.jax.tree.leaves(nf.distance_transform(IMAGE, **asked, **options))
+            for one, other in zip(came, wanted):
+                assert isinstance(one, self.jax.Array)
+                np.testing.assert_array_equal(one, other)
+        jitted = self.jax.jit(lambda x: nf.distance_transform(x, **options) + 1)
+        np.testing.assert_array_equal(jitted(image), nf.distance_transform(IMAGE, **options) + 1)
+        for refused, word in (({"border": "closed"}, "border"), ({"method": "jfa"}, "jump-flood")):
+            with pytest.raises(ValueError, match=word):
+                nf.distance_transform(image, **{**options, **refused})
+        with pytest.raises(TypeError, match="cannot be written"):
+            nf.distance_transform(image, out=np.empty(IMAGE.shape, np.float32), **options)
+        assert nf.compare(image, ["banding"], sites="zero")[0].wrong_sites == 0
+
     def test_refused(self):
         with pytest.raises(TypeError, match="JAX narrows"):
             nf.distance_transform(self.jax.numpy.asarray(IMAGE), return_indices="linear")

@@ -42,9 +42,29 @@ class Methods(unittest.TestCase):
             ({"method": "jump-flood:afer=1"}, "after"),
             ({"method": "jump-flood", "border": "closed"}, "border"),
             ({"method": "jump-flood", "weights": image}, "weights"),
+            ({"method": "jump-flood:after=1,after=2"}, "twice"),
+            ({"method": "jump-flood:sites=2,randomised"}, "sites_per_cell"),
+            ({"method": "jump-flood", "batch_axes": 1}, "batch_axes"),
+            ({"method": "banding", "spacing": (0.5, 1)}, "integral"),
+            ({"method": "banding:m2=99"}, "m2"),
+            ({"method": "plane-sweep:launch=banded"}, "automatic"),
+            ({"method": "chamfer", "spacing": (1, 2)}, "spacing"),
+            ({"method": "chamfer:weights=3/-4"}, "3/4/5"),
         ):
             with self.assertRaisesRegex(ValueError, word):
                 nf.voronoi(image, **keywords)
+        for keywords, word in (
+            ({"signed": True}, "sign"),
+            ({"half_cell": True, "signed": True}, "sign|half_cell"),
+            ({"multilabel": True}, "other_labels|multilabel"),
+            ({"max_distance": -1}, "max_distance"),
+        ):
+            with self.assertRaisesRegex(ValueError, word):
+                nf.distance_transform(image, method="jump-flood", **keywords)
+        with self.assertRaisesRegex(ValueError, "squared"):
+            nf.distance_transform(image, method="chamfer", squared=True)
+        with self.assertRaisesRegex(ValueError, "4 axes"):
+            nf.voronoi(np.ones((1, 1, 2, 2), np.uint8), method="jump-flood")
 
     def test_compare(self):
         image = seeds()
