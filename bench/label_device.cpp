@@ -7,6 +7,18 @@
 namespace nearfield::bench {
 namespace {
 
+struct device_request : label_request {
+    std::vector<std::string> more;
+
+    /// Whether the case is timed as one of `more`: on the largest images, with blocks of 1 and 8 at 10, 50 and 90 %, and on hard ones.
+    [[nodiscard]] bool asks_for_more(const label_case& each, const label_result& r) const {
+        const auto& sides = r.shape.size() == 2 ? sides2 : sides3;
+        const bool chosen = r.data != "random" || (r.shape[0] == *std::max_element(sides.begin(), sides.end()) &&
+                                                   (r.grain == 1 || r.grain == 8) && r.percent % 40 == 10);
+        return chosen && std::find(more.begin(), more.end(), each.name) != more.end();
+    }
+};
+
 class arrays {
 public:
     arrays(const timer& t, const shape_t& shape) : timer_(t), shape_(shape) {
@@ -62,7 +74,7 @@ private:
 
 class label_timing {
 public:
-    explicit label_timing(const label_request& wanted) : wanted_(wanted), session_(device_session(timer_)) {
+    explicit label_timing(const device_request& wanted) : wanted_(wanted), session_(device_session(timer_)) {
         print_header(session_);
     }
 
@@ -78,9 +90,12 @@ public:
 private:
     void measure(label_result r, const std::vector<std::uint8_t>& cells, arrays& at) {
         for (const label_case& what : label_cases) {
-            if (!wanted_.asks_for(what)) continue;
+            const bool always = wanted_.asks_for(what);
+            if (!always && !wanted_.asks_for_more(what, r)) continue;
             at.load(what.criterion == criterion::nonzero ? cells : in_three_values(cells, r.shape, r.grain));
-            for (const int connectivity : wanted_.connectivities(r.shape)) {
+            std::vector<int> connectivities = wanted_.connectivities(r.shape);
+            if (!always && r.shape.size() == 3) connectivities.resize(1);
+            for (const int connectivity : connectivities) {
                 r.connectivity = connectivity, r.what = what.name;
                 time(r, what, at);
             }
@@ -105,7 +120,7 @@ private:
         results_.push_back(r);
     }
 
-    const label_request& wanted_;
+    const device_request& wanted_;
     timer timer_;
     session session_;
     std::vector<label_result> results_;
@@ -114,11 +129,14 @@ private:
 }  // namespace
 
 int label_device_main(int argc, char** argv) {
-    label_request wanted;
+    device_request wanted;
     wanted.place = "device", wanted.sides2 = {4096, 8192}, wanted.sides3 = {512}, wanted.grains = {1, 4, 8, 16};
     CLI::App app{
         "Times nearfield's connected components on the GPU. Milliseconds are medians of 15 runs after a warm-up."};
     declare(app, wanted);
+    app.add_option("--more", wanted.more,
+                   "what else is asked for on a share of the images, with the first connectivity in 3-D")
+        ->delimiter(';');
     CLI11_PARSE(app, argc, argv);
     return time_labels(wanted, [&] {
         expect_device();

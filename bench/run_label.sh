@@ -23,7 +23,8 @@ if [ "$where" != device ]; then
 fi
 if [ "$where" != host ]; then
     status=0
-    "$program" label --place device --json "$out/label_device.json" "$@" || status=$?
+    "$program" label --place device --json "$out/label_device.json" --hard checkerboard,comb,spiral \
+        --more "equal values;within 5;$tables;and border, faces;and mean, variance" "$@" || status=$?
     [ "$status" = 0 ] || { [ "$status" = 77 ] && [ "$where" = all ]; } || exit "$status"
     if [ "$status" = 0 ]; then
         "$python" "$here/peers_label_device.py" --json "$out/label_device_peers.json" ||

@@ -129,8 +129,8 @@ struct label_fields {
 /// SciPy's where SciPy has the operation.
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except that
-///            it waits for the count with `make_tables`, where the label's type could be too narrow for most_components, and
-///            with tables of a batch, unless they are sizes, boxes, centroids and borders of masks or values with open borders
+///            it waits for the count with `make_tables`, where the label's type could be too narrow for most_components, and with
+///            tables of a batch other than sizes, boxes, centroids and borders of masks or of values of 32 bits, borders open
 ///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes, float32 or
 ///            float64, any strides; not changed
 ///   out      where the answers go

@@ -74,6 +74,19 @@ private:
     }
 };
 
+/// Whether tiles can read the cells as bytes, 16 at a time.
+inline bool has_plain_bytes(const device_call<narrow_id>& call) {
+    const any_input<device>& v = call.image;
+    std::int64_t step = 1;
+    for (int axis = v.rank - 1; axis >= 0; --axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (v.stride[a] != step && v.shape[a] > 1) return false;
+        step *= v.shape[a];
+    }
+    return size_of(v.type) == 1 && !call.p.colour && call.grid.size[2] % 16 == 0 &&
+           reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0;
+}
+
 /// Writes the number of components of each image; `base` null: none.
 void put_counts(const device& on, std::int64_t images, const std::int64_t* base, const any_output<device>& count);
 

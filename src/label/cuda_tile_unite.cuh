@@ -98,34 +98,32 @@ __device__ void hook(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, tou
     }
 }
 
-/// Calls take(node here, node there) for each link that the touches stand for.
+/// Takes up to `many` links out of the touches that stand for them: take(node here, node there).
 template <class Tiling, class Take>
-__device__ void each_link(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const touches* found,
-                          const Take& take) {
+__device__ void take_links(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found,
+                           std::uint32_t many, const Take& take) {
     const int me = b.thread;
+    const auto take_from = [&](word& rest, const auto& there) {
+        for (; rest != 0 && many > 0; rest &= rest - 1, --many) {
+            const int x = __ffs(static_cast<int>(rest)) - 1;
+            take(s.node(me, x), there(x));
+        }
+    };
 #pragma unroll
     for (int i = 0; i < Tiling::touching::count; ++i) {
         const touch t = Tiling::touching::get(i);
         const int other = b.other(t);
-        for (word rest = found[i].same; rest != 0; rest &= rest - 1) {
-            const int x = __ffs(static_cast<int>(rest)) - 1;
-            take(s.node(me, x), s.node(other, x));
-        }
+        take_from(found[i].same, [&](int x) { return s.node(other, x); });
         if (!t.slanted) continue;
-        for (word rest = found[i].west; rest != 0; rest &= rest - 1) {
-            const int x = __ffs(static_cast<int>(rest)) - 1;
-            take(s.node(me, x), x > 0 ? s.node(other, x - 1) : s.node(other - 1, 31));
-        }
-        for (word rest = found[i].east; rest != 0; rest &= rest - 1) {
-            const int x = __ffs(static_cast<int>(rest)) - 1;
-            take(s.node(me, x), x < 31 ? s.node(other, x + 1) : s.node(other + 1, 0));
-        }
+        take_from(found[i].west, [&](int x) { return x > 0 ? s.node(other, x - 1) : s.node(other - 1, 31); });
+        take_from(found[i].east, [&](int x) { return x < 31 ? s.node(other, x + 1) : s.node(other + 1, 0); });
     }
 }
 
-/// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many.
+/// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many. What the list has no
+/// room for takes its turn after. Threads meet.
 template <class Tiling>
-__device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const touches* found) {
+__device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found) {
     const node_forest trees{s.entry};
     std::uint32_t mine = 0, all = 0;
 #pragma unroll
@@ -133,13 +131,16 @@ __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>&
         mine += static_cast<std::uint32_t>(__popc(found[i].same) + __popc(found[i].west) + __popc(found[i].east));
     constexpr std::uint32_t room = tile_workshop<Tiling>::room;
     std::uint32_t at = sum_before(mine, s.held, all);
-    each_link(s, b, found, [&](std::uint32_t one, std::uint32_t other) {
-        if (at < room) s.links[at++] = one << node_forest::half | other;
-        else trees.unite(one, other);
-    });
-    __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < min(all, room); i += Tiling::threads)
-        trees.unite(s.links[i] >> node_forest::half, s.links[i] & node_forest::low_half);
+    for (std::uint32_t first = 0; first < all; first += room) {
+        if (at < first + room)
+            take_links(s, b, found, first + room - at, [&](std::uint32_t one, std::uint32_t other) {
+                s.links[at++ - first] = one << node_forest::half | other;
+            });
+        __syncthreads();
+        for (std::uint32_t i = threadIdx.x; i < min(all - first, room); i += Tiling::threads)
+            trees.unite(s.links[i] >> node_forest::half, s.links[i] & node_forest::low_half);
+        __syncthreads();
+    }
 }
 
 /// Numbers the tile's roots as its parts, plants them in device memory and writes each node's part.
@@ -195,7 +196,6 @@ __device__ void unite_found(tile_workshop<Tiling>& s, const narrow_lattice& g, c
     for (std::uint32_t a = threadIdx.x; a < nodes; a += Tiling::threads) node_forest{s.entry}.flatten(a);
     __syncthreads();
     unite_links(s, b, found);
-    __syncthreads();
     put_parts(s, g, at, nodes, out);
 }
 

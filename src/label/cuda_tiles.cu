@@ -20,19 +20,6 @@ void with_tiling(const device_call<narrow_id>& call, const Step& step) {
     return step(tiling<bundle<2, 2>, 3, 4, 8, 8, run_slots>{});
 }
 
-/// Whether the tiles can read the cells as bytes, 16 at a time.
-bool has_plain_bytes(const device_call<narrow_id>& call) {
-    const any_input<device>& v = call.image;
-    std::int64_t step = 1;
-    for (int axis = v.rank - 1; axis >= 0; --axis) {
-        const auto a = static_cast<std::size_t>(axis);
-        if (v.stride[a] != step && v.shape[a] > 1) return false;
-        step *= v.shape[a];
-    }
-    return size_of(v.type) == 1 && !call.p.colour && call.grid.size[2] % 16 == 0 &&
-           reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0;
-}
-
 }  // namespace
 
 bool tiles_serve(const device_call<narrow_id>& call) {

@@ -71,6 +71,47 @@ void check_criteria(const std::vector<shape_case>& shapes, std::uint64_t k, int 
 TEST_F(LabelDevice, EqualAndWithinOnEveryShape) { check_criteria(label_shapes(), 20000, 8); }
 TEST_F(LabelDevice, EqualAndWithinOnLargeShapes) { check_criteria(large_label_shapes(), 30000, 4); }
 
+/// Differences and tolerances that need a bit more than the values have.
+TEST_F(LabelDevice, TolerancesAtTheEndsOfTypes) {
+    std::uint64_t k = 35000;
+    for (const shape_t& shape : {shape_t{9, 64}, shape_t{40, 131}, shape_t{11, 12, 70}})
+        for (const dtype element :
+             {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32})
+            for (int which = 0; which < 7; ++which) {
+                if (!chosen(++k)) continue;
+                const std::int64_t half = std::int64_t{1} << (8 * size_of(element) - 1);
+                const std::array<std::int64_t, 7> ends{0, 1, half - 1, half, half + 1, 2 * half - 2, 2 * half - 1};
+                label_case how = k % 2 == 0 ? dressed_for(shape, k) : plain_for(shape);
+                how.element = element;
+                label_options o{.connectivity = 1 + static_cast<int>(k % shape.size()),
+                                .criterion = criterion::within,
+                                .tolerance = ends[static_cast<std::size_t>(which)]};
+                o.background = ends[mix(k) % 7], o.has_background = k % 3 != 0;
+                SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(element)) + " case " + std::to_string(k));
+                label_call c(how, o);
+                c.write(over(shape, [&](const shape_t& at) { return ends[grain_value(at, 1 + k % 3, 7, k)]; }));
+                expect_right(c, k);
+                if (testing::Test::HasFatalFailure()) return;
+            }
+}
+
+/// Noise in volumes has more links in a tile than its list has room for: the others take their turn.
+TEST_F(LabelDevice, MoreLinksThanATileLists) {
+    const shape_t shape{17, 16, 130};
+    for (const figure kind : {figure::percolation8, figure::half, figure::percolation4})
+        for (const int connectivity : {2, 3}) {
+            label_call c(plain_for(shape), {.connectivity = connectivity});
+            c.draw(make_figure(kind, shape, 7));
+            expect_right(c, 1);
+        }
+    for (const std::uint64_t values : {2, 3}) {
+        label_call c(plain_for(shape), {.connectivity = 3, .criterion = criterion::equal, .has_background = false});
+        c.write(
+            over(shape, [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, 1, values, 7)); }));
+        expect_right(c, 1);
+    }
+}
+
 TEST_F(LabelDevice, Colours) {
     std::uint64_t k = 40000;
     for (const shape_t& image : {shape_t{1}, shape_t{65}, shape_t{9, 64}, shape_t{13, 17}, shape_t{4, 5, 33}})
