@@ -28,8 +28,8 @@ public:
     /// `side` of the image, which has up to `rank` axes. Until clear() nothing is set up.
     shape_columns(const statistics::columns& to, const std::int64_t* side, int rank, std::int64_t rows, bool needs_size)
         : axes_(Axes <= 3 ? Axes : rank), rows_(rows), rest_(to) {
-        take(size_, rest_.size, 1, needs_size || to.centroid.wanted());
         take(box_, rest_.box, 2 * axes_, false);
+        take(size_, rest_.size, 1, needs_size || to.centroid.wanted() || rest_.box.wanted());
         take(border_, rest_.border, 1, false);
         take(faces_, rest_.faces, 1, false);
         take(sum_, rest_.centroid, axes_, false);

@@ -237,6 +237,17 @@ TEST(LabelTables, PeriodicAxesHaveNoEnds) {
     EXPECT_FALSE(border);
 }
 
+/// A table that the sums cannot lie in, and nothing that says how many cells there are.
+TEST(LabelTables, BoxesAloneWithGapsBetweenRows) {
+    const std::vector<std::uint8_t> image{1, 1, 0, 1, 0, 1};
+    std::vector<std::int64_t> box(9, -7);
+    label_fields<host> out;
+    out.tables.box = any_output<host>::contiguous(box.data(), dtype::int64, shape_t{3, 2, 1});
+    out.tables.box.stride[0] = 3;
+    label(host{1}, view<const std::uint8_t, 1, host>(image.data(), {6}), out);
+    EXPECT_EQ(box, (std::vector<std::int64_t>{0, 2, -7, 3, 4, -7, 5, 6, -7}));
+}
+
 /// Rows beyond the components are not written, components beyond the rows are left out.
 TEST(LabelTables, FewerAndMoreRowsThanComponents) {
     std::vector<std::uint8_t> image(1000, 0);
