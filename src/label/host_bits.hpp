@@ -17,17 +17,15 @@ public:
     /// `Plain`: whatever stands side by side in the foreground is linked, so that starts need no words of their own.
     bit_rows(const problem& p, bool is_plain);
 
-    [[nodiscard]] std::uint64_t* foreground(std::int64_t row) const {
-        return foreground_.get() + 1 + row * (words + 1);
-    }
+    [[nodiscard]] std::uint64_t* foreground(std::int64_t row) const { return memory_.get() + 1 + row * (words + 1); }
     /// First cells of runs. Null when plain.
     [[nodiscard]] std::uint64_t* starts(std::int64_t row) const {
-        return plain ? nullptr : starts_.get() + 1 + row * (words + 1);
+        return plain ? nullptr : memory_.get() + plane_words() + 1 + row * (words + 1);
     }
     /// For each word: runs of the row that start before it.
-    [[nodiscard]] std::uint32_t* before(std::int64_t row) const { return before_.get() + row * words; }
+    [[nodiscard]] std::uint32_t* before(std::int64_t row) const { return before_ + row * words; }
     /// Number of the row's first run; there is one more, for the end.
-    [[nodiscard]] std::int64_t* first_run() const { return first_run_.get(); }
+    [[nodiscard]] std::int64_t* first_run() const { return first_run_; }
 
     bool plain;
     std::int64_t cells;   ///< of a row
@@ -37,9 +35,11 @@ public:
     std::int64_t rows;    ///< of all images
 
 private:
-    host_scratch<std::uint64_t> foreground_, starts_;
-    host_scratch<std::uint32_t> before_;
-    host_scratch<std::int64_t> first_run_;
+    [[nodiscard]] std::int64_t plane_words() const { return 1 + rows * (words + 1); }
+
+    host_scratch<std::uint64_t> memory_;  ///< foreground, starts, first runs, runs before: one block costs fewest pages
+    std::int64_t* first_run_;
+    std::uint32_t* before_;
 };
 
 }  // namespace nearfield::labelling

@@ -50,9 +50,14 @@ void west_row(const label_options& o, const cell_row& row, std::int64_t cells, s
               std::uint64_t* words) {
     bytes[0] = 0;
     with_elements(row, [&]<class T>(const T* v) {
-        linked_bytes(make_rule<T>(o), v + row.channels, v, row.channels, cells - 1, bytes + 1);
+        const rule<T> r = make_rule<T>(o);
+        if (links_by_vectors(r, row.channels, cells)) {
+            for (std::int64_t x = 0; x < cells; x += word_bits) *words++ = linked_word(r, v, v, cells, x, -1);
+            return;
+        }
+        linked_bytes(r, v + row.channels, v, row.channels, cells - 1, bytes + 1);
+        pack(bytes, cells, words);
     });
-    pack(bytes, cells, words);
 }
 
 std::int64_t starts_of_row(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,

@@ -173,9 +173,11 @@ public:
           here_(static_cast<const T*>(here.data)),
           there_(there),
           channels_(here.channels),
-          cells_(cells) {}
+          cells_(cells),
+          by_vectors_(links_by_vectors(rule_, channels_, cells)) {}
     [[nodiscard]] word at(std::int64_t w, int shift) const override {
         const std::int64_t begin = w * word_bits;
+        if (by_vectors_) return linked_word(rule_, here_, there_, cells_, begin, shift);
         const std::int64_t first = std::max<std::int64_t>(begin, -shift);
         const std::int64_t last = std::min(begin + word_bits, cells_ - std::max(shift, 0));
         HWY_ALIGN std::uint8_t bytes[word_bits];
@@ -194,32 +196,40 @@ private:
     const T *here_, *there_;
     int channels_;
     std::int64_t cells_;
+    bool by_vectors_;
+};
+
+/// Cells for which no links to a row need be looked for.
+struct link_cover {
+    const word* cells = nullptr;
+    /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows say.
+    bool straight = false;
 };
 
 /// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
-/// that no straight link says. Right for every criterion, since only links that are there are taken for granted; links that
-/// would be dropped anyway are not looked for. `covered` (may be null) are cells whose links other rows say; `straight` (may
-/// be null) takes the words of straight links.
+/// that no straight link says. Right for every criterion, since only connections that are there are taken for granted; links
+/// that would be dropped anyway are not looked for. `straight` (may be null) takes the words of straight connections.
 template <bool AtRoots>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
-                    const word* covered, word* straight, const run_trees& trees) {
+                    const link_cover& cover, word* straight, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
-    word l_before = 0, l_next = 0;  // straight links of the words to both sides
-    const auto straight_links = [&](std::int64_t w) {
-        const word both = here[w] & there[w] & (covered != nullptr ? ~covered[w] : ~word{0});
-        return both != 0 ? both & links.at(w, 0) : 0;
+    word l_before = 0, l_next = 0;  // straight connections of the words to both sides
+    const auto connections = [&](std::int64_t w) {
+        const word covered = cover.cells[w], both = here[w] & there[w] & ~covered;
+        return (both != 0 ? both & links.at(w, 0) : 0) | (cover.straight ? covered : 0);
     };
-    if (wide) l_next = straight_links(0);
+    if (wide) l_next = connections(0);
     for (std::int64_t w = 0; w < bits.words; ++w) {
-        const word l = wide ? l_next : straight_links(w);
-        if (wide) l_next = w + 1 < bits.words ? straight_links(w + 1) : 0;
+        const word l = wide ? l_next : connections(w);
+        if (wide) l_next = w + 1 < bits.words ? connections(w + 1) : 0;
         if (straight != nullptr) straight[w] = l;
-        const word c = covered != nullptr ? here[w] & ~covered[w] : here[w];
-        const word joined = here[w] & ~here_starts[w], there_joined = there[w] & ~there_starts[w];
         const word l_west = l << 1 | l_before >> 63;
         l_before = l;
-        const word same = l & ~(l_west & joined & there_joined);
+        const word c = cover.straight ? here[w] : here[w] & ~cover.cells[w];
+        if (c == 0) continue;
+        const word joined = here[w] & ~here_starts[w], there_joined = there[w] & ~there_starts[w];
+        const word same = l & ~cover.cells[w] & ~(l_west & joined & there_joined);
         word west = 0, east = 0;
         if (wide) {
             const word joined_east = from_east(here, w) & ~from_east(here_starts, w);
@@ -242,31 +252,40 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
     }
 }
 
-/// Equality goes on from cell to cell, so that a cell equal to N's or U's needs no link of its own to UN or US, which N or U
-/// has. Of the other criteria that cannot be said.
+/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N or U, with
+/// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
+/// or US, which N or U has.
 template <bool AtRoots>
 void merge_cells(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                  word* words, const run_trees& trees) {
-    word *const of_n = words, *const of_u = words + bits.words;
-    const bool wide = changes >= 2, covering = wide && o.criterion == criterion::equal;
-    const auto merge = [&](std::int64_t other, const cell_row& there, bool slanted, const word* covered,
+    const bool wide = changes >= 2, equal = o.criterion == criterion::equal;
+    const auto merge = [&](std::int64_t other, const cell_row& there, bool slanted, bool covers_straight,
                            word* straight) {
         if (there.data == nullptr) {
             if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
             return;
         }
         with_elements(there, [&]<class T>(const T* v) {
-            merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells), covered,
-                                    straight, trees);
+            merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells),
+                                    {words, covers_straight}, straight, trees);
         });
     };
+    const auto cover = [&](const auto& of_word) {
+        for (std::int64_t w = 0; w < bits.words; ++w) words[w] = of_word(w);
+    };
     const std::int64_t above = row - bits.side;
-    merge(row - 1, cells.n, wide, nullptr, covering ? of_n : nullptr);
-    merge(above, cells.u, wide, nullptr, covering ? of_u : nullptr);
+    const word *const to_n = cells.to_n, *const to_u = cells.to_u;
+    cover([](std::int64_t) { return word{0}; });
+    merge(row - 1, cells.n, wide, true, cells.to_n);
+    cover([&](std::int64_t w) { return to_n[w] & cells.n_to_un[w] & cells.u_to_un[w]; });
+    merge(above, cells.u, wide, true, cells.to_u);
     if (!wide) return;
-    merge(above + 1, cells.us, changes == 3, covering ? of_u : nullptr, nullptr);
-    for (std::int64_t w = 0; covering && w < bits.words; ++w) of_u[w] |= of_n[w];
-    merge(above - 1, cells.un, changes == 3, covering ? of_u : nullptr, nullptr);
+    if (equal) cover([&](std::int64_t w) { return to_u[w]; });
+    else cover([&](std::int64_t w) { return to_u[w] & cells.us_to_u[w]; });
+    merge(above + 1, cells.us, changes == 3, !equal, nullptr);
+    if (equal) cover([&](std::int64_t w) { return to_n[w] | to_u[w]; });
+    else cover([&](std::int64_t w) { return (to_n[w] & cells.n_to_un[w]) | (to_u[w] & cells.u_to_un[w]); });
+    merge(above - 1, cells.un, changes == 3, !equal, nullptr);
 }
 
 void linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,

@@ -26,8 +26,12 @@ void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64
 struct cell_rows {
     cell_row here;
     cell_row n, u, un, us;  ///< as merge_plain names them
+    /// Words for the row's cells that are connected with N's and U's in the same column: the call writes them.
+    std::uint64_t *to_n = nullptr, *to_u = nullptr;
+    /// The same as earlier calls wrote them, or zeros: N's to UN, U's to UN and US's to U.
+    const std::uint64_t *n_to_un = nullptr, *u_to_un = nullptr, *us_to_u = nullptr;
 };
-/// The same for rows whose cells are linked by a criterion. `words`: scratch of two words for each word of a row.
+/// The same for rows whose cells are linked by a criterion. `words`: scratch of a word for each word of a row.
 void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees);
 

@@ -74,6 +74,59 @@ HWY_INLINE void linked_bytes(const rule<T>& r, const T* a, const T* b, int chann
     }
 }
 
+/// Lanes of T that a word's bits are made of at once.
+template <class T>
+using of_element = hn::CappedTag<T, word_bits>;
+
+/// True where words of such rows are made of vectors of T, without bytes in between.
+template <class T>
+HWY_INLINE bool links_by_vectors(const rule<T>& r, int channels, std::int64_t cells) {
+    if (channels > 1 || cells <= word_bits || hn::Lanes(of_element<T>()) < 8) return false;
+    return r.kind == criterion::equal || (std::is_integral_v<T> && sizeof(T) <= 4);
+}
+
+/// Bit i: a[i] and b[i] would be linked, of 64.
+template <class T>
+HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
+    const of_element<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::uint64_t word = 0;
+    const auto put = [&](std::int64_t i, auto mask) {
+        std::uint64_t part = 0;
+        hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&part));
+        word |= part << i;
+    };
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
+        if (r.kind == criterion::within) {
+            // A difference of two integers fits the unsigned type of their width.
+            using natural = std::make_unsigned_t<T>;
+            const hn::Rebind<natural, of_element<T>> n;
+            constexpr std::uint64_t most = std::numeric_limits<natural>::max();
+            const auto tolerance = hn::Set(n, static_cast<natural>(std::min<std::uint64_t>(r.tolerance, most)));
+            for (std::int64_t i = 0; i < word_bits; i += lanes) {
+                const auto one = hn::LoadU(d, a + i), other = hn::LoadU(d, b + i);
+                const auto apart = hn::Sub(hn::BitCast(n, hn::Max(one, other)), hn::BitCast(n, hn::Min(one, other)));
+                put(i, hn::RebindMask(d, hn::Eq(hn::Min(apart, tolerance), apart)));
+            }
+            return word;
+        }
+    }
+    for (std::int64_t i = 0; i < word_bits; i += lanes) put(i, hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)));
+    return word;
+}
+
+/// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. Where a word reaches beyond
+/// the cells that have such a neighbour, one further inside is compared and moved. links_by_vectors() is true.
+template <class T>
+HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* here, const T* there, std::int64_t cells,
+                                     std::int64_t begin, int shift) {
+    const std::int64_t low = shift < 0 ? 1 : 0, high = cells - (shift > 0 ? 1 : 0) - word_bits;
+    const std::int64_t from = std::clamp(begin, low, high), moved = from - begin;
+    if (moved <= -word_bits) return 0;
+    const std::uint64_t word = linked_word(r, here + from, there + from + shift);
+    return moved >= 0 ? word << moved : word >> -moved;
+}
+
 /// Calls f with a pointer of the row's element type. One channel of a colour is a value like another.
 template <class F>
 auto with_elements(const cell_row& row, const F& f) {

@@ -26,12 +26,11 @@ bit_rows::bit_rows(const problem& p, bool is_plain)
       side(p.rank > 1 ? p.size[static_cast<std::size_t>(p.rank - 2)] : 1),
       planes(p.rank > 2 ? p.size[0] : 1),
       rows(p.images * planes * side),
-      foreground_(1 + rows * (words + 1)),
-      starts_(plain ? 0 : 1 + rows * (words + 1)),
-      before_(rows * words),
-      first_run_(rows + 1) {
-    *foreground_.get() = 0;
-    if (!plain) *starts_.get() = 0;
+      memory_((plain ? 1 : 2) * plane_words() + rows + 1 + (rows * words + 1) / 2),
+      first_run_(reinterpret_cast<std::int64_t*>(memory_.get() + (plain ? 1 : 2) * plane_words())),
+      before_(reinterpret_cast<std::uint32_t*>(first_run_ + rows + 1)) {
+    *(foreground(0) - 1) = 0;
+    if (!plain) *(starts(0) - 1) = 0;
 }
 
 namespace {
@@ -43,9 +42,22 @@ constexpr std::int64_t fewest_rows = 32;        // of a band
 /// What a thread needs for a row.
 struct workplace {
     workplace(const bit_rows& bits, std::int64_t cell_bytes)
-        : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
+        : bytes(bits.cells),
+          words(bits.words),
+          kept_rows(bits.planes > 1 ? bits.side + 2 : 1),
+          links(bits.plain ? 0 : (2 * kept_rows + 1) * bits.words),
+          cells(5 * bits.cells * cell_bytes),
+          labels(bits.cells) {
+        std::fill_n(links.get(), links.get() == nullptr ? 0 : bits.words, 0);
+    }
+    /// What is connected of a row with N and U (merge_linked), of as many rows as are asked for again; behind a row of zeros.
+    [[nodiscard]] std::uint64_t* links_of(std::int64_t row, bool to_u, std::int64_t row_words) const {
+        return links.get() + (1 + 2 * (row % kept_rows) + (to_u ? 1 : 0)) * row_words;
+    }
     host_scratch<std::uint8_t> bytes;
     host_scratch<std::uint64_t> words;
+    std::int64_t kept_rows;
+    host_scratch<std::uint64_t> links;
     host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, where they do not lie side by side
     host_scratch<std::uint32_t> labels;
 };
@@ -166,10 +178,15 @@ private:
             cells.un = rows(above - 1, z > 0 && y > 0, 3);
             cells.us = rows(above + 1, z > 0 && y + 1 < bits_.side, 4);
         }
-        if (!cells.n.data && !cells.u.data && !cells.un.data && !cells.us.data) return;
         cells.here = cells_of(row, thread, 0);
-        merge_linked(bits_, p_.options, p_.changes, row, cells, place_[static_cast<std::size_t>(thread)].words.get(),
-                     trees);
+        const workplace& mine = place_[static_cast<std::size_t>(thread)];
+        const auto kept = [&](const cell_row& there, std::int64_t other, bool to_u) {
+            return there.data == nullptr || trees.at_roots ? mine.links.get() : mine.links_of(other, to_u, bits_.words);
+        };
+        cells.to_n = mine.links_of(row, false, bits_.words), cells.to_u = mine.links_of(row, true, bits_.words);
+        cells.n_to_un = kept(cells.n, row - 1, true), cells.u_to_un = kept(cells.u, above, false);
+        cells.us_to_u = kept(cells.us, above + 1, false);
+        merge_linked(bits_, p_.options, p_.changes, row, cells, mine.words.get(), trees);
     }
 
     /// One thread: every row meets all rows before it.
