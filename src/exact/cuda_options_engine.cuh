@@ -5,9 +5,7 @@
 #include <array>
 
 #include "base/lines.hpp"
-#include "exact/cuda_options.hpp"
-#include "exact/cuda_options_fields.cuh"
-#include "exact/cuda_options_finish.cuh"
+#include "exact/cuda_options_alone.cuh"
 #include "exact/cuda_options_fold.cuh"
 #include "exact/cuda_options_plain.cuh"
 #include "exact/cuda_options_scan.cuh"
@@ -45,7 +43,8 @@ public:
             search(axis);
             if (p_.by != classes::none) fold(axis);
         }
-        if (!puts_fields()) finish_all(open_, searched_states<V, K, Keyed>{current(), size(p_.rank - 1)});
+        if (!puts_fields() && !put_alone<V, K, Keyed>(call_, grid_, current(), open_))
+            finish_all(open_, searched_states<V, K, Keyed>{current(), size(p_.rank - 1)});
     }
 
     void describe(call_plan& to) const {
