@@ -52,9 +52,9 @@ std::string usage_of(const verb& each) {
 }  // namespace
 
 std::string overview() {
-    std::string text =
-        "nearfield " NEARFIELD_VERSION
-        ": exact distance fields and Voronoi cells of images and volumes\n\nusage: nearfield VERB [options]\n\n";
+    std::string text = "nearfield " NEARFIELD_VERSION
+                       ": exact distance fields, Voronoi cells and components of images and volumes\n\nusage: "
+                       "nearfield VERB [options]\n\n";
     for (const verb& each : verbs()) text += fmt::format("  {:<12} {}\n", each.name, each.summary);
     return text +
            "\n`nearfield help VERB` explains a verb and gives an example; `nearfield --version` prints the version.\n";

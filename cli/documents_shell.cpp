@@ -136,10 +136,10 @@ std::string fish() {
 }  // namespace
 
 std::string man_page() {
-    std::string text =
-        ".TH NEARFIELD 1 \"\" \"nearfield " NEARFIELD_VERSION
-        "\" \"User Commands\"\n.SH NAME\nnearfield \\- exact distance fields and Voronoi cells of images and volumes\n"
-        ".SH SYNOPSIS\n.B nearfield\n.I VERB\n.RI [ options ]\n.SH VERBS\n";
+    std::string text = ".TH NEARFIELD 1 \"\" \"nearfield " NEARFIELD_VERSION
+                       "\" \"User Commands\"\n.SH NAME\nnearfield \\- exact distance fields, Voronoi cells and "
+                       "components of images and volumes\n"
+                       ".SH SYNOPSIS\n.B nearfield\n.I VERB\n.RI [ options ]\n.SH VERBS\n";
     for (const verb& each : verbs()) {
         text += fmt::format(".SS {}\n{}.\n.PP\n{}\n", each.name, roff(each.summary), roff(each.about));
         for (const option& row : each.options) {

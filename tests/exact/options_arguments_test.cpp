@@ -8,6 +8,7 @@
 #include "exact/guarded.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/voronoi.hpp"
+#include "refused.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -53,16 +54,7 @@ struct options_attempt {
     template <class Call>
     void refused_by(Call&& call, std::initializer_list<const char*> words) {
         const std::vector<std::byte> before = memory;
-        try {
-            call();
-            ADD_FAILURE() << "was accepted; expected an error about " << *words.begin();
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), error_code::invalid_argument) << e.what();
-            for (const char* word : words) {
-                EXPECT_NE(std::string(e.what()).find(word), std::string::npos)
-                    << '"' << e.what() << "\" does not mention \"" << word << '"';
-            }
-        }
+        expect_refused(call, words);
         EXPECT_EQ(memory, before);
     }
 };

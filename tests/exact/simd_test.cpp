@@ -49,6 +49,7 @@ TEST(Simd, EveryInstructionSetGivesTheSameBits) {
                     SCOPED_TRACE(hwy::TargetName(target) + (": " + text_of(shape)) + name_of(kind));
                     const only chosen_target(target);
                     ASSERT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
+                    if (test_scale() < 1 && k % 2 == 0) continue;
                     ASSERT_EQ(check(host_engine(1), s, outputs::number(1 + k % 3), dress::number(k)), "");
                 }
             }

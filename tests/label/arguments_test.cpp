@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nearfield/label.hpp"
+#include "refused.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -32,15 +33,7 @@ struct attempt {
 
     void refused(std::initializer_list<const char*> words) {
         if (!steps.empty()) options.steps = steps;
-        try {
-            label(on, image, out, options);
-            ADD_FAILURE() << "was accepted; expected an error about " << *words.begin();
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), error_code::invalid_argument) << e.what();
-            for (const char* word : words)
-                EXPECT_NE(std::string(e.what()).find(word), std::string::npos)
-                    << "\"" << e.what() << "\" does not mention \"" << word << '"';
-        }
+        expect_refused([&] { label(on, image, out, options); }, words);
         EXPECT_EQ(std::count(label_memory.begin(), label_memory.end(), -5), 24);
         EXPECT_EQ(std::count(count_memory.begin(), count_memory.end(), -7), 24);
         EXPECT_EQ(std::count(table_memory.begin(), table_memory.end(), -9), 48);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nearfield/methods.hpp"
+#include "refused.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -33,15 +34,7 @@ struct attempt {
     attempt& operator=(const attempt&) = delete;
 
     void refused(std::initializer_list<const char*> words) {
-        try {
-            static_cast<void>(nearest_sites(by, on, image, out, options));
-            ADD_FAILURE() << "was accepted; expected an error about " << *words.begin();
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), error_code::invalid_argument) << e.what();
-            for (const char* word : words)
-                EXPECT_NE(std::string(e.what()).find(word), std::string::npos)
-                    << "\"" << e.what() << "\" does not mention \"" << word << '"';
-        }
+        expect_refused([&] { static_cast<void>(nearest_sites(by, on, image, out, options)); }, words);
         EXPECT_EQ(std::count(distance_memory.begin(), distance_memory.end(), -5), 24);
         EXPECT_EQ(std::count(index_memory.begin(), index_memory.end(), -7), 24);
     }

@@ -2,10 +2,18 @@
 
 python -m pytest -p scipy_suite --pyargs scipy.ndimage.tests.test_morphology -k distance_transform
 python -m pytest -p scipy_suite --pyargs scipy.ndimage.tests.test_measurements -k "label or find_objects"
+
+`expect_passes` runs it so, in a process of its own, for a test that pytest has found.
 """
 
 import collections
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 import scipy.ndimage
 
 import nearfield.ndimage
@@ -18,6 +26,24 @@ NAMES = ("distance_transform_edt", "distance_transform_cdt", "distance_transform
 LABEL_NAMES = ("label", "find_objects")
 
 calls = collections.Counter()
+
+
+def expect_passes(module, words, names, least):
+    """SciPy's tests of a module that `words` (pytest's -k) choose: at least so many, and each of the names is called."""
+    pytest.importorskip(module)
+    folder = str(Path(__file__).parent)
+    run = subprocess.run(
+        [sys.executable, *"-m pytest -p scipy_suite -p no:cacheprovider -q --pyargs".split(), module, "-k", words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, str(Path(nearfield.__file__).parents[1])])},
+    )
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    assert int(re.search(r"(\d+) passed", run.stdout)[1]) >= least
+    assert " failed" not in run.stdout
+    for name in names:
+        assert int(re.search(rf"{name} (\d+)", run.stdout)[1]) > 0
 
 
 def counted(name):

@@ -26,21 +26,6 @@ def same(device, host):
     np.testing.assert_array_equal(device, host)
 
 
-@pytest.fixture
-def cupy():
-    return pytest.importorskip("cupy")
-
-
-@pytest.fixture
-def torch():
-    return pytest.importorskip("torch")
-
-
-@pytest.fixture
-def jax():
-    return pytest.importorskip("jax")
-
-
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_cupy(cupy, options):
     distance, indices = nf.distance_transform(cupy.asarray(IMAGE), return_indices=True, **options)

@@ -30,21 +30,6 @@ def same(device, host):
     np.testing.assert_array_equal(device, host)
 
 
-@pytest.fixture
-def cupy():
-    return pytest.importorskip("cupy")
-
-
-@pytest.fixture
-def torch():
-    return pytest.importorskip("torch")
-
-
-@pytest.fixture
-def jax():
-    return pytest.importorskip("jax")
-
-
 @pytest.mark.parametrize("image, keywords", CASES, ids=IDS)
 def test_cupy(cupy, image, keywords):
     labels, count = nf.label(cupy.asarray(image), return_num=True, **keywords)

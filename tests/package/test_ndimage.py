@@ -1,9 +1,5 @@
 """nearfield.ndimage against SciPy: values, types, in-place rules, errors, and SciPy's own tests."""
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -291,21 +287,7 @@ def test_torch():
 
 
 def test_scipys_own_tests():
-    pytest.importorskip("scipy.ndimage.tests.test_morphology")
-    folder = str(Path(__file__).parent)
-    command = [sys.executable, "-m", "pytest", "-p", "scipy_suite", "-p", "no:cacheprovider", "-q", "--pyargs"]
-    run = subprocess.run(
-        [*command, "scipy.ndimage.tests.test_morphology", "-k", "distance_transform"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, str(Path(nf.__file__).parents[1])])},
-    )
-    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
-    assert int(re.search(r"(\d+) passed", run.stdout)[1]) >= 12
-    assert " failed" not in run.stdout
-    for name in NAMES:
-        assert int(re.search(rf"{name} (\d+)", run.stdout)[1]) > 0
+    scipy_suite.expect_passes("scipy.ndimage.tests.test_morphology", "distance_transform", NAMES, 12)
 
 
 def test_differences_are_documented():

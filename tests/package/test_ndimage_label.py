@@ -1,11 +1,5 @@
 """nearfield.ndimage.label and find_objects against SciPy: values, types, in-place rules, errors, and SciPy's own tests."""
 
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage as theirs
 
-import nearfield as nf
 import scipy_suite
 from examples import examples
 from nearfield import ndimage as ours
@@ -162,18 +155,6 @@ def test_torch():
 
 
 def test_scipys_own_tests():
-    pytest.importorskip("scipy.ndimage.tests.test_measurements")
-    folder = str(Path(__file__).parent)
-    command = [sys.executable, "-m", "pytest", "-p", "scipy_suite", "-p", "no:cacheprovider", "-q", "--pyargs"]
-    run = subprocess.run(
-        [*command, "scipy.ndimage.tests.test_measurements", "-k", "label or find_objects"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, str(Path(nf.__file__).parents[1])])},
+    scipy_suite.expect_passes(
+        "scipy.ndimage.tests.test_measurements", "label or find_objects", scipy_suite.LABEL_NAMES, 20
     )
-    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
-    assert int(re.search(r"(\d+) passed", run.stdout)[1]) >= 20
-    assert " failed" not in run.stdout
-    for name in scipy_suite.LABEL_NAMES:
-        assert int(re.search(rf"{name} (\d+)", run.stdout)[1]) > 0
