@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md, between their markers.
+"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md, between their markers, and its drawn pictures.
 
 methods_report.py                  writes the tables of bench/results/methods
-methods_report.py --keep FOLDER    takes methods.json and jump_flood.json of a run on a GPU there first
+methods_report.py --keep FOLDER    takes what bench/run_methods.sh left in FOLDER first
 """
 
 import argparse
 import json
 import pathlib
 
+import methods_pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "methods"
 PAGE = ROOT / "docs" / "methods.md"
-KEPT = ("methods.json", "jump_flood.json")
+KEPT = {
+    "methods_device.json": "methods.json",
+    "methods_rounds.json": "jump_flood.json",
+    "methods_host.json": "host.json",
+}
 VARIANTS = (
     ("jump-flood", "halving"),
     ("jump-flood doubling", "doubling"),
@@ -61,20 +67,15 @@ def table(head, rows):
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def errors_table(sheet):
+def errors_table(sheet, columns):
     """Wrong cells in a million."""
 
     def cell(row):
         if row is None:
             return ""
-        e = row["errors"]
-        cells = 1
-        for n in row["shape"]:
-            cells *= n
-        share = (e["wrong_sites"] + e["missing"]) / cells * 1e6
-        return "0" if share == 0 else f"{share:.3g} ({e['largest_error']:.2g})"
+        share = methods_pictures.wrong_in_a_million(row)
+        return "0" if share == 0 else f"{share:.3g} ({row['errors']['largest_error']:.2g})"
 
-    columns = [(s, d) for s in sheet.shapes if len(s) == 2 or s[0] > 128 for d in sheet.densities]
     head = ["variant", *(f"{size_of(s)}, {percent(d)}" for s, d in columns)]
     rows = [[name, *(cell(sheet.get(key, s, d)) for s, d in columns)] for key, name in VARIANTS]
     rows += [
@@ -140,22 +141,47 @@ def insert(page, marker, text):
     return f"{page[:begin]}\n\n{text}\n\n{page[page.index(end, begin) :]}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER")
-    options = parser.parse_args()
-    for name in KEPT if options.keep else ():
-        (RESULTS / name).write_bytes((options.keep / name).read_bytes())
-    methods, rounds = (Sheet(RESULTS / name) for name in KEPT)
-    page = PAGE.read_text()
+def sheets():
+    """Of a GPU: the methods, and jump flooding's rounds; of the host: errors by share of sites."""
+    return [Sheet(RESULTS / name) for name in KEPT.values()]
+
+
+def kept(said):
+    """A run's results; of the host's errors and rounds only, which do not depend on what else a machine does."""
+    left_out = ("ms", "stages") if said["place"] == "host" else ()
+    rows = [json.dumps({k: v for k, v in row.items() if k not in left_out}) for row in said["results"]]
+    head = json.dumps({k: v for k, v in said.items() if k != "results"}, indent=1)
+    return head.removesuffix("\n}") + ',\n "results": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
+
+
+def image_of(sheet):
+    return next(s for s in sheet.shapes if len(s) == 2)
+
+
+def filled(page, methods, rounds, host):
+    """The page with its tables."""
+    columns = [(s, d) for s in methods.shapes if len(s) == 2 or s[0] > 128 for d in methods.densities]
     for marker, text in (
-        ("errors", f"{errors_table(methods)}\n\n{methods.where}."),
+        ("errors", f"{errors_table(methods, columns)}\n\n{methods.where}."),
+        ("density", errors_table(host, [(image_of(host), d) for d in host.densities])),
         ("times", f"{times_table(methods)}\n\n{methods.where}."),
         ("work", f"{work_table(methods)}\n\n{methods.where}."),
         ("floors", f"{floors_table(rounds)}\n\n{rounds.where}."),
     ):
         page = insert(page, marker, text)
-    PAGE.write_text(page)
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER")
+    options = parser.parse_args()
+    for came, name in KEPT.items() if options.keep else ():
+        if (options.keep / came).is_file():
+            (RESULTS / name).write_text(kept(json.loads((options.keep / came).read_text())))
+    methods, rounds, host = sheets()
+    PAGE.write_text(filled(PAGE.read_text(), methods, rounds, host))
+    methods_pictures.write(PAGE.parent / "images", host, image_of(host), methods, (4096, 4096))
 
 
 if __name__ == "__main__":

@@ -3,15 +3,16 @@
 # the benchmark with its peers. Needs the bundle (./dev bundle), an NVIDIA driver and, for the parts that use them,
 # compute-sanitizer and a python3 with CuPy and SciPy.
 #
-#   tests/device_run.sh OUT [tests|rooms|sanitize|sanitize-rooms|big|bench|options|targets|labels]...
+#   tests/device_run.sh OUT [tests|rooms|sanitize|sanitize-rooms|big|bench|options|targets|labels|methods]...
 #
 # Default: tests rooms sanitize bench. `tests`, `big`, `sanitize`, `bench`, `options` and `targets` are of the exact engine,
-# `rooms` and `sanitize-rooms` of all the others; `labels` times components, what is made of them, and label propagation.
+# `rooms` and `sanitize-rooms` of all the others; `labels` times components, what is made of them, and label propagation,
+# `methods` the published methods.
 #
 # JSON and logs go to OUT. NEARFIELD_BUNDLE is the bundle's folder (build/bundle), NEARFIELD_ATLAS a copy of mricron-data's
 # aal.nii.gz for `targets`. BENCH_OPTIONS are for `bench_all exact` and its peers.
 set -uo pipefail
-[ $# -ge 1 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bundle=${NEARFIELD_BUNDLE:-$root/build/bundle}
 mkdir -p "$1" && out=$(cd "$1" && pwd)
@@ -91,6 +92,12 @@ labels() {
     done
 }
 
+methods() {
+    SECONDS=0
+    bash "$root/bench/run_methods.sh" "$bundle/bin/bench_all" "$out" device 2>&1 | tee "$out/methods.log"
+    note "methods" "${PIPESTATUS[0]}" "JSON in $out"
+}
+
 bench() {
     local status
     SECONDS=0
@@ -122,10 +129,11 @@ for part in $parts; do
         sanitize) sanitize ;;
         sanitize-rooms) sanitize_rooms ;;
         labels) labels ;;
+        methods) methods ;;
         bench) bench ;;
         options) options ;;
         targets) targets ;;
-        *) echo "device_run: no part '$part'; there are tests, rooms, sanitize, sanitize-rooms, big, bench, options, targets, labels"; exit 2 ;;
+        *) echo "device_run: no part '$part'; there are tests, rooms, sanitize, sanitize-rooms, big, bench, options, targets, labels, methods"; exit 2 ;;
     esac
 done
 printf '\n'
