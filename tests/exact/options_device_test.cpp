@@ -207,6 +207,20 @@ TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
             }
         }
     }
+    // Words on periodic axes, of which one field is made too that is alone, where they refuse.
+    for (const shape_t& shape : {shape_t{130, 129}, shape_t{128, 3, 130}}) {
+        for (const double share : {0.05, 0.0001}) {
+            for (wanted_fields wanted :
+                 {wanted_fields{.index = dtype::int32}, wanted_fields{.index = dtype::int64},
+                  wanted_fields{.distance = dtype::float32, .index = dtype::int32, .coordinates = true}}) {
+                wanted.image_layout = wanted.output_layout = layout::tight;
+                const borders ends = shape.size() == 2 ? borders(border::periodic)
+                                                       : borders{border::periodic, border::open, border::periodic};
+                option_call c = call_of({shape}, {.border = ends}, share, wanted);
+                device_options_engine()(c);
+            }
+        }
+    }
 }
 
 }  // namespace
