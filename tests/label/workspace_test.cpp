@@ -1,0 +1,76 @@
+// The host's workspace is what the header says it is, counted by the allocation function that scratch memory alone uses here.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "base/scratch.hpp"
+#include "label/call.hpp"
+
+namespace nearfield::test {
+namespace {
+
+std::atomic<std::int64_t> taken{0}, most_taken{0};
+
+/// include/nearfield/label.hpp, in its words.
+double said(const shape_t& shape, criterion kind, std::int64_t runs, int threads) {
+    const auto cells = static_cast<double>(cells_of(shape)), row = static_cast<double>(shape.back());
+    const double plane = shape.size() < 3 ? 0 : row * static_cast<double>(shape[1]);
+    const bool mask = kind == criterion::nonzero;
+    const double words = (mask ? 0.19 : 0.32) * cells + (mask ? 32 : 56) * cells / row + 4 * static_cast<double>(runs);
+    return words + threads * (11 * row + (mask ? 0 : 0.3 * plane) + 4096);
+}
+
+TEST(LabelWorkspace, IsWhatTheHeaderSays) {
+    for (const shape_t& shape : {shape_t{1000, 1024}, shape_t{700, 130}, shape_t{90, 100, 192}})
+        for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
+            for (const int threads : {1, 3}) {
+                label_call c({.shape = shape, .threads = threads}, {.criterion = kind});
+                c.draw(make_figure(figure::checkerboard, shape));
+                taken = most_taken = 0;
+                label_on_host(c);
+                EXPECT_EQ(taken, 0);
+                const double bytes = said(shape, kind, (cells_of(shape) + 1) / 2, threads);
+                EXPECT_LE(static_cast<double>(most_taken), bytes) << text_of(shape) << ", " << threads << " threads";
+                EXPECT_GE(static_cast<double>(most_taken), 0.8 * bytes)
+                    << text_of(shape) << ", " << threads << " threads";
+            }
+}
+
+TEST(LabelWorkspace, OfTheEngineThatGoesFromCellToCell) {
+    const shape_t shape{200, 300};
+    label_call c({.shape = shape}, {.border = border::periodic});
+    c.draw(make_figure(figure::half, shape));
+    most_taken = 0;
+    label_on_host(c);
+    EXPECT_EQ(most_taken, 8 * cells_of(shape));
+}
+
+}  // namespace
+}  // namespace nearfield::test
+
+namespace {
+
+constexpr std::size_t header_room = 128;
+static_assert(header_room >= nearfield::scratch_alignment);
+
+}  // namespace
+
+void* operator new(std::size_t bytes, std::align_val_t, const std::nothrow_t&) noexcept {
+    const std::size_t whole = (bytes + 2 * header_room - 1) / header_room * header_room;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(header_room, whole));
+    if (memory == nullptr) return nullptr;
+    new (memory) std::size_t{bytes};
+    using nearfield::test::most_taken;
+    const std::int64_t now = nearfield::test::taken += static_cast<std::int64_t>(bytes);
+    for (std::int64_t most = most_taken; most < now && !most_taken.compare_exchange_weak(most, now);) {
+    }
+    return memory + header_room;
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    if (memory == nullptr) return;
+    std::byte* const whole = static_cast<std::byte*>(memory) - header_room;
+    nearfield::test::taken -= static_cast<std::int64_t>(*reinterpret_cast<std::size_t*>(whole));
+    std::free(whole);
+}
