@@ -50,16 +50,20 @@ def density_chart(errors, image, times, large):
 
 
 def panel(svg, left, title, sheet, points_of, lines, nothing):
-    """Logarithms both ways; a value of 0 lies on the line named 0."""
+    """Logarithms both ways; values of 0 lie at the line named 0, each method's a little above the one's before."""
     series = [(name, kind, points_of(key)) for key, name, kind in lines]
     seen = [v for _, _, points in series for _, v in points if v > 0]
     low = math.floor(math.log10(nothing or min(seen)))
     high = math.ceil(math.log10(max(seen)))
     first, last = math.log10(sheet.densities[0]), math.log10(sheet.densities[-1])
 
-    def place(density, value):
-        up = (math.log10(max(value, nothing or value)) - low) / (high - low)
-        return left + WIDTH * (math.log10(density) - first) / (last - first), TOP + HEIGHT * (1 - max(up, 0))
+    def across(density):
+        return left + WIDTH * (math.log10(density) - first) / (last - first)
+
+    def place(density, value, lifted):
+        if value <= 0:
+            return across(density), TOP + HEIGHT - lifted
+        return across(density), TOP + HEIGHT * (high - math.log10(value)) / (high - low)
 
     svg.text(left, TOP - 24, title, "ink", size=13)
     for power in range(low, high + 1):
@@ -67,18 +71,29 @@ def panel(svg, left, title, sheet, points_of, lines, nothing):
         svg.line(left, y, left + WIDTH, y, "grid")
         zero = nothing is not None and power == low
         svg.text(left - 8, y + 4, "0" if zero else f"{10.0**power:g}", "soft", "end", 11)
-    for density in sheet.densities:
-        svg.text(place(density, 1)[0], TOP + HEIGHT + 18, percent(density), "soft", "middle", 10)
+    shares(svg, left, sheet.densities, across)
     svg.text(left + WIDTH / 2, TOP + HEIGHT + 40, "share of sites", "soft", "middle", 11)
-    taken = []
-    for name, kind, points in sorted(series, key=lambda s: place(*s[2][-1])[1]):
-        line = [place(d, v if v > 0 else 10.0**low) for d, v in points]
+    zeros = 0
+    for row, (name, kind, points) in enumerate(sorted(series, key=lambda s: -sum(math.log1p(v) for _, v in s[2]))):
+        line = [place(d, v, 3 * zeros) for d, v in points]
+        zeros += any(v <= 0 for _, v in points)
         svg.path(line, kind)
         for x, y in line:
             svg.dot(x, y, kind, 2.5)
-        y = max([line[-1][1], *(t + 14 for t in taken)])
-        taken.append(y)
-        svg.text(left + WIDTH + 10, y + 4, name, kind, size=11)
+        key = TOP + 4 + 18 * row
+        svg.line(left + WIDTH + 14, key, left + WIDTH + 32, key, kind, 2.5)
+        svg.text(left + WIDTH + 38, key + 4, name, "ink", size=11)
+
+
+def shares(svg, left, densities, across):
+    """Names below the axis, but for those that would run into the one to their right."""
+    right = left + 2 * WIDTH
+    for density in reversed(densities):
+        x = across(density)
+        if right - x < 34:
+            continue
+        svg.text(x, TOP + HEIGHT + 18, percent(density), "soft", "middle", 10)
+        right = x
 
 
 # ---- grids ---------------------------------------------------------------------------------------------------------
