@@ -64,8 +64,10 @@ struct plan {
     [[nodiscard]] bool any(border which) const;
     /// Root of unit2 where that is a power of two, with which roots in any type may be multiplied; else 0.
     [[nodiscard]] double unit() const;
-    /// Factor of squared distances that are whole numbers.
-    [[nodiscard]] std::uint64_t whole_unit2() const { return unit2 < 1 ? 1 : static_cast<std::uint64_t>(unit2); }
+    /// Factor of squared distances that are whole numbers, which then are below 2^62.
+    [[nodiscard]] std::uint64_t whole_unit2() const {
+        return unit2 >= 1 && unit2 < 0x1p62 ? static_cast<std::uint64_t>(unit2) : 1;
+    }
 
     template <class V>
     [[nodiscard]] metric<V> as_metric() const {
