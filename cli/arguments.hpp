@@ -15,7 +15,7 @@ struct arguments {
     std::vector<std::string> inputs;  ///< of distance and voronoi
     std::string input, output, indices, labels, distances, trust, weights, power, picture;
     std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
-    std::string device = "auto", isolines = "none", slice, kind = "random", size, topic;
+    std::string device = "auto", isolines = "none", slice, kind, size, topic;
     std::string image, volume, fields = "distance";
     bool squared = false, coordinates = false, multilabel = false, half_cell = false, plan = false, numbers = false;
     bool json = false, quiet = false, invert = false, markdown = false;

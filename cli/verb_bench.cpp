@@ -51,7 +51,7 @@ int bench_verb(const arguments& args) {
     const auto cells = static_cast<double>(input.image.cells());
     json_report said = start_report(args);
     said["input"] = describe(input.image);
-    said["input"]["from"] = args.input.empty() ? "sample " + args.kind : args.input;
+    said["input"]["from"] = input_name(args);
     said["spacing"] = input.per_axis;
     said["sites"] = name_of(options.sites);
     if (!args.sign.empty()) said["negative_side"] = args.sign;
@@ -67,7 +67,7 @@ int bench_verb(const arguments& args) {
         finish(args, said, {});
         return 0;
     }
-    std::string text = fmt::format("{} of {} {} on {} ({})\n", args.fields, args.input.empty() ? args.kind : args.input,
+    std::string text = fmt::format("{} of {} {} on {} ({})\n", args.fields, input_name(args),
                                    text_of(input.image.shape), run.device, run.name);
     text += fmt::format("median {:10.3f} ms {:10.1f} Mcells/s\nbest   {:10.3f} ms {:10.1f} Mcells/s\n", run.median_ms(),
                         cells / run.median_ms() / 1e3, run.best_ms(), cells / run.best_ms() / 1e3);

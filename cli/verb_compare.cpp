@@ -214,7 +214,7 @@ int compare_verb(const arguments& args) {
     if (!args.chart.empty()) draw_chart(args);
     json_report said = start_report(args);
     said["input"] = describe(s.input.image);
-    said["input"]["from"] = args.input.empty() ? "sample " + args.kind : args.input;
+    said["input"]["from"] = input_name(args);
     said["methods"] = json_report::array();
     for (const contest& c : all) said["methods"].push_back(as_json(c));
     if (args.json) finish(args, said, {});

@@ -100,6 +100,11 @@ class Compare(Case):
         self.assertNotIn(b"nan", empty)
         self.assertIn(b"0.0000%", empty)
 
+    def test_an_input_and_a_kind_of_sample_are_an_error(self):
+        for verb in ("compare", "bench"):
+            both = self.run_program(verb, "-", "--kind", "blobs", status=2, stdin=npy((2, 2), [1, 0, 0, 0]))
+            self.assertIn(b"--kind names a sample", both.stderr)
+
     def test_pictures_and_chart(self):
         words = ("compare", "--size", "32x32", "--repeat", "1", "--device", "cpu", "--methods", "jump-flood chamfer")
         self.run_program(*words, "--pictures", "errors", "--chart", "chart.svg")
