@@ -69,13 +69,14 @@ struct job {
 
 /// Distance from every cell of an image to its nearest site, that site, or both.
 ///
-/// Integral spacing: squared distances are integers and exact. The same spacing along all axes (but those of batches), as
-/// long as no two cells are 2^52 apart: every squared distance is w * n in double, w = spacing^2, where n, an integer, is the
-/// sum of the squares of the numbers of cells (w / 4 * n with `half_cell`), and the smallest n wins. Other spacing: it is
-/// (((w_last * d_last^2) + w_(last-1) * d^2) + ...) in double, each operation rounded once and in that
-/// order, and the smallest such value over all sites is found exactly. With `half_cell` a term is
-/// w / 4 * max(2 |d| - 1, 0)^2. A distance is the root of the squared distance, taken in double and rounded once to the
-/// output's type. Equal bits on host and device, whatever the number of threads.
+/// Integral spacing: squared distances are integers and exact (a spacing beyond 94906265 has its square rounded to double
+/// first). The same spacing along all axes (but those of batches), as long as no two cells are 2^52 apart: every squared
+/// distance is w * n in double, w = spacing^2, where n, an integer, is the sum of the squares of the numbers of cells
+/// (w / 4 * n with `half_cell`), and the smallest n wins. Other spacing: it is
+/// (((w_last * d_last^2) + w_(last-1) * d^2) + ...) in double, each operation rounded once and in that order, and the smallest
+/// such value over all sites is found exactly. With `half_cell` a term is w / 4 * max(2 |d| - 1, 0)^2. A distance is the root
+/// of the squared distance, taken in double and rounded once to the output's type. Equal bits on host and device, whatever the
+/// number of threads.
 ///
 /// Along a periodic axis d is the shorter way round, as in the middle of a tiling. Along a closed axis the first cell
 /// beyond either end is a site, in a signed field for the cells of both sides. Sites of the grid are preferred to equally
