@@ -158,8 +158,9 @@ def distance_transform(
 
 
 def check_method(method: str) -> None:
-    """Throws for a name that is none, before arrays are looked at."""
-    _core.method_text(method)
+    """Throws for a name that is none, before arrays are looked at. `torch.compile` traces the default."""
+    if method != "exact":
+        _core.method_text(method)
 
 
 def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], request: Request) -> str:

@@ -130,7 +130,7 @@ def compare(
     Parameters
     ----------
     image : array of 1 to 3 axes
-        As that of `distance_transform`.
+        As that of `distance_transform`; arrays on a GPU are compared there and counted on the CPU.
     methods : sequence of str
         Names with switches: ``'jump-flood:order=doubling,after=1'``; docs/methods.md lists them. On a GPU brushfire is
         meant in its parallel form and chamfer iterated.
@@ -158,17 +158,29 @@ def compare(
     for each in methods:
         if not isinstance(each, str):
             raise TypeError(f"methods has {each!r}; give names such as 'jump-flood'")
-    seeds = np.asarray(as_numpy(framework_of(image).array("image", image)))
+    framework = framework_of(image)
+    image = framework.array("image", image)
+    ordinal = target(device, framework.place(image), "image")
+    device = "cpu" if ordinal < 0 else f"cuda:{ordinal}"
+    seeds = _on_host(image)
     options = (spacing_of(spacing, seeds.ndim, 0), sites)
     request = Request((("index", "int64"),), *options, max_distance=max_distance_of(max_distance))
     return [_compare_one(seeds, request, name, return_errors, device, threads) for name in methods]
 
 
+def _on_host(x: Any) -> np.ndarray[Any, Any]:
+    """A copy where x lives on a GPU: by the names that CuPy, PyTorch and Numba have for it, of JAX by ``__array__``."""
+    for name in ("get", "cpu", "copy_to_host"):
+        if hasattr(x, name):
+            x = getattr(x, name)()
+            break
+    return np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x)
+
+
 def _compare_one(
-    seeds: np.ndarray, request: Request, name: str, wants_error: bool, device: str | None, threads: int | None
+    seeds: np.ndarray, request: Request, name: str, wants_error: bool, device: str, threads: int | None
 ) -> Comparison:
-    on_gpu = device is not None and str(device).startswith("cuda")
-    run_as = _on_gpu(name) if on_gpu else name
+    run_as = name if device == "cpu" else _on_gpu(name)
     [index], took = compute_by_method(seeds, request, {}, run_as, device=device, threads=threads)
     error = np.empty(seeds.shape, np.float32) if wants_error else None
     wrong = _core.compare_sites(

@@ -27,9 +27,10 @@ struct wide {
     NF_HD constexpr bool is_zero() const { return (limb[0] | limb[1] | limb[2] | limb[3]) == 0; }
     /// Bits below the highest one that is set, and it; 0 for 0.
     NF_HD constexpr int length() const {
-        for (int i = 3; i >= 0; --i)
-            if (limb[i] != 0) return 64 * i + 64 - leading_zeros(limb[i]);
-        return 0;
+        // Not a search from above that stops: nvcc 13.0 then counted the zeros of the limb before the one it had found.
+        int bits = 0;
+        for (int i = 0; i < 4; ++i) bits = limb[i] != 0 ? 64 * i + 64 - leading_zeros(limb[i]) : bits;
+        return bits;
     }
 };
 
@@ -91,17 +92,6 @@ NF_HD constexpr wide shifted_left(const wide& a, int by) {
 /// Divides in place; returns the remainder. `by` is not 0, and below 2^63.
 NF_HD constexpr std::uint64_t divide(wide& a, std::uint64_t by) {
     std::uint64_t rest = 0;
-#if defined(__CUDA_ARCH__)
-    // Bit by bit: with nvcc 13.0 quotients of 128 bits came out as 0 in an optimised kernel on an H200.
-    for (int i = 3; i >= 0; --i) {
-        std::uint64_t quotient = 0;
-        for (int bit = 63; bit >= 0; --bit) {
-            rest = rest << 1 | (a.limb[i] >> bit & 1), quotient <<= 1;
-            if (rest >= by) rest -= by, quotient |= 1;
-        }
-        a.limb[i] = quotient;
-    }
-#else
     for (int i = 3; i >= 0; --i) {
         if (rest == 0) {
             rest = a.limb[i] % by, a.limb[i] /= by;
@@ -110,7 +100,6 @@ NF_HD constexpr std::uint64_t divide(wide& a, std::uint64_t by) {
         const uint128 x = static_cast<uint128>(rest) << 64 | a.limb[i];
         a.limb[i] = static_cast<std::uint64_t>(x / by), rest = static_cast<std::uint64_t>(x % by);
     }
-#endif
     return rest;
 }
 

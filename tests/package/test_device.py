@@ -193,6 +193,18 @@ def test_torch_compile(torch):
     assert torch.equal(torch.compile(model, fullgraph=True, backend="aot_eager")(x), model(x))
 
 
+@pytest.mark.parametrize("module", ["cupy", "torch"])
+def test_compare(module):
+    there = pytest.importorskip(module).asarray(IMAGE)
+    there = there.cuda() if module == "torch" else there
+    wanted = nf.compare(IMAGE, ["banding", "jump-flood"], sites="zero", return_errors=True)
+    for one, other in zip(nf.compare(there, ["banding", "jump-flood"], sites="zero", return_errors=True), wanted):
+        assert one.wrong_sites == other.wrong_sites
+        same(one.error, other.error)
+    with pytest.raises(ValueError, match="move the array"):
+        nf.compare(there, ["banding"], device="cpu")
+
+
 def test_host_arrays_on_the_device():
     for options in OPTIONS:
         wanted = nf.distance_transform(IMAGE, return_indices=True, **options)
