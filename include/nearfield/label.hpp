@@ -142,7 +142,7 @@ struct label_fields {
 ///
 /// On the host: 0.19 bytes a cell (masks) or 0.32 (equal values and criteria), 32 or 56 a row, and 4 a run of cells along the last
 /// axis that hang together; each thread 6 for each cell of a row, five copies of its values and, for criteria in volumes, 0.3 a cell
-/// of a plane. Periodic axes, other steps and more than three axes: 8 a cell. 16 to 56 a component for tables of values.
+/// of a plane. Other steps and more than three axes: 8 a cell. 16 to 56 a component for tables of values.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU. After
 /// the components are counted and before a label is written: more components than the label's type can number.

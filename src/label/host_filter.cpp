@@ -38,7 +38,11 @@ public:
 private:
     [[nodiscard]] bool end_row(std::int64_t row) const {
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes;
-        return (p_.rank > 1 && (y == 0 || y == bits_.side - 1)) || (p_.rank > 2 && (z == 0 || z == bits_.planes - 1));
+        return (has_ends(1) && (y == 0 || y == bits_.side - 1)) || (has_ends(2) && (z == 0 || z == bits_.planes - 1));
+    }
+    /// The axis, counted from the last one.
+    [[nodiscard]] bool has_ends(int axis) const {
+        return axis < p_.rank && !p_.periodic[static_cast<std::size_t>(p_.rank - 1 - axis)];
     }
 
     /// Runs of the same component in one row are added up before they are added to what other threads add to as well.
@@ -46,14 +50,14 @@ private:
         const std::int64_t count = list_runs(bits_.foreground(row), bits_.starts(row), bits_.words, runs);
         const std::uint32_t* const label = label_ + bits_.first_run()[row];
         const std::int64_t base = base_[static_cast<std::size_t>(row / rows_)] - 1;
-        const bool at_end = end_row(row);
+        const bool at_end = end_row(row), has_ends_of_row = has_ends(0);
         for (std::int64_t k = 0; k < count;) {
             const std::uint32_t mine = label[k];
             std::int64_t cells = 0;
             bool border = at_end;
             for (; k < count && label[k] == mine; ++k) {
                 cells += runs[k].end - runs[k].first;
-                border = border || runs[k].first == 0 || runs[k].end == bits_.cells;
+                border = border || (has_ends_of_row && (runs[k].first == 0 || runs[k].end == bits_.cells));
             }
             const auto component = static_cast<std::size_t>(base + mine);
             std::atomic_ref(cells_[component]).fetch_add(cells, std::memory_order_relaxed);

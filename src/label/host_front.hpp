@@ -14,6 +14,24 @@ struct cell_row {
     const void* data = nullptr;
 };
 
+/// Calls f with a pointer of the row's element type. One channel of a colour is a value like another.
+template <class F>
+auto with_elements(const cell_row& row, const F& f) {
+    switch (row.type) {
+        case dtype::boolean:
+        case dtype::uint8: return f(static_cast<const std::uint8_t*>(row.data));
+        case dtype::int8: return f(static_cast<const std::int8_t*>(row.data));
+        case dtype::int16: return f(static_cast<const std::int16_t*>(row.data));
+        case dtype::uint16: return f(static_cast<const std::uint16_t*>(row.data));
+        case dtype::int32: return f(static_cast<const std::int32_t*>(row.data));
+        case dtype::uint32: return f(static_cast<const std::uint32_t*>(row.data));
+        case dtype::int64: return f(static_cast<const std::int64_t*>(row.data));
+        case dtype::uint64: return f(static_cast<const std::uint64_t*>(row.data));
+        case dtype::float32: return f(static_cast<const float*>(row.data));
+        default: return f(static_cast<const double*>(row.data));
+    }
+}
+
 /// Words of foreground bits, and a word of zeros behind them. `bytes`: scratch of `cells` bytes.
 void foreground_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
                       std::uint64_t* words);

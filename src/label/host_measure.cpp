@@ -17,7 +17,9 @@ public:
           bits_(bits),
           label_(label),
           image_rows_(bits.planes * bits.side),
-          open_{p.rank > 1, p.rank > 2},
+          sides_{p.rank > 1, p.rank > 2},
+          periodic_{p.periodic[static_cast<std::size_t>(p.rank - 1)],
+                    p.rank > 1 && p.periodic[static_cast<std::size_t>(p.rank - 2)], p.rank > 2 && p.periodic[0]},
           nothing_(static_cast<std::size_t>(bits.words), 0),
           base_(first_components(found)),
           sums_(p, tables, base_.back()) {}
@@ -101,8 +103,9 @@ private:
         r.runs = bits_.first_run()[first + 1] - bits_.first_run()[first];
         r.label = label_ + bits_.first_run()[first];
         r.z = z, r.y = y, r.rows = last - first;
-        r.at_end =
-            (open_[0] && (y == 0 || y + r.rows == bits_.side)) || (open_[1] && (z == 0 || z == bits_.planes - 1));
+        r.at_end = (sides_[0] && !periodic_[1] && (y == 0 || y + r.rows == bits_.side)) ||
+                   (sides_[1] && !periodic_[2] && (z == 0 || z == bits_.planes - 1));
+        r.periodic = periodic_[0];
         if (!sums_.with_faces()) return r;
         std::int64_t beside[4];
         r.beside = rows_beside(first, beside);
@@ -143,14 +146,13 @@ private:
     int rows_beside(std::int64_t row, std::int64_t* beside) const {
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes;
         int count = 0;
-        if (open_[0]) {
-            beside[count++] = y > 0 ? row - 1 : -1;
-            beside[count++] = y + 1 < bits_.side ? row + 1 : -1;
-        }
-        if (open_[1]) {
-            beside[count++] = z > 0 ? row - bits_.side : -1;
-            beside[count++] = z + 1 < bits_.planes ? row + bits_.side : -1;
-        }
+        const auto both = [&](std::int64_t at, std::int64_t end, std::int64_t step, bool periodic) {
+            const std::int64_t around = (end - 1) * step;
+            beside[count++] = at > 0 ? row - step : periodic ? row + around : -1;
+            beside[count++] = at + 1 < end ? row + step : periodic ? row - around : -1;
+        };
+        if (sides_[0]) both(y, bits_.side, 1, periodic_[1]);
+        if (sides_[1]) both(z, bits_.planes, bits_.side, periodic_[2]);
         return count;
     }
 
@@ -166,8 +168,9 @@ private:
         std::uint32_t* const there = here + bits_.cells;
         expand(row, here);
         for (row_run* run = runs; run != runs + count; ++run) {
-            const bool west = run->first == 0 || here[run->first - 1] != here[run->first];
-            const bool east = run->end == bits_.cells || here[run->end] != here[run->first];
+            const auto other = [&](std::int64_t x) { return here[x] != here[run->first]; };
+            const bool west = run->first == 0 ? !periodic_[0] || other(bits_.cells - 1) : other(run->first - 1);
+            const bool east = run->end == bits_.cells ? !periodic_[0] || other(0) : other(run->end);
             run->faces = static_cast<std::uint64_t>(west) + static_cast<std::uint64_t>(east);
         }
         for (int k = 0; k < rows; ++k) {
@@ -184,7 +187,8 @@ private:
     const bit_rows& bits_;
     const std::uint32_t* label_;
     std::int64_t image_rows_;
-    bool open_[2];  ///< there is an axis of rows; of planes
+    bool sides_[2];     ///< there is an axis of rows; of planes
+    bool periodic_[3];  ///< along a row; along rows; along planes
     std::vector<std::uint64_t> nothing_;
     std::vector<std::int64_t> base_;
     component_sums<Axes> sums_;

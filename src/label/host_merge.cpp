@@ -31,17 +31,6 @@ HWY_NOINLINE void splice(std::uint32_t* parent, std::uint32_t a, std::uint32_t b
     }
 }
 
-HWY_INLINE std::uint32_t root_of(std::uint32_t* parent, std::uint32_t run) {
-    while (parent[run] != run) run = parent[run] = parent[parent[run]];
-    return run;
-}
-
-/// The runs themselves keep their parents, which lie in their own bands: only what is no root any more is to cross.
-HWY_NOINLINE void merge_roots(std::uint32_t* parent, std::uint32_t a, std::uint32_t b) {
-    a = root_of(parent, parent[a]), b = root_of(parent, parent[b]);
-    parent[std::max(a, b)] = std::min(a, b);
-}
-
 /// `other` comes before `run`. Where `run` is a root it just points there, without a branch.
 template <bool AtRoots>
 HWY_INLINE void unite(const run_trees& trees, std::uint32_t other, std::uint32_t run) {
@@ -294,6 +283,18 @@ void linked(const bit_rows& bits, const label_options& o, int changes, std::int6
     else merge_cells<false>(bits, o, changes, row, cells, words, trees);
 }
 
+void ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here, std::int64_t other,
+          const cell_row& there, bool slanted, const word* zeros, std::uint32_t* parent) {
+    const run_trees trees{parent, true};
+    if (!bits.plain)
+        with_elements(there, [&]<class T>(const T* v) {
+            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(o, here, v, bits.cells), {zeros, false},
+                                 nullptr, trees);
+        });
+    else if (slanted) merge_rows<true, covering::none, true>(bits, row, other, {}, trees);
+    else merge_rows<false, covering::none, true>(bits, row, other, {}, trees);
+}
+
 }  // namespace nearfield::labelling::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -302,6 +303,7 @@ namespace nearfield::labelling {
 
 HWY_EXPORT(plain);
 HWY_EXPORT(linked);
+HWY_EXPORT(ends);
 
 void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                  const run_trees& trees) {
@@ -310,6 +312,11 @@ void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64
 void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees) {
     HWY_DYNAMIC_DISPATCH(linked)(bits, o, changes, row, cells, words, trees);
+}
+void merge_ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here,
+                std::int64_t other, const cell_row& there, bool slanted, const std::uint64_t* zeros,
+                std::uint32_t* parent) {
+    HWY_DYNAMIC_DISPATCH(ends)(bits, o, row, here, other, there, slanted, zeros, parent);
 }
 
 }  // namespace nearfield::labelling

@@ -1,6 +1,7 @@
 // Runs that touch become one tree. Compiled once per instruction set, since it counts and finds bits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "label/host_bits.hpp"
@@ -15,6 +16,17 @@ struct run_trees {
     /// the next ones shall find short ways.
     bool at_roots = false;
 };
+
+inline std::uint32_t root_of(std::uint32_t* parent, std::uint32_t run) {
+    while (parent[run] != run) run = parent[run] = parent[parent[run]];
+    return run;
+}
+
+/// The runs themselves keep their parents, which lie in their own bands: only what is no root any more is to cross.
+inline void merge_roots(std::uint32_t* parent, std::uint32_t a, std::uint32_t b) {
+    a = root_of(parent, parent[a]), b = root_of(parent, parent[b]);
+    parent[std::max(a, b)] = std::min(a, b);
+}
 
 /// Links the runs of a row with those of the neighbouring rows before it that lie in [from, to): N the row before in its plane,
 /// U the one in the plane before, UN and US its neighbours. A link is left out when links that lead through other cells say the
@@ -34,5 +46,11 @@ struct cell_rows {
 /// The same for rows whose cells are linked by a criterion. `words`: scratch of a word for each word of a row.
 void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees);
+
+/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends of a
+/// periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
+void merge_ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here,
+                std::int64_t other, const cell_row& there, bool slanted, const std::uint64_t* zeros,
+                std::uint32_t* parent);
 
 }  // namespace nearfield::labelling

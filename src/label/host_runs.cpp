@@ -88,6 +88,7 @@ public:
             link_bands();
             join_bands();
         }
+        join_ends();
         number_trees(crew_, bits_, tree(), band_, found_);
         if (p_.filtered()) filter_labels(crew_, p_, bits_, tree(), band_, found_);
         for (std::int64_t i = 0; out_.label.wanted() && i < p_.images; ++i) check_number(out_.label.type, found_[i]);
@@ -237,6 +238,64 @@ private:
         }
     }
 
+    // ---- where the ends of a periodic axis meet -----------------------------------------------------------------------
+
+    void join_ends() {
+        const auto last = static_cast<std::size_t>(p_.rank - 1);
+        const bool x = p_.periodic[last], y = p_.rank > 1 && p_.periodic[last - 1], z = p_.rank > 2 && p_.periodic[0];
+        for (std::int64_t row = 0; (x || y || z) && row < bits_.rows; ++row) {
+            if (x) join_cells(row, 0, row, bits_.cells - 1);
+            constexpr int before[][2] = {{0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
+            for (const auto& [planes, rows] : before) {
+                const int changed = (planes != 0) + (rows != 0);
+                const auto at_z = place(row / bits_.side % bits_.planes + planes, bits_.planes, z);
+                const auto at_y = place(row % bits_.side + rows, bits_.side, y);
+                if (changed > p_.changes || at_z.outside || at_y.outside) continue;
+                const std::int64_t other = (row / image_rows_ * bits_.planes + at_z.at) * bits_.side + at_y.at;
+                const bool slanted = changed < p_.changes;
+                if (at_z.moved || at_y.moved)
+                    merge_ends(bits_, p_.options, row, cells_of(row, 0, 0), other, cells_of(other, 0, 1), slanted,
+                               place_[0].links.get(), tree());
+                if (!x || !slanted) continue;
+                join_cells(row, 0, other, bits_.cells - 1);
+                join_cells(row, bits_.cells - 1, other, 0);
+            }
+        }
+    }
+
+    struct moved_place {
+        std::int64_t at;
+        bool moved, outside;
+    };
+    static moved_place place(std::int64_t at, std::int64_t side, bool periodic) {
+        const bool beyond = at < 0 || at >= side;
+        return {beyond ? side - std::abs(at) : at, beyond, beyond && !periodic};
+    }
+
+    /// Cells at ends of rows.
+    void join_cells(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x) {
+        const auto foreground = [&](std::int64_t r, std::int64_t c) {
+            return (bits_.foreground(r)[c / word_bits] >> c % word_bits & 1) != 0;
+        };
+        if (!foreground(row, x) || !foreground(other, other_x)) return;
+        if (!bits_.plain && !linked(row, x, other, other_x)) return;
+        const auto run = [&](std::int64_t r, std::int64_t c) {
+            return static_cast<std::uint32_t>(c == 0 ? bits_.first_run()[r] : bits_.first_run()[r + 1] - 1);
+        };
+        merge_roots(tree(), run(row, x), run(other, other_x));
+    }
+    [[nodiscard]] bool linked(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x) const {
+        const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
+        const auto offset = [&](std::int64_t r, std::int64_t c) {
+            return row_offset(r, image_.shape.data(), image_.stride.data()) + c * image_.stride[axis];
+        };
+        return with_elements({image_.type, p_.channels, image_.data}, [&]<class T>(const T* v) {
+            return make_rule<T>(p_.options)
+                .linked(v + offset(row, x), v + offset(other, other_x), p_.channels,
+                        p_.colour ? image_.stride[axis + 1] : 1);
+        });
+    }
+
     // ---- the tables --------------------------------------------------------------------------------------------------
 
     void measure() {
@@ -290,7 +349,6 @@ private:
 
 bool run_by_runs(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out) {
     if (p.rank > 3 || p.changes == 0) return false;
-    if (std::find(p.periodic.begin(), p.periodic.end(), true) != p.periodic.end()) return false;
     if (p.cells == 0 || p.images == 0) return false;
     return engine(on, p, image, out).solve();
 }

@@ -1,4 +1,4 @@
-// The engine with runs as nodes: one to three axes, open borders, every criterion.
+// The engine with runs as nodes: one to three axes, open or periodic, every criterion.
 #pragma once
 
 #include "label/core.hpp"

@@ -45,7 +45,8 @@ public:
           first_y_(r.y),
           end_y_(r.y + r.rows),
           end_z_(r.z + 1),
-          cells_(r.cells),
+          first_cell_(r.periodic ? -1 : 0),
+          end_cell_(r.periodic ? -1 : r.cells),
           at_end_(r.at_end) {}
 
     HWY_INLINE void add(std::uint64_t c, std::int64_t first, std::int64_t end, std::int64_t faces) const {
@@ -70,14 +71,16 @@ public:
             box[2 * Axes - 1] = std::max(box[2 * Axes - 1], end);
         }
         if constexpr (!More) return;
-        if (to_.border) to_.border[c] |= static_cast<std::uint8_t>(at_end_ | (first == 0) | (end == cells_));
+        if (to_.border)
+            to_.border[c] |= static_cast<std::uint8_t>(at_end_ | (first == first_cell_) | (end == end_cell_));
         if (to_.faces) to_.faces[c] += faces;
     }
 
 private:
     shape_memory to_;
     word rows_, z_, y_;  ///< how many, and sums of their coordinates
-    std::int64_t first_y_, end_y_, end_z_, cells_;
+    std::int64_t first_y_, end_y_, end_z_;
+    std::int64_t first_cell_, end_cell_;  ///< where the last axis ends, else -1
     bool at_end_;
 };
 
@@ -101,6 +104,8 @@ std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t 
     row_run* other = others;
     std::int64_t first = 0, faces = 0;
     bool open = false;  // a run goes on from the word before, which began at `first`
+    const bool around =
+        r.periodic && (r.foreground[0] & 1) != 0 && (r.foreground[r.words - 1] >> (r.cells - 1) % word_bits & 1) != 0;
     for (std::int64_t w = 0; w < r.words; ++w) {
         const word f = r.foreground[w];
         if (f == 0) {
@@ -121,13 +126,14 @@ std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t 
         const auto next_run = [&] {
             from = std::countr_zero(s), first = base + from;
             s &= s - 1;
-            if constexpr (More) faces = 2;
+            if constexpr (More) faces = around && first == 0 ? 1 : 2;
         };
         if (!open) next_run();
         open = (f & ~ends) >> 63 != 0;
         for (; ends != 0; ends &= ends - 1) {
             const std::int64_t to_bit = std::countr_zero(ends) + 1;
             if constexpr (More) faces += faces_beside(r, w, from_bit(from) & before_bit(to_bit));
+            if constexpr (More) faces -= around && base + to_bit == r.cells ? 1 : 0;
             const std::uint32_t name = *label++;
             const auto c = static_cast<std::uint64_t>(std::int64_t{name} - lowest);
             if (c < count) [[likely]]

@@ -30,6 +30,7 @@ struct rows_alike {
     const std::uint32_t* label = nullptr;                          ///< of the first row's runs
     std::int64_t z = 0, y = 0, rows = 1;                           ///< of the first row, and how many
     bool at_end = false;                                           ///< of an axis that is not the last
+    bool periodic = false;                                         ///< along the last one
     int beside = 0;                                                ///< rows with faces towards a single row
     const std::uint64_t* beside_words[4] = {};                     ///< their foreground
 };

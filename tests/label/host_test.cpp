@@ -109,6 +109,26 @@ TEST(LabelHost, PeriodicAxes) {
             }
 }
 
+/// Several bands a thread, batches too, where ends meet.
+TEST(LabelHost, PeriodicAxesInBands) {
+    std::uint64_t k = 65000;
+    for (const shape_t& shape : {shape_t{257, 255}, shape_t{500, 3}, shape_t{40, 41, 43}, shape_t{130, 65, 3}})
+        for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
+            for (int round = 0; round < 6; ++round) {
+                ++k;
+                label_options o = options_of(k, kind, 1);
+                o.batch_axes = static_cast<int>(mix(k + 1) % (shape.size() - 1));
+                o.connectivity =
+                    1 + static_cast<int>(mix(k + 2) % (shape.size() - static_cast<std::size_t>(o.batch_axes)));
+                o.border = border::periodic;
+                label_case how = dressed_for(shape, k);
+                how.threads = std::array{1, 2, 7}[round % 3];
+                label_call c(how, o);
+                c.write(values_of(shape, k), mix(k) % 4 == 0);
+                ASSERT_EQ(check(label_on_host, c), "") << text_of(shape) << " case " << k;
+            }
+}
+
 TEST(LabelHost, BatchesAndFilters) {
     std::uint64_t k = 70000;
     for (const shape_t& shape : {shape_t{3, 40}, shape_t{2, 9, 21}, shape_t{2, 3, 12, 65}, shape_t{0, 5},

@@ -149,6 +149,8 @@ void check_measured(label_call& c, const shape_t& image_shape, std::uint64_t k) 
     std::int64_t row = 0;
     for (std::int64_t image = 0; image < images && !testing::Test::HasFailure(); ++image) {
         oracle::label_image labels{image_shape, {}};
+        for (int axis = 0; axis < static_cast<int>(axes); ++axis)
+            labels.periodic.push_back(c.options.border[axis] == border::periodic);
         const std::int64_t cells = cells_of(image_shape), first = image * cells;
         for (std::int64_t i = 0; i < cells; ++i)
             labels.label.push_back(static_cast<std::int64_t>(value_in(c.label, first + i)));
@@ -171,6 +173,35 @@ TEST(LabelTables, EveryFigure) {
                 check_measured(c, shape, k);
                 if (testing::Test::HasFailure()) return;
             }
+}
+
+/// The ends of some axes meet, rows by words of bits and by lists of runs.
+TEST(LabelTables, PeriodicAxes) {
+    std::uint64_t k = 5000;
+    for (const shape_t& shape : {shape_t{1}, shape_t{2}, shape_t{64}, shape_t{65}, shape_t{1, 5}, shape_t{5, 1},
+                                 shape_t{9, 64}, shape_t{40, 33}, shape_t{200, 5}, shape_t{90, 70}, shape_t{1, 1, 3},
+                                 shape_t{2, 1, 66}, shape_t{3, 5, 7}, shape_t{33, 6, 20}, shape_t{4, 40, 65}})
+        for (int round = 0; round < 24; ++round) {
+            ++k;
+            label_options o;
+            o.criterion = std::array{criterion::nonzero, criterion::equal, criterion::within}[mix(k) % 3];
+            o.tolerance = 1;
+            o.has_background = mix(k + 2) % 4 != 0;
+            o.connectivity = 1 + static_cast<int>(mix(k + 4) % shape.size());
+            o.smallest = static_cast<std::int64_t>(mix(k + 5) % 3);
+            o.clear_border = mix(k + 8) % 4 == 0;
+            std::vector<border> beyond;
+            for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                beyond.push_back(mix(k + 10 + axis) % 3 == 0 ? border::open : border::periodic);
+            o.border = {beyond.data(), beyond.size()};
+            label_call c(dressed(shape, k), o);
+            c.write(over(shape, [&](const shape_t& at) {
+                return static_cast<std::int64_t>(grain_value(at, 1 + static_cast<std::int64_t>(k % 3), 2 + k % 5, k));
+            }));
+            SCOPED_TRACE(text_of(shape) + " case " + std::to_string(k));
+            check_measured(c, shape, k);
+            if (testing::Test::HasFailure()) return;
+        }
 }
 
 /// Filters, batches, criteria under which runs of one component lie side by side, and steps, which the other engine serves.

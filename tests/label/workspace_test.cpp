@@ -40,7 +40,8 @@ TEST(LabelWorkspace, IsWhatTheHeaderSays) {
 
 TEST(LabelWorkspace, OfTheEngineThatGoesFromCellToCell) {
     const shape_t shape{200, 300};
-    label_call c({.shape = shape}, {.border = border::periodic});
+    const std::vector<std::uint8_t> steps{0, 1, 0, 0, 0, 0, 0, 1, 0};
+    label_call c({.shape = shape}, {.steps = steps});
     c.draw(make_figure(figure::half, shape));
     most_taken = 0;
     label_on_host(c);

@@ -87,8 +87,9 @@ std::vector<std::int64_t> label_image::place_of(std::int64_t cell) const {
 std::int64_t label_image::at(const std::vector<std::int64_t>& place) const {
     std::int64_t cell = 0;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        if (place[axis] < 0 || place[axis] >= shape[axis]) return -1;
-        cell = cell * shape[axis] + place[axis];
+        const bool outside = place[axis] < 0 || place[axis] >= shape[axis];
+        if (outside && (periodic.empty() || !periodic[axis])) return -1;
+        cell = cell * shape[axis] + (place[axis] + shape[axis]) % shape[axis];
     }
     return cell;
 }

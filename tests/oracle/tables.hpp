@@ -13,10 +13,11 @@ __extension__ using quad = __float128;
 struct label_image {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> label;
+    std::vector<bool> periodic = {};  ///< none: no axis is
 
     [[nodiscard]] std::int64_t cells() const { return static_cast<std::int64_t>(label.size()); }
     [[nodiscard]] std::vector<std::int64_t> place_of(std::int64_t cell) const;
-    /// The cell at these coordinates, -1 outside.
+    /// The cell at these coordinates, which may lie one cell outside of a periodic axis; -1 outside.
     [[nodiscard]] std::int64_t at(const std::vector<std::int64_t>& place) const;
 };
 
