@@ -103,7 +103,8 @@ verb label_row() {
             "Reads an image or a volume and writes, for every cell, the number of the connected component it belongs "
             "to: 1, 2, ... in the order in which the first cells of the components come, 0 for background. Components "
             "that a filter drops become background before the rest is numbered. A picture gives each component a "
-            "colour unlike its neighbours'. docs/labels.md shows what can be done with it.",
+            "colour unlike its neighbours'. Without -o, --picture and --stats it says how many components there are. "
+            "docs/labels.md shows what can be done with it.",
             label_rows,
             "nearfield sample blobs -o blobs.png --size 256x256\n"
             "nearfield label blobs.png -o labels.npy --picture labels.png --stats components.csv\n"

@@ -38,8 +38,8 @@ destinations destinations_of(const arguments& args) {
         refuse("-o and --picture both name a picture; give -o a format that holds labels, e.g. -o labels.npy");
     destinations to{is_png(args.output) ? "" : args.output, is_png(args.output) ? args.output : args.picture,
                     args.stats};
-    if (to.labels.empty() && to.picture.empty() && to.stats.empty() && !args.json)
-        refuse("nothing to make: give -o, --picture or --stats");
+    if (to.labels.empty() && to.picture.empty() && to.stats.empty() && args.quiet && !args.json)
+        refuse("nothing to make: give -o, --picture or --stats, or leave out --quiet to be told how many there are");
     if (!to.picture.empty() && !is_png(to.picture))
         refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture labels.png", to.picture));
     if (!to.stats.empty() && to.stats != "-" && !is_json(to.stats) && !has_suffix(to.stats, ".csv", ".CSV"))
@@ -149,7 +149,7 @@ computed propagate_all(const arguments& args, label_run& run) {
 
 computed label_all(const arguments& args, const destinations& to, label_run& run) {
     label_fields<host> out;
-    out.label = run.labels.out();
+    if (!to.labels.empty() || !to.picture.empty()) out.label = run.labels.out();
     out.count = any_output<host>::contiguous(run.counts.data(), dtype::int64, std::array{std::ssize(run.counts)});
     if (!to.stats.empty())
         out.make_tables = [&run](std::int64_t rows) { return run.columns.make(rows, run.axes(), run.measured()); };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
 from nearfield._label import label_slot, run
-from nearfield._label_request import LABEL_TYPES, LabelKeywords, label_request, lengths_of
+from nearfield._label_request import LABEL_TYPES, LabelKeywords, LabelRequest, label_request, lengths_of
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
@@ -105,7 +106,7 @@ def components(
     (slice(0, 2, None), slice(0, 2, None))
     """
     work = workplace_of("image", image)
-    request = label_request(len(work.shape), **keywords)
+    request = _request_of("components", work, keywords)
     axes = request.axes(work.shape)
     lengths = lengths_of(spacing, axes)
     maker = TableMaker(work, axes, _intensity_of(work, intensity, target(device, work.place, work.name)))
@@ -147,7 +148,7 @@ def component_statistics(
     >>> table.size, table.mean
     (array([2, 0, 1]), array([ 6., nan,  2.]))
     """
-    work = workplace_of("labels", labels)
+    work = _labels_of(labels)
     axes = len(work.shape)
     lengths = lengths_of(spacing, axes)
     maker = TableMaker(work, axes, _intensity_of(work, intensity, work.place.ordinal))
@@ -189,7 +190,7 @@ def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, th
            [4, 2],
            [3, 1]], dtype=int32)
     """
-    work = workplace_of("labels", labels)
+    work = _labels_of(labels)
     place = _place(work, threads)
     offsets = work.empty((_rows_of(work, count) + 1,), "int64")
     with keywords_named("labels"):
@@ -225,7 +226,7 @@ def relabel(
     >>> nf.relabel([70, 70, 0, -3, 70], return_num=True)
     (array([1, 1, 0, 2, 1], dtype=int32), 2)
     """
-    work = workplace_of("labels", labels)
+    work = _labels_of(labels)
     if out is not None:
         slot = work.given("out", out)
     else:
@@ -258,7 +259,7 @@ def remove_small(
     min_size : int
         In cells.
     out : array, optional
-        Of the image's shape and type, or the image itself; filled instead of a new array.
+        Of the image's shape and type (float32 where that is float16), or the image itself; filled instead of a new array.
     threads, **keywords
         As in `label`: neighbours, criterion, background and the other filters.
 
@@ -276,13 +277,13 @@ def remove_small(
     array([0, 0, 0, 0, 0, 9, 9, 9])
     """
     work = workplace_of("image", image)
-    request = label_request(len(work.shape), **keywords)
+    request = _request_of("remove_small", work, keywords)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
     least = count_of("min_size", min_size, 0)
     with keywords_named("image"):
         _core.remove_small(work.described(), slot.described, least, request.options, _place(work, threads))
     work.finish()
-    return work.hand_out(slot)
+    return work.hand_out(slot) if out is not None else work.in_given_type(work.hand_out(slot))
 
 
 def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:
@@ -309,7 +310,7 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
     >>> found.labels.tolist(), found.pairs, found.area
     ([[1, 2], [1, 3], [2, 3]], array([1, 2, 1]), array([5., 2., 5.]))
     """
-    work = workplace_of("labels", labels)
+    work = _labels_of(labels)
     lengths = lengths_of(spacing, len(work.shape))
     with keywords_named("labels"):
         found = _core.contacts(
@@ -322,6 +323,20 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
 # ---- the work -----------------------------------------------------------------------------------------------------------
 
 
+def _request_of(function: str, work: Workplace, keywords: Mapping[str, Any]) -> LabelRequest:
+    for name in keywords:
+        if name not in LabelKeywords.__annotations__:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return label_request(len(work.shape), **keywords)
+
+
+def _labels_of(labels: Any) -> Workplace:
+    work = workplace_of("labels", labels)
+    if work.given_dtype.startswith("float"):
+        raise TypeError(f"labels has element type {work.given_dtype}; labels are integers")
+    return work
+
+
 def _place(work: Workplace, threads: int | None) -> _core.Place:
     return _core.Place(work.place.ordinal, work.place.stream, threads_of(threads))
 
@@ -330,8 +345,6 @@ def _rows_of(work: Workplace, count: int | None) -> int:
     """How many rows, by the largest label where the caller does not say. That many are made, so it is no identifier."""
     if count is not None:
         return count_of("count", count, 0)
-    if work.dtype.startswith("float"):
-        raise TypeError(f"{work.name} has element type {work.dtype}; labels are integers")
     if 0 in work.shape:
         return 0
     if work.dtype == "bool":

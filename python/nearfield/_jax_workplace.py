@@ -42,6 +42,7 @@ class _OnDevice(_OnCpu):
         check_type(name, x.dtype.name)
         self.framework = NUMPY  # not asked: every function of it has its own form here
         self.name, self.array, self.shape = name, self._of_known_type(x), tuple(x.shape)
+        self.given_dtype = x.dtype.name
         self.place = Place(ordinal, _core.own_stream(ordinal))
         self._read: list[_core.Array] = []
 

@@ -29,7 +29,9 @@ class Workplace:
 
     def __init__(self, name: str, x: Any) -> None:
         self.framework: Framework = framework_of(x)
-        self.array = self._in_known_type(self.framework.array(name, x))
+        given = self.framework.array(name, x)
+        self.given_dtype = self.framework.dtype(given)
+        self.array = self._in_known_type(given)
         self.name = name
         self.place: Place = self.framework.place(self.array)
         self.shape = self.framework.shape(self.array)
@@ -85,6 +87,12 @@ class Workplace:
             space = self.array.__array_namespace__()
             return space.asarray(values.tolist(), dtype=getattr(space, values.dtype.name), device=self.array.device)
         return values
+
+    def in_given_type(self, x: Any) -> Any:
+        """What was made of float16 as float32, as float16 again."""
+        if self.given_dtype != "float16":
+            return x
+        return x.half() if self.framework.name == "torch" else x.astype("float16")
 
     def finish(self) -> None:
         """Called when the work is under way."""

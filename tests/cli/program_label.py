@@ -99,6 +99,8 @@ class Labels(Case):
     def test_report(self):
         said = json.loads(self.run_program("label", "-", "--json", stdin=IMAGE).stdout)
         self.assertEqual((said["verb"], said["components"], said["connectivity"]), ("label", 5, 1))
+        done = self.run_program("label", "-", stdin=IMAGE)
+        self.assertRegex(done.stderr, rb"\Alabel: 3x6 uint8: 5 components in .*\)\n\Z")
         done = self.run_program("label", "-", "-o", "l.npy", stdin=IMAGE)
         self.assertRegex(done.stderr, rb"\Alabel: 3x6 uint8: 5 components in .* -> l.npy\n\Z")
 

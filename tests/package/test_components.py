@@ -193,6 +193,8 @@ def test_remove_small_in_place_and_by_value():
     assert nf.remove_small(image, 2, max_size=3).tolist() == [5, 5, 7, 0, 7, 7, 7]
     assert nf.remove_small(image, 4, out=image) is image
     assert image.tolist() == [0] * 7
+    half = nf.remove_small(np.array([5, 5, 0, 7], np.float16), 2)
+    assert half.dtype == np.float16 and half.tolist() == [5, 5, 0, 0]
 
 
 @examples(100)
@@ -249,7 +251,9 @@ PLAIN = np.ones((3, 4), np.int32)
         (ValueError, "axes", lambda: nf.component_statistics(np.ones((1, 1, 1, 1), int))),
         (ValueError, "axes", lambda: nf.label_lists(np.ones((1, 1, 1, 1), int))),
         (TypeError, "float64", lambda: nf.label_lists(np.ones(3))),
-        (ValueError, "element type float64", lambda: nf.relabel(np.ones(3))),
+        (TypeError, "labels has element type float16; labels are integers", lambda: nf.relabel(np.ones(3, np.float16))),
+        (TypeError, "components() got an unexpected keyword argument 'minsize'", lambda: nf.components([1], minsize=3)),
+        (TypeError, "remove_small() got an unexpected", lambda: nf.remove_small([1], 2, minsize=3)),
         (ValueError, "dtype is int8", lambda: nf.relabel(PLAIN, dtype="int8")),
         (ValueError, "out has shape", lambda: nf.relabel(PLAIN, out=np.zeros(3, np.int32))),
         (ValueError, "out has", lambda: nf.remove_small(PLAIN, 2, out=np.zeros((3, 4), np.int16))),
@@ -257,7 +261,7 @@ PLAIN = np.ones((3, 4), np.int32)
         (TypeError, "min_size is 'x'", lambda: nf.remove_small(PLAIN, "x")),
         (ValueError, "criterion is 'x'", lambda: nf.remove_small(PLAIN, 2, criterion="x")),
         (ValueError, "connectivity is 7", lambda: nf.contacts(PLAIN, connectivity=7)),
-        (ValueError, "element type float64", lambda: nf.contacts(np.ones((2, 2)))),
+        (TypeError, "element type float64", lambda: nf.contacts(np.ones((2, 2)))),
         (ValueError, "threads is 0", lambda: nf.contacts(PLAIN, threads=0)),
     ],
     ids=lambda each: each if isinstance(each, str) else None,
