@@ -19,6 +19,24 @@ NF_HD inline std::int64_t offset_of(std::int64_t cell, const std::int64_t* size,
     return offset + cell * stride[0];
 }
 
+/// offset_of for many cells of one array: without divisions where they lie in even steps.
+class cell_offsets {
+public:
+    cell_offsets(const std::int64_t* size, const std::int64_t* stride, int rank)
+        : size_(size), stride_(stride), rank_(rank), step_(rank == 0 ? 0 : stride[rank - 1]) {
+        for (int axis = rank - 1; axis > 0; --axis) even_ = even_ && stride[axis - 1] == stride[axis] * size[axis];
+    }
+    [[nodiscard]] std::int64_t of(std::int64_t cell) const {
+        return even_ ? cell * step_ : offset_of(cell, size_, stride_, rank_);
+    }
+
+private:
+    const std::int64_t *size_, *stride_;
+    int rank_;
+    std::int64_t step_;
+    bool even_ = true;
+};
+
 /// True when cell number c lies at element c.
 inline bool is_contiguous(const std::int64_t* size, const std::int64_t* stride, int rank) {
     std::int64_t step = 1;

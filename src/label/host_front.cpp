@@ -37,13 +37,35 @@ void foreground_bytes(const rule<T>& r, const T* v, int channels, std::int64_t c
     }
 }
 
+/// Integers without bytes in between, where there is a word of them at least; false where it does not go so.
+template <class T>
+bool foreground_by_vectors(const rule<T>& r, const T* v, int channels, std::int64_t cells, std::uint64_t* words) {
+    if constexpr (std::is_integral_v<T>) {
+        const of_element<T> d;
+        if (channels > 1 || !r.has_background || cells < word_bits || hn::Lanes(d) < 8) return false;
+        const auto background = hn::Set(d, r.background);
+        const auto word_at = [&](std::int64_t x) {
+            return word_of_masks<T>([&](std::int64_t i) { return hn::Ne(hn::LoadU(d, v + x + i), background); });
+        };
+        std::int64_t x = 0;
+        for (; x + word_bits <= cells; x += word_bits) *words++ = word_at(x);
+        if (x < cells) *words = word_at(cells - word_bits) >> (x + word_bits - cells);
+        return true;
+    }
+    return false;
+}
+
 void foreground_row(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
                     std::uint64_t* words) {
     words[(cells + word_bits - 1) / word_bits] = 0;
     if (o.criterion == criterion::nonzero && row.channels == 1 && size_of(row.type) == 1)
         return pack(static_cast<const std::uint8_t*>(row.data), cells, words);
-    with_elements(row, [&]<class T>(const T* v) { foreground_bytes(make_rule<T>(o), v, row.channels, cells, bytes); });
-    pack(bytes, cells, words);
+    with_elements(row, [&]<class T>(const T* v) {
+        const rule<T> r = make_rule<T>(o);
+        if (foreground_by_vectors(r, v, row.channels, cells, words)) return;
+        foreground_bytes(r, v, row.channels, cells, bytes);
+        pack(bytes, cells, words);
+    });
 }
 
 void west_row(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,

@@ -112,7 +112,10 @@ template <bool AtRoots>
 void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                const run_trees& trees) {
     const std::int64_t y = row % bits.side, z = row / bits.side % bits.planes;
-    const auto inside = [&](std::int64_t other) { return other >= from && other < to; };
+    const std::int64_t* const first_run = bits.first_run();
+    const auto inside = [&](std::int64_t other) {
+        return other >= from && other < to && first_run[other + 1] > first_run[other];
+    };
     const std::int64_t n = row - 1, u = row - bits.side;
     const bool wide = changes >= 2;
     if (y > 0 && inside(n)) {
@@ -157,10 +160,10 @@ public:
 template <class T>
 class typed_links final : public row_links {
 public:
-    typed_links(const label_options& o, const cell_row& here, const T* there, std::int64_t cells)
-        : rule_(make_rule<T>(o)),
+    typed_links(const rule<T>& r, const cell_row& here, const cell_row& there, std::int64_t cells)
+        : rule_(r),
           here_(static_cast<const T*>(here.data)),
-          there_(there),
+          there_(static_cast<const T*>(there.data)),
           channels_(here.channels),
           cells_(cells),
           by_vectors_(links_by_vectors(rule_, channels_, cells)) {}
@@ -181,7 +184,7 @@ public:
     }
 
 private:
-    rule<T> rule_;
+    const rule<T>& rule_;
     const T *here_, *there_;
     int channels_;
     std::int64_t cells_;
@@ -193,6 +196,8 @@ struct link_cover {
     const word* cells = nullptr;
     /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows say.
     bool straight = false;
+    /// Links are between equal values: a cell that equals one of two neighbours which differ does not equal the other.
+    bool equal = false;
 };
 
 /// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
@@ -223,8 +228,10 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
         if (wide) {
             const word joined_east = from_east(here, w) & ~from_east(here_starts, w);
             const word there_joined_east = from_east(there, w) & ~from_east(there_starts, w);
-            west = c & from_west(there, w) & ~((joined & l_west) | (l & there_joined));
-            east = c & from_east(there, w) & ~((l & there_joined_east) | (joined_east & (l >> 1 | l_next << 63)));
+            const word l_east = l >> 1 | l_next << 63;
+            west = c & from_west(there, w) & ~(cover.equal ? l | l_west : (joined & l_west) | (l & there_joined));
+            east = c & from_east(there, w) &
+                   ~(cover.equal ? l | l_east : (joined_east & l_east) | (l & there_joined_east));
             if (west != 0) west &= links.at(w, -1);
             if (east != 0) east &= links.at(w, 1);
         }
@@ -244,20 +251,18 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
 /// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N or U, with
 /// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
 /// or US, which N or U has.
-template <bool AtRoots>
-void merge_cells(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+template <bool AtRoots, class T>
+void merge_cells(const bit_rows& bits, const rule<T>& r, int changes, std::int64_t row, const cell_rows& cells,
                  word* words, const run_trees& trees) {
-    const bool wide = changes >= 2, equal = o.criterion == criterion::equal;
+    const bool wide = changes >= 2, equal = r.kind == criterion::equal;
     const auto merge = [&](std::int64_t other, const cell_row& there, bool slanted, bool covers_straight,
                            word* straight) {
         if (there.data == nullptr) {
             if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
             return;
         }
-        with_elements(there, [&]<class T>(const T* v) {
-            merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(o, cells.here, v, bits.cells),
-                                    {words, covers_straight}, straight, trees);
-        });
+        merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(r, cells.here, there, bits.cells),
+                                {words, covers_straight, equal}, straight, trees);
     };
     const auto cover = [&](const auto& of_word) {
         for (std::int64_t w = 0; w < bits.words; ++w) words[w] = of_word(w);
@@ -279,17 +284,21 @@ void merge_cells(const bit_rows& bits, const label_options& o, int changes, std:
 
 void linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
             word* words, const run_trees& trees) {
-    if (trees.at_roots) merge_cells<true>(bits, o, changes, row, cells, words, trees);
-    else merge_cells<false>(bits, o, changes, row, cells, words, trees);
+    with_elements(cells.here, [&]<class T>(const T*) {
+        const rule<T> r = make_rule<T>(o);
+        if (trees.at_roots) merge_cells<true>(bits, r, changes, row, cells, words, trees);
+        else merge_cells<false>(bits, r, changes, row, cells, words, trees);
+    });
 }
 
 void ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here, std::int64_t other,
           const cell_row& there, bool slanted, const word* zeros, std::uint32_t* parent) {
     const run_trees trees{parent, true};
     if (!bits.plain)
-        with_elements(there, [&]<class T>(const T* v) {
-            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(o, here, v, bits.cells), {zeros, false},
-                                 nullptr, trees);
+        with_elements(here, [&]<class T>(const T*) {
+            const rule<T> r = make_rule<T>(o);
+            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(r, here, there, bits.cells),
+                                 {zeros, false, r.kind == criterion::equal}, nullptr, trees);
         });
     else if (slanted) merge_rows<true, covering::none, true>(bits, row, other, {}, trees);
     else merge_rows<false, covering::none, true>(bits, row, other, {}, trees);

@@ -85,20 +85,23 @@ HWY_INLINE bool links_by_vectors(const rule<T>& r, int channels, std::int64_t ce
     return r.kind == criterion::equal || (std::is_integral_v<T> && sizeof(T) <= 4);
 }
 
+/// Bits of 64 lanes of T; `mask(i)` says those of the vector from lane i on. Put together in memory: GCC 12 (-O1 with
+/// ThreadSanitizer) shifts parts of 32 lanes with what its register holds above them.
+template <class T, class Mask>
+HWY_INLINE std::uint64_t word_of_masks(const Mask& mask) {
+    const of_element<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::uint8_t bits[word_bits / 8];
+    for (std::int64_t i = 0; i < word_bits; i += lanes) hn::StoreMaskBits(d, mask(i), bits + i / 8);
+    std::uint64_t word = 0;
+    std::memcpy(&word, bits, sizeof word);
+    return word;
+}
+
 /// Bit i: a[i] and b[i] would be linked, of 64.
 template <class T>
 HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     const of_element<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    // Put together in memory: GCC 12 (-O1 with ThreadSanitizer) shifts parts of 32 lanes with what its register holds above
-    // them.
-    std::uint8_t bits[word_bits / 8];
-    const auto put = [&](std::int64_t i, auto mask) { hn::StoreMaskBits(d, mask, bits + i / 8); };
-    const auto all = [&] {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bits, sizeof word);
-        return word;
-    };
     if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
         if (r.kind == criterion::within) {
             // A difference of two integers fits the unsigned type of their width.
@@ -106,16 +109,14 @@ HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
             const hn::Rebind<natural, of_element<T>> n;
             constexpr std::uint64_t most = std::numeric_limits<natural>::max();
             const auto tolerance = hn::Set(n, static_cast<natural>(std::min<std::uint64_t>(r.tolerance, most)));
-            for (std::int64_t i = 0; i < word_bits; i += lanes) {
+            return word_of_masks<T>([&](std::int64_t i) {
                 const auto one = hn::LoadU(d, a + i), other = hn::LoadU(d, b + i);
                 const auto apart = hn::Sub(hn::BitCast(n, hn::Max(one, other)), hn::BitCast(n, hn::Min(one, other)));
-                put(i, hn::RebindMask(d, hn::Eq(hn::Min(apart, tolerance), apart)));
-            }
-            return all();
+                return hn::RebindMask(d, hn::Eq(hn::Min(apart, tolerance), apart));
+            });
         }
     }
-    for (std::int64_t i = 0; i < word_bits; i += lanes) put(i, hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)));
-    return all();
+    return word_of_masks<T>([&](std::int64_t i) { return hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
 }
 
 /// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. Where a word reaches beyond

@@ -72,6 +72,8 @@ public:
           bits_(p, p.options.criterion == criterion::nonzero),
           image_rows_(bits_.planes * bits_.side),
           cell_bytes_(p.channels * size_of(image.type)),
+          image_rows_at_(image.shape.data(), image.stride.data(), p.batch_axes + p.rank - 1),
+          label_rows_at_(out.label.shape.data(), out.label.stride.data(), p.batch_axes + p.rank - 1),
           found_(static_cast<std::size_t>(p.images)) {
         for (int thread = 0; thread < crew_.threads(); ++thread) place_.emplace_back(bits_, cell_bytes_);
     }
@@ -113,19 +115,12 @@ private:
 
     // ---- rows to bits ------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] std::int64_t row_offset(std::int64_t row, const std::int64_t* size,
-                                          const std::int64_t* stride) const {
-        const int axes = p_.batch_axes + p_.rank - 1;
-        return axes == 0 ? 0 : offset_of(row, size, stride, axes);
-    }
-
     /// The row where it lies, or copied to the thread's `slot` when its cells do not lie side by side.
     [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
         const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
         const std::int64_t size = size_of(image_.type), step = image_.stride[axis];
         const std::int64_t channel = p_.colour ? image_.stride[axis + 1] : 1;
-        const auto* from = static_cast<const std::uint8_t*>(image_.data) +
-                           size * row_offset(row, image_.shape.data(), image_.stride.data());
+        const auto* from = static_cast<const std::uint8_t*>(image_.data) + size * image_rows_at_.of(row);
         if ((step == p_.channels || bits_.cells == 1) && (channel == 1 || p_.channels == 1))
             return {image_.type, p_.channels, from};
         std::uint8_t* const copy =
@@ -142,7 +137,8 @@ private:
         const cell_row cells = cells_of(row, thread, 0);
         foreground_words(p_.options, cells, bits_.cells, mine.bytes.get(), bits_.foreground(row));
         std::uint64_t* west = nullptr;
-        if (!bits_.plain) {
+        const std::uint64_t* const words = bits_.foreground(row);
+        if (!bits_.plain && std::any_of(words, words + bits_.words, [](std::uint64_t w) { return w != 0; })) {
             west = mine.words.get();
             west_words(p_.options, cells, bits_.cells, mine.bytes.get(), west);
         }
@@ -165,12 +161,19 @@ private:
         for (std::int64_t run = bits_.first_run()[row]; run < end; ++run) tree()[run] = static_cast<std::uint32_t>(run);
     }
 
+    [[nodiscard]] bool has_runs(std::int64_t row) const { return bits_.first_run()[row + 1] > bits_.first_run()[row]; }
+
     /// Links a row with those before it in [from, to).
     void link(std::int64_t row, std::int64_t from, std::int64_t to, const run_trees& trees, int thread) {
+        const workplace& mine = place_[static_cast<std::size_t>(thread)];
+        if (!has_runs(row)) {
+            if (!bits_.plain) std::fill_n(mine.links_of(row, false, bits_.words), 2 * bits_.words, 0);
+            return;
+        }
         if (bits_.plain) return merge_plain(bits_, p_.changes, row, from, to, trees);
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes, above = row - bits_.side;
         const auto rows = [&](std::int64_t other, bool there, int slot) {
-            return there && other >= from && other < to ? cells_of(other, thread, slot) : cell_row{};
+            return there && other >= from && other < to && has_runs(other) ? cells_of(other, thread, slot) : cell_row{};
         };
         cell_rows cells;
         cells.n = rows(row - 1, y > 0, 1);
@@ -180,7 +183,6 @@ private:
             cells.us = rows(above + 1, z > 0 && y + 1 < bits_.side, 4);
         }
         cells.here = cells_of(row, thread, 0);
-        const workplace& mine = place_[static_cast<std::size_t>(thread)];
         const auto kept = [&](const cell_row& there, std::int64_t other, bool to_u) {
             return there.data == nullptr || trees.at_roots ? mine.links.get() : mine.links_of(other, to_u, bits_.words);
         };
@@ -287,7 +289,7 @@ private:
     [[nodiscard]] bool linked(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x) const {
         const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
         const auto offset = [&](std::int64_t r, std::int64_t c) {
-            return row_offset(r, image_.shape.data(), image_.stride.data()) + c * image_.stride[axis];
+            return image_rows_at_.of(r) + c * image_.stride[axis];
         };
         return with_elements({image_.type, p_.channels, image_.data}, [&]<class T>(const T* v) {
             return make_rule<T>(p_.options)
@@ -313,7 +315,7 @@ private:
     void write(std::int64_t row, int thread) {
         const any_output<host>& to = out_.label;
         const std::int64_t step = to.stride[static_cast<std::size_t>(to.rank - 1)];
-        const std::int64_t offset = row_offset(row, to.shape.data(), to.stride.data());
+        const std::int64_t offset = label_rows_at_.of(row);
         const bool direct = size_of(to.type) == 4 && (step == 1 || bits_.cells == 1);
         std::uint32_t* const line = direct ? static_cast<std::uint32_t*>(to.data) + offset
                                            : place_[static_cast<std::size_t>(thread)].labels.get();
@@ -339,6 +341,7 @@ private:
     workers crew_;
     bit_rows bits_;
     std::int64_t image_rows_, cell_bytes_;
+    cell_offsets image_rows_at_, label_rows_at_;
     std::vector<workplace> place_;
     std::vector<band> band_;
     host_scratch<std::uint32_t> tree_;
