@@ -105,6 +105,49 @@ void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, cons
     }
 }
 
+/// Runs that follow one another become those of as many others, which have a parent already. They are roots so far.
+HWY_INLINE void take_over(std::uint32_t* parent, std::uint32_t run, std::uint32_t other, int count) {
+    for (int i = 0; i < count; ++i) parent[run + i] = parent[other + i];
+}
+
+/// N's links, before all others of the row. Words that repeat the one above, or that above moved by one cell (checkerboards), are
+/// done at once. Of a cell that touches two runs by its corners one is enough where `second`, the row before N (or null), has a cell
+/// between them.
+template <bool Wide>
+void merge_n(const bit_rows& bits, std::int64_t row, const word* second, const run_trees& trees) {
+    const word *const here = bits.foreground(row), *const there = bits.foreground(row - 1);
+    for (std::int64_t w = 0; w < bits.words; ++w) {
+        const word c = here[w], a = there[w];
+        if (c == 0) continue;
+        const word c_west = from_west(here, w), a_west = from_west(there, w);
+        const word starts = c & ~c_west, other_starts = a & ~a_west;
+        const auto seats = [&] {
+            return seat{starts, other_starts, last_before(bits, row, w), last_before(bits, row - 1, w)};
+        };
+        if (c == a && starts == other_starts) {
+            take_over(trees.parent, seats().run + 1, seats().other + 1, std::popcount(starts));
+            continue;
+        }
+        const word same = c & a & ~(c_west & a_west);
+        word west = 0, east = 0;
+        if constexpr (Wide) {
+            west = c & ~a & ~c_west & a_west;
+            east = c & ~a & ~from_east(here, w) & from_east(there, w);
+            if (second != nullptr) east &= ~(west & second[w]);
+        }
+        if ((same | west | east) == 0) continue;
+        const seat at = seats();
+        const word moved_in = (there[w - 1] & ~(there[w - 1] << 1)) >> 63;
+        if ((same | east) == 0 && west == starts && west == (other_starts << 1 | moved_in)) {
+            take_over(trees.parent, at.run + 1, at.other + 1 - static_cast<std::uint32_t>(moved_in),
+                      std::popcount(west));
+            continue;
+        }
+        unite_all<false, false>(same | west, at, trees);
+        if constexpr (Wide) unite_all<false, true>(east, at, trees);
+    }
+}
+
 /// Why links may go: a link of U is
 /// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one between those
 /// rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so nothing goes in circles.
@@ -119,7 +162,9 @@ void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t
     const std::int64_t n = row - 1, u = row - bits.side;
     const bool wide = changes >= 2;
     if (y > 0 && inside(n)) {
-        if (wide) merge_rows<true, covering::none, AtRoots>(bits, row, n, {}, trees);
+        if (!AtRoots && wide) merge_n<true>(bits, row, y > 1 ? bits.foreground(row - 2) : nullptr, trees);
+        else if (!AtRoots) merge_n<false>(bits, row, nullptr, trees);
+        else if (wide) merge_rows<true, covering::none, AtRoots>(bits, row, n, {}, trees);
         else merge_rows<false, covering::none, AtRoots>(bits, row, n, {}, trees);
     }
     if (z == 0) return;
