@@ -15,7 +15,7 @@ from report_components import component_sections
 from report_data import RESULTS, Folder
 from report_goals import goal_section
 from report_label_device import label_device_section
-from report_labels import label_section
+from report_labels import image_section, label_section
 from report_pictures import against_picture, roofline_picture
 from report_propagation import propagation_section
 from report_tables import exact_section, headline, option_section
@@ -45,6 +45,7 @@ KEPT = {
     "options_host.json": "host_options.json",
     "label_host.json": "host_label.json",
     "label_host_peers.json": "host_label_peers.json",
+    "label_images.json": "host_label_images.json",
 }
 
 
@@ -66,6 +67,8 @@ def sections(folder):
     found += [(f"propagation {place}", propagation_section(s)) for place, s in sorted(folder.propagation.items())]
     for place, sheets in sorted(folder.labels.items()):
         found.append((f"labels {place}", (label_device_section if place == "device" else label_section)(sheets)))
+    if folder.label_images:
+        found.append(("labels images", image_section(folder.label_images)))
     found += component_sections(folder.components)
     return [*found, ("goals", goal_section(folder))]
 

@@ -95,10 +95,19 @@ class Folder:
         for sheet in sheets:
             if "labels" in sheet:
                 self.labels.setdefault(sheet["place"], []).append(sheet)
+        self.label_images = next((sheet for sheet in sheets if "label_images" in sheet), None)
         self.targets = next((sheet for sheet in sheets if "targets" in sheet), None)
 
     def empty(self):
-        every = (self.exact, self.options, self.propagation, self.labels, self.components, self.targets)
+        every = (
+            self.exact,
+            self.options,
+            self.propagation,
+            self.labels,
+            self.components,
+            self.targets,
+            self.label_images,
+        )
         return not any(every)
 
 

@@ -129,3 +129,29 @@ def label_section(sheets):
         parts += ["**Tables in the same call**", beside_table(rows, tables)]
         parts += [summary(rows, tables[0]), peer_table(rows, tables[0])] if rows.peers else []
     return "\n\n".join(filter(None, parts))
+
+
+def image_section(sheet):
+    """Real, hard and large images, each beside whichever peers take it."""
+    rows = {}
+    for row in sheet["label_images"]:
+        key = (row["image"], row["connectivity"])
+        rows.setdefault(key, {"row": row})[library(row["engine"])] = row["ms"]
+    names = list(dict.fromkeys(name for each in rows.values() for name in each if name not in ("row", "nearfield")))
+    titles = ["image", "cells", "neighbours", "components", "nearfield ms"]
+    for name in names:
+        titles += [f"{name} ms", f"vs {name}"]
+    lines, found = [], {name: [] for name in names}
+    for (_, connectivity), each in rows.items():
+        row, ours = each["row"], each["nearfield"]
+        line = [row["text"], "x".join(map(str, row["shape"])), str(connectivity), str(row["components"]), number(ours)]
+        for name in names:
+            theirs = each.get(name)
+            line += [number(theirs), f"{theirs / ours:.1f}x"] if theirs else ["", ""]
+            found[name] += [theirs / ours] if theirs else []
+        lines.append(line)
+    said = "; ".join(f"{name}: {mean_and_least(ratios)}" for name, ratios in found.items())
+    peers = dict.fromkeys(row["engine"] for row in sheet["label_images"] if row["engine"] != "nearfield")
+    text = f"{sheet['device']} ({sheet['details']}), nearfield {sheet['version']}, {sheet['date']}. Milliseconds of processor "
+    text += f"time, the best of up to 21 runs. Peers: {', '.join(peers)}. Times faster, geometric mean: {said}."
+    return "\n\n".join([text, table(titles, lines)])

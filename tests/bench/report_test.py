@@ -115,6 +115,16 @@ class Report(unittest.TestCase):
         lines = roofline_picture(rows).count("<polyline")
         self.assertEqual(lines, 4 * 6)
 
+    def test_images_have_peers_where_they_take_them(self):
+        row = {"image": "a", "text": "an a", "shape": [4, 5], "connectivity": 8, "components": 3}
+        rows = [row | {"engine": "nearfield", "ms": 2.0}, row | {"engine": "OpenCV 5", "ms": 3.0}]
+        rows += [row | {"engine": "nearfield", "connectivity": 4, "ms": 2.0}]
+        sheet = HEAD | {"place": "host", "label_images": rows}
+        text = dict(report.sections(self.folder(sheet)))["labels images"]
+        self.assertIn("OpenCV: 1.5 (least 1.5, of 1)", text)
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "an a" in line]
+        self.assertEqual([line[-2:] for line in lines], [["3.000", "1.5x"], ["", ""]])
+
     def test_the_pages_have_a_place_for_every_section(self):
         page = report.PAGE.read_text()
         for marker, text in report.sections(Folder(RESULTS)):
