@@ -121,7 +121,7 @@ std::string processor();
 /// Adds a result and prints its line.
 void report(session& s, const result& r);
 void print_header(const session& s);
-void write_json(const session& s, const std::string& path);
+void write_json(const session& s, const std::string& path, const char* rows = "results");
 
 /// "512x512", with the picture's name before it where the image is not random.
 std::string image_name(const std::string& data, const shape_t& shape);

@@ -58,21 +58,6 @@ std::vector<float> real_values(std::int64_t cells) {
 
 namespace {
 
-void write(const session& s, const std::string& path) {
-    nlohmann::ordered_json j = head_of(s);
-    j["components"] = nlohmann::ordered_json::array();
-    for (const result& r : s.results)
-        j["components"].push_back({{"engine", "nearfield"},
-                                   {"data", r.data},
-                                   {"shape", r.shape},
-                                   {"density", r.density},
-                                   {"field", r.field},
-                                   {"threads", r.threads},
-                                   {"ms", r.ms},
-                                   {"runs", r.runs}});
-    write_file(path, j);
-}
-
 session measure_components(const component_request& wanted) {
     session s;
     s.place = "host", s.device = processor();
@@ -118,7 +103,7 @@ int components_main(int argc, char** argv) {
         if (side > 0) wanted.shapes.push_back({side, side, side});
     try {
         const session s = place == "host" ? measure_components(wanted) : measure_components_on_device(wanted);
-        if (!json.empty()) write(s, json);
+        if (!json.empty()) write_json(s, json, "components");
     } catch (const error& problem) {
         fmt::print(stderr, "bench_all components: {}\n", problem.what());
         return problem.code() == error_code::unsupported ? 77 : 1;

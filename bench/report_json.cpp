@@ -48,19 +48,19 @@ nlohmann::ordered_json head_of(const session& s) {
     return j;
 }
 
-void write_json(const session& s, const std::string& path) {
+void write_json(const session& s, const std::string& path, const char* rows) {
     nlohmann::ordered_json j = head_of(s);
-    j["results"] = nlohmann::ordered_json::array();
+    j[rows] = nlohmann::ordered_json::array();
     for (const result& r : s.results) {
-        j["results"].push_back({{"engine", "nearfield"},
-                                {"data", r.data},
-                                {"shape", r.shape},
-                                {"density", r.density},
-                                {"field", r.field},
-                                {"threads", r.threads},
-                                {"ms", r.ms},
-                                {"runs", r.runs}});
-        if (!r.simd.empty()) j["results"].back()["simd"] = r.simd;
+        j[rows].push_back({{"engine", "nearfield"},
+                           {"data", r.data},
+                           {"shape", r.shape},
+                           {"density", r.density},
+                           {"field", r.field},
+                           {"threads", r.threads},
+                           {"ms", r.ms},
+                           {"runs", r.runs}});
+        if (!r.simd.empty()) j[rows].back()["simd"] = r.simd;
     }
     write_file(path, j);
 }

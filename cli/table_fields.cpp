@@ -68,15 +68,7 @@ const rows distance_rows{
     plan_row,
     picture,
     {"--isolines", "LIST", "lines of equal distance in the picture: 5,10,20 or auto or none", &a::isolines},
-    {"--numbers", "", "write the values into the cells of the picture; for small images", &a::numbers},
-    picture_size,
-    slice,
-    threshold,
-    channel,
-    device,
-    threads,
-    json,
-    quiet};
+    {"--numbers", "", "write the values into the cells of the picture; for small images", &a::numbers}};
 
 option optional_inputs(const std::string& what) {
     option row = inputs(what);
@@ -114,15 +106,7 @@ const rows voronoi_rows{
     coordinates_row,
     trust_row,
     plan_row,
-    picture,
-    picture_size,
-    slice,
-    threshold,
-    channel,
-    device,
-    threads,
-    json,
-    quiet};
+    picture};
 
 const rows bench_rows{
     {"INPUT", "INPUT", "image or volume to read; without it a sample is made", &a::input, {}, false, true},
@@ -164,7 +148,7 @@ verb distance_row() {
         "Reads an image or a volume and writes, for every cell, how far the nearest site is. A site is a cell whose "
         "value is zero, unless --sites says otherwise. Distances are in units of the spacing, and exact. Without any "
         "site every distance is +inf. docs/semantics.md says what each option means, with pictures.",
-        distance_rows,
+        and_the_usual(distance_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
         "nearfield distance blobs.png -o distance.npy --picture distance.png --isolines auto\n"
         "nearfield distance blobs.png -o signed.npy --signed inside --half-cell --max-distance 20",
@@ -180,7 +164,7 @@ verb voronoi_row() {
         "coordinate along the last axis is taken, then along the axis before it, and so on, as SciPy does. Without "
         "any site every index is -1 and every label 0. A picture colours whole label regions where the seeds carry "
         "labels, else connected groups of sites.",
-        voronoi_rows,
+        and_the_usual(voronoi_rows),
         "nearfield sample random -o seeds.npy --size 200x300 --density 0.002\n"
         "nearfield voronoi seeds.npy -o nearest.npy --picture voronoi.png\n"
         "nearfield voronoi seeds.npy --labels grown.npy --max-distance 10\n"

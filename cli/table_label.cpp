@@ -85,15 +85,7 @@ const std::vector<option> label_rows{
     {"--no-masters", "", "of propagation: do not ask the cell that a label addresses", &a::no_masters},
     {"--most-rounds", "N", "of propagation: an error, and no labels, where these are not enough (default no limit)",
      &a::most_rounds},
-    cell,
-    picture_size,
-    slice,
-    threshold,
-    channel,
-    device,
-    threads,
-    json,
-    quiet};
+    cell};
 
 }  // namespace
 
@@ -105,7 +97,7 @@ verb label_row() {
             "that a filter drops become background before the rest is numbered. A picture gives each component a "
             "colour unlike its neighbours'. Without -o, --picture and --stats it says how many components there are. "
             "docs/labels.md shows what can be done with it.",
-            label_rows,
+            and_the_usual(label_rows),
             "nearfield sample blobs -o blobs.png --size 256x256\n"
             "nearfield label blobs.png -o labels.npy --picture labels.png --stats components.csv\n"
             "nearfield label blobs.png --picture largest.png --connectivity 8 --min-size 20 --clear-border --largest 5",

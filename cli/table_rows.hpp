@@ -114,5 +114,12 @@ inline option any_sites(const std::string& otherwise) {
         {"zero", "nonzero", "other-labels"}};
 }
 
+/// Behind a verb's own rows: how pictures are drawn, how the input is read, where it runs, what is said.
+inline std::vector<option> and_the_usual(std::vector<option> rows) {
+    for (const option* each : {&picture_size, &slice, &threshold, &channel, &device, &threads, &json, &quiet})
+        rows.push_back(*each);
+    return rows;
+}
+
 }  // namespace rows_shared
 }  // namespace nearfield::cli

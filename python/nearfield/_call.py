@@ -38,15 +38,7 @@ def compute(
         from nearfield import _jax
 
         return _jax.compute(image, request, given, name, weights, device, threads, tell)
-    framework = framework_of(image)
-    array = framework.array(name, image)
-    place = framework.place(array)
-    shape = framework.shape(array)
-    check_axes(name, len(shape))
-    out = [
-        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
-        for field, dtype in request.fields
-    ]
+    framework, array, place, out = taken(image, request, given, name)
     weighed = None if weights is None else _at(place, "weights", weights)
     ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
@@ -61,6 +53,20 @@ def compute(
         else:
             _core.run_on_stream(seen, described, request.options(), scales, place.ordinal, place.stream)
     return out
+
+
+def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tuple[Framework, Any, Place, list[Any]]:
+    """The image as its framework has it, where it is, and the arrays to be filled."""
+    framework = framework_of(image)
+    array = framework.array(name, image)
+    place = framework.place(array)
+    shape = framework.shape(array)
+    check_axes(name, len(shape))
+    out = [
+        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
+        for field, dtype in request.fields
+    ]
+    return framework, array, place, out
 
 
 @contextmanager

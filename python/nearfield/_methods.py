@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, check_axes, framework_of
-from nearfield._call import _described, _output, arguments_named, as_numpy, target
+from nearfield._arrays import NUMPY, framework_of
+from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Request, Spacing, max_distance_of, spacing_of, threads_of
 
@@ -78,15 +78,7 @@ def compute_by_method(
         from nearfield import _jax
 
         return _jax.compute_by_method(image, request, given, method, name, device, threads, progress)
-    framework = framework_of(image)
-    array = framework.array(name, image)
-    place = framework.place(array)
-    shape = framework.shape(array)
-    check_axes(name, len(shape))
-    out = [
-        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
-        for field, dtype in request.fields
-    ]
+    framework, array, place, out = taken(image, request, given, name)
     ordinal = target(device, place, name)
     with arguments_named(name):
         if ordinal < 0:
