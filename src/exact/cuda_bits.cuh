@@ -224,6 +224,9 @@ struct tile_counts {
     std::uint32_t* marks = nullptr;  ///< a number an image; null where nobody marks them
 };
 
+/// How a line's cells are read: bytes by 16 or wherever they lie, or wider cells.
+enum class cells_by : std::uint8_t { sixteens, bytes, wide };
+
 /// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
 /// columns_log is 5, one line or a stretch of one.
 struct pack_shape {
@@ -233,7 +236,7 @@ struct pack_shape {
 /// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
 /// that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from the warp that
 /// reads it to those that write its columns.
-template <bool Sixteens, bool SeveralLines>
+template <cells_by Read, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
                const tile_counts counts) {
@@ -256,10 +259,12 @@ __global__ void __launch_bounds__(pack_threads)
         const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
         const auto cells =
             static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
-        const std::uint8_t* const from = image.data + line * image.length + start;
-        const std::uint32_t word =
-            Sixteens ? word_by_sixteen(reinterpret_cast<const uint4*>(from), cells, image.zero_is_site)
-                     : word_anywhere(image, from, cells);
+        const std::int64_t first = line * image.length + start;
+        const std::uint8_t* const from = image.data + first;
+        std::uint32_t word;
+        if constexpr (Read == cells_by::wide) word = word_of_wide(image, first, cells);
+        else if constexpr (Read == cells_by::bytes) word = word_anywhere(image, from, cells);
+        else word = word_by_sixteen(reinterpret_cast<const uint4*>(from), cells, image.zero_is_site);
         const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
         const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
                             filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;

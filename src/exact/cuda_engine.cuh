@@ -74,7 +74,8 @@ private:
     // ---- memory ----------------------------------------------------------------------------------------------------
 
     void reserve() {
-        plain_image_ = size_of(image_.type) == 1 && is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
+        plain_image_ = (size_of(image_.type) == 1 || words_ || site_words_ || real_words_) &&
+                       is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
@@ -211,7 +212,7 @@ private:
 
     site_bytes sites_of_image() {
         site_bytes image;
-        image.data = plain_image_ ? static_cast<const std::uint8_t*>(image_.data) : image_as_bytes();
+        image.read(plain_image_ ? image_.data : image_as_bytes(), plain_image_ ? image_.type : dtype::uint8);
         image.zero_is_site = rule_ == sites::zero;
         image.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         image.lines = p_.cells / image.length;

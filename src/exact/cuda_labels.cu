@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/lines.hpp"
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_common.cuh"
 
 namespace nearfield::exact {
@@ -104,7 +105,8 @@ labels_by_index::labels_by_index(const device& on, const plan& p, const arrays<d
     } else if (!is_contiguous(p, out_.index)) {
         return;
     }
-    if (size_of(a.image.type) > 1) {
+    // What packs lines reads cells of any width.
+    if (size_of(a.image.type) > 1 && !site_words_fit(p)) {
         image_.type = dtype::uint8;
         bytes_ = memory_.reserve<std::uint8_t>(p.cells);
     }
@@ -115,7 +117,7 @@ labels_by_index::labels_by_index(const device& on, const plan& p, const arrays<d
 void labels_by_index::begin() {
     memory_.allocate();
     if (own_index_) out_.index.data = memory_.get<std::byte>(index_);
-    if (size_of(a_.image.type) == 1) return;
+    if (size_of(image_.type) == size_of(a_.image.type)) return;
     auto* const bytes = memory_.get<std::uint8_t>(bytes_);
     image_.data = bytes;
     with_bits(size_of(a_.image.type), [&]<class Bits>(Bits) {

@@ -25,9 +25,10 @@ inline pack_shape shape_for(const packed_lines& lines) {
 inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
                  const tile_counts& counts) {
     const dim3 threads(cuda::warp, pack_lines_a_block);
-    const bool sixteens = image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+    const bool wide = image.cell_bytes > 1,
+               sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
     const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
-    if (lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
+    if (!wide && lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
         // With the cells before the first line that share its sixteen, as many bits as there are loads for.
         const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
         const auto block_lines =
@@ -36,9 +37,10 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
                                 image, block_lines, lines, few, counts);
         return;
     }
-    const auto kernel = !sixteens                ? pack_lines<false, false>
-                        : shape.columns_log == 5 ? pack_lines<true, false>
-                                                 : pack_lines<true, true>;
+    const auto kernel = wide                     ? pack_lines<cells_by::wide, false>
+                        : !sixteens              ? pack_lines<cells_by::bytes, false>
+                        : shape.columns_log == 5 ? pack_lines<cells_by::sixteens, false>
+                                                 : pack_lines<cells_by::sixteens, true>;
     cuda::launch_overlapped(
         on, kernel, lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
         threads, 0, image, shape, lines, few, counts);

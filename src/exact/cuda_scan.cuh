@@ -24,6 +24,13 @@ struct site_bytes {
     std::int64_t length = 1;  ///< of a line
     std::int64_t lines = 1;
     std::int64_t stretches = 1;  ///< of 1024 cells, in a line
+    int cell_bytes = 1;          ///< more only for what packs lines
+    bool floating = false;       ///< of such cells the sign does not count
+
+    void read(const void* cells, dtype type) {
+        data = static_cast<const std::uint8_t*>(cells);
+        cell_bytes = static_cast<int>(size_of(type)), floating = type >= dtype::float16;
+    }
 
     /// Bit i of lane l: cell 32 * l + i of the stretch is a site. All lanes of the warp take part.
     __device__ std::uint32_t word(std::int64_t line, std::int64_t stretch) const {
@@ -42,6 +49,28 @@ struct site_bytes {
         return mine;
     }
 };
+
+/// Bit i of lane l of up to 1024 wider cells: a lane a cell of each word in turn.
+template <class Bits>
+__device__ std::uint32_t word_by_cells(const site_bytes& image, std::int64_t first, int cells) {
+    const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
+    const Bits* const from = reinterpret_cast<const Bits*>(image.data) + first;
+    const int lane = threadIdx.x;
+    std::uint32_t mine = 0;
+#pragma unroll 8
+    for (int w = 0; w < (cells + cuda::warp - 1) / cuda::warp; ++w) {
+        const int at = w * cuda::warp + lane;
+        const bool site = at < cells && ((__ldcs(from + at) & keep) == 0) == image.zero_is_site;
+        const std::uint32_t bits = __ballot_sync(cuda::every_lane, site);
+        if (lane == w) mine = bits;
+    }
+    return mine;
+}
+__device__ inline std::uint32_t word_of_wide(const site_bytes& image, std::int64_t first, int cells) {
+    if (image.cell_bytes == 2) return word_by_cells<std::uint16_t>(image, first, cells);
+    if (image.cell_bytes == 4) return word_by_cells<std::uint32_t>(image, first, cells);
+    return word_by_cells<unsigned long long>(image, first, cells);
+}
 
 /// Largest site up to this lane, or smallest from this lane on, among per-lane positions.
 __device__ inline std::int32_t last_up_to(std::int32_t position) {
