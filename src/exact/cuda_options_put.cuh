@@ -2,7 +2,7 @@
 // distances, with a sign or without, and the trust mask. Others are made from its states.
 #pragma once
 
-#include "exact/cuda_options_tile.cuh"
+#include "exact/cuda_options_lines.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -55,13 +55,25 @@ struct tile_fields {
     float* distance = nullptr;  ///< null is not wanted
     trust trusted;
     const std::uint32_t* zeros = nullptr;  ///< of a sign: which cells are zero
-    float sign_of_zero = 1, sign_of_others = 1;
+    bool zeros_are_minus = false;          ///< or the others
     int saturated = 0, beside = 0;
     float factor = 1;
     bool small = true;  ///< values are below 2^23, and `unit` is known
     float unit = 1;     ///< of roots, where that is a power of two
     double unit2 = 1;   ///< what values are counted in
 
+    /// Of a value.
+    [[nodiscard]] __device__ float distance_of(std::uint32_t bits) const {
+        return distance_of(__uint_as_float(0x4b000000u | bits) - 8388608.0f);
+    }
+
+private:
+    /// Of a value as a float that holds it.
+    [[nodiscard]] __device__ float distance_of(float value) const {
+        value = fminf(value, static_cast<float>(beside));
+        const float distance = root(value);
+        return value < static_cast<float>(saturated) ? distance : __int_as_float(0x7f800000);
+    }
     [[nodiscard]] __device__ float root(float value) const {
         if (small) return root_of_whole(value * factor) * unit;
         return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * static_cast<double>(factor) * unit2));
@@ -69,11 +81,14 @@ struct tile_fields {
 };
 
 /// The fields of a lane's column of a tile.
+template <int LaneRows>
 class column_fields {
 public:
-    __device__ column_fields(const tile_fields& to, const step_pass& g, const step_place& place, int lane)
-        : to_(to),
-          place_(place),
+    __device__ column_fields(const step_tile<LaneRows>& t, const tile_fields& to, const step_pass& g,
+                             const step_place& place, int lane)
+        : t_(t),
+          to_(to),
+          top_(place.first_row),
           inner_(static_cast<std::int32_t>(g.lines_between * g.length)),
           lane_(lane),
           first_(place.first_line * g.length + place.word * cuda::warp + lane) {
@@ -81,108 +96,171 @@ public:
             nearest_end_ = to.trusted.nearest(place.first_line, place.word * cuda::warp + lane);
     }
 
-    /// Of a value as a float that holds it. Without a sign, and nothing but distances.
-    __device__ void put_distance(int q, float value) const {
-        value = fminf(value, static_cast<float>(to_.beside));
-        const float root = to_.root(value);
-        to_.distance[cell(q)] = value < static_cast<float>(to_.saturated) ? root : __int_as_float(0x7f800000);
-    }
+    /// Of a row of the tile. Without a sign, and nothing but distances.
+    __device__ void put_distance(int row, float distance) const { to_.distance[cell(row)] = distance; }
 
     /// With a sign.
-    __device__ void put_signed(int q, float value) const {
-        value = fminf(value, static_cast<float>(to_.beside));
-        const float root = value < static_cast<float>(to_.saturated) ? to_.root(value) : __int_as_float(0x7f800000);
-        const bool zero = to_.zeros[place_.word_at(q)] >> lane_ & 1;
-        to_.distance[cell(q)] = root * (zero ? to_.sign_of_zero : to_.sign_of_others);
+    __device__ void put_signed(int row, float distance) const {
+        const std::uint32_t minus = t_.minus(row) << (cuda::warp - 1 - lane_) & 0x80000000u;
+        to_.distance[cell(row)] = __uint_as_float(__float_as_uint(distance) ^ minus);
     }
 
-    __device__ void put(int q, float value) const {
-        value = fminf(value, static_cast<float>(to_.beside));
-        if (to_.distance != nullptr) {
-            float distance = to_.root(value);
-            if (!(value < static_cast<float>(to_.saturated))) distance = __int_as_float(0x7f800000);
-            if (to_.zeros != nullptr)
-                distance *= to_.zeros[place_.word_at(q)] >> lane_ & 1 ? to_.sign_of_zero : to_.sign_of_others;
-            to_.distance[cell(q)] = distance;
-        }
+    /// Of a value.
+    __device__ void put(int row, std::uint32_t value, float distance) const {
+        if (to_.distance != nullptr && to_.zeros != nullptr) put_signed(row, distance);
+        else if (to_.distance != nullptr) put_distance(row, distance);
         if (to_.trusted.to == nullptr) return;
         const trust& by = to_.trusted;
-        const int end = by.along.weight > 0 ? min(nearest_end_, by.cost(by.along, q)) : nearest_end_;
-        by.to[cell(q)] = by.of(static_cast<float>(end), value);
+        const int end = by.along.weight > 0 ? min(nearest_end_, by.cost(by.along, top_ + row)) : nearest_end_;
+        by.to[cell(row)] = by.of(static_cast<float>(end), static_cast<float>(min(static_cast<int>(value), to_.beside)));
     }
 
 private:
-    [[nodiscard]] __device__ std::int64_t cell(int q) const { return first_ + static_cast<std::int64_t>(q) * inner_; }
+    [[nodiscard]] __device__ std::int64_t cell(int row) const {
+        return first_ + static_cast<std::int64_t>(top_ + row) * inner_;
+    }
 
+    const step_tile<LaneRows>& t_;
     const tile_fields& to_;
-    const step_place& place_;
+    int top_;
     std::int32_t inner_;
     int lane_, nearest_end_ = 0;
     std::int64_t first_;
 };
 
-/// A lane a column: 32 neighbouring cells of a row at a time. `put(q, value)` has the value as a float.
+/// A lane a column: 32 neighbouring cells of a row at a time.
 template <int Unrolled, int LaneRows, class Put>
 __device__ void each_owned(const step_tile<LaneRows>& t, const step_place& place, int lane, const Put& put) {
+    constexpr int half = t.half, warps = step_warps<LaneRows>;
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, both = min(place.end - half, half);
+    // Rows of the low halves, then those of the high ones; both at once where both are owed.
+    int pair = place.from + warp;
 #pragma unroll Unrolled
-    for (int pair = static_cast<int>(threadIdx.x) / cuda::warp; pair < t.half; pair += step_warps<LaneRows>) {
+    for (; pair < both; pair += warps) {
         const std::uint32_t two = t.word(pair, lane);
-        if (place.owns(pair)) put(place.first_row + pair, whole_half<false, 0>(two));
-        if (place.owns(pair + t.half)) put(place.first_row + pair + t.half, whole_half<true, 0>(two));
+        put(pair, two & 0xffff);
+        put(pair + half, two >> 16);
     }
+    for (; pair < min(place.end, half); pair += warps) put(pair, t.word(pair, lane) & 0xffff);
+    for (int row = max(place.from - half, 0) + warp; row < min(place.from, place.end - half); row += warps)
+        put(row + half, t.word(row, lane) >> 16);
 }
 
+/// To be called before put_fields and a barrier, by all threads of a block.
 template <int LaneRows>
-__device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
+__device__ void fill_minus(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
                            const tile_fields& to) {
+    if (to.zeros == nullptr) return;
+    const std::uint32_t flip = to.zeros_are_minus ? 0 : ~0u;
+    for (int row = static_cast<int>(threadIdx.x); row < 2 * t.half; row += step_threads<LaneRows>)
+        if (const int q = place.row(g, row); q >= 0) t.minus(row) = to.zeros[place.word_at(q)] ^ flip;
+}
+
+/// `distance_of(value)` as tile_fields has it.
+template <int LaneRows, class DistanceOf>
+__device__ void put_fields(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
+                           const tile_fields& to, const DistanceOf& distance_of) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     if (lane >= place.columns(g)) return;
-    const column_fields column(to, g, place, lane);
-    const bool roots_alone = to.distance != nullptr && to.trusted.to == nullptr && to.small;
-    if (roots_alone && to.zeros != nullptr)
-        each_owned<4>(t, place, lane, [&](int q, float value) { column.put_signed(q, value); });
-    else if (roots_alone) each_owned<4>(t, place, lane, [&](int q, float value) { column.put_distance(q, value); });
-    else each_owned<2>(t, place, lane, [&](int q, float value) { column.put(q, value); });
+    const column_fields<LaneRows> column(t, to, g, place, lane);
+    const bool alone = to.distance != nullptr && to.trusted.to == nullptr;
+    if (alone && to.zeros != nullptr)
+        each_owned<4>(t, place, lane,
+                      [&](int row, std::uint32_t value) { column.put_signed(row, distance_of(value)); });
+    else if (alone)
+        each_owned<4>(t, place, lane,
+                      [&](int row, std::uint32_t value) { column.put_distance(row, distance_of(value)); });
+    else
+        each_owned<2>(t, place, lane,
+                      [&](int row, std::uint32_t value) { column.put(row, value, distance_of(value)); });
 }
+
+/// The tiles of a pass that half precision leaves.
+struct left_tiles {
+    std::int32_t* count = nullptr;  ///< 0 at first
+    std::int32_t* tiles = nullptr;
+};
 
 /// Where a pass reads and writes.
 struct step_io {
-    const tile_word* words = nullptr;      ///< of the first pass
+    bit_lines lines;                       ///< of the first pass
     const std::uint32_t* zeros = nullptr;  ///< cells that are sites for all
-    bool changes = false;
-    const std::uint16_t* from = nullptr;  ///< of later passes
-    std::uint16_t* to = nullptr;          ///< null: fields are written
-    std::int32_t* refused = nullptr;      ///< of the last pass, where it may refuse
+    const std::uint16_t* from = nullptr;   ///< of later passes; null in the first
+    std::uint16_t* to = nullptr;           ///< null: fields are written
+    std::int32_t* refused = nullptr;       ///< of the last pass, where it may refuse
+    left_tiles left;
     tile_fields fields;
 };
 
-/// A block a tile: 32 columns of a line or of a window of it. `last` says what distances along the last axis cost.
+/// From the words or states to finished values; the largest one that is owed of the lines that the calling warp had.
+template <int LaneRows, bool Quick, class Costs>
+__device__ int finish_values(const step_tile<LaneRows>& t, const step_pass& g, const Costs& last,
+                             const step_place& place, const step_io& io) {
+    if (io.from != nullptr && place.flagged) fill_from_states<LaneRows, true, Quick>(t, g, place, io.from);
+    else if (io.from != nullptr) fill_from_states<LaneRows, false, Quick>(t, g, place, io.from);
+    else if (io.lines.changes) fill_from_bits<LaneRows, true, Quick>(t, g, last, place, io.lines, io.zeros);
+    else fill_from_bits<LaneRows, false, Quick>(t, g, last, place, io.lines, io.zeros);
+    __syncthreads();
+    return step_lines<Quick>(t, g, place);
+}
+
+/// What a filled tile becomes.
+template <int LaneRows, class DistanceOf>
+__device__ void put_tile(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place, const step_io& io,
+                         const DistanceOf& distance_of) {
+    if (io.to != nullptr) put_states(t, place, io.to);
+    else put_fields(t, g, place, io.fields, distance_of);
+}
+
+/// A block a tile: 32 columns of a line or of a window of it. `last` says what distances along the last axis cost. Tiles that
+/// half precision does not suffice for go on a list.
+template <int LaneRows>
+__global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
+    step_tiles_quickly(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,
+                       const __grid_constant__ step_io io) {
+    extern __shared__ std::uint32_t step_words[];
+    cuda::wait_for_kernel_before();
+    const step_tile<LaneRows> t{step_words};
+    const step_place place(g, blockIdx.x, 0);
+    if constexpr (t.has_roots)
+        if (io.to == nullptr)
+            for (int i = static_cast<int>(threadIdx.x); i <= g.quick; i += step_threads<LaneRows>)
+                t.roots()[i] = io.fields.distance_of(static_cast<std::uint32_t>(i));
+    if (io.to == nullptr) fill_minus(t, g, place, io.fields);
+    const int most = finish_values<LaneRows, true>(t, g, last.quickly, place, io);
+    if (__syncthreads_or(g.quick_may_fail() && most >= g.quick)) {
+        if (threadIdx.x == 0) io.left.tiles[atomicAdd(io.left.count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        return;
+    }
+    put_tile(t, g, place, io, [&](std::uint32_t value) {
+        if constexpr (t.has_roots) return t.roots()[value];
+        else return io.fields.distance_of(value);
+    });
+}
+
+/// What that leaves, a block one tile after another; a tile of the list may be several here, since more rows beside it count.
 template <int LaneRows>
 __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     step_tiles(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,
                const __grid_constant__ step_io io) {
     extern __shared__ std::uint32_t step_words[];
     cuda::wait_for_kernel_before();
-    // Refused already: what is written here will be written again.
-    if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
     const step_tile<LaneRows> t{step_words};
-    const step_place place(g);
-    if (io.words == nullptr && g.has_flags()) fill_from_states<LaneRows, true>(t, g, place, io.from);
-    else if (io.words == nullptr) fill_from_states<LaneRows, false>(t, g, place, io.from);
-    else if (io.changes) fill_from_bits<LaneRows, true>(t, g, last, place, io.words, io.zeros);
-    else fill_from_bits<LaneRows, false>(t, g, last, place, io.words, io.zeros);
-    __syncthreads();
-    const int most = step_lines(t, g, place);
-    if (io.refused != nullptr) {
-        const bool refuses = min(most, io.fields.beside) >= g.saturated;
+    const int count = *io.left.count * g.parts;
+    for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
+        // Refused already: what is written here will be written again.
+        if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
+        __syncthreads();
+        const step_place place(g, io.left.tiles[nth / g.parts], nth % g.parts);
+        if (io.to == nullptr) fill_minus(t, g, place, io.fields);
+        const int most = finish_values<LaneRows, false>(t, g, last, place, io);
+        const bool refuses = io.refused != nullptr && min(most, io.fields.beside) >= g.saturated;
         if (__syncthreads_or(refuses)) {
             if (threadIdx.x == 0) *io.refused = 1;
             return;
         }
+        put_tile(t, g, place, io, [&](std::uint32_t value) { return io.fields.distance_of(value); });
     }
-    __syncthreads();
-    if (io.to != nullptr) put_states(t, place, io.to);
-    else put_fields(t, g, place, io.fields);
 }
 
 }  // namespace

@@ -9,9 +9,15 @@
 // - Values of `saturated` and more are not told apart. A sum with one of them is one of them too, so values below are
 //   exact. Where one is left at the end that could be a distance, the call is refused: the engine without tiles, which
 //   waits behind a gate, then does it all.
+// - Values below `quick` are first looked for by sums in half precision: the bits of its smallest numbers are the integers
+//   from 0 to 2047, and sums of them are those of the integers. Sums then go to another unit than minima. A tile that has a
+//   larger value is done again in integers.
 // - Long lines go in windows of rows, each with as many rows beside it as there are steps at most; before and after a
 //   periodic line lies the line again.
 #pragma once
+
+#include <algorithm>
+#include <bit>
 
 #include "exact/cuda_options_words.cuh"
 
@@ -24,7 +30,47 @@ template <int LaneRows>
 inline constexpr int step_threads = step_warps<LaneRows> * cuda::warp;
 template <int LaneRows>
 inline constexpr int step_blocks = 32 / step_warps<LaneRows>;  // on a multiprocessor, for 64 registers a thread
-constexpr std::uint32_t flag_of_row = 0x8000;                  // of a word's half: next to another class
+constexpr int most_quick = 2047;
+constexpr std::uint32_t flag_of_row = 0x8000;  // of a word's half: next to another class
+
+/// Bits of a whole number up to 2047 in half precision.
+constexpr std::uint32_t half_of(int n) {
+    const int log = std::bit_width(static_cast<unsigned>(n)) - 1;
+    return n == 0 ? 0 : static_cast<std::uint32_t>((15 + log) << 10 | ((n << (10 - log)) & 0x3ff));
+}
+static_assert(half_of(1) == half_1 && half_of(2) == half_2 && half_of(1024) == half_1024 && half_of(2047) == 0x67ff);
+
+__device__ inline __half2 as_halves(std::uint32_t bits) {
+    __half2 halves;
+    memcpy(&halves, &bits, sizeof(halves));
+    return halves;
+}
+
+/// What cells along an axis cost, for the quick way: cells, in units of 2^-12, times their cost, in the same, are that many
+/// times 2^-24, the smallest number that there is. Products of 2048 and more may be rounded.
+struct quick_costs {
+    static constexpr std::uint32_t quarter =
+        0x3400;  // the half 1/4: counts below 1024 added to its bits are such units
+    static constexpr std::uint32_t minus_unit = 0x8c00;
+    std::uint32_t weight = 0, factor = 0, added = 0, most = 0;  // of both halves
+
+    quick_costs() = default;
+    quick_costs(int of_a_cell, bool half_cell, int end)
+        : weight(twice(half_of(std::min(of_a_cell, 2047)))),
+          factor(twice(half_cell ? half_2 : half_1)),
+          added(twice(half_cell ? minus_unit : 0)),
+          most(twice(static_cast<std::uint32_t>(end))) {}
+
+    /// Of two numbers of cells in a word's halves.
+    [[nodiscard]] __device__ std::uint32_t of_two(std::uint32_t cells) const {
+        const __half2 units = __hsub2(as_halves(cells + twice(quarter)), as_halves(twice(quarter)));
+        const __half2 reach = __hfma2_relu(units, as_halves(factor), as_halves(added)),
+                      cost = __hmul2(__hmul2(reach, as_halves(weight)), reach);
+        std::uint32_t bits;
+        memcpy(&bits, &cost, sizeof(bits));
+        return __vminu2(bits, most);
+    }
+};
 
 /// The pass along one axis. Words and states are those of lines of the last axis, one line after another.
 struct step_pass {
@@ -33,16 +79,18 @@ struct step_pass {
     std::int64_t length = 1;         ///< cells of a line
     int rows = 1;
     int own = 1, halo = 0, windows = 1;  ///< rows of a window, and beside it on either side
+    int parts = 1;                       ///< tiles of a window
     int weight = 1;
     bool half_cell = false, periodic = false, closed = false;
     bool cyclic = false;                     ///< the line is periodic, and the tile is the line
     int saturated = 0;                       ///< values from here on are not told apart
     int far = 1;                             ///< so many cells cost that
     int most_steps = 0;                      ///< more would change nothing
+    int quick = 0, quick_steps = 0;          ///< the same of what is tried in half precision, at most 2047
+    quick_costs quickly;                     ///< of_two, there
     const std::uint32_t* classes = nullptr;  ///< changes along the axis; null: none
     bool differences = false;                ///< they are bits of zero cells; changes are where neighbours differ
 
-    [[nodiscard]] __device__ bool has_flags() const { return classes != nullptr || closed; }
     /// What so many cells add, at most `saturated`.
     [[nodiscard]] __device__ int cost(int cells) const {
         cells = min(cells, far);
@@ -50,13 +98,20 @@ struct step_pass {
         return min(reach * reach * weight, saturated);
     }
     /// Of two numbers of cells in a word's halves.
-    [[nodiscard]] __device__ std::uint32_t cost_of_two(std::uint32_t cells) const {
+    [[nodiscard]] __device__ std::uint32_t of_two(std::uint32_t cells) const {
         cells = __vminu2(cells, twice(static_cast<std::uint32_t>(far)));
         const std::uint32_t reach = half_cell ? 2 * cells - __vminu2(cells, twice(1)) : cells;
         const std::uint32_t low = reach & 0xffff, high = reach >> 16;
         const auto by = static_cast<std::uint32_t>(weight), most = static_cast<std::uint32_t>(saturated);
         return min(low * low * by, most) | min(high * high * by, most) << 16;
     }
+
+    template <bool Quick>
+    [[nodiscard]] __device__ int end() const {
+        return Quick ? quick : saturated;
+    }
+    /// Values of `quick` may be smaller than others that are not told apart from it.
+    [[nodiscard]] __device__ bool quick_may_fail() const { return quick < saturated; }
 };
 
 /// A block's tile: its columns are those of one word.
@@ -66,17 +121,22 @@ struct step_place {
     std::int32_t between_rows;  ///< words
     std::int32_t word;          ///< of a line
     int first_row;              ///< of the tile; the window begins `halo` after it
+    int rows;                   ///< of the tile
     int from, end;              ///< rows of the tile that it owes the line
+    bool flagged;               ///< rows may be next to another class or a closed border
 
-    __device__ explicit step_place(const step_pass& g) {
-        const std::int64_t rest = quotient(blockIdx.x, g.words), above = quotient(rest, g.lines_between),
+    __device__ step_place(const step_pass& g, std::int64_t tile, int part) {
+        const std::int64_t rest = quotient(tile, g.words), above = quotient(rest, g.lines_between),
                            outer = quotient(above, g.windows);
-        word = static_cast<std::int32_t>(blockIdx.x - rest * g.words);
+        word = static_cast<std::int32_t>(tile - rest * g.words);
         first_line = outer * g.rows * g.lines_between + rest - above * g.lines_between;
         first_word = first_line * g.words + word;
         between_rows = static_cast<std::int32_t>(g.lines_between * g.words);
-        first_row = static_cast<int>(above - outer * g.windows) * g.own - g.halo;
-        from = g.halo, end = min(g.halo + g.own, g.rows - first_row);
+        const int own = (g.own + g.parts - 1) / g.parts, top = part * own;
+        first_row = static_cast<int>(above - outer * g.windows) * g.own + top - g.halo;
+        rows = own + 2 * g.halo;
+        from = g.halo, end = min(g.halo + min(own, g.own - top), g.rows - first_row);
+        flagged = g.classes != nullptr || (g.closed && (first_row <= 0 || first_row + rows >= g.rows));
     }
     /// Number of the tile's word in row q.
     [[nodiscard]] __device__ std::int64_t word_at(int q) const {
@@ -93,12 +153,12 @@ struct step_place {
             if (q < 0) q += g.rows;
             else if (q >= g.rows && q < g.rows + g.halo) q -= g.rows;
         }
-        return of_tile < g.own + 2 * g.halo && q < g.rows ? q : -1;
+        return of_tile < rows && q < g.rows ? q : -1;
     }
     [[nodiscard]] __device__ bool owns(int of_tile) const { return of_tile >= from && of_tile < end; }
     /// Columns of row q that are next to another class or a closed border.
     [[nodiscard]] __device__ std::uint32_t flags(const step_pass& g, int q) const {
-        if (q < 0 || !g.has_flags()) return 0;
+        if (q < 0 || !flagged) return 0;
         std::uint32_t bits = g.closed && (q == 0 || q + 1 == g.rows) ? ~0u : 0;
         if (g.classes == nullptr) return bits;
         const int after = q + 1 < g.rows ? q + 1 : g.periodic ? 0 : -1;
@@ -116,8 +176,14 @@ template <int LaneRows>
 struct step_tile {
     static constexpr int half = cuda::warp * LaneRows;
     static constexpr int pitch = cuda::warp + 1;
-    static constexpr int words = half * pitch + cuda::warp;
+    // Distances of values below `quick` from a table where a block has cells enough to pay for it.
+    static constexpr bool has_roots = LaneRows >= 8;
+    static constexpr int words = half * pitch + cuda::warp + 2 * half + (has_roots ? most_quick + 1 : 0);
     std::uint32_t* at;
+
+    /// Which cells of a row get a minus.
+    __device__ std::uint32_t& minus(int row) const { return at[half * pitch + cuda::warp + row]; }
+    __device__ float* roots() const { return reinterpret_cast<float*>(at + half * pitch + cuda::warp + 2 * half); }
 
     // The lanes of a warp reach other banks whether they differ by a column, by a row or by LaneRows rows.
     __device__ std::uint32_t& word(int pair, int column) const {
@@ -149,8 +215,8 @@ struct row_bits {
 
 /// Squared distances along the last axis of two rows a and b: from left to right, then back. A change of class stands
 /// before its cell, so that the way back meets it one cell later, and either costs a cell more.
-template <int LaneRows, bool Changes>
-__device__ void fill_pair(const step_tile<LaneRows>& t, int pair, const step_pass& last, const row_bits& a,
+template <int LaneRows, bool Changes, class Costs>
+__device__ void fill_pair(const step_tile<LaneRows>& t, int pair, const Costs& last, const row_bits& a,
                           const row_bits& b) {
     const bit_limits ones(a.word.bits, b.word.bits);
     const std::uint32_t others[2] = {~__byte_perm(a.zeros, b.zeros, 0x5410), ~__byte_perm(a.zeros, b.zeros, 0x7632)};
@@ -169,24 +235,25 @@ __device__ void fill_pair(const step_tile<LaneRows>& t, int pair, const step_pas
         if constexpr (Changes) {
             const std::uint32_t near = __vminu2(__vminu2(distance, left) + twice(1), flags_of(others[i / 16], i % 16));
             distance = __viaddmin_u16x2(distance, twice(1), left);
-            t.word(pair, i) = last.cost_of_two(near) | flags_of(flags[i / 16], i % 16);
+            t.word(pair, i) = last.of_two(near) | flags_of(flags[i / 16], i % 16);
         } else {
             distance = __viaddmin_u16x2(distance, twice(1), left);
             // Without classes only a closed border has flags, which all columns share.
-            t.word(pair, i) = last.cost_of_two(distance) | flags_of(flags[0], 0);
+            t.word(pair, i) = last.of_two(distance) | flags_of(flags[0], 0);
         }
     }
 }
 
 /// A thread two rows. `last` says what distances along the last axis cost.
-template <int LaneRows, bool Changes>
-__device__ void fill_from_bits(const step_tile<LaneRows>& t, const step_pass& g, const step_pass& last,
-                               const step_place& place, const tile_word* words, const std::uint32_t* zeros) {
+template <int LaneRows, bool Changes, bool Quick, class Costs>
+__device__ void fill_from_bits(const step_tile<LaneRows>& t, const step_pass& g, const Costs& last,
+                               const step_place& place, const bit_lines& lines, const std::uint32_t* zeros) {
     for (int pair = static_cast<int>(threadIdx.x); pair < t.half; pair += step_threads<LaneRows>) {
         const auto bits_of = [&](int q) {
             row_bits bits{{0, twice(farthest_bit)}, 0, place.flags(g, q)};
             if (q >= 0) {
-                bits.word = words[place.word_at(q)];
+                const std::int64_t line = place.first_line + q * g.lines_between;
+                bits.word = Quick ? near_word_in(lines, line, place.word) : word_in(lines, line, place.word);
                 if (zeros != nullptr) bits.zeros = zeros[place.word_at(q)];
             }
             return bits;
@@ -198,11 +265,11 @@ __device__ void fill_from_bits(const step_tile<LaneRows>& t, const step_pass& g,
 constexpr int eight = 8;  // columns a thread, 16 bytes of states
 
 /// From what the pass before left.
-template <int LaneRows, bool Flags>
+template <int LaneRows, bool Flags, bool Quick>
 __device__ void fill_from_states(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
                                  const std::uint16_t* states) {
     const int part = static_cast<int>(threadIdx.x) % (cuda::warp / eight), column = eight * part;
-    const std::uint32_t none = twice(static_cast<std::uint32_t>(g.saturated));
+    const std::uint32_t none = twice(static_cast<std::uint32_t>(g.end<Quick>()));
     const auto* const from = reinterpret_cast<const uint4*>(states) + part;
 #pragma unroll 2
     for (int pair = static_cast<int>(threadIdx.x) / (cuda::warp / eight); pair < t.half;
@@ -211,150 +278,15 @@ __device__ void fill_from_states(const step_tile<LaneRows>& t, const step_pass& 
         uint4 a{none, none, none, none}, b = a;
         if (p >= 0) a = from[place.word_at(p) * (cuda::warp / eight)];
         if (q >= 0) b = from[place.word_at(q) * (cuda::warp / eight)];
+        const auto bounded = [&](std::uint32_t two) { return Quick ? __vminu2(two, none) : two; };
         std::uint32_t flags = 0;
         if constexpr (Flags) flags = (place.flags(g, p) >> column & 0xff) | (place.flags(g, q) >> column & 0xff) << 16;
         const auto put = [&](int i, std::uint32_t x, std::uint32_t y) {
-            t.word(pair, column + i) = __byte_perm(x, y, 0x5410) | (Flags ? flags_of(flags, i) : 0);
-            t.word(pair, column + i + 1) = __byte_perm(x, y, 0x7632) | (Flags ? flags_of(flags, i + 1) : 0);
+            t.word(pair, column + i) = bounded(__byte_perm(x, y, 0x5410)) | (Flags ? flags_of(flags, i) : 0);
+            t.word(pair, column + i + 1) = bounded(__byte_perm(x, y, 0x7632)) | (Flags ? flags_of(flags, i + 1) : 0);
         };
         put(0, a.x, b.x), put(2, a.y, b.y), put(4, a.z, b.z), put(6, a.w, b.w);
     }
-}
-
-/// A line in a warp's registers: lane l holds rows [l * n, l * n + n) in the low halves of n words, the rows `half`
-/// further on in the high ones.
-template <int LaneRows>
-class line_in_lanes {
-public:
-    __device__ line_in_lanes(const step_tile<LaneRows>& t, int column, const step_pass& g)
-        : lane_(static_cast<int>(threadIdx.x) % cuda::warp),
-          select_up_(lane_ != 0 ? 0x3210
-                     : g.cyclic ? 0x1032
-                                : 0x1054),
-          select_down_(lane_ != cuda::warp - 1 ? 0x3210
-                       : g.cyclic              ? 0x1032
-                                               : 0x5432),
-          none_(twice(static_cast<std::uint32_t>(g.saturated))) {
-#pragma unroll
-        for (int i = 0; i < LaneRows; ++i) {
-            const std::uint32_t two = t.word(lane_ * LaneRows + i, column);
-            flags_ |= (two >> 15 & twice(1)) << i;
-            v_[i] = two & twice(0x7fff);
-        }
-    }
-
-    /// `added` to either neighbour's value, in both halves; sums stay below 2^16.
-    __device__ void step(std::uint32_t added) {
-        const std::uint32_t up = __shfl_sync(cuda::every_lane, v_[LaneRows - 1], (lane_ + 31) % cuda::warp);
-        const std::uint32_t down = __shfl_sync(cuda::every_lane, v_[0], (lane_ + 1) % cuda::warp);
-        const std::uint32_t below = __byte_perm(down, none_, select_down_) + added;
-        std::uint32_t above = __byte_perm(up, none_, select_up_) + added;
-        std::uint32_t here = v_[0] + added;
-#pragma unroll
-        for (int i = 0; i < LaneRows; ++i) {
-            const std::uint32_t next = i + 1 < LaneRows ? v_[(i + 1) % LaneRows] + added : below;
-            v_[i] = __vimin3_u16x2(v_[i], above, next);
-            above = here, here = next;
-        }
-    }
-
-    /// Flagged rows get at most `value`.
-    __device__ void lower_flagged(std::uint32_t value) {
-#pragma unroll
-        for (int i = 0; i < LaneRows; ++i)
-            v_[i] = __vminu2(v_[i], twice(0xffff) - (flags_ >> i & twice(1)) * (0xffff - value));
-    }
-
-    /// Largest value of the rows of `counted`, bits as in flags.
-    [[nodiscard]] __device__ int largest(std::uint32_t counted) const {
-        std::uint32_t most = 0;
-        if (counted == ~0u) {
-#pragma unroll
-            for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v_[i]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v_[i] & (counted >> i & twice(1)) * 0xffff);
-        }
-        return static_cast<int>(__reduce_max_sync(cuda::every_lane, max(most & 0xffff, most >> 16)));
-    }
-
-    /// Values only fall: as long as their sum stays, nothing has changed.
-    [[nodiscard]] __device__ std::uint32_t sum() const {
-        std::uint32_t sum = 0;
-#pragma unroll
-        for (int i = 0; i < LaneRows; ++i) sum = __dp2a_lo(v_[i], 0x0101u, sum);
-        return sum;
-    }
-
-    __device__ void put(const step_tile<LaneRows>& t, int column) const {
-#pragma unroll
-        for (int i = 0; i < LaneRows; ++i) t.word(lane_ * LaneRows + i, column) = __vminu2(v_[i], none_);
-    }
-
-private:
-    int lane_, select_up_, select_down_;
-    std::uint32_t none_, flags_ = 0;
-    std::uint32_t v_[LaneRows];
-};
-
-constexpr int first_looks = 3, steps_a_look = 4;
-
-/// One line by one warp; the largest value of the rows of `counted`.
-template <int LaneRows>
-__device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pass& g, std::uint32_t counted) {
-    line_in_lanes<LaneRows> line(t, column, g);
-    const auto weight = static_cast<std::uint32_t>(g.weight);
-    std::uint32_t added = twice(weight);
-    const std::uint32_t more = twice((g.half_cell ? 8 : 2) * weight);
-    int k = 0, most = g.saturated;
-    if (g.most_steps > 0) {
-        line.step(added);
-        if (g.has_flags()) line.lower_flagged(weight);
-        added = twice((g.half_cell ? 8 : 3) * weight), k = 1;
-    }
-    std::uint32_t sum = ~0u;
-    for (int steps = min(first_looks, g.most_steps) - k;;) {
-        k += max(steps, 0);
-#pragma unroll 2
-        for (; steps > 0; --steps, added += more) line.step(added);
-        most = line.largest(counted);
-        // What is farther than k cells costs cost(k + 1) or more.
-        if (k == g.most_steps || most <= g.cost(k + 1)) break;
-        steps = 1;
-        // What is saturated may stay so: a step that changes nothing is followed by such steps only, since they cost
-        // more.
-        if (most == g.saturated) {
-            const std::uint32_t now = line.sum();
-            if (!__any_sync(cuda::every_lane, now != sum)) break;
-            sum = now;
-        }
-#pragma unroll
-        for (int i = 1; i < steps_a_look; ++i) steps += k + i < g.most_steps && g.cost(k + 1 + i) < most ? 1 : 0;
-    }
-    line.put(t, column);
-    return most;
-}
-
-/// Rows of the calling lane that the tile owes its lines, as bits; those that no lane has count as well.
-template <int LaneRows>
-__device__ std::uint32_t counted_rows(const step_place& place) {
-    const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
-    const auto bits = [&](int row) {
-        const int a = min(max(place.from - row, 0), LaneRows), b = min(max(place.end - row, 0), LaneRows);
-        return (~0u << a & ~(~0u << b) & 0xffffu) | (~0u << LaneRows & 0xffffu);
-    };
-    return bits(first) | bits(first + step_tile<LaneRows>::half) << 16;
-}
-
-/// All lines of a filled tile; the largest value that is owed of those that the calling warp had.
-template <int LaneRows>
-__device__ int step_lines(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place) {
-    const std::uint32_t counted = counted_rows<LaneRows>(place);
-    int most = 0;
-    for (int column = static_cast<int>(threadIdx.x) / cuda::warp; column < place.columns(g);
-         column += step_warps<LaneRows>)
-        most = max(most, step_line(t, column, g, counted));
-    return most;
 }
 
 /// State of a later pass.

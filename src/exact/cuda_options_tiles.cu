@@ -4,8 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "exact/cuda_options_cut.cuh"
 #include "exact/cuda_options_fields.cuh"
 #include "exact/cuda_options_put.cuh"
+#include "exact/cuda_options_sites.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -15,34 +17,16 @@ namespace {
 constexpr std::int64_t largest_saturated = 28672;
 // Steps along an axis. The engine behind costs as much as a few hundred.
 constexpr int most_steps_along = 64;
-// Rows of a tile; the longest lines take windows of so many, with what they need beside them.
-constexpr int largest_tile = 1024;
 // A grid whose lines waste more of their last words than this is not worth a large problem's while.
 constexpr double least_filled = 0.6;
 constexpr std::int64_t longest_line = std::int64_t{1} << 30;
 constexpr std::int64_t large_problem = std::int64_t{1} << 20;
+// Blocks for what half precision leaves: as many as run at a time on the largest GPUs.
+constexpr std::int64_t multiprocessors = 132;
 
-/// The least number of rows a lane, of those compiled, whose tile holds so many rows.
-int lane_rows_for(int rows) {
-    for (int lane_rows : {1, 2, 4, 8, 10})
-        if (rows <= 2 * cuda::warp * lane_rows) return lane_rows;
-    return 16;
-}
-
-template <class Body>
-void with_lane_rows(int lane_rows, const Body& body) {
-    switch (lane_rows) {
-        case 1: return body.template operator()<1>();
-        case 2: return body.template operator()<2>();
-        case 4: return body.template operator()<4>();
-        case 8: return body.template operator()<8>();
-        case 10: return body.template operator()<10>();
-        default: return body.template operator()<16>();
-    }
-}
-
-bool tiles_could_serve(const plan& p) {
-    if (p.numbers == tier::float64 || p.sites_wanted || p.weighted || p.rank - p.first_axis < 2) return false;
+/// `sites`: those wanted are found from the distances.
+bool tiles_could_serve(const plan& p, bool sites) {
+    if (p.numbers == tier::float64 || p.sites_wanted != sites || p.weighted || p.rank - p.first_axis < 2) return false;
     if (p.by == classes::values && p.rank - p.first_axis - 1 > most_other_axes) return false;
     const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)],
                        between = p.cells / p.size[static_cast<std::size_t>(p.first_axis)];
@@ -58,17 +42,19 @@ bool tiles_could_serve(const plan& p) {
 
 bool prefers_tiles(const plan& p) {
     const auto first = static_cast<std::size_t>(p.first_axis), end = static_cast<std::size_t>(p.rank);
-    return tiles_could_serve(p) &&
+    return tiles_could_serve(p, false) &&
            std::any_of(p.weight.begin() + first, p.weight.begin() + end, [](double w) { return w != 1; });
 }
 
 option_tiles::option_tiles(const option_call& call) : on_(call.on), call_(call), p_(call.p) {
-    if (call.list.size() > 1 || !tiles_could_serve(p_) || !choose_numbers()) return;
+    sites_ = finds_sites(call);
+    if (call.list.size() > 1 || !tiles_could_serve(p_, sites_) || !choose_numbers()) return;
     choose_saturated();
+    may_refuse_ |= sites_;
     words_of_line_ = blocks_for(size(p_.rank - 1), mark_bits);
     const fields<device>& out = call.out;
     const item& to = call.list[0];
-    put_fields_ = (!out.distance.wanted() || out.distance.type == dtype::float32) && !out.squared.wanted() &&
+    put_fields_ = !sites_ && (!out.distance.wanted() || out.distance.type == dtype::float32) && !out.squared.wanted() &&
                   has_contiguous_fields(p_, to) &&
                   (!out.trusted.wanted() || is_contiguous(p_.size.data(), to.trusted.step, p_.rank));
     serve_ = true;
@@ -137,8 +123,17 @@ option_tiles::windows option_tiles::windows_along(int axis) const {
     // A tile that is the line has its ends beside each other.
     if (rows <= largest_tile && (!axes_[axis].periodic || rows == 2 * cuda::warp * lane_rows))
         return {rows, 0, 1, lane_rows};
-    const int most = largest_tile - 2 * steps, count = (rows + most - 1) / most, own = (rows + count - 1) / count;
-    return {own, steps, count, lane_rows_for(own + 2 * steps)};
+    // Half precision reads no more rows beside a window than it steps.
+    int quick = 0;
+    while (quick < steps && cost(axis, quick + 1) < most_quick) ++quick;
+    const int most = largest_tile - 2 * whole_lanes(quick), count = (rows + most - 1) / most;
+    // Lanes hold whole rows to be finished or none.
+    const int own = whole_lanes(static_cast<int>(blocks_for(rows, count)));
+    return {own, whole_lanes(steps), count, lane_rows_for(own + 2 * whole_lanes(quick))};
+}
+
+std::int64_t option_tiles::tiles_along(int axis) const {
+    return words() / axes_[axis].rows * windows_along(axis).count;
 }
 
 // ---- memory -----------------------------------------------------------------------------------------------------
@@ -157,7 +152,9 @@ void option_tiles::reserve() {
     } else {
         zeros_ = bits_;
     }
-    line_words_ = take(8 * words());
+    std::int64_t tiles = 0;
+    for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) tiles = std::max(tiles, tiles_along(axis));
+    left_ = take(4 * tiles), counts_ = take(4 * max_rank);
     const int states = p_.rank - p_.first_axis - 2 + (put_fields_ ? 0 : 1);
     for (int i = 0; i < std::min(states, 2); ++i) states_[i] = take(2 * mark_bits * words());
 }
@@ -183,18 +180,6 @@ public:
     void run() const {
         if (p_.by == classes::values) pack_labels();
         else pack_sites();
-        bit_lines lines;
-        const axis_of& along = of_.axes_[p_.rank - 1];
-        lines.bits = at<std::uint32_t>(of_.bits_);
-        lines.words = of_.words_of_line_;
-        lines.length = along.rows;
-        lines.changes = p_.by != classes::none;
-        lines.differences = p_.by == classes::zero;
-        lines.periodic = along.periodic, lines.closed = along.closed;
-        lines.reach = pass_along(p_.rank - 1).far;
-        cuda::launch<cuda::order::overlapped>(of_.on_, look_beside, blocks_for(of_.words(), word_threads),
-                                              dim3(word_threads), 0, lines, of_.words(),
-                                              at<tile_word>(of_.line_words_));
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis);
     }
 
@@ -220,18 +205,32 @@ private:
         return blocks_for(lines() * blocks_for(of_.words_of_line_, cuda::warp), word_warps);
     }
 
+    [[nodiscard]] bit_lines lines_along_last() const {
+        bit_lines lines;
+        const axis_of& along = of_.axes_[p_.rank - 1];
+        lines.bits = at<std::uint32_t>(of_.bits_);
+        lines.words = of_.words_of_line_;
+        lines.length = along.rows;
+        lines.changes = p_.by != classes::none;
+        lines.differences = p_.by == classes::zero;
+        lines.periodic = along.periodic, lines.closed = along.closed;
+        lines.reach = pass_along(p_.rank - 1).far;
+        return lines;
+    }
+    [[nodiscard]] tile_flags flags() const { return {at<std::int32_t>(of_.counts_), refused_}; }
+
     void pack_sites() const {
         const std::int64_t length = of_.size(p_.rank - 1);
         const bool zero_is_one = p_.by == classes::zero || p_.rule == sites::zero;
         auto* const to = at<std::uint32_t>(of_.bits_);
         if (image_.bytes == 1 && length % mark_bits == 0 && reinterpret_cast<std::uintptr_t>(image_.data) % 16 == 0)
             return cuda::launch(of_.on_, pack_bytes, blocks_for(of_.words(), word_threads), dim3(word_threads), 0,
-                                reinterpret_cast<const uint4*>(image_.data), zero_is_one, of_.words(), to);
+                                reinterpret_cast<const uint4*>(image_.data), zero_is_one, of_.words(), flags(), to);
         with_bits([&]<class Bits>(Bits) {
             const Bits keep = static_cast<Bits>(image_.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
             cuda::launch(of_.on_, pack_cells<Bits>, pack_blocks(), dim3(cuda::warp, word_warps), 0,
                          reinterpret_cast<const Bits*>(image_.data), keep, zero_is_one, lines(), length,
-                         of_.words_of_line_, to);
+                         of_.words_of_line_, flags(), to);
         });
     }
 
@@ -246,6 +245,7 @@ private:
             to.lines_between[i] = of_.lines_between(axis);
             to.periodic[i] = of_.axes_[axis].periodic;
         }
+        to.flags = flags();
         to.periodic_last = of_.axes_[p_.rank - 1].periodic;
         to.lines = lines(), to.length = of_.size(p_.rank - 1), to.words = of_.words_of_line_;
         const bool wide = to.length % mark_bits == 0 && reinterpret_cast<std::uintptr_t>(image_.data) % 16 == 0;
@@ -272,23 +272,25 @@ private:
         g.weight = static_cast<int>(std::min<std::int64_t>(along.weight, of_.saturated_));
         g.half_cell = p_.half_cell, g.periodic = along.periodic, g.closed = along.closed;
         while (of_.cost(axis, g.far) < of_.saturated_) ++g.far;
+        g.quick = std::min(of_.saturated_, most_quick);
+        g.quickly = quick_costs(g.weight, g.half_cell, g.quick);
         if (axis == p_.rank - 1) return g;
         const auto w = of_.windows_along(axis);
         g.own = w.own, g.halo = w.halo, g.windows = w.count;
         g.cyclic = along.periodic && w.halo == 0;
         g.most_steps = of_.steps_along(axis);
+        while (g.quick_steps < g.most_steps && of_.cost(axis, g.quick_steps + 1) < g.quick) ++g.quick_steps;
         if (p_.by == classes::zero) g.classes = at<std::uint32_t>(of_.bits_), g.differences = true;
         if (p_.by == classes::values) g.classes = at<std::uint32_t>(of_.changes_[axis]);
         return g;
     }
 
     void search(int axis) const {
-        const step_pass g = pass_along(axis);
+        step_pass g = pass_along(axis);
         const int nth = p_.rank - 2 - axis;
         step_io io;
         if (nth == 0) {
-            io.words = at<tile_word>(of_.line_words_);
-            io.changes = p_.by != classes::none;
+            io.lines = lines_along_last();
             if (p_.background) io.zeros = at<std::uint32_t>(of_.zeros_);
         } else {
             io.from = at<std::uint16_t>(of_.states_[(nth - 1) % 2]);
@@ -297,12 +299,25 @@ private:
         io.fields = fields_of(axis);
         if (is_last) io.refused = refused_;
         if (!is_last || !of_.put_fields_) io.to = at<std::uint16_t>(of_.states_[nth % 2]);
-        const std::int64_t blocks = of_.words() / g.rows * g.windows;
-        with_lane_rows(of_.windows_along(axis).lane_rows, [&]<int LaneRows>() {
-            cuda::launch<cuda::order::overlapped>(of_.on_, step_tiles<LaneRows>, blocks, dim3(step_threads<LaneRows>),
-                                                  sizeof(std::uint32_t) * step_tile<LaneRows>::words, g,
-                                                  pass_along(p_.rank - 1), io);
+        io.left = {at<std::int32_t>(of_.counts_) + axis, at<std::int32_t>(of_.left_)};
+        const std::int64_t blocks = of_.tiles_along(axis);
+        step_pass quick = g;
+        quick.halo = std::min(g.halo, whole_lanes(g.quick_steps));
+        with_lane_rows(lane_rows_for(g.own + 2 * quick.halo),
+                       [&]<int LaneRows>() { launch<LaneRows>(step_tiles_quickly<LaneRows>, blocks, quick, io); });
+        if (g.quick == g.saturated) return;
+        if (g.own + 2 * g.halo > largest_tile) g.parts = 2;
+        with_lane_rows(lane_rows_for(static_cast<int>(blocks_for(g.own, g.parts)) + 2 * g.halo), [&]<int LaneRows>() {
+            launch<LaneRows>(step_tiles<LaneRows>,
+                             std::min<std::int64_t>(blocks * g.parts, multiprocessors * step_blocks<LaneRows>), g, io);
         });
+    }
+
+    template <int LaneRows, class Kernel>
+    void launch(Kernel kernel, std::int64_t blocks, const step_pass& g, const step_io& io) const {
+        cuda::launch<cuda::order::overlapped>(of_.on_, kernel, blocks, dim3(step_threads<LaneRows>),
+                                              sizeof(std::uint32_t) * step_tile<LaneRows>::words, g,
+                                              pass_along(p_.rank - 1), io);
     }
 
     [[nodiscard]] tile_fields fields_of(int axis) const {
@@ -317,8 +332,7 @@ private:
         f.unit2 = p_.unit2;
         if (p_.is_signed()) {
             f.zeros = at<std::uint32_t>(of_.zeros_);
-            f.sign_of_zero = static_cast<float>(p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign);
-            f.sign_of_others = -f.sign_of_zero;
+            f.zeros_are_minus = (p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign) < 0;
         }
         if (to.trusted.data != nullptr) f.trusted = trust_along(axis);
         return f;
@@ -354,9 +368,8 @@ private:
 };
 
 void option_tiles::solve(const elements& image, std::byte* memory, std::int32_t* refused) const {
-    if (refused != nullptr)
-        cuda::check(cudaMemsetAsync(refused, 0, sizeof(*refused), cuda::stream_of(on_)), "clearing a flag");
     tile_passes(*this, image, memory, refused).run();
+    if (sites_) find_sites(call_, states(memory), image, refused);
 }
 
 void option_tiles::describe(call_plan& to) const {
@@ -366,9 +379,9 @@ void option_tiles::describe(call_plan& to) const {
                          blocks_for(words(), word_threads), std::min<std::int64_t>(size(last), word_threads), 1});
     for (int axis = last - 1; axis >= p_.first_axis; --axis) {
         const windows w = windows_along(axis);
-        to.passes.push_back(
-            {source(axis), "tiles in 16 bits by steps", words() / axes_[axis].rows * w.count, w.own, cuda::warp});
+        to.passes.push_back({source(axis), "tiles in 16 bits by steps", tiles_along(axis), w.own, cuda::warp});
     }
+    if (sites_) to.passes.push_back({-1, "places that are as far as distances say", words(), mark_bits, 1});
 }
 
 }  // namespace nearfield::exact

@@ -28,8 +28,8 @@ public:
     [[nodiscard]] bool serve() const { return serve_; }
     /// Values may turn out too large for tiles.
     [[nodiscard]] bool may_refuse() const { return may_refuse_; }
-    /// The last pass writes the fields; else they are made from the states.
-    [[nodiscard]] bool put_fields() const { return put_fields_; }
+    /// The fields are written; else they are made from the states.
+    [[nodiscard]] bool put_fields() const { return put_fields_ || sites_; }
     [[nodiscard]] narrow_states states(const std::byte* memory) const;
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
@@ -52,6 +52,7 @@ private:
     [[nodiscard]] std::int64_t lines_between(int axis) const;
     [[nodiscard]] int steps_along(int axis) const;
     [[nodiscard]] windows windows_along(int axis) const;
+    [[nodiscard]] std::int64_t tiles_along(int axis) const;
     [[nodiscard]] std::int64_t words() const { return p_.cells / size(p_.rank - 1) * words_of_line_; }
     [[nodiscard]] std::int64_t below_factor(double value) const;
     bool choose_numbers();
@@ -62,11 +63,12 @@ private:
     const option_call& call_;
     const plan& p_;
     bool serve_ = false, may_refuse_ = true, put_fields_ = false;
+    bool sites_ = false;  ///< they are found from the distances
     axis_rule axes_[max_rank];
     std::int64_t factor_ = 1, limit_ = 0, closed_beside_ = 0, open_beside_ = 0;
     std::int64_t words_of_line_ = 1;
     int saturated_ = 0;
-    std::int64_t bytes_ = 0, bits_ = 0, zeros_ = 0, line_words_ = 0;
+    std::int64_t bytes_ = 0, bits_ = 0, zeros_ = 0, left_ = 0, counts_ = 0;
     std::int64_t changes_[max_rank]{}, states_[2]{};
 
     friend class tile_passes;

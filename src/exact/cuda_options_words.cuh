@@ -4,6 +4,8 @@
 // to know more.
 #pragma once
 
+#include <type_traits>
+
 #include "exact/cuda_options_marks.hpp"
 #include "exact/cuda_tile.cuh"
 
@@ -34,9 +36,23 @@ struct tile_word {
     std::uint32_t beside;  ///< cells between the word and the bit before it, and the bit after it << 16
 };
 
+/// What the tiles behind count in; whatever packs the image clears it.
+struct tile_flags {
+    std::int32_t* counts = nullptr;   ///< of an axis each
+    std::int32_t* refused = nullptr;  ///< null where nothing is
+
+    /// To be called by all threads of a kernel.
+    __device__ void clear() const {
+        if (blockIdx.x != 0 || threadIdx.x != 0 || threadIdx.y != 0) return;
+        for (int axis = 0; axis < max_rank; ++axis) counts[axis] = 0;
+        if (refused != nullptr) *refused = 0;
+    }
+};
+
 /// A thread a word: 32 bytes of an image whose lines are whole words.
 __global__ void __launch_bounds__(word_threads)
-    pack_bytes(const uint4* image, bool zero_is_one, std::int64_t words, std::uint32_t* to) {
+    pack_bytes(const uint4* image, bool zero_is_one, std::int64_t words, const tile_flags flags, std::uint32_t* to) {
+    flags.clear();
     const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
     if (word >= words) return;
     const uint4 low = image[2 * word], high = image[2 * word + 1];
@@ -62,7 +78,8 @@ struct word_stretch {
 template <class Bits>
 __global__ void __launch_bounds__(word_threads)
     pack_cells(const Bits* image, Bits keep, bool zero_is_one, std::int64_t lines, std::int64_t length,
-               std::int64_t words, std::uint32_t* to) {
+               std::int64_t words, const tile_flags flags, std::uint32_t* to) {
+    flags.clear();
     const word_stretch mine(lines, words);
     const int lane = threadIdx.x;
     std::uint32_t kept = 0;
@@ -86,6 +103,7 @@ struct packed_changes {
     bool periodic[most_other_axes];
     bool periodic_last;
     std::int64_t lines, length, words;
+    tile_flags flags;
 };
 
 /// Rows from a line to the one before it along an axis: none, where there is no such line, since a line does not differ
@@ -102,6 +120,7 @@ struct several {
     static constexpr int each = 16 / sizeof(Bits);
     Bits cell[each];
 
+    several() = default;
     __device__ explicit several(const Bits* from) {
         const uint4 all = *reinterpret_cast<const uint4*>(from);
         memcpy(cell, &all, sizeof(all));
@@ -132,6 +151,7 @@ struct several {
 template <class Bits, int Others>
 __global__ void __launch_bounds__(word_threads)
     pack_changes(const Bits* image, const __grid_constant__ packed_changes to) {
+    to.flags.clear();
     const word_stretch mine(to.lines, to.words);
     const int lane = threadIdx.x;
     const Bits* const line = image + mine.line * to.length;
@@ -163,36 +183,50 @@ __global__ void __launch_bounds__(word_threads)
     for (int i = 0; i < Others; ++i) to.along[i][word] = along[i];
 }
 
-/// The same, 16 bytes a lane, of lines that are whole words and begin at multiples of 16 bytes. Lanes whose cells are
-/// of one word put their bits together.
+/// The same of lines that are whole words and begin at multiples of 16 bytes: a lane 8 cells, or 16 of one byte each, whose
+/// bits it stores by itself.
 template <class Bits, int Others>
 __global__ void __launch_bounds__(word_threads)
     pack_changes_wide(const Bits* image, const __grid_constant__ packed_changes to) {
-    constexpr int each = 16 / sizeof(Bits), together = mark_bits / each;
+    to.flags.clear();
+    constexpr int each = several<Bits>::each, loads = each < 8 ? 8 / each : 1, cells = loads * each;
+    using stored = std::conditional_t<cells == 8, std::uint8_t, std::uint16_t>;
     const word_stretch mine(to.lines, to.words);
-    const int lane = threadIdx.x, shift = lane % together * each;
+    const int lane = threadIdx.x;
     const std::int64_t start = mine.line * to.length, end = min((mine.word + mine.words) * mark_bits, to.length);
     std::int64_t before[Others];
 #pragma unroll
     for (int i = 0; i < Others; ++i) before[i] = rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
+    const std::int64_t first_word = mine.line * to.words + mine.word;
     // All lanes take part in every turn.
-    for (std::int64_t first = mine.word * mark_bits; first < end; first += each * cuda::warp) {
-        const std::int64_t x = first + lane * each;
+    for (std::int64_t first = mine.word * mark_bits; first < end; first += cells * cuda::warp) {
+        const std::int64_t x = first + lane * cells;
         const bool within = x < end;
-        const Bits* const cells = image + start + (within ? x : first);
-        const several<Bits> own(cells);
+        const Bits* const from = image + start + (within ? x : first);
         const auto put = [&](std::uint32_t* words, std::uint32_t bits) {
-            bits = within ? bits << shift : 0;
-#pragma unroll
-            for (int o = 1; o < together; o *= 2) bits |= __shfl_xor_sync(cuda::every_lane, bits, o);
-            if (within && shift == 0) words[mine.line * to.words + x / mark_bits] = bits;
+            if (within)
+                reinterpret_cast<stored*>(words + first_word)[(first - mine.word * mark_bits) / cells + lane] = bits;
         };
-        Bits left = __shfl_up_sync(cuda::every_lane, own.cell[each - 1], 1);
-        if (lane == 0) left = x > 0 ? cells[-1] : to.periodic_last ? image[start + to.length - 1] : own.cell[0];
-        put(to.along_last, own.changes(left));
-        if (to.zeros != nullptr) put(to.zeros, own.zeros());
+        const auto row = [&](std::int64_t at, const auto& bits_of) {
+            std::uint32_t bits = 0;
 #pragma unroll
-        for (int i = 0; i < Others; ++i) put(to.along[i], own.differs(several<Bits>(cells + before[i])));
+            for (int i = 0; i < loads; ++i) bits |= bits_of(several<Bits>(from + at + i * each), i) << i * each;
+            return bits;
+        };
+        several<Bits> own[loads];
+#pragma unroll
+        for (int i = 0; i < loads; ++i) own[i] = several<Bits>(from + i * each);
+        Bits left = __shfl_up_sync(cuda::every_lane, own[loads - 1].cell[each - 1], 1);
+        if (lane == 0) left = x > 0 ? from[-1] : to.periodic_last ? image[start + to.length - 1] : own[0].cell[0];
+        std::uint32_t bits = own[0].changes(left);
+#pragma unroll
+        for (int i = 1; i < loads; ++i) bits |= own[i].changes(own[i - 1].cell[each - 1]) << i * each;
+        put(to.along_last, bits);
+        if (to.zeros != nullptr) put(to.zeros, row(0, [&](const several<Bits>&, int nth) { return own[nth].zeros(); }));
+#pragma unroll
+        for (int i = 0; i < Others; ++i)
+            put(to.along[i],
+                row(before[i], [&](const several<Bits>& other, int nth) { return own[nth].differs(other); }));
     }
 }
 
@@ -267,17 +301,38 @@ private:
     int words_, length_;
 };
 
-/// A thread a word. Words are neighbours in memory, and so are the few that each looks at.
-__global__ void __launch_bounds__(word_threads)
-    look_beside(const __grid_constant__ bit_lines from, std::int64_t words, tile_word* to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * word_threads + threadIdx.x;
-    if (nth >= words) return;
-    cuda::wait_for_kernel_before();
-    const std::int64_t line = quotient(nth, from.words);
-    const auto w = static_cast<int>(nth - line * from.words);
-    const bit_line bits(from, line);
+/// Word w of a line, with the nearest bits beside it that count.
+__device__ inline tile_word word_in(const bit_lines& of, std::int64_t line, int w) {
+    const bit_line bits(of, line);
     const int before = min(bits.before(w), farthest_bit), after = min(bits.after(w), farthest_bit);
-    to[nth] = {bits.filled(w), static_cast<std::uint32_t>(before | after << 16)};
+    return {bits.filled(w), static_cast<std::uint32_t>(before | after << 16)};
+}
+
+constexpr int near_words = 2;  // to either side, with all that is 64 cells away
+
+/// The same where what is farther than 64 cells does not count.
+__device__ inline tile_word near_word_in(const bit_lines& of, std::int64_t line, int w) {
+    if (w <= near_words || w + near_words + 1 >= of.words) return word_in(of, line, w);
+    const std::uint32_t* const from = of.bits + line * of.words + w - near_words;
+    std::uint32_t word[2 * near_words + 1];
+#pragma unroll
+    for (int i = 0; i <= 2 * near_words; ++i) word[i] = from[i];
+    if (of.differences) {
+        std::uint32_t before = from[-1];
+#pragma unroll
+        for (int i = 0; i <= 2 * near_words; ++i) {
+            const std::uint32_t own = word[i];
+            word[i] ^= own << 1 | before >> 31;
+            before = own;
+        }
+    }
+    const int before = word[1] != 0   ? __clz(static_cast<int>(word[1]))
+                       : word[0] != 0 ? mark_bits + __clz(static_cast<int>(word[0]))
+                                      : farthest_bit;
+    const int after = word[3] != 0   ? __ffs(static_cast<int>(word[3])) - 1
+                      : word[4] != 0 ? mark_bits + __ffs(static_cast<int>(word[4])) - 1
+                                     : farthest_bit;
+    return {word[2], static_cast<std::uint32_t>(before | after << 16)};
 }
 
 }  // namespace

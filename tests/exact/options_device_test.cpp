@@ -207,6 +207,16 @@ TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
             }
         }
     }
+    // Nearest cells of another label by their distance.
+    for (const shape_t& shape : {shape_t{40, 70}, shape_t{9, 20, 33}}) {
+        for (wanted_fields wanted :
+             {wanted_fields{.index = dtype::int64},
+              wanted_fields{.distance = dtype::float32, .index = dtype::int32, .coordinates = true}}) {
+            wanted.image_layout = wanted.output_layout = layout::tight;
+            option_call c = call_of({shape}, {.sites = sites::other_labels}, 0.05, wanted);
+            device_options_engine()(c);
+        }
+    }
     // Words on periodic axes, of which one field is made too that is alone, where they refuse.
     for (const shape_t& shape : {shape_t{130, 129}, shape_t{128, 3, 130}}) {
         for (const double share : {0.05, 0.0001}) {

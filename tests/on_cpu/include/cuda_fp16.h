@@ -34,6 +34,9 @@ inline __half2 __hmul2(__half2 a, __half2 b) {
 inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
     return on_cpu::both_halves(a, b, c, [](double x, double y, double z) { return x * y + z; });
 }
+inline __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) {
+    return on_cpu::both_halves(a, b, c, [](double x, double y, double z) { return x * y + z > 0 ? x * y + z : 0; });
+}
 inline __half2 __hmin2(__half2 a, __half2 b) {
     return on_cpu::both_halves(a, b, a, [](double x, double y, double) { return x < y ? x : y; });
 }
