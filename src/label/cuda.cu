@@ -32,22 +32,21 @@ lattice<Id> lattice_of(const problem& p) {
 /// Ids of rows padded to whole words, with a bit to spare.
 bool is_narrow(const problem& p) { return lattice_of<wide_id>(p).all_words() < std::int64_t{1} << (31 - 5); }
 
-bool goes_by_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || valued_tiles_serve(call); }
+bool goes_by_tiles(const device_call<narrow_id>& call) { return tiles_serve(call) || linked_tiles_serve(call); }
 
 void label_only(const device& on, const problem& p, const any_input<device>& image, const label_fields<device>& out,
                 std::int64_t* base) {
     if (!is_narrow(p)) return run_cells<wide_id>({on, p, image, out, lattice_of<wide_id>(p), base});
     const device_call<narrow_id> call{on, p, image, out, lattice_of<narrow_id>(p), base};
     if (tiles_serve(call)) run_tiles(call);
-    else if (valued_tiles_serve(call)) run_valued_tiles(call);
+    else if (linked_tiles_serve(call)) run_linked_tiles(call);
     else run_cells(call);
 }
 
 /// Whether what the call wants is made along with the labels: no tables, or such as tiles make.
 bool makes_all_at_once(const device& on, const problem& p, const any_input<device>& image,
                        const label_fields<device>& out) {
-    if (p.filtered()) return false;
-    if (!out.tables.any() && !out.make_tables) return true;
+    if (!p.filtered() && !out.tables.any() && !out.make_tables) return true;
     if (out.tables.any() && !statistics::columns::of(out.tables).want_shape_only()) return false;
     return is_narrow(p) && goes_by_tiles({on, p, image, out, lattice_of<narrow_id>(p)});
 }
@@ -67,7 +66,8 @@ void label_and_more(const device& on, const problem& p, const any_input<device>&
     std::vector<std::int64_t> shape(image.shape.begin(), image.shape.begin() + p.batch_axes + p.rank);
     first.label = any_output<device>::contiguous(labels.data, labels.type, shape);
     label_only(on, p, image, first, labels.base);
-    if (p.filtered()) filter_labels(on, p, labels);
+    const bool by_tiles = is_narrow(p) && goes_by_tiles({on, p, image, first, lattice_of<narrow_id>(p)});
+    if (p.filtered() && !by_tiles) filter_labels(on, p, labels);
     if (out.label.wanted() && !in_place) {
         if (most_components(p) > largest_label(out.label.type)) {
             const std::vector<std::int64_t> all = read_base(on, p, labels.base);

@@ -14,6 +14,38 @@ struct labels_made {
     std::int64_t* base;
 };
 
+/// What is known of each component, over all images, for the filters.
+struct component_tallies {
+    state* cells;
+    std::uint8_t* border;  ///< whether it reaches the end of an axis; null: not asked for
+};
+
+/// Which components stay. Made with room for what is known of them, all zeros; choose() then turns `cells` into numbers: of
+/// component i (from 0, over all images) the components that stay, up to it, twice, and 1 more where it stays itself.
+class component_choice {
+public:
+    component_choice(const device& on, const problem& p, std::int64_t* base);
+    [[nodiscard]] const component_tallies& tallies() const { return of_; }
+    void choose();
+    /// Components that stay in the images before each.
+    [[nodiscard]] const std::int64_t* new_base() const { return new_base_; }
+    /// Makes that the call's `base`.
+    void replace_base();
+
+private:
+    void keep_largest(std::int64_t image);
+
+    const device& on_;
+    const problem& p_;
+    std::int64_t* base_;
+    std::int64_t most_;
+    cuda::workspace memory_;
+    component_tallies of_{};
+    state* states_ = nullptr;
+    std::int64_t* new_base_ = nullptr;
+    void* selection_ = nullptr;
+};
+
 /// Drops what the options' filters drop and numbers the rest anew.
 void filter_labels(const device& on, const problem& p, const labels_made& labels);
 

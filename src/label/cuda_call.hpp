@@ -101,8 +101,8 @@ void run_cells(const device_call<Id>& call);
 bool tiles_serve(const device_call<narrow_id>& call);
 void run_tiles(const device_call<narrow_id>& call);
 
-/// The same for images of values.
-bool valued_tiles_serve(const device_call<narrow_id>& call);
-void run_valued_tiles(const device_call<narrow_id>& call);
+/// The same for all other images: links are found first and kept as words.
+bool linked_tiles_serve(const device_call<narrow_id>& call);
+void run_linked_tiles(const device_call<narrow_id>& call);
 
 }  // namespace nearfield::labelling

@@ -22,16 +22,10 @@ struct image_shape {
     }
 };
 
-/// What is known of each component, over all images.
-struct tallies {
-    state* cells;
-    std::uint8_t* border;  ///< null: not asked for
-};
-
 /// A thread owns neighbouring cells; where a warp ends with one component, it adds once.
 template <class Label>
 __global__ void __launch_bounds__(filter_threads)
-    tally_cells(image_shape shape, const Label* labels, const std::int64_t* base, tallies to) {
+    tally_cells(image_shape shape, const Label* labels, const std::int64_t* base, component_tallies to) {
     cuda::wait_for_kernel_before();
     const std::int64_t thread = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
     const std::int64_t all = shape.cells() * shape.images;
@@ -60,7 +54,8 @@ struct limits {
 };
 
 /// A component that does not stay has no cells from here on.
-__global__ void __launch_bounds__(filter_threads) drop_components(const std::int64_t* count, limits which, tallies of) {
+__global__ void __launch_bounds__(filter_threads)
+    drop_components(const std::int64_t* count, limits which, component_tallies of) {
     cuda::wait_for_kernel_before();
     const std::int64_t i = std::int64_t{blockIdx.x} * filter_threads + threadIdx.x;
     if (i >= *count) return;
@@ -166,88 +161,85 @@ __global__ void __launch_bounds__(filter_threads)
         number % 2 == 0 ? Label{0} : static_cast<Label>(static_cast<std::int64_t>(number / 2) - new_base[image]);
 }
 
-class filtering {
-public:
-    filtering(const device& on, const problem& p, const labels_made& labels)
-        : on_(on), p_(p), labels_(labels), most_(most_unfiltered(p)), memory_(on) {}
+image_shape shape_of(const problem& p) {
+    image_shape s{{1, 1, 1}, {false, false, false}, p.images};
+    for (int axis = 0; axis < p.rank; ++axis) {
+        s.size[3 - p.rank + axis] = p.size[static_cast<std::size_t>(axis)];
+        s.open[3 - p.rank + axis] = !p.periodic[static_cast<std::size_t>(axis)];
+    }
+    return s;
+}
 
-    template <class Label>
-    void run() {
-        reserve();
-        const label_options& o = p_.options;
-        auto* const labels = static_cast<Label*>(labels_.data);
-        start(tally_cells<Label>, in_blocks(p_.cells * p_.images, std::int64_t{filter_threads} * cells_a_thread),
-              shape(), labels, labels_.base, of_);
-        start(drop_components, in_blocks(most_, filter_threads), labels_.base + p_.images,
-              limits{o.smallest, o.largest, o.clear_border}, of_);
-        if (o.keep_largest < p_.cells)
-            for (std::int64_t image = 0; image < p_.images; ++image) keep_largest(image);
-        start(number_kept, in_blocks(most_, number_threads), labels_.base, p_.images, of_.cells, states_);
-        start(rebase, in_blocks(p_.images + 1, filter_threads), labels_.base, p_.images, of_.cells, new_base_);
-        start(renumber_cells<Label>, in_blocks(p_.cells * p_.images, filter_threads), p_.cells, p_.images, labels,
-              labels_.base, new_base_, of_.cells);
-        cuda::check(
-            cudaMemcpyAsync(labels_.base, new_base_, static_cast<std::size_t>(p_.images + 1) * sizeof(std::int64_t),
-                            cudaMemcpyDeviceToDevice, cuda::stream_of(on_)),
-            "copying the counts");
-    }
+template <class... Parameters, class... Arguments>
+void start(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, const Arguments&... arguments) {
+    cuda::launch_overlapped(on, kernel, blocks, filter_threads, 0, arguments...);
+}
 
-private:
-    template <class... Parameters, class... Arguments>
-    void start(void (*kernel)(Parameters...), std::int64_t blocks, const Arguments&... arguments) {
-        cuda::launch_overlapped(on_, kernel, blocks, filter_threads, 0, arguments...);
-    }
-    void reserve() {
-        const std::int64_t state_count = 1 + in_blocks(most_, number_threads);
-        const std::int64_t cells = memory_.reserve<state>(most_), states = memory_.reserve<state>(state_count);
-        const std::int64_t border = memory_.reserve<std::uint8_t>(p_.options.clear_border ? most_ : 0);
-        const std::int64_t zero_bytes = memory_.bytes();
-        const std::int64_t base = memory_.reserve<std::int64_t>(p_.images + 1), chosen = memory_.reserve<selection>(1);
-        memory_.allocate();
-        of_ = {memory_.get<state>(cells), p_.options.clear_border ? memory_.get<std::uint8_t>(border) : nullptr};
-        states_ = memory_.get<state>(states), new_base_ = memory_.get<std::int64_t>(base);
-        selection_ = memory_.get<selection>(chosen);
-        cuda::check(
-            cudaMemsetAsync(memory_.get<std::byte>(0), 0, static_cast<std::size_t>(zero_bytes), cuda::stream_of(on_)),
-            "clearing counts");
-    }
-    [[nodiscard]] image_shape shape() const {
-        image_shape s{{1, 1, 1}, {false, false, false}, p_.images};
-        for (int axis = 0; axis < p_.rank; ++axis) {
-            s.size[3 - p_.rank + axis] = p_.size[static_cast<std::size_t>(axis)];
-            s.open[3 - p_.rank + axis] = !p_.periodic[static_cast<std::size_t>(axis)];
-        }
-        return s;
-    }
-    void keep_largest(std::int64_t image) {
-        const auto once = [&](auto kernel, int threads, const auto&... arguments) {
-            cuda::launch_overlapped(on_, kernel, 1, threads, 0, arguments...);
-        };
-        once(begin_selection, 1, selection_, p_.options.keep_largest);
-        constexpr int most_bits = 40;  // no image has more cells
-        for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {
-            start(count_digits, 64, image, labels_.base, of_.cells, selection_, shift);
-            once(choose_digit, 1, selection_, shift);
-        }
-        once(drop_behind, drop_threads, image, labels_.base, of_.cells, selection_);
-    }
-
-    const device& on_;
-    const problem& p_;
-    const labels_made& labels_;
-    std::int64_t most_;
-    cuda::workspace memory_;
-    tallies of_{};
-    state* states_ = nullptr;
-    std::int64_t* new_base_ = nullptr;
-    selection* selection_ = nullptr;
-};
+template <class Label>
+void filter(const device& on, const problem& p, const labels_made& made) {
+    auto* const labels = static_cast<Label*>(made.data);
+    component_choice choice(on, p, made.base);
+    start(on, tally_cells<Label>, in_blocks(p.cells * p.images, std::int64_t{filter_threads} * cells_a_thread),
+          shape_of(p), labels, made.base, choice.tallies());
+    choice.choose();
+    start(on, renumber_cells<Label>, in_blocks(p.cells * p.images, filter_threads), p.cells, p.images, labels,
+          made.base, choice.new_base(), choice.tallies().cells);
+    choice.replace_base();
+}
 
 }  // namespace
 
+component_choice::component_choice(const device& on, const problem& p, std::int64_t* base)
+    : on_(on), p_(p), base_(base), most_(most_unfiltered(p)), memory_(on) {
+    const std::int64_t state_count = 1 + in_blocks(most_, number_threads);
+    const std::int64_t cells = memory_.reserve<state>(most_), states = memory_.reserve<state>(state_count);
+    const std::int64_t border = memory_.reserve<std::uint8_t>(p.options.clear_border ? most_ : 0);
+    const std::int64_t zero_bytes = memory_.bytes();
+    const std::int64_t new_base = memory_.reserve<std::int64_t>(p.images + 1), chosen = memory_.reserve<selection>(1);
+    memory_.allocate();
+    of_ = {memory_.get<state>(cells), p.options.clear_border ? memory_.get<std::uint8_t>(border) : nullptr};
+    states_ = memory_.get<state>(states), new_base_ = memory_.get<std::int64_t>(new_base);
+    selection_ = memory_.get<selection>(chosen);
+    cuda::check(
+        cudaMemsetAsync(memory_.get<std::byte>(0), 0, static_cast<std::size_t>(zero_bytes), cuda::stream_of(on)),
+        "clearing counts");
+}
+
+void component_choice::choose() {
+    const label_options& o = p_.options;
+    const std::int64_t *const base = base_, *const count = base + p_.images;
+    start(on_, drop_components, in_blocks(most_, filter_threads), count, limits{o.smallest, o.largest, o.clear_border},
+          of_);
+    if (o.keep_largest < p_.cells)
+        for (std::int64_t image = 0; image < p_.images; ++image) keep_largest(image);
+    start(on_, number_kept, in_blocks(most_, number_threads), base, p_.images, of_.cells, states_);
+    start(on_, rebase, in_blocks(p_.images + 1, filter_threads), base, p_.images, of_.cells, new_base_);
+}
+
+void component_choice::replace_base() {
+    cuda::check(cudaMemcpyAsync(base_, new_base_, static_cast<std::size_t>(p_.images + 1) * sizeof(std::int64_t),
+                                cudaMemcpyDeviceToDevice, cuda::stream_of(on_)),
+                "copying the counts");
+}
+
+void component_choice::keep_largest(std::int64_t image) {
+    auto* const chosen = static_cast<selection*>(selection_);
+    const std::int64_t* const base = base_;
+    const auto once = [&](auto kernel, int threads, const auto&... arguments) {
+        cuda::launch_overlapped(on_, kernel, 1, threads, 0, arguments...);
+    };
+    once(begin_selection, 1, chosen, p_.options.keep_largest);
+    constexpr int most_bits = 40;  // no image has more cells
+    for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {
+        start(on_, count_digits, 64, image, base, of_.cells, chosen, shift);
+        once(choose_digit, 1, chosen, shift);
+    }
+    once(drop_behind, drop_threads, image, base, of_.cells, chosen);
+}
+
 void filter_labels(const device& on, const problem& p, const labels_made& labels) {
-    if (labels.type == dtype::uint32) filtering(on, p, labels).run<std::uint32_t>();
-    else filtering(on, p, labels).run<std::int64_t>();
+    if (labels.type == dtype::uint32) filter<std::uint32_t>(on, p, labels);
+    else filter<std::int64_t>(on, p, labels);
 }
 
 }  // namespace nearfield::labelling

@@ -24,6 +24,7 @@ struct lattice {
     number images = 1;
     number words = 1;  ///< per row
 
+    [[nodiscard]] constexpr bool is_periodic() const { return wraps[0] || wraps[1] || wraps[2]; }
     [[nodiscard]] NF_HD constexpr number all_words() const { return images * size[0] * size[1] * words; }
 };
 

@@ -26,6 +26,21 @@ struct border_items {
         const int z = (item - front) / words + (t.dz != 0 ? 1 : 0), y = t.dy < 0 ? 0 : down - 1;
         return (z * down + y) * words + (item - front) % words;
     }
+    /// Whether the item is of the first planes.
+    NF_HD static constexpr bool is_front(const touch& t, int item) { return t.dz != 0 && item < words * down; }
+
+    /// A thread's touch and item of it; past all touches -1 and a row of the tile, of which the last may not exist.
+    struct chosen {
+        int touch, item;
+    };
+    [[nodiscard]] __device__ static chosen choose(int thread) {
+        for (int i = 0; i < Tiling::touching::count; ++i) {
+            const int many = of(Tiling::touching::get(i));
+            if (thread < many) return {i, thread};
+            thread -= many;
+        }
+        return {-1, thread};
+    }
     static constexpr int count = all_touches() + down * deep;
     static constexpr int threads = (count + cuda::warp - 1) / cuda::warp * cuda::warp;
 };
@@ -50,6 +65,43 @@ struct link_list {
     static constexpr int rank_bits = 5;
     uint2 links[room];
     std::uint32_t count;
+};
+
+/// Unites the parts of linked nodes, most of them by way of a block's list.
+template <class Tiling>
+struct part_joiner {
+    const tile_store& from;
+    pair_memory& memory;
+    link_list& list;
+
+    __device__ void clear() const {
+        if (threadIdx.x == 0) list.count = 0;
+        for (int i = static_cast<int>(threadIdx.x); i < pair_memory::size; i += border_items<Tiling>::threads)
+            memory.seen[i] = 0;
+    }
+    [[nodiscard]] __device__ std::uint32_t node(int tile, int thread, word starts, int bit) const {
+        return static_cast<std::uint32_t>(tile * Tiling::threads + thread) << link_list::rank_bits |
+               static_cast<std::uint32_t>(rank_of(starts, bit));
+    }
+    __device__ void pair(uint2 link) const {
+        const std::uint32_t at = atomicAdd(&list.count, 1U);
+        if (at < link_list::room) list.links[at] = link;
+        else unite(link);
+    }
+    __device__ void unite_listed() const {
+        for (std::uint32_t i = threadIdx.x; i < min(list.count, link_list::room); i += border_items<Tiling>::threads)
+            unite(list.links[i]);
+    }
+
+private:
+    [[nodiscard]] __device__ std::uint32_t part_of_node(std::uint32_t node) const {
+        const std::uint32_t bundle = node >> link_list::rank_bits, begin = bundle / Tiling::threads * Tiling::nodes;
+        return begin + from.node_part[begin + from.before[bundle] + node % (1U << link_list::rank_bits)];
+    }
+    __device__ void unite(uint2 link) const {
+        const std::uint32_t a = part_of_node(link.x), b = part_of_node(link.y);
+        if (!memory.remembers(a, b)) part_forest{from.parts}.unite(a, b);
+    }
 };
 
 /// A bundle of words in any tile, read from device memory.
@@ -82,10 +134,6 @@ struct stored_bundle {
             if ((which >> r & 1) != 0) any |= from.cells[std::int64_t{tile} * Tiling::row_words + b.at(r)];
         return any;
     }
-    [[nodiscard]] __device__ std::uint32_t node(word all, int bit) const {
-        return static_cast<std::uint32_t>(tile * Tiling::threads + thread) << link_list::rank_bits |
-               static_cast<std::uint32_t>(rank_of(all & ~(all << 1), bit));
-    }
 };
 
 /// A bundle and its neighbours along the row.
@@ -110,14 +158,8 @@ template <class Tiling>
 class border_walk {
 public:
     __device__ border_walk(const narrow_lattice& g, const tile_place<Tiling>& at, const tile_store& from, int thread,
-                           pair_memory& memory, link_list& list)
-        : g_(g), at_(at), from_(from), b_(thread), memory_(memory), list_(list) {}
-
-    /// Unites the parts of two linked nodes.
-    __device__ void unite(uint2 link) {
-        const std::uint32_t a = part_of_node(link.x), b = part_of_node(link.y);
-        if (!memory_.remembers(a, b)) part_forest{from_.parts}.unite(a, b);
-    }
+                           const part_joiner<Tiling>& parts)
+        : g_(g), at_(at), from_(from), b_(thread), parts_(parts) {}
 
     /// A touch that leads to a tile above or in front.
     __device__ void join(const touch& t) {
@@ -145,16 +187,12 @@ public:
     }
 
 private:
-    [[nodiscard]] __device__ std::uint32_t part_of_node(std::uint32_t node) const {
-        const std::uint32_t bundle = node >> link_list::rank_bits, begin = bundle / Tiling::threads * Tiling::nodes;
-        return begin + from_.node_part[begin + from_.before[bundle] + node % (1U << link_list::rank_bits)];
+    [[nodiscard]] __device__ std::uint32_t node(const stored_bundle<Tiling>& of, word all, int bit) const {
+        return parts_.node(of.tile, of.thread, all & ~(all << 1), bit);
     }
     __device__ void pair(const stored_bundle<Tiling>& one, word all_one, int bit, const stored_bundle<Tiling>& other,
-                         word all_other, int other_bit) {
-        const uint2 link{one.node(all_one, bit), other.node(all_other, other_bit)};
-        const std::uint32_t at = atomicAdd(&list_.count, 1U);
-        if (at < link_list::room) list_.links[at] = link;
-        else unite(link);
+                         word all_other, int other_bit) const {
+        parts_.pair({node(one, all_one, bit), node(other, all_other, other_bit)});
     }
     /// Tiles above each other: all that touches.
     __device__ void join_rows(const touch& t, const stored_row<Tiling>& mine, const three_words& all,
@@ -191,8 +229,7 @@ private:
     const tile_place<Tiling>& at_;
     const tile_store& from_;
     tile_bundle<Tiling> b_;
-    pair_memory& memory_;
-    link_list& list_;
+    const part_joiner<Tiling>& parts_;
 };
 
 template <class Tiling>
@@ -202,24 +239,18 @@ __global__ void __launch_bounds__(border_items<Tiling>::threads, Tiling::deep > 
     __shared__ pair_memory memory;
     __shared__ link_list list;
     cuda::wait_for_kernel_before();
-    if (threadIdx.x == 0) list.count = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < pair_memory::size; i += items::threads) memory.seen[i] = 0;
+    const part_joiner<Tiling> parts{from, memory, list};
+    parts.clear();
     __syncthreads();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
-    int item = static_cast<int>(threadIdx.x), which = -1;
-    for (int i = 0; i < Tiling::touching::count && which < 0; ++i) {
-        const int many = items::of(Tiling::touching::get(i));
-        if (item < many) which = i;
-        else item -= many;
-    }
-    const touch t = Tiling::touching::get(max(which, 0));
-    const bool west = which < 0;
-    border_walk<Tiling> walk(g, at, from, west ? item * Tiling::words : items::bundle_of(t, item), memory, list);
+    const typename items::chosen mine = items::choose(static_cast<int>(threadIdx.x));
+    const touch t = Tiling::touching::get(max(mine.touch, 0));
+    const bool west = mine.touch < 0;
+    border_walk<Tiling> walk(g, at, from, west ? mine.item * Tiling::words : items::bundle_of(t, mine.item), parts);
     if (!west) walk.join(t);
-    else if (item < Tiling::down * Tiling::deep) walk.join_west();
+    else if (mine.item < Tiling::down * Tiling::deep) walk.join_west();
     __syncthreads();
-    for (std::uint32_t i = threadIdx.x; i < min(list.count, link_list::room); i += items::threads)
-        walk.unite(list.links[i]);
+    parts.unite_listed();
 }
 
 }  // namespace nearfield::labelling

@@ -77,7 +77,17 @@ static __global__ void __launch_bounds__(number_threads)
 struct component_numbers {
     const word* firsts;
     const std::uint32_t* before;
+    const state* kept = nullptr;  ///< what component_choice made; null: all components stay
+    /// From 1 on; 0 of a component that was dropped.
     [[nodiscard]] __device__ std::uint32_t of(std::uint32_t id) const {
+        const std::uint32_t number = of_all(id);
+        if (kept == nullptr) return number;
+        const state chosen = kept[number - 1];
+        return chosen % 2 != 0 ? static_cast<std::uint32_t>(chosen / 2) : 0;
+    }
+
+private:
+    [[nodiscard]] __device__ std::uint32_t of_all(std::uint32_t id) const {
         const std::uint32_t w = id / word_cells, group = w / number_words;
         std::uint32_t number = before[group];
         const uint4 bits = reinterpret_cast<const uint4*>(firsts)[group];

@@ -1,10 +1,39 @@
 // The launches of a call that goes by tiles.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "label/cuda_after.hpp"
-#include "label/cuda_tile_tables.cuh"
+#include "label/cuda_tile_border.cuh"
+#include "label/cuda_tile_filter.cuh"
 
 namespace nearfield::labelling {
+
+/// Whether numbers of the tiles' nodes and bundles fit, and not most of the tiles' room would be empty: lines and narrow images
+/// fill a row or two of a tile.
+template <class Tiling>
+bool fits_tiles(const narrow_lattice& g) {
+    constexpr std::int64_t few = 1 << 16;
+    std::int64_t tiles = g.images;
+    for (int axis = 0; axis < 3; ++axis) tiles *= tile_place<Tiling>::across(g, axis);
+    if (tiles * Tiling::nodes > std::int64_t{1} << 32 || tiles * Tiling::threads > std::int64_t{1}
+                                                                                       << (32 - link_list::rank_bits))
+        return false;
+    return tiles * Tiling::row_words <= std::max(few, std::int64_t{8} * g.all_words());
+}
+
+/// Calls step(tiling) with the tiling for values, each of which may be a node.
+template <class Step>
+auto with_valued_tiling(const device_call<narrow_id>& call, const Step& step) {
+    const int rank = call.p.rank, changes = call.p.changes;
+    constexpr int slots = word_cells;
+    if (rank < 3 && changes == 1) return step(tiling<bundle<1, 1>, 4, 4, 32, 1, slots>{});
+    if (rank < 3) return step(tiling<bundle<1, 1>, 8, 4, 32, 1, slots>{});
+    if (changes == 1) return step(tiling<bundle<1, 1>, 1, 2, 8, 8, slots>{});
+    if (changes == 2) return step(tiling<bundle<1, 1>, 2, 2, 8, 8, slots>{});
+    return step(tiling<bundle<1, 1>, 3, 2, 8, 8, slots>{});
+}
 
 template <class Tiling>
 class tile_run {
@@ -21,6 +50,8 @@ public:
         cuda::launch_overlapped(call_.on, count_firsts, in_blocks(words_, number_block), number_threads, 0, words_,
                                 static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
                                 std::int64_t{g_.images}, base_);
+        std::optional<component_choice> choice;
+        if (call_.p.filtered()) filter(choice.emplace(call_.on, call_.p, base_));
         call_.check_label(base_);
         if (call_.out.label.wanted()) write(call_.out.label);
         put_counts(call_.on, g_.images, base_, call_.out.count);
@@ -46,7 +77,17 @@ private:
                   static_cast<const std::int64_t*>(base_), to);
         });
     }
-    [[nodiscard]] component_numbers numbers() const { return {firsts_, before_}; }
+    [[nodiscard]] component_numbers numbers() const { return {firsts_, before_, kept_}; }
+
+    /// From the tiles' nodes; from here on components have the numbers of those that stay.
+    void filter(component_choice& choice) {
+        open_axes open{};
+        for (int axis = 3 - call_.p.rank; axis < 3; ++axis) open.of[axis] = !g_.wraps[axis];
+        start(tally_parts<Tiling>, Tiling::threads, store_, numbers(), open, choice.tallies());
+        choice.choose();
+        choice.replace_base();
+        kept_ = choice.tallies().cells;
+    }
 
     /// From the tiles' nodes.
     void measure(const component_tables<device>& tables) {
@@ -110,6 +151,7 @@ private:
     tile_store store_{};
     word* firsts_ = nullptr;  ///< a bit for the first cell of each component
     std::uint32_t* before_ = nullptr;
+    const state* kept_ = nullptr;
     state* states_ = nullptr;
     std::int64_t state_count_ = 0;
     std::int64_t* base_ = nullptr;

@@ -61,21 +61,20 @@ struct part_sums {
     __device__ void add_columns(std::uint32_t span_x) { span[axes - 1] = __vminu2(span[axes - 1], span_x); }
 
     __device__ void reduce() {
-        for (int by = cuda::warp / 2; by > 0; by /= 2) {
-            cells += __shfl_xor_sync(cuda::every_lane, cells, by);
+        cells = __reduce_add_sync(cuda::every_lane, cells);
 #pragma unroll
-            for (int i = 0; i < axes; ++i) {
-                sum[i] += __shfl_xor_sync(cuda::every_lane, sum[i], by);
-                span[i] = __vminu2(span[i], __shfl_xor_sync(cuda::every_lane, span[i], by));
-            }
+        for (int i = 0; i < axes; ++i) {
+            sum[i] = __reduce_add_sync(cuda::every_lane, sum[i]);
+            span[i] = __reduce_min_sync(cuda::every_lane, span[i] & 0xffffU) |
+                      __reduce_min_sync(cuda::every_lane, span[i] >> 16) << 16;
         }
     }
 };
 
-/// Sums of as many parts as are added up at once; few tiles have more.
-template <class Tiling>
+/// Sums of `Room` places.
+template <class Tiling, std::uint32_t Room>
 struct part_tally {
-    static constexpr std::uint32_t room = 1024, no_part = 0xffffffffU;
+    static constexpr std::uint32_t room = Room, nowhere = 0xffffffffU;
     static constexpr int axes = part_sums<Tiling>::axes;
     std::uint32_t cells[room], sum[axes][room], span[axes][room];
 
@@ -114,6 +113,32 @@ private:
     }
 };
 
+/// As many parts as are added up at once; few tiles have more.
+template <class Tiling>
+using parts_tally = part_tally<Tiling, 1024>;
+
+/// The split components that a tile has parts of, most often the same few: they are added up here before they are added to rows.
+template <class Tiling>
+struct split_tally {
+    static constexpr std::uint32_t room = 128, tries = 4, nowhere = 0xffffffffU;
+    part_tally<Tiling, room> sums;
+    std::uint32_t row[room];
+
+    __device__ void clear() {
+        sums.clear(room);
+        for (std::uint32_t i = threadIdx.x; i < room; i += Tiling::threads) row[i] = nowhere;
+    }
+    /// A row's place; `nowhere` where there is none.
+    [[nodiscard]] __device__ std::uint32_t place_of(std::uint32_t wanted) {
+        std::uint32_t at = wanted * 0x9e3779b1U >> 25;
+        for (std::uint32_t i = 0; i < tries; ++i, at = (at + 1) % room) {
+            const std::uint32_t held = atomicCAS(row + at, nowhere, wanted);
+            if (held == nowhere || held == wanted) return at;
+        }
+        return nowhere;
+    }
+};
+
 /// Sum of the places of the bits.
 __device__ inline std::uint32_t sum_of_places(word bits) {
     return static_cast<std::uint32_t>(__popc(bits & 0xaaaaaaaaU) + 2 * __popc(bits & 0xccccccccU) +
@@ -121,15 +146,11 @@ __device__ inline std::uint32_t sum_of_places(word bits) {
                                       16 * __popc(bits & 0xffff0000U));
 }
 
-/// A thread adds what its bundle has of the tile's parts `first` to `first + room`; neighbouring nodes are often of one part.
-template <class Tiling>
-__device__ void add_nodes(const tile_place<Tiling>& at, const tile_store& from, std::uint32_t first,
-                          part_tally<Tiling>& tally) {
+/// Calls take(node's number, its columns, its rows' words) for the nodes of a thread's bundle.
+template <class Tiling, class Take>
+__device__ void each_node(const tile_place<Tiling>& at, const tile_store& from, const tile_bundle<Tiling>& b,
+                          const Take& take) {
     using bundle = typename Tiling::bundle;
-    constexpr std::uint32_t none = part_tally<Tiling>::no_part;
-    const int me = static_cast<int>(threadIdx.x);
-    const tile_bundle<Tiling> b(me);
-    const std::uint16_t* const node_part = from.node_part + static_cast<std::int64_t>(at.number) * Tiling::nodes;
     word cells[bundle::count], all = 0;
 #pragma unroll
     for (int r = 0; r < bundle::count; ++r) {
@@ -137,30 +158,48 @@ __device__ void add_nodes(const tile_place<Tiling>& at, const tile_store& from, 
         all |= cells[r];
     }
     const word starts =
-        Tiling::valued ? from.starts[std::int64_t{at.number} * Tiling::threads + me] : all & ~(all << 1);
-    std::uint32_t node = from.before[std::int64_t{at.number} * Tiling::threads + me], place = none;
+        Tiling::valued ? from.starts[std::int64_t{at.number} * Tiling::threads + b.thread] : all & ~(all << 1);
+    std::uint32_t node = from.before[std::int64_t{at.number} * Tiling::threads + b.thread];
+    for (word left = starts; left != 0; left &= left - 1, ++node) {
+        // The node ends before the next one, or before a column without cells.
+        const word low = left & -left, behind = (starts | ~all) & ~(low | (low - 1));
+        take(node, (behind & -behind) - low, cells);
+    }
+}
+
+/// A thread adds what its bundle has of the tile's parts `first` to `first + room`; neighbouring nodes are often of one part.
+template <class Tiling>
+__device__ void add_nodes(const tile_place<Tiling>& at, const tile_store& from, std::uint32_t first,
+                          parts_tally<Tiling>& tally) {
+    using bundle = typename Tiling::bundle;
+    constexpr std::uint32_t none = parts_tally<Tiling>::nowhere;
+    const tile_bundle<Tiling> b(static_cast<int>(threadIdx.x));
+    const std::uint16_t* const node_part = from.node_part + static_cast<std::int64_t>(at.number) * Tiling::nodes;
+    std::uint32_t place = none;
     part_sums<Tiling> mine;
     const int x0 = b.w * word_cells;
-    for (word left = starts; left != 0; left &= left - 1, ++node) {
+    each_node(at, from, b, [&](std::uint32_t node, word columns, const word* cells) {
         const std::uint32_t part = node_part[node] - first;
-        if (part >= part_tally<Tiling>::room) continue;
+        if (part >= parts_tally<Tiling>::room) return;
         if (part != place) {
             if (place != none) tally.add(place, mine);
             place = part, mine = {};
         }
-        // The node ends before the next one, or before a column without cells.
-        const word low = left & -left, behind = (starts | ~all) & ~(low | (low - 1));
-        const word columns = (behind & -behind) - low;
-        const int column = x0 + __ffs(static_cast<int>(low)) - 1, many = __popc(columns);
+        const int column = x0 + __ffs(static_cast<int>(columns)) - 1, many = __popc(columns);
+        const auto full = static_cast<std::uint32_t>(many);
+        const std::uint32_t of_full = full * static_cast<std::uint32_t>(2 * column + many - 1) / 2;
         mine.add_columns(part_sums<Tiling>::span_of(column, column + many - 1));
 #pragma unroll
         for (int r = 0; r < bundle::count; ++r) {
             const word row = cells[r] & columns;
-            if (row == 0) continue;
-            const auto n = static_cast<std::uint32_t>(__popc(row));
-            mine.add_row(n, n * static_cast<std::uint32_t>(x0) + sum_of_places(row), b.line(r), b.plane(r));
+            if (bundle::count == 1 || row == columns) {
+                mine.add_row(full, of_full, b.line(r), b.plane(r));
+            } else if (row != 0) {
+                const auto n = static_cast<std::uint32_t>(__popc(row));
+                mine.add_row(n, n * static_cast<std::uint32_t>(x0) + sum_of_places(row), b.line(r), b.plane(r));
+            }
         }
-    }
+    });
     cuda::put_by_warp(place, none, mine, [&](std::uint32_t which, const part_sums<Tiling>& s) { tally.add(which, s); });
 }
 
@@ -180,7 +219,7 @@ __global__ void __launch_bounds__(Tiling::threads)
         // One of the parts of a large component asks for its bit, all others see it set.
         if ((*static_cast<volatile word*>(bits) & mine) != 0 || (atomicOr(bits, mine) & mine) != 0) continue;
         const std::int64_t row = std::int64_t{numbers.of(static_cast<std::uint32_t>(root >> 32))} - 1;
-        if (row >= to.rows) continue;
+        if (row < 0 || row >= to.rows) continue;  // a component that a filter dropped has none
         state* const sums = to.sums_of(row);
         for (int k = 0; k < table_target::row_words(to.axes); ++k) sums[k] = 0;
     }
@@ -190,7 +229,7 @@ __global__ void __launch_bounds__(Tiling::threads)
 __device__ inline bool put_lattice_axis(const table_target& to, const narrow_lattice& g, std::int64_t row, int a,
                                         std::uint64_t cells, std::int64_t first, std::int64_t end, std::uint64_t sum) {
     statistics::put_axis(to.to, row, to.axis_of(a), cells, first, end, sum);
-    return first == 0 || end == g.size[a];
+    return !g.wraps[a] && (first == 0 || end == g.size[a]);
 }
 
 /// Where a tile's coordinates begin, along an axis of the lattice.
@@ -217,11 +256,8 @@ __device__ void put_whole(const table_target& to, const narrow_lattice& g, const
 
 /// Adds a part to the sums of its component's row.
 template <class Tiling>
-__device__ void add_split(const table_target& to, const tile_place<Tiling>& at, std::int64_t row,
-                          const part_sums<Tiling>& s) {
-    const auto raise = [](state* word_of_row, state by) {  // what is read may be old, but never too large
-        if (by > *static_cast<volatile state*>(word_of_row)) atomicMax(word_of_row, by);
-    };
+__device__ void add_to_row(const table_target& to, const tile_place<Tiling>& at, std::int64_t row,
+                           const part_sums<Tiling>& s) {
     state* const sums = to.sums_of(row);
     atomicAdd(sums, state{s.cells});
 #pragma unroll
@@ -230,45 +266,66 @@ __device__ void add_split(const table_target& to, const tile_place<Tiling>& at, 
         if (axis < 0) continue;
         const auto origin = static_cast<state>(origin_of(at, a));
         atomicAdd(sums + 1 + 3 * axis, s.cells * origin + s.sum[i]);
-        raise(sums + 2 + 3 * axis, ~(origin + s.first_of(s.span[i])));
-        raise(sums + 3 + 3 * axis, origin + s.end_of(s.span[i]));
+        atomicMax(sums + 2 + 3 * axis, ~(origin + s.first_of(s.span[i])));
+        atomicMax(sums + 3 + 3 * axis, origin + s.end_of(s.span[i]));
     }
 }
 
+/// The row of a part, and whether its component has others in other tiles.
+struct part_row {
+    static constexpr std::uint32_t none = 0xffffffffU;
+    std::uint32_t row = none;
+    bool split = false;
+
+    __device__ static part_row of(const tile_store& from, const component_numbers& numbers, const table_target& to,
+                                  std::uint32_t place) {
+        const part root = from.parts[place];
+        part_row p{
+            numbers.of(static_cast<std::uint32_t>(root >> 32)) - 1,
+            static_cast<std::uint32_t>(root) != place || (to.split[place / word_cells] >> place % word_cells & 1) != 0};
+        if (p.row >= to.rows) p.row = none;
+        return p;
+    }
+};
+
 /// Adds up what the parts of tiles have. A block owns a tile, a thread a bundle of words and then a part.
 template <class Tiling>
-__global__ void __launch_bounds__(Tiling::threads)
+__global__ void __launch_bounds__(Tiling::threads, Tiling::threads < 256 ? 8
+                                                   : Tiling::deep > 1    ? 4
+                                                                         : 5)
     measure_tiles(narrow_lattice g, tile_store from, component_numbers numbers, table_target to) {
-    using tally_of = part_tally<Tiling>;
-    constexpr std::int64_t no_row = -1;
+    using tally_of = parts_tally<Tiling>;
     __shared__ tally_of tally;
+    __shared__ split_tally<Tiling> split;
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
-    const std::uint32_t count = from.counts[at.number];
+    const std::uint32_t count = from.counts[at.number], begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
+    split.clear();
     for (std::uint32_t first = 0; first < count; first += tally_of::room) {
         const std::uint32_t here = min(count - first, tally_of::room);
         tally.clear(here);
+        part_row next;  // the first part's is on its way while nodes are added up
+        if (threadIdx.x < here) next = part_row::of(from, numbers, to, begin + first + threadIdx.x);
         __syncthreads();
         add_nodes(at, from, first, tally);
         __syncthreads();
         for (std::uint32_t i = threadIdx.x; i - threadIdx.x < here; i += Tiling::threads) {  // by whole warps
             part_sums<Tiling> mine;
-            std::int64_t row = no_row;
-            if (i < here) {
-                const std::uint32_t place = static_cast<std::uint32_t>(at.number) * Tiling::nodes + first + i;
-                const part root = from.parts[place];
-                row = std::int64_t{numbers.of(static_cast<std::uint32_t>(root >> 32))} - 1;
-                if (row >= to.rows) row = no_row;
-                mine = tally.get(i);
-                const bool split = static_cast<std::uint32_t>(root) != place ||
-                                   (to.split[place / word_cells] >> place % word_cells & 1) != 0;
-                if (row != no_row && !split) put_whole(to, g, at, row, mine), row = no_row;
-            }
-            cuda::put_by_warp(row, no_row, mine,
-                              [&](std::int64_t which, const part_sums<Tiling>& s) { add_split(to, at, which, s); });
+            part_row of = next;
+            next = {};
+            if (i + Tiling::threads < here) next = part_row::of(from, numbers, to, begin + first + i + Tiling::threads);
+            if (i < here) mine = tally.get(i);
+            if (of.row != of.none && !of.split) put_whole(to, g, at, of.row, mine), of.row = of.none;
+            cuda::put_by_warp(of.row, part_row::none, mine, [&](std::uint32_t which, const part_sums<Tiling>& s) {
+                const std::uint32_t there = split.place_of(which);
+                if (there != split.nowhere) split.sums.add(there, s);
+                else add_to_row(to, at, which, s);
+            });
         }
         __syncthreads();
     }
+    for (std::uint32_t i = threadIdx.x; i < split.room; i += Tiling::threads)
+        if (split.row[i] != split.nowhere) add_to_row(to, at, split.row[i], split.sums.get(i));
 }
 
 constexpr int close_threads = 256;
@@ -283,7 +340,7 @@ static __global__ void __launch_bounds__(close_threads)
     for (word left = to.split[w]; left != 0; left &= left - 1) {
         const part root = parts[w * word_cells + __ffs(static_cast<int>(left)) - 1];
         const std::int64_t row = std::int64_t{numbers.of(static_cast<std::uint32_t>(root >> 32))} - 1;
-        if (row >= to.rows) continue;
+        if (row < 0 || row >= to.rows) continue;  // a component that a filter dropped has none
         const state* const sums = to.sums_of(row);
         bool border = false;
 #pragma unroll

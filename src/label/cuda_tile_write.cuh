@@ -9,11 +9,11 @@ namespace nearfield::labelling {
 /// What a block has in shared memory while it writes its tile.
 template <class Tiling>
 struct writing_desk {
-    std::uint32_t part_label[Tiling::nodes];
-    /// Of node a at a + 1, so that a word may ask for the one before its first: its part, or its label where no rows share what is
-    /// looked up.
-    static constexpr bool by_parts = Tiling::bundle::count > 1;
-    std::conditional_t<by_parts, std::uint16_t, std::uint32_t> nodes[1 + Tiling::nodes];
+    static constexpr std::uint32_t room = 1024, node_room = Tiling::valued ? 1024 : Tiling::nodes;
+    static constexpr int few_words = static_cast<int>(node_room) / (Tiling::nodes / Tiling::threads);
+    std::uint32_t part_label[room];  ///< of the tile's first parts; few tiles have more
+    std::uint32_t
+        nodes[1 + node_room];  ///< label of node a at a + 1, so that a word may ask for the one before its first
     word cells[Tiling::row_words], starts[Tiling::threads];
     std::uint16_t before[Tiling::threads];
 };
@@ -27,57 +27,47 @@ __device__ word starts_of(const word* cells, const tile_bundle<Tiling>& b) {
     return all & ~(all << 1);
 }
 
-/// Labels of the tile's nodes.
-template <class Tiling>
-__device__ void look_up(writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
-                        const tile_store& from, const component_numbers& numbers, const std::int64_t* image_base) {
+/// Labels of the tile's first parts, and its words; returns how many nodes there are. Threads meet.
+template <class Tiling, class LabelOf>
+__device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tiling>& at, const tile_store& from,
+                                 const LabelOf& label_of) {
     const int me = static_cast<int>(threadIdx.x);
-    const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
-    if (me == 0) s.nodes[0] = 0, s.part_label[0] = 0;
-    __syncthreads();
+    const std::int64_t words = std::int64_t{at.number} * Tiling::threads;
+    if (me == 0) s.nodes[0] = 0;
     for (int i = me; i < Tiling::row_words; i += Tiling::threads)
         s.cells[i] = from.cells[std::int64_t{at.number} * Tiling::row_words + i];
-    s.before[me] = from.before[std::int64_t{at.number} * Tiling::threads + me];
-    const std::uint32_t less = g.images > 1 ? static_cast<std::uint32_t>(image_base[at.image]) : 0;
-    for (std::uint32_t i = me; i < from.counts[at.number]; i += Tiling::threads)
-        s.part_label[i] = numbers.of(static_cast<std::uint32_t>(from.parts[begin + i] >> 32)) - less;
+    s.before[me] = from.before[words + me];
+    for (std::uint32_t i = me; i < min(from.counts[at.number], s.room); i += Tiling::threads)
+        s.part_label[i] = label_of(i);
     __syncthreads();
-    s.starts[me] = from.starts != nullptr ? from.starts[std::int64_t{at.number} * Tiling::threads + me]
-                                          : starts_of(s.cells, tile_bundle<Tiling>(me));
+    s.starts[me] = from.starts != nullptr ? from.starts[words + me] : starts_of(s.cells, tile_bundle<Tiling>(me));
     __syncthreads();
-    const std::uint32_t nodes = from.before[std::int64_t{at.number} * Tiling::threads + Tiling::threads - 1] +
-                                static_cast<std::uint32_t>(__popc(s.starts[Tiling::threads - 1]));
-    for (std::uint32_t a = me; a < nodes; a += Tiling::threads) {
-        const std::uint16_t of_node = from.node_part[begin + a];
-        if constexpr (writing_desk<Tiling>::by_parts) s.nodes[a + 1] = of_node;
-        else s.nodes[a + 1] = s.part_label[of_node];
-    }
-    __syncthreads();
+    return s.before[Tiling::threads - 1] + static_cast<std::uint32_t>(__popc(s.starts[Tiling::threads - 1]));
 }
 
-/// Four neighbouring cells of each row of a bundle share the look-up of their nodes.
+/// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a bundle share
+/// the look-up of their nodes.
 template <class Tiling, bool Quads, class Label>
 __device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
-                           const label_target<Label>& to) {
+                           const label_target<Label>& to, int first, int end) {
     using bundle = typename Tiling::bundle;
-    using desk = writing_desk<Tiling>;
     constexpr int step = Quads ? 4 : 1, per_word = word_cells / step;
     const int x = static_cast<int>(threadIdx.x) % per_word * step;
     Label* const image = to.data + to.at.image(at.image);
-    for (int thread = static_cast<int>(threadIdx.x) / per_word; thread < Tiling::threads;
+    for (int thread = first + static_cast<int>(threadIdx.x) / per_word; thread < end;
          thread += Tiling::threads / per_word) {
         const tile_bundle<Tiling> b(thread);
         const int column = (at.word + b.w) * word_cells + x;
         if (column >= g.size[2] || !at.holds(g, b.plane(0), b.line(0), b.w)) continue;
         const word starts = s.starts[thread];
-        const auto* node = s.nodes + s.before[thread];
+        const auto* node = s.nodes + (s.before[thread] - s.before[first]);
         Label label[step];
         int rank = __popc(starts & (up_to(x) >> 1));
 #pragma unroll
         for (int j = 0; j < step; ++j) {
             rank += static_cast<int>(starts >> (x + j) & 1);
             // Of the node before, where none is; the cell does not take it.
-            label[j] = static_cast<Label>(desk::by_parts ? s.part_label[node[rank]] : node[rank]);
+            label[j] = static_cast<Label>(node[rank]);
         }
         Label* const out = image + to.at.cell(at.z + b.plane(0), at.y + b.line(0), column);
 #pragma unroll
@@ -88,7 +78,7 @@ __device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& 
 #pragma unroll
             for (int j = 0; j < step; ++j) four.value[j] = (set >> j & 1) != 0 ? label[j] : Label{0};
             Label* const row = out + to.at.cell(r / bundle::rows, r % bundle::rows, 0);
-            if constexpr (Quads) *reinterpret_cast<four_labels<Label>*>(row) = four;
+            if constexpr (Quads) store_once(row, four);
             else *row = four.value[0];
         }
     }
@@ -101,8 +91,26 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
     __shared__ writing_desk<Tiling> s;
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
-    look_up(s, g, at, from, numbers, image_base);
-    put_labels<Tiling, Quads>(s, g, at, to);
+    const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
+    const std::uint32_t less = g.images > 1 ? static_cast<std::uint32_t>(image_base[at.image]) : 0;
+    const auto label_of = [&](std::uint32_t i) {
+        const std::uint32_t number = numbers.of(static_cast<std::uint32_t>(from.parts[begin + i] >> 32));
+        return number == 0 ? 0 : number - less;
+    };
+    const std::uint32_t nodes = look_up(s, at, from, label_of);
+    // Where there is no room for all nodes, words take turns.
+    const int step = !Tiling::valued || nodes <= s.node_room ? Tiling::threads : s.few_words;
+    for (int first = 0; first < Tiling::threads; first += step) {
+        const int end = first + step;
+        const std::uint32_t behind = end < Tiling::threads ? s.before[end] : nodes;
+        for (std::uint32_t a = s.before[first] + threadIdx.x; a < behind; a += Tiling::threads) {
+            const std::uint32_t of_node = from.node_part[begin + a];
+            s.nodes[a - s.before[first] + 1] = of_node < s.room ? s.part_label[of_node] : label_of(of_node);
+        }
+        __syncthreads();
+        put_labels<Tiling, Quads>(s, g, at, to, first, end);
+        if (end < Tiling::threads) __syncthreads();
+    }
 }
 
 }  // namespace nearfield::labelling

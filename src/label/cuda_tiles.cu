@@ -11,7 +11,7 @@ constexpr int run_slots = 16;  // nodes of 32 cells that start at least two cell
 
 /// Calls step(tiling) with the tiling that serves. Where cells one step apart along any axes hang together, rows share nodes.
 template <class Step>
-void with_tiling(const device_call<narrow_id>& call, const Step& step) {
+auto with_tiling(const device_call<narrow_id>& call, const Step& step) {
     const int rank = call.p.rank, changes = call.p.changes;
     if (rank == 2 && changes == 2) return step(tiling<bundle<1, 2>, 2, 8, 32, 1, run_slots>{});
     if (rank < 3) return step(tiling<bundle<1, 1>, 4, 8, 32, 1, run_slots>{});
@@ -23,7 +23,8 @@ void with_tiling(const device_call<narrow_id>& call, const Step& step) {
 }  // namespace
 
 bool tiles_serve(const device_call<narrow_id>& call) {
-    return call.binary() && !call.grid.wraps[0] && !call.grid.wraps[1] && !call.grid.wraps[2];
+    return call.binary() && !call.grid.is_periodic() &&
+           with_tiling(call, [&]<class Tiling>(Tiling) { return fits_tiles<Tiling>(call.grid); });
 }
 
 void run_tiles(const device_call<narrow_id>& call) {

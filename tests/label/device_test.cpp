@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "label/device_engine.hpp"
+#include "nearfield/system.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -133,9 +134,8 @@ TEST_F(LabelDevice, Colours) {
                     }
 }
 
-TEST_F(LabelDevice, PeriodicAxes) {
-    std::uint64_t k = 60000;
-    for (const shape_case& s : label_shapes())
+void check_periodic(const std::vector<shape_case>& shapes, std::uint64_t k) {
+    for (const shape_case& s : shapes)
         for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity)
             for (int round = 0; round < 6; ++round) {
                 if (!chosen(++k)) continue;
@@ -146,12 +146,15 @@ TEST_F(LabelDevice, PeriodicAxes) {
                 for (std::size_t axis = 0; axis < s.shape.size(); ++axis)
                     beyond.push_back(mix(k + axis) % 3 == 0 ? border::open : border::periodic);
                 o.border = {beyond.data(), beyond.size()};
-                label_call c(dressed_for(s.shape, k), o);
+                label_call c(round % 2 == 0 ? dressed_for(s.shape, k) : plain_for(s.shape), o);
                 c.write(values_of(s.shape, k), mix(k) % 4 == 0);
                 expect_right(c, k);
                 if (testing::Test::HasFatalFailure()) return;
             }
 }
+
+TEST_F(LabelDevice, PeriodicAxes) { check_periodic(label_shapes(), 60000); }
+TEST_F(LabelDevice, PeriodicAxesOfLargeShapes) { check_periodic(large_label_shapes(), 65000); }
 
 TEST_F(LabelDevice, Batches) {
     std::uint64_t k = 70000;
@@ -180,6 +183,44 @@ TEST_F(LabelDevice, TwentyRunsAreEqual) {
             EXPECT_EQ(check(label_many_times(11), c), "");
         }
 }
+
+/// Of every `period` cells the first `set` are foreground, counted along all rows as one line; rows are whole periods, or there is
+/// one. Samples of the labels are looked at.
+void check_many_cells(const shape_t& shape, std::int64_t period, std::int64_t set) {
+    const std::int64_t cells = cells_of(shape);
+    if (query_system().devices[0].free_bytes < 16 * cells + (std::int64_t{1} << 30))
+        GTEST_SKIP() << "too little memory";
+    const stream on;
+    const device_memory image(static_cast<std::size_t>(cells)), label(static_cast<std::size_t>(4 * cells)),
+        count(sizeof(std::int64_t));
+    expect_cuda(cudaMemsetAsync(image.data(), 0, image.bytes(), on.get()), "background");
+    expect_cuda(cudaMemset2DAsync(image.data(), static_cast<std::size_t>(period), 1, static_cast<std::size_t>(set),
+                                  static_cast<std::size_t>(cells / period), on.get()),
+                "foreground");
+    label_fields<device> out;
+    out.label = any_output<device>::contiguous(label.data(), dtype::int32, shape);
+    out.count = any_output<device>::contiguous(count.data(), dtype::int64, shape_t{1});
+    nearfield::label(device{on.get()},
+                     any_input<device>::contiguous(static_cast<const void*>(image.data()), dtype::uint8, shape), out);
+    std::int64_t found = 0;
+    expect_cuda(cudaMemcpyAsync(&found, count.data(), sizeof(found), cudaMemcpyDeviceToHost, on.get()), "count");
+    on.wait();
+    EXPECT_EQ(found, cells / period);
+    const std::int64_t last = cells / period - 1;
+    for (const std::int64_t which : {std::int64_t{0}, std::int64_t{1}, last / 3, last / 2 + 1, last - 1, last})
+        for (const std::int64_t at : {std::int64_t{0}, set / 2, set - 1, set, period - 1}) {
+            std::int32_t got = -1;
+            expect_cuda(cudaMemcpyAsync(&got, static_cast<std::int32_t*>(label.data()) + which * period + at,
+                                        sizeof(got), cudaMemcpyDeviceToHost, on.get()),
+                        "label");
+            on.wait();
+            EXPECT_EQ(got, at < set ? which + 1 : 0) << "cell " << at << " of " << which;
+        }
+}
+
+/// A line of which tiles would have too many nodes for their numbers, since it fills one of their rows.
+TEST_F(LabelDevice, LinesOfHundredsOfMillionsOfCells) { check_many_cells({300000000}, 1000, 600); }
+TEST_F(LabelDevice, MoreThanTwoToThe31Cells) { check_many_cells({46400, 46400}, 3 * 46400, 46400); }
 
 TEST_F(LabelDevice, Filters) {
     std::uint64_t k = 80000;

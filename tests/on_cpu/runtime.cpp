@@ -112,6 +112,16 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream
     return order(s, [=] { std::memset(data, value, bytes); }), cudaSuccess;
 }
 
+cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t s) {
+    return order(s,
+                 [=] {
+                     for (std::size_t row = 0; row < height; ++row)
+                         std::memset(static_cast<char*>(data) + row * pitch, value, width);
+                 }),
+           cudaSuccess;
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* p, const cudaMemPoolProps*) { return *p = new pool, cudaSuccess; }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t p, cudaMemPoolAttr which, void*) {
     if (which == cudaMemPoolAttrUsedMemHigh) p->most = p->used;

@@ -145,6 +145,10 @@ inline on_cpu::s32 __viaddmax_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) {
 
 // Memory. Threads change only where they meet, so that whatever they do between is atomic.
 template <class T>
+void __stcs(T* to, T what) {
+    *to = what;
+}
+template <class T>
 T __ldcs(const T* from) {
     return *from;
 }
