@@ -213,12 +213,12 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
             cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
             "clearing second sites");
     site_table<Key> all_sites(on, g, how.randomised ? now.first : nullptr);
-    std::int64_t unit = steps.empty() ? 1 : steps.front();
+    const bool in_tiles = by_tiles<V, Key, Two> && !how.randomised;
+    tiled_rounds tiled(on, g, in_tiles ? steps : std::vector<std::int64_t>{});
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
-        unit = std::min(unit, step);
-        if (by_tiles<V, Key, Two> && !how.randomised) {
-            if constexpr (by_tiles<V, Key, Two>) tiled_round(on, g, step, unit, now.first, next.first);
+        if (in_tiles) {
+            if constexpr (by_tiles<V, Key, Two>) tiled.run(step, now.first, next.first);
         } else {
             const plan p = plan_of(g, step, how.seed, round);
             cuda::launch(on, jump<V, Key, Volume, Two>, p.blocks(),

@@ -12,31 +12,46 @@ namespace nearfield::methods::tiles {
 
 using Key = std::int32_t;
 
-/// What one axis adds for cells from which the word lies a step behind, at the same coordinate, and a step ahead.
-struct terms {
-    std::uint32_t at[3];
+/// The most cells of a tile: along the last axis, and in all.
+inline constexpr int most_cells = 8, most_in_a_tile = 16;
+
+/// What is shared by the cells that hear of a site. A cell's number is
+///
+///   sum + x * cells_x[its place along the last axis] + y * rows_y[its place along the middle one]
+///
+/// and `before` more where the cell lies a step after the word along the axis that is walked, `after` more where it lies a step
+/// before it. Squares of cells' own places are left out, since they are alike for all sites: (s - c)^2 = s^2 - 2 s c + c^2.
+/// All numbers are residues of 2^32 of ones that fit into 32 bits.
+struct heard {
+    std::uint32_t sum, x, y, before, after;
 };
 
 /// Distance and site in one number of 31 bits, so that one instruction, __viaddmin_s32, adds an axis and keeps the smaller:
 ///
 ///   d << (axes * bits) | fields    d: squared distance in units; a field for each axis, the last axis highest: how many
-///                                  units the site lies from the cell, plus half the field's range
+///                                  units the site lies from where the tile begins, along the axis that is walked from
+///                                  the cell's plane, plus half the field's range
 ///
 /// Equal distances so compare as packed sites do, and the fields say which site it is. A unit divides every distance between
-/// cells and the sites that they have heard of: the shortest step so far. Offsets of words are cut off at `reach` units; hence
-/// a number below `sure` is right, and another one says that the nearest candidate is farther, or that there is none.
+/// cells and the sites that they have heard of: the shortest step so far. Offsets are cut off at `reach` units; hence a number
+/// below `sure` is right, and another one says that the nearest candidate is farther, or that there is none.
 struct packed {
     struct axis {
-        std::int32_t shift;                             ///< from a packed site to units
-        std::uint32_t mask;                             ///< of units
-        std::uint32_t unit;                             ///< in a packed site
-        std::uint32_t linear, constant, slope, slope0;  ///< see terms_of
+        std::uint32_t lift;  ///< from a packed site to units: multiply, then shift; the last axis is only shifted
+        std::int32_t shift;
+        std::int32_t reach, widest;  ///< 2 * reach
+        std::uint32_t linear;
+        std::uint32_t unit;  ///< in a packed site
     };
     axis of[3]{};
-    std::int32_t log_unit = 0, reach = 0, widest = 0;  ///< 2 * reach
-    std::uint32_t step2 = 0;                           ///< of a step
-    std::uint32_t centre = 0;                          ///< packed site of fields that hold 0
-    std::int32_t sure = 0;
+    std::int32_t log_unit = 0;
+    std::uint32_t whole = 0;  ///< a squared distance of 1; a variable, so that it is multiplied by and not shifted by
+    std::uint32_t constant = 0, slope = 0, minus_slope = 0, before = 0, after = 0;
+    std::uint32_t cells_x[most_cells]{}, rows_y[most_cells]{};
+    std::uint32_t own[most_in_a_tile]{};  ///< the squares left out
+    std::uint32_t rest[most_cells]{};     ///< what is left of a cell's place in units, packed
+    std::uint32_t centre = 0;             ///< packed site of fields that hold 0
+    std::uint32_t sure = 0;
     bool usable = false;
     bool all_near = false;  ///< every site that may come lies near enough: who is not below `sure` has none
 
@@ -44,55 +59,80 @@ struct packed {
     static constexpr NF_HD int field_bits(bool volume) { return volume ? 6 : 8; }
 
     using kept = std::int32_t;
-    using doubt = std::int32_t;  ///< the largest number that a cell was left with
-    static constexpr int unrolled = 3;
-    static __device__ kept nothing() { return INT32_MAX; }
+    using number = std::uint32_t;
+    using doubt = std::uint32_t;  ///< the largest number that a cell was left with
+    /// Above every number, and so far below 2^31 that squares left out may be added.
+    static __device__ kept nothing() { return 0x60000000; }
     static __device__ bool counts(Key) { return true; }
 
-    /// To be added to a word's units: makes a site at `position` `reach`.
-    __device__ std::int32_t origin(std::int32_t position) const { return reach - (position >> log_unit); }
-
-    /// With I = i - reach units: (whole * I + field) * I, and the same of I - step and I + step. In residues of 2^32; the sums
-    /// over axes fit. A word without a site, which is -1, becomes one far away along the last axis.
-    template <int Axis, bool Volume>
-    __device__ terms terms_of(Key key, std::int32_t origin) const {
-        constexpr std::uint32_t whole = 1u << field_bits(Volume) * (Volume ? 3 : 2);
-        const axis& a = of[Axis];
-        std::uint32_t units = 0;
-        if constexpr (Axis == 2) units = min(static_cast<std::uint32_t>(key >> a.shift), far);
-        else units = static_cast<std::uint32_t>(key) >> a.shift & a.mask;
-        const auto i =
-            static_cast<std::uint32_t>(__viaddmin_s32_relu(static_cast<std::int32_t>(units), origin, widest));
-        const std::uint32_t here = i * (i * whole + a.linear) + a.constant, slope = i * a.slope + a.slope0;
-        return {here - slope + step2, here, here + slope + step2};
+    /// To be added to a site's units: makes one at `position` `reach`.
+    template <int Axis>
+    __device__ std::int32_t origin(std::int32_t position) const {
+        return of[Axis].reach - (position >> log_unit);
     }
+
+    /// A word without a site, which is -1, becomes one far away along the last axis.
+    template <bool Volume>
+    __device__ heard hear(Key key, std::int32_t x_origin, std::int32_t y_origin, std::int32_t along_origin) const {
+        constexpr int along_axis = Volume ? 0 : 1;
+        const std::uint32_t x = cut<2>(min(static_cast<std::uint32_t>(key >> of[2].shift), far), x_origin),
+                            along = cut<along_axis>(units<along_axis>(key), along_origin);
+        heard h{along * (along * whole + of[along_axis].linear) + constant, x, 0, along * minus_slope + before,
+                along * slope + after};
+        if constexpr (Volume) {
+            h.y = cut<1>(units<1>(key), y_origin);
+            h.sum = h.y * (h.y * whole + of[1].linear) + h.sum;
+        }
+        h.sum = x * (x * whole + of[2].linear) + h.sum;
+        return h;
+    }
+    static __device__ void offer(kept& best, std::uint32_t a, Key) { best = min(best, static_cast<std::int32_t>(a)); }
     static __device__ void offer(kept& best, std::uint32_t a, std::uint32_t b, Key) {
         best = __viaddmin_s32(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), best);
     }
-    static __device__ void look_at(kept best, doubt& worst) { worst = max(worst, best); }
+    __device__ number with_own(kept best, int cell) const { return static_cast<number>(best) + own[cell]; }
+    static __device__ void look_at(number best, doubt& worst) { worst = max(worst, best); }
     __device__ bool decided(doubt worst) const { return worst < sure || all_near; }
-    /// `cell` is one packed, less `centre`.
+    /// `first` is where the tile begins, in the cell's plane, packed, less `centre`.
     template <bool Volume>
-    __device__ Key site_of(kept best, std::uint32_t cell) const {
-        const auto fields = static_cast<std::uint32_t>(best);
+    __device__ Key site_of(number fields, std::uint32_t first) const {
         constexpr int bits = field_bits(Volume);
         constexpr std::uint32_t low = (1u << bits) - 1;
-        std::uint32_t site = cell;
+        std::uint32_t site = first;
         if constexpr (Volume)
             site += (fields >> 2 * bits & low) * of[2].unit + (fields >> bits & low) * of[1].unit +
                     (fields & low) * of[0].unit;
         else site += __byte_perm(fields, 0, 0x4441) * of[2].unit + __byte_perm(fields, 0, 0x4440) * of[1].unit;
-        return best < sure ? static_cast<Key>(site) : none<Key>;
+        return fields < sure ? static_cast<Key>(site) : none<Key>;
+    }
+
+private:
+    template <int Axis>
+    __device__ std::uint32_t units(Key key) const {
+        return static_cast<std::uint32_t>(key) * of[Axis].lift >> of[Axis].shift;
+    }
+    template <int Axis>
+    __device__ std::uint32_t cut(std::uint32_t units, std::int32_t origin) const {
+        return static_cast<std::uint32_t>(
+            __viaddmin_s32_relu(static_cast<std::int32_t>(units), origin, of[Axis].widest));
     }
 };
 
+/// What a tile is for its numbers: how many cells along the last axis, where each lies, and rows along the middle one.
+struct tile_shape {
+    bool volume;
+    int cells, rows;
+    const std::int64_t* away;
+};
+
 /// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit`.
-inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, bool volume) {
+inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, const tile_shape& tile) {
     packed r;
-    const int axes = volume ? 3 : 2, bits = packed::field_bits(volume);
+    const int axes = tile.volume ? 3 : 2, bits = packed::field_bits(tile.volume), along = 3 - axes;
     const std::int64_t stride = step / unit, half = std::int64_t{1} << (bits - 1);
-    r.log_unit = std::countr_zero(static_cast<std::uint64_t>(unit));
-    r.reach = static_cast<std::int32_t>(half - 1 - stride);
+    const auto place_x = [&](int cell) { return tile.away[cell] / unit; };
+    const std::int64_t widest_tile = std::max(place_x(tile.cells - 1), (tile.rows - 1) * stride);
+    const std::int64_t near = half - 1 - std::max(widest_tile, 2 * stride);
     double weight = 0;
     bool alike = true;
     for (int axis = 0; axis < 3; ++axis) {
@@ -100,30 +140,51 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, boo
         alike = alike && (weight == 0 || g.weight[axis] == weight);
         weight = g.weight[axis];
     }
-    r.usable = alike && r.reach >= (volume ? 12 : 24) * stride;
+    r.usable = alike && near >= (tile.volume ? 10 : 22) * stride;
     if (!r.usable) return r;
-    const auto whole = std::int64_t{1} << (axes * bits), near = r.reach - stride;
-    r.widest = 2 * r.reach;
-    r.step2 = static_cast<std::uint32_t>(whole * stride * stride);
-    r.sure = static_cast<std::int32_t>(whole * near * near);
-    std::int64_t farthest2 = 0, centre = 0;
+    const auto residue = [](std::int64_t number) { return static_cast<std::uint32_t>(number); };
+    const std::int64_t whole = std::int64_t{1} << (axes * bits);
+    r.log_unit = std::countr_zero(static_cast<std::uint64_t>(unit));
+    r.whole = residue(whole);
+    r.sure = residue(whole * near * near);
+    std::int64_t farthest2 = 0, centre = 0, constant = 0;
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t widest = (g.size[axis] - 1) / unit;
         farthest2 += widest * widest;
         packed::axis& a = r.of[axis];
+        const std::int64_t field = axis < along ? 0 : std::int64_t{1} << (axis - along) * bits;
+        const std::int64_t reach = half - 1 - (axis == along ? stride : 0);
+        a.reach = static_cast<std::int32_t>(reach), a.widest = static_cast<std::int32_t>(2 * reach);
+        a.linear = residue(field - 2 * whole * reach);
         // The units of an axis that is shorter than one are 0.
-        a.shift = g.size[axis] <= unit ? 31 : g.keys.shift[axis] + r.log_unit;
-        a.unit = 1u << a.shift;
-        a.mask = g.keys.mask[axis] >> r.log_unit;
-        if (axis < 3 - axes) continue;
-        const std::int64_t field = std::int64_t{1} << (axis - (3 - axes)) * bits;
-        a.linear = static_cast<std::uint32_t>(field - 2 * whole * r.reach);
-        a.constant = static_cast<std::uint32_t>(whole * r.reach * r.reach - field * r.reach + half * field);
-        a.slope = static_cast<std::uint32_t>(2 * whole * stride);
-        a.slope0 = static_cast<std::uint32_t>(field * stride - 2 * whole * r.reach * stride);
-        centre += half << a.shift;
+        const bool some = g.size[axis] > unit;
+        const int width = std::bit_width(g.keys.mask[axis]), shift = g.keys.shift[axis];
+        a.unit = some ? 1u << (shift + r.log_unit) : 0;
+        a.lift = some ? 1u << (32 - width - shift) : 0;
+        if (axis == 2) a.shift = some ? shift + r.log_unit : 31;
+        else a.shift = some ? 32 - width + r.log_unit : 31;
+        if (axis < along) continue;
+        constant += whole * reach * reach + field * (half - reach);
+        centre += half * a.unit;
+        if (axis != along) continue;
+        r.slope = residue(2 * whole * stride), r.minus_slope = residue(-2 * whole * stride);
+        r.before = residue(whole * (2 * stride * reach + stride * stride) - field * stride);
+        r.after = residue(whole * (stride * stride - 2 * stride * reach) + field * stride);
     }
-    r.centre = static_cast<std::uint32_t>(centre);
+    r.constant = residue(constant), r.centre = residue(centre);
+    for (int cell = 0; cell < tile.cells; ++cell) {
+        r.cells_x[cell] = residue(-2 * whole * place_x(cell));
+        r.rest[cell] = residue(tile.away[cell] % unit << g.keys.shift[2]);
+    }
+    for (int row = 0; row < tile.rows; ++row) {
+        const std::int64_t y = row * stride;
+        r.rows_y[row] = residue(-2 * whole * y);
+        for (int cell = 0; cell < tile.cells; ++cell) {
+            const std::int64_t x = place_x(cell);
+            r.own[row * tile.cells + cell] =
+                residue(whole * (x * x + 2 * x * r.of[2].reach + y * y + 2 * y * r.of[1].reach));
+        }
+    }
     r.all_near = farthest2 < near * near;
     return r;
 }
@@ -131,44 +192,65 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, boo
 /// Distance and site in two numbers. For every grid that is solved in 32 bits.
 struct separate {
     metric<std::int32_t> m;
-    std::uint32_t twice_step[3]{};  ///< weight * 2 * step
-    std::uint32_t step2[3]{};       ///< weight * squared step
+    std::uint32_t cells_x[most_cells]{}, rows_y[most_cells]{};
+    std::uint32_t slope = 0, minus_slope = 0,
+                  step2 = 0;  ///< along the axis that is walked: weight * 2 * step, weight * squared step
 
     static constexpr std::uint32_t centre = 0;
     using kept = nearest<std::int32_t, Key>;
     struct doubt {};
-    static constexpr int unrolled = 1;
     static __device__ kept nothing() { return {}; }
     static __device__ bool counts(Key key) { return key >= 0; }
-    static __device__ std::int32_t origin(std::int32_t position) { return -position; }
+    template <int>
+    static __device__ std::int32_t origin(std::int32_t position) {
+        return -position;
+    }
 
-    /// In residues of 2^32: the sums for cells that exist fit.
-    template <int Axis, bool>
-    __device__ terms terms_of(Key key, std::int32_t origin) const {
-        const auto away = static_cast<std::uint32_t>(m.keys.coordinate(key, Axis) + origin);
-        const std::uint32_t here = static_cast<std::uint32_t>(m.weight[Axis]) * away * away,
-                            slope = twice_step[Axis] * away;
-        return {here - slope + step2[Axis], here, here + slope + step2[Axis]};
+    /// The sums for cells that exist fit.
+    template <bool Volume>
+    __device__ heard hear(Key key, std::int32_t x_origin, std::int32_t y_origin, std::int32_t along_origin) const {
+        const std::uint32_t x = away<2>(key, x_origin), y = Volume ? away<1>(key, y_origin) : 0,
+                            along = away < Volume ? 0 : 1 > (key, along_origin);
+        std::uint32_t sum = weight<2>() * x * x + weight < Volume ? 0 : 1 > () * along * along;
+        if constexpr (Volume) sum += weight<1>() * y * y;
+        return {sum, x, y, along * minus_slope + step2, along * slope + step2};
     }
-    static __device__ void offer(kept& best, std::uint32_t a, std::uint32_t b, Key key) {
-        best.offer(static_cast<std::int32_t>(a + b), key);
+    static __device__ void offer(kept& best, std::uint32_t a, Key key) {
+        best.offer(static_cast<std::int32_t>(a), key);
     }
+    static __device__ void offer(kept& best, std::uint32_t a, std::uint32_t b, Key key) { offer(best, a + b, key); }
+    static __device__ const kept& with_own(const kept& best, int) { return best; }
     static __device__ void look_at(const kept&, doubt&) {}
     static __device__ bool decided(doubt) { return true; }
     template <bool>
     __device__ Key site_of(const kept& best, std::uint32_t) const {
         return best.site;
     }
+
+private:
+    template <int Axis>
+    __device__ std::uint32_t weight() const {
+        return static_cast<std::uint32_t>(m.weight[Axis]);
+    }
+    template <int Axis>
+    __device__ std::uint32_t away(Key key, std::int32_t origin) const {
+        return static_cast<std::uint32_t>(m.keys.coordinate(key, Axis) + origin);
+    }
 };
 
-inline separate separate_of(const grid& g, std::int64_t step) {
+inline separate separate_of(const grid& g, std::int64_t step, const tile_shape& tile) {
     separate r{metric_of<std::int32_t>(g)};
+    std::int64_t weight[3];
     for (int axis = 0; axis < 3; ++axis) {
-        const std::int64_t weight = g.size[axis] == 1 ? 0 : static_cast<std::int64_t>(g.weight[axis]);
-        r.m.weight[axis] = static_cast<std::int32_t>(weight);
-        r.twice_step[axis] = static_cast<std::uint32_t>(2 * weight * step);
-        r.step2[axis] = static_cast<std::uint32_t>(weight * step * step);
+        weight[axis] = g.size[axis] == 1 ? 0 : static_cast<std::int64_t>(g.weight[axis]);
+        r.m.weight[axis] = static_cast<std::int32_t>(weight[axis]);
     }
+    const std::int64_t along = weight[tile.volume ? 0 : 1];
+    r.slope = static_cast<std::uint32_t>(2 * along * step), r.minus_slope = 0 - r.slope,
+    r.step2 = static_cast<std::uint32_t>(along * step * step);
+    for (int cell = 0; cell < tile.cells; ++cell)
+        r.cells_x[cell] = static_cast<std::uint32_t>(-2 * weight[2] * tile.away[cell]);
+    for (int row = 0; row < tile.rows; ++row) r.rows_y[row] = static_cast<std::uint32_t>(-2 * weight[1] * row * step);
     return r;
 }
 

@@ -69,7 +69,18 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
         }
 }
 
-/// Walks of eight and of sixteen cells.
+/// Every form of a tile, and tiles that are left open.
+TEST_F(JumpFloodDevice, ShortWalkForTheSanitizer) {
+    for (const shape_t& shape :
+         {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24}, shape_t{3, 4, 160}}) {
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        sites.front() = 1;
+        for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_before = 1}})
+            EXPECT_EQ(differs(how, shape, sites, {{}, "not given"}), "") << text_of(shape);
+    }
+}
+
+/// Walks of eight and of 32 cells.
 TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
     for (const shape_t& shape : {shape_t{4096, 4096}, shape_t{8193, 4100}, shape_t{2050, 3003}, shape_t{160, 160, 160},
                                  shape_t{259, 255, 257}})
