@@ -8,6 +8,7 @@
 
 #include "methods.hpp"
 #include "nearfield/error.hpp"
+#include "report_json.hpp"
 
 namespace nearfield::bench {
 namespace {
@@ -41,7 +42,13 @@ void print_row(const char* name, const std::vector<std::pair<int, double>>& row)
     fmt::print("\n");
 }
 
-void measure(const shape_t& shape, double density, int runs) {
+nlohmann::ordered_json as_json(const std::vector<std::pair<int, double>>& row) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& [bands, ms] : row) list.push_back({bands, ms});
+    return list;
+}
+
+void measure(const shape_t& shape, double density, int runs, nlohmann::ordered_json& results) {
     const std::vector<std::uint8_t> image = random_sites(cells_of(shape), density);
     const std::unique_ptr<method_subject> subject = subject_on_device(image, shape);
     std::array<std::vector<std::pair<int, double>>, 3> rows;
@@ -55,6 +62,13 @@ void measure(const shape_t& shape, double density, int runs) {
     fmt::print("{}, {} % sites; by default {:.4f} ms\n", image_name("random", shape), density * 100,
                best[0] + best[1] + best[2]);
     print_row("m1", rows[0]), print_row("m2", rows[1]), print_row("m3", rows[2]);
+    results.push_back({{"shape", shape},
+                       {"density", density},
+                       {"default_ms", best[0] + best[1] + best[2]},
+                       {"default_phases_ms", best},
+                       {"m1", as_json(rows[0])},
+                       {"m2", as_json(rows[1])},
+                       {"m3", as_json(rows[2])}});
 }
 
 }  // namespace
@@ -63,17 +77,25 @@ int bands_main(int argc, char** argv) {
     std::vector<std::int64_t> sides2{512, 2048, 8192}, sides3{128, 512};
     std::vector<double> densities{0.0001, 0.01, 0.5};
     int runs = 3;
+    std::string json;
     CLI::App app{"Times the phases of parallel banding over numbers of bands, on a GPU"};
     app.add_option("--sides2", sides2, "sides of square images")->delimiter(',')->expected(0, 99);
     app.add_option("--sides3", sides3, "sides of cubes")->delimiter(',')->expected(0, 99);
     app.add_option("--densities", densities, "shares of sites")->delimiter(',');
     app.add_option("--runs", runs, "runs of each; the median counts");
+    app.add_option("--json", json, "file of results");
     CLI11_PARSE(app, argc, argv);
     try {
+        const session s = method_session_on_device();
+        nlohmann::ordered_json results = nlohmann::ordered_json::array();
         for (const double density : densities) {
-            for (const std::int64_t n : sides2) measure({n, n}, density, runs);
-            for (const std::int64_t n : sides3) measure({n, n, n}, density, runs);
+            for (const std::int64_t n : sides2) measure({n, n}, density, runs, results);
+            for (const std::int64_t n : sides3) measure({n, n, n}, density, runs, results);
         }
+        if (json.empty()) return 0;
+        nlohmann::ordered_json all = head_of(s);
+        all["results"] = results;
+        write_file(json, all);
         return 0;
     } catch (const error& problem) {
         fmt::print(stderr, "bench_all bands: {}\n", problem.what());

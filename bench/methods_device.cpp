@@ -28,6 +28,17 @@ public:
         return index;
     }
 
+    double copy_ms() override {
+        const auto bytes = static_cast<std::size_t>(4 * cells_of(shape_));
+        const device_memory other(4 * cells_of(shape_));
+        const auto copy = [&](int) {
+            expect(cudaMemcpyAsync(other.get(), index_.get(), bytes, cudaMemcpyDeviceToDevice, timer_.stream()),
+                   "copying sites");
+        };
+        timer_.time(3, copy);  // warms up
+        return median(timer_.time(21, copy));
+    }
+
 private:
     timer timer_;
     shape_t shape_;

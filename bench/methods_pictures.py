@@ -1,4 +1,4 @@
-"""The pictures of docs/methods.md that are drawn from numbers: errors and times over density, and two grids that go wrong."""
+"""The pictures of docs/methods.md that are drawn from numbers: errors, times, rounds, and two grids that go wrong."""
 
 import math
 import pathlib
@@ -22,6 +22,7 @@ TIMES = (
     ("brushfire parallel", "parallel fire", "goal"),
     ("chamfer iterated", "chamfer", "line4"),
 )
+EXACT = ("exact", "exact engine", "ink")
 LEFT, TOP, WIDTH, HEIGHT, APART = 62, 56, 300, 220, 150
 
 
@@ -29,14 +30,20 @@ def percent(density):
     return f"{density * 100:g} %"
 
 
+# Words for an axis, and how its values are written.
+SHARES = ("share of sites", percent)
+SIDES = ("cells a side", lambda n: f"{n:g}")
+
+
 def wrong_in_a_million(row):
     cells = math.prod(row["shape"])
     return (row["errors"]["wrong_sites"] + row["errors"]["missing"]) / cells * 1e6
 
 
-def density_chart(errors, image, times, large):
-    """Errors on `image` beside times on `large`, both over the share of sites."""
-    svg = Svg(2 * (WIDTH + APART) + LEFT, TOP + HEIGHT + 56, "Errors and times of the methods over the share of sites")
+def density_chart(errors, image, sizes, times, large):
+    """Errors on `image` over the share of sites, errors over the side at 1 %, and times on `large` over the share."""
+    svg = sheet_of(3, "Errors and times of the methods over the share of sites and the side")
+    sides = [s for s in sizes.shapes if len(s) == 2]
 
     def wrong(key):
         return [(d, wrong_in_a_million(errors.get(key, image, d))) for d in errors.densities]
@@ -44,26 +51,139 @@ def density_chart(errors, image, times, large):
     def slower(key):
         return [(d, times.get(key, large, d)["ms"] / times.get("exact", large, d)["ms"]) for d in times.densities]
 
-    panel(svg, LEFT, f"wrong cells in a million, {image[0]}^2", errors, wrong, ERRORS, 1e6 / math.prod(image) / 3)
-    panel(svg, LEFT + WIDTH + APART, f"times the exact engine's time, {large[0]}^2", times, slower, TIMES, None)
+    def over_side(key):
+        return [(s[0], wrong_in_a_million(sizes.get(key, s, 0.01))) for s in sides]
+
+    nothing = 1e6 / math.prod(image) / 3
+    panel(svg, 0, f"wrong cells in a million, {image[0]}^2", named(ERRORS, wrong), SHARES, nothing)
+    panel(
+        svg, 1, "wrong cells in a million, 1 % of sites", named(ERRORS, over_side), SIDES, 1e6 / max(sides)[0] ** 2 / 3
+    )
+    panel(svg, 2, f"times the exact engine's time, {large[0]}^2", named(TIMES, slower), SHARES)
     return svg.written()
 
 
-def panel(svg, left, title, sheet, points_of, lines, nothing):
-    """Logarithms both ways; values of 0 lie at the line named 0, each method's a little above the one's before."""
-    series = [(name, kind, points_of(key)) for key, name, kind in lines]
-    seen = [v for _, _, points in series for _, v in points if v > 0]
+def wins_chart(times):
+    """Time for a million cells over the side of an image, for few sites, some and many."""
+    images = [s for s in times.shapes if len(s) == 2]
+    shown = [d for d in (0.0001, 0.1, 0.9) if d in times.densities] or times.densities
+    svg = sheet_of(len(shown), "Times of the methods over the size of images")
+    for column, density in enumerate(shown):
+
+        def a_million(key, density=density):
+            return [(s[0], times.get(key, s, density)["ms"] / math.prod(s) * 1e9) for s in images]
+
+        panel(
+            svg,
+            column,
+            f"µs for a million cells, {percent(density)} of sites",
+            named((EXACT, *TIMES), a_million),
+            SIDES,
+        )
+    return svg.written()
+
+
+def sweeps_chart(sweeps):
+    """Sweeps in turn and all at once; bands that share memory and bands that shuffle."""
+    images = [s for s in sweeps.shapes if len(s) == 2]
+    svg = sheet_of(2, "Milliseconds of plane sweeps over the side of images")
+
+    def took(key):
+        return [(s[0], alone_ms(sweeps.get(f"plane-sweep {key}", s, 0.01))) for s in images]
+
+    at_once = (
+        ("cooperative", "one launch", "line5"),
+        ("cooperative independent", "one launch, at once", "line4"),
+        ("banded", "bands", "line0"),
+        ("banded independent", "bands, at once", "line1"),
+    )
+    shuffles = (
+        ("banded", "shared memory", "line0"),
+        ("banded independent", "shared, at once", "line1"),
+        ("shuffled", "shuffles", "goal"),
+        ("shuffled independent", "shuffles, at once", "line3"),
+    )
+    panel(svg, 0, "ms, sweeps in turn and all at once", named(at_once, took), SIDES)
+    panel(svg, 1, "ms, bands by shared memory and by shuffles", named(shuffles, took), SIDES)
+    return svg.written()
+
+
+def work_chart(times):
+    """Rounds and bytes a cell over the side of an image, at 1 % of sites, beside what is predicted."""
+    images = [s for s in times.shapes if len(s) == 2]
+    svg = sheet_of(2, "Depth and work of the methods over the side of images")
+    lines = tuple(
+        t for t in TIMES if t[0] in ("jump-flood", "plane-sweep", "plane-sweep independent", "brushfire parallel")
+    )
+
+    def rounds(key):
+        return [(s[0], times.get(key, s, 0.01)["rounds"]) for s in images]
+
+    def a_cell(key):
+        return [(s[0], times.get(key, s, 0.01)["bytes"] / math.prod(s)) for s in images]
+
+    n0 = images[0][0]
+    at = dict(rounds("jump-flood"))[n0], dict(a_cell("jump-flood"))[n0]
+    log = ("log n", "soft", [(s[0], at[0] * math.log2(s[0]) / math.log2(n0)) for s in images])
+    line = ("n", "soft", [(s[0], dict(rounds("plane-sweep"))[n0] * s[0] / n0) for s in images])
+    log_work = ("log n", "soft", [(s[0], at[1] * math.log2(s[0]) / math.log2(n0)) for s in images])
+    panel(svg, 0, "rounds, 1 % of sites", named(lines, rounds), SIDES, predicted=(log, line))
+    panel(svg, 1, "bytes a cell, 1 % of sites", named(lines, a_cell), SIDES, predicted=(log_work,))
+    return svg.written()
+
+
+def chamfer_chart(rows):
+    """Two passes on the host and rounds on a GPU, over the side of a full cube."""
+    svg = sheet_of(2, "Chamfer distances of full cubes: two passes and rounds")
+    cubes = [r for r in rows if r["kind"] == "cube"]
+
+    def of(key, value):
+        return sorted((r["side"], value(r)) for r in cubes if key(r))
+
+    one = of(lambda r: r["device"] == "cpu" and r["threads"] == 1, lambda r: r["ms"])
+    every = of(lambda r: r["device"] == "cpu" and r["threads"] != 1, lambda r: r["ms"])
+    gpu = of(lambda r: r["device"] != "cpu", lambda r: r["ms"])
+    rounds = of(lambda r: r["device"] != "cpu", lambda r: r["rounds"])
+    series = [
+        ("two passes, 1 thread", "line5", one),
+        ("two passes, all", "line0", every),
+        ("rounds, GPU", "line1", gpu),
+    ]
+    panel(svg, 0, "ms", [s for s in series if s[2]], SIDES)
+    panel(svg, 1, "rounds", [("GPU", "line1", rounds), ("two passes", "line0", [(n, 2) for n, _ in rounds])], SIDES)
+    return svg.written()
+
+
+def alone_ms(row):
+    """The method alone, without reading the image and writing fields."""
+    return sum(st["ms"] for st in row["stages"] if st["name"] not in ("initialise", "fields"))
+
+
+def named(lines, points_of):
+    return [(name, kind, points_of(key)) for key, name, kind in lines]
+
+
+def sheet_of(panels, title):
+    return Svg(panels * (WIDTH + APART) + LEFT, TOP + HEIGHT + 56, title)
+
+
+def panel(svg, column, title, series, axis, nothing=None, predicted=()):
+    """Logarithms both ways; values of 0 lie at the line named 0, each method's a little above the one's before. What is
+    predicted is dashed."""
+    left = LEFT + column * (WIDTH + APART)
+    positions = [x for _, _, points in series for x, _ in points]
+    seen = [v for _, _, points in [*series, *predicted] for _, v in points if v > 0]
     low = math.floor(math.log10(nothing or min(seen)))
-    high = math.ceil(math.log10(max(seen)))
-    first, last = math.log10(sheet.densities[0]), math.log10(sheet.densities[-1])
+    high = max(math.ceil(math.log10(max(seen))), low + 1)
+    first, last = math.log10(min(positions)), math.log10(max(positions))
 
-    def across(density):
-        return left + WIDTH * (math.log10(density) - first) / (last - first)
+    def across(x):
+        return left + WIDTH * (math.log10(x) - first) / (last - first)
 
-    def place(density, value, lifted):
+    def place(x, value, lifted):
         if value <= 0:
-            return across(density), TOP + HEIGHT - lifted
-        return across(density), TOP + HEIGHT * (high - math.log10(value)) / (high - low)
+            return across(x), TOP + HEIGHT - lifted
+        return across(x), TOP + HEIGHT * (high - math.log10(value)) / (high - low)
 
     svg.text(left, TOP - 24, title, "ink", size=13)
     for power in range(low, high + 1):
@@ -71,11 +191,15 @@ def panel(svg, left, title, sheet, points_of, lines, nothing):
         svg.line(left, y, left + WIDTH, y, "grid")
         zero = nothing is not None and power == low
         svg.text(left - 8, y + 4, "0" if zero else f"{10.0**power:g}", "soft", "end", 11)
-    shares(svg, left, sheet.densities, across)
-    svg.text(left + WIDTH / 2, TOP + HEIGHT + 40, "share of sites", "soft", "middle", 11)
+    below(svg, left, sorted(set(positions)), across, axis)
+    for name, kind, points in predicted:
+        ends = [place(*points[0], 0), place(*points[-1], 0)]
+        for start, end in zip([place(x, v, 0) for x, v in points], [place(x, v, 0) for x, v in points[1:]]):
+            svg.line(*start, *end, kind, 1, "4 3")
+        svg.text(ends[1][0] - 4, ends[1][1] - 5, name, kind, "end", 10)
     zeros = 0
     for row, (name, kind, points) in enumerate(sorted(series, key=lambda s: -sum(math.log1p(v) for _, v in s[2]))):
-        line = [place(d, v, 3 * zeros) for d, v in points]
+        line = [place(x, v, 3 * zeros) for x, v in points]
         zeros += any(v <= 0 for _, v in points)
         svg.path(line, kind)
         for x, y in line:
@@ -85,14 +209,16 @@ def panel(svg, left, title, sheet, points_of, lines, nothing):
         svg.text(left + WIDTH + 38, key + 4, name, "ink", size=11)
 
 
-def shares(svg, left, densities, across):
+def below(svg, left, positions, across, axis):
     """Names below the axis, but for those that would run into the one to their right."""
+    word, of = axis
+    svg.text(left + WIDTH / 2, TOP + HEIGHT + 40, word, "soft", "middle", 11)
     right = left + 2 * WIDTH
-    for density in reversed(densities):
-        x = across(density)
+    for position in reversed(positions):
+        x = across(position)
         if right - x < 34:
             continue
-        svg.text(x, TOP + HEIGHT + 18, percent(density), "soft", "middle", 10)
+        svg.text(x, TOP + HEIGHT + 18, of(position), "soft", "middle", 10)
         right = x
 
 
@@ -140,10 +266,21 @@ def exclave():
     return grid_picture("An exclave cell", seeds, 14, 14, {(13, 8): "e", **dict(zip(seeds, "abcd"))})
 
 
-def write(folder: pathlib.Path, errors, image, times, large):
-    for name, picture in (
-        ("methods-density", density_chart(errors, image, times, large)),
-        ("methods-three-seeds", three_seeds()),
-        ("methods-exclave", exclave()),
-    ):
+def all_of(methods, host, times, sweeps, chamfer):
+    """Names and what is drawn."""
+    image = next(s for s in host.shapes if len(s) == 2)
+    large = (4096, 4096) if (4096, 4096) in times.shapes else times.shapes[0]
+    return {
+        "methods-density": density_chart(host, image, methods, times, large),
+        "methods-wins": wins_chart(times),
+        "methods-sweeps": sweeps_chart(sweeps),
+        "methods-work": work_chart(times),
+        "methods-chamfer-times": chamfer_chart(chamfer),
+        "methods-three-seeds": three_seeds(),
+        "methods-exclave": exclave(),
+    }
+
+
+def write(folder: pathlib.Path, *results):
+    for name, picture in all_of(*results).items():
         (folder / f"{name}.svg").write_text(picture)

@@ -16,9 +16,16 @@ RESULTS = ROOT / "bench" / "results" / "methods"
 PAGE = ROOT / "docs" / "methods.md"
 KEPT = {
     "methods_device.json": "methods.json",
+    "methods_times.json": "times.json",
     "methods_rounds.json": "jump_flood.json",
+    "methods_sweeps.json": "sweeps.json",
+    "methods_bands.json": "bands.json",
     "methods_host.json": "host.json",
+    "methods_host_times.json": "host_times.json",
 }
+# Errors and rounds do not depend on what else a machine does; times are of a run by itself.
+LEFT_OUT = {"host.json": ("ms", "stages"), "host_times.json": ("stages",)}
+CHAMFER = "chamfer.json"
 VARIANTS = (
     ("jump-flood", "halving"),
     ("jump-flood doubling", "doubling"),
@@ -54,7 +61,8 @@ class Sheet:
     def __init__(self, path):
         said = json.loads(path.read_text())
         self.where = f"{said['device']}, {said['details']}, {said['compiler']}, {said['date']}"
-        self.rows = {(r["method"], tuple(r["shape"]), r["density"]): r for r in said["results"]}
+        self.said = said["results"]
+        self.rows = {(r.get("method"), tuple(r["shape"]), r["density"]): r for r in self.said}
         self.shapes = list(dict.fromkeys(tuple(r["shape"]) for r in said["results"]))
         self.densities = sorted({r["density"] for r in said["results"]})
 
@@ -85,14 +93,84 @@ def errors_table(sheet, columns):
     return table(head, rows)
 
 
+def short(ms):
+    return f"{ms:.3g}"
+
+
 def times_table(sheet):
-    columns = [(s, d) for s in sheet.shapes for d in sheet.densities]
+    """A row for each size and share of sites; the fastest of the published methods is bold."""
+    rows = []
+    for shape in sheet.shapes:
+        for density in sheet.densities:
+            found = [sheet.get(key, shape, density) for key in FAMILIES]
+            if found[0] is None:
+                continue
+            best = min(r["ms"] for r in found[1:] if r)
+            cells = ["" if r is None else f"**{short(r['ms'])}**" if r["ms"] == best else short(r["ms"]) for r in found]
+            rows.append([size_of(shape), percent(density), *cells])
+    return table(["size", "sites", *FAMILIES], rows)
+
+
+def host_table(sheet):
+    """Milliseconds of one thread."""
+    columns = [(s, d) for s in sheet.shapes for d in sheet.densities if sheet.get("exact", s, d)]
+    methods = list(dict.fromkeys(r["method"] for r in sheet.said if not r["method"].startswith("plane-sweep ")))
+    methods.insert(methods.index("plane-sweep") + 1, "plane-sweep independent")
     head = ["method", *(f"{size_of(s)}, {percent(d)}" for s, d in columns)]
     rows = []
-    for key in FAMILIES:
+    for key in methods:
         found = [sheet.get(key, s, d) for s, d in columns]
-        rows.append([key, *("" if r is None else f"{r['ms']:.3g}" for r in found)])
+        rows.append([key, *("" if r is None else short(r["ms"]) for r in found)])
     return table(head, rows)
+
+
+def sweeps_table(sheet):
+    """Milliseconds of all sweeps without the ends of a call; in brackets of independent ones."""
+    forms = (("cooperative", "one launch"), ("banded", "bands, shared memory"), ("shuffled", "bands, shuffles"))
+    rows = []
+    for key, name in forms:
+        cells = []
+        for s in sheet.shapes:
+            turn, once = (sheet.get(f"plane-sweep {key}{more}", s, 0.01) for more in ("", " independent"))
+            parts = [short(methods_pictures.alone_ms(r)) for r in (turn, once) if r]
+            cells.append(parts[0] + (f" ({parts[1]})" if len(parts) > 1 else "") if parts else "")
+        rows.append([name, *cells])
+    return table(["form", *(size_of(s) for s in sheet.shapes)], rows)
+
+
+def bands_tables(sheet):
+    """The phases over numbers of bands, the fastest bold, at 1 % of sites; and the whole method."""
+    rows, columns = [], {}
+    for row in sheet.said:
+        size = size_of(tuple(row["shape"]))
+        columns.setdefault(size, {})[row["density"]] = row["default_ms"]
+        if row["density"] != 0.01:
+            continue
+        cells = []
+        for phase in ("m1", "m2", "m3"):
+            best = min(ms for _, ms in row[phase])
+            cells.append(" / ".join(f"**{short(ms)}**" if ms == best else short(ms) for _, ms in row[phase]))
+        rows.append([size, *cells])
+    first = next(r for r in sheet.said if r["density"] == 0.01)
+    head = ["", *(f"phase {k} by m{k}: {' / '.join(str(n) for n, _ in first[f'm{k}'])}" for k in (1, 2, 3))]
+    whole = [[percent(d), *(short(ms[d]) for ms in columns.values())] for d in sheet.densities]
+    return table(head, rows), table(["sites", *columns], whole)
+
+
+def chamfer_table(rows):
+    """Milliseconds: two passes on the host, rounds on a GPU."""
+    places = list(dict.fromkeys((r["device"], r["threads"]) for r in rows))
+    lines = []
+    for kind, side in dict.fromkeys((r["kind"], r["side"]) for r in rows):
+        here = {(r["device"], r["threads"]): r for r in rows if (r["kind"], r["side"]) == (kind, side)}
+        gpu = next((r for r in here.values() if r["device"] != "cpu"), None)
+        name = "full cube" if kind == "cube" else "roots"
+        cells = ["" if p not in here else short(here[p]["ms"]) for p in places]
+        lines.append([f"{name}, {side}^3", *cells, "" if gpu is None else str(gpu["rounds"])])
+    named = [
+        ("iterated, GPU" if d != "cpu" else f"two passes, {'1 thread' if t == 1 else 'every core'}") for d, t in places
+    ]
+    return table(["volume", *(f"{n}, ms" for n in named), "rounds, iterated"], lines)
 
 
 def work_table(sheet):
@@ -113,7 +191,16 @@ def floors_table(sheet):
     """Each round of jump flooding as times one read and one write of the sites at the speed of a copy."""
     shapes = [s for s in sheet.shapes if sheet.get("jump-flood", s, 0.01)]
     steps = [1 << k for k in range(13, -1, -1)]
-    head = ["size", "all, ms", "steps, ms", "Mcells/s of the steps", *(f"{k}" for k in steps)]
+    head = [
+        "size",
+        "all, ms",
+        "steps, ms",
+        "Mcells/s of the steps",
+        "slowest step / a copy",
+        "initialise",
+        "fields",
+        *map(str, steps),
+    ]
     rows = []
     for s in shapes:
         row = sheet.get("jump-flood", s, 0.01)
@@ -122,13 +209,15 @@ def floors_table(sheet):
         cells = 1
         for n in s:
             cells *= n
-        floors = [found.get(f"step {k}") for k in steps]
+        floors = [found.get(name) for name in ("initialise", "fields", *(f"step {k}" for k in steps))]
+        slowest = max(st["ms"] for name, st in found.items() if name.startswith("step"))
         rows.append(
             [
                 size_of(s),
                 f"{row['ms']:.3g}",
                 f"{stepping:.3g}",
                 f"{cells / stepping / 1e3:,.0f}",
+                f"{slowest / row['copy_ms']:.2f}" if "copy_ms" in row else "",
                 *("" if f is None else f"{f['floors']:.1f}" for f in floors),
             ]
         )
@@ -142,30 +231,55 @@ def insert(page, marker, text):
 
 
 def sheets():
-    """Of a GPU: the methods, and jump flooding's rounds; of the host: errors by share of sites."""
-    return [Sheet(RESULTS / name) for name in KEPT.values()]
+    """Of a GPU: errors, times, jump flooding's rounds, sweeps, bands; of the host: errors by share of sites, times; and the
+    rows of chamfer distances."""
+    return [*(Sheet(RESULTS / name) for name in KEPT.values()), json.loads((RESULTS / CHAMFER).read_text())]
 
 
-def kept(said):
-    """A run's results; of the host's errors and rounds only, which do not depend on what else a machine does."""
-    left_out = ("ms", "stages") if said["place"] == "host" else ()
+def kept(said, left_out):
+    """A run's results, a row a line."""
     rows = [json.dumps({k: v for k, v in row.items() if k not in left_out}) for row in said["results"]]
     head = json.dumps({k: v for k, v in said.items() if k != "results"}, indent=1)
     return head.removesuffix("\n}") + ',\n "results": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
+
+
+def kept_chamfer(folder):
+    """The command line's reports, one a row."""
+    rows = []
+    for path in sorted(folder.glob("chamfer_*.json"), key=lambda p: (p.stem.split("_")[1], int(p.stem.split("_")[2]))):
+        _, kind, side, device, threads = path.stem.split("_")
+        said = json.loads(path.read_text())["methods"][0]
+        rows.append(
+            {
+                "kind": kind,
+                "side": int(side),
+                "device": said["device"] if device != "cuda" else "gpu",
+                "threads": int(threads),
+                "rounds": sum(st["rounds"] for st in said["stages"] if st["stage"] not in ("initialise", "fields")),
+                "ms": said["ms"],
+            }
+        )
+    return "[\n " + ",\n ".join(map(json.dumps, rows)) + "\n]\n" if rows else None
 
 
 def image_of(sheet):
     return next(s for s in sheet.shapes if len(s) == 2)
 
 
-def filled(page, methods, rounds, host):
+def filled(page, methods, times, rounds, sweeps, bands, host, host_times, chamfer):
     """The page with its tables."""
     columns = [(s, d) for s in methods.shapes if len(s) == 2 or s[0] > 128 for d in methods.densities]
+    phases, whole = bands_tables(bands)
     for marker, text in (
         ("errors", f"{errors_table(methods, columns)}\n\n{methods.where}."),
         ("density", errors_table(host, [(image_of(host), d) for d in host.densities])),
-        ("times", f"{times_table(methods)}\n\n{methods.where}."),
-        ("work", f"{work_table(methods)}\n\n{methods.where}."),
+        ("sweeps", f"{sweeps_table(sweeps)}\n\n{sweeps.where}."),
+        ("times", f"{times_table(times)}\n\n{times.where}."),
+        ("host", f"{host_table(host_times)}\n\n{host_times.where}; one thread."),
+        ("chamfer", chamfer_table(chamfer)),
+        ("work", f"{work_table(times)}\n\n{times.where}."),
+        ("bands", f"{phases}\n\n{bands.where}."),
+        ("banding", f"{whole}\n\n{bands.where}."),
         ("floors", f"{floors_table(rounds)}\n\n{rounds.where}."),
     ):
         page = insert(page, marker, text)
@@ -178,10 +292,12 @@ def main():
     options = parser.parse_args()
     for came, name in KEPT.items() if options.keep else ():
         if (options.keep / came).is_file():
-            (RESULTS / name).write_text(kept(json.loads((options.keep / came).read_text())))
-    methods, rounds, host = sheets()
-    PAGE.write_text(filled(PAGE.read_text(), methods, rounds, host))
-    methods_pictures.write(PAGE.parent / "images", host, image_of(host), methods, (4096, 4096))
+            (RESULTS / name).write_text(kept(json.loads((options.keep / came).read_text()), LEFT_OUT.get(name, ())))
+    if options.keep and (chamfer := kept_chamfer(options.keep)):
+        (RESULTS / CHAMFER).write_text(chamfer)
+    methods, times, rounds, sweeps, bands, host, host_times, chamfer = sheets()
+    PAGE.write_text(filled(PAGE.read_text(), methods, times, rounds, sweeps, bands, host, host_times, chamfer))
+    methods_pictures.write(PAGE.parent / "images", methods, host, times, sweeps, chamfer)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """docs/methods.md: its measured tables and drawn pictures are what bench/results/methods says, and a picture's grid is right."""
 
 import pathlib
+import re
+import statistics
 import sys
 import tempfile
 import unittest
@@ -19,14 +21,31 @@ class Page(unittest.TestCase):
         self.assertEqual(page, methods_report.filled(page, *methods_report.sheets()))
 
     def test_pictures_are_those_of_the_results(self):
-        methods, _, host = methods_report.sheets()
+        methods, times, _, sweeps, _, host, _, chamfer = methods_report.sheets()
         with tempfile.TemporaryDirectory() as folder:
-            image = methods_report.image_of(host)
-            methods_pictures.write(pathlib.Path(folder), host, image, methods, (4096, 4096))
+            methods_pictures.write(pathlib.Path(folder), methods, host, times, sweeps, chamfer)
             for picture in pathlib.Path(folder).iterdir():
                 xml.etree.ElementTree.parse(picture)
                 kept = ROOT / "docs" / "images" / picture.name
                 self.assertEqual(picture.read_text(), kept.read_text(), picture.name)
+
+    def test_the_defaults_of_banding_are_the_measured_best(self):
+        """Over the three shares of sites, each phase by itself, within a twentieth."""
+        header = (ROOT / "src/banding/parameters.hpp").read_text()
+        defaults = {}
+        for axes in (2, 3):
+            body = re.search(rf"on_device_{axes}d\[\] = (.*?);", header, re.DOTALL)[1]
+            defaults[axes] = [[int(n) for n in re.findall(r"\d+", row)] for row in re.findall(r"{\d+, {[^}]*}", body)]
+        times = {}
+        for row in methods_report.Sheet(methods_report.RESULTS / "bands.json").said:
+            side, axes = row["shape"][0], len(row["shape"])
+            chosen = [best for least, *best in defaults[axes] if side >= least][-1]
+            for bands, phase in zip(chosen, ("m1", "m2", "m3")):
+                times.setdefault((axes, side, phase, bands), []).append(dict(row[phase]))
+        self.assertEqual(len(times), 3 * 10)
+        for (axes, side, phase, bands), runs in times.items():
+            mean = {n: statistics.geometric_mean(run[n] for run in runs) for n in runs[0]}
+            self.assertLess(mean[bands], 1.05 * min(mean.values()), f"{side}^{axes}, {phase}")
 
     def test_the_exclave_is_one(self):
         seeds = [(0, 6), (0, 9), (1, 3), (2, 1)]
