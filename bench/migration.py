@@ -3,6 +3,7 @@
 
 migration.py --json FILE              times what is installed; what is not is named and left out
 migration.py --json FILE --only cupy  one section; sections: scipy, edt, cc3d, cupy, cucim, skimage, opencv, sitk, itk
+migration.py --json FILE --on noise clouds numbered   only calls whose arguments have one of these names
 migration.py --page FILE...           writes the tables of docs/migration.md from such files; a later file's rows win.
                                       Without files from bench/results/*migration*.json
 
@@ -16,6 +17,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import time
 from dataclasses import dataclass
 
@@ -258,11 +260,13 @@ def version_of(section):
         return importlib.import_module(section.distribution).__version__
 
 
-def time_section(name, data, place, rows):
+def time_section(name, data, place, rows, on):
     section = SECTIONS[name]
     space = {**data, "threads": len(os.sched_getaffinity(0))}
     exec("import numpy as np; import nearfield as nf; " + section.imports, space)
     for key, theirs, ours in section.calls:
+        if on and not set(re.findall(r"\w+", theirs)) & set(on):
+            continue
         codes = [compile(text, name, "eval") for text in (theirs, ours)]
         apart = difference(*(eval(code, space) for code in codes), data[key].ndim)
         ms = best_of(*(lambda code=code: (eval(code, space), place.wait()) for code in codes))
@@ -314,7 +318,7 @@ def measure(options):
             continue
         places[section.place] = place
         before = len(rows)
-        time_section(name, place.moved(data), place, rows)
+        time_section(name, place.moved(data), place, rows, options.on)
         date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
         for row in rows[before:]:
             row |= {"device": place.name, "cores": place.cores, "date": date}
@@ -367,6 +371,7 @@ def main():
     group.add_argument("--json", type=pathlib.Path, metavar="FILE")
     group.add_argument("--page", type=pathlib.Path, metavar="FILE", nargs="*")
     parser.add_argument("--only", action="append", choices=SECTIONS)
+    parser.add_argument("--on", nargs="+", metavar="NAME")
     options = parser.parse_args()
     if options.json:
         measure(options)
