@@ -244,22 +244,23 @@ def kept(said, left_out):
 
 
 def kept_chamfer(folder):
-    """The command line's reports, one a row."""
-    rows = []
+    """The command line's reports, one a row; a run on a GPU alone leaves the host's rows as they are."""
+    key = ("kind", "side", "device", "threads")
+    rows = {tuple(r[k] for k in key): r for r in json.loads((RESULTS / CHAMFER).read_text())}
+    came = False
     for path in sorted(folder.glob("chamfer_*.json"), key=lambda p: (p.stem.split("_")[1], int(p.stem.split("_")[2]))):
         _, kind, side, device, threads = path.stem.split("_")
         said = json.loads(path.read_text())["methods"][0]
-        rows.append(
-            {
-                "kind": kind,
-                "side": int(side),
-                "device": said["device"] if device != "cuda" else "gpu",
-                "threads": int(threads),
-                "rounds": sum(st["rounds"] for st in said["stages"] if st["stage"] not in ("initialise", "fields")),
-                "ms": said["ms"],
-            }
-        )
-    return "[\n " + ",\n ".join(map(json.dumps, rows)) + "\n]\n" if rows else None
+        row = {
+            "kind": kind,
+            "side": int(side),
+            "device": "gpu" if device == "cuda" else device,
+            "threads": int(threads),
+            "rounds": sum(st["rounds"] for st in said["stages"] if st["stage"] not in ("initialise", "fields")),
+            "ms": said["ms"],
+        }
+        rows[tuple(row[k] for k in key)], came = row, True
+    return "[\n " + ",\n ".join(map(json.dumps, rows.values())) + "\n]\n" if came else None
 
 
 def image_of(sheet):
