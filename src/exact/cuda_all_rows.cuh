@@ -11,8 +11,8 @@ namespace {
 constexpr int all_rows = 2 * cuda::warp;  // of a line, at most
 
 /// Whether tiles finish all that they begin.
-template <int LaneRows, class V>
-inline constexpr bool offers_all_rows = LaneRows == 1 && std::is_same_v<V, std::int32_t>;
+template <int Pairs, class V>
+inline constexpr bool offers_all_rows = Pairs == cuda::warp && std::is_same_v<V, std::int32_t>;
 
 /// A warp some rows of 32 lines. `load(row)` is a value of the lane's line; `values` has room for all of them.
 template <int Warps, class Target, class Load>

@@ -91,7 +91,7 @@ private:
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
         const int states = searched() - (words_ || real_words_ ? 2 : 1);
-        if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
+        if (states > 0) state_[0] = memory_.reserve<state>(words_ ? tiles_.state_cells() : p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
         if (real_words_) return reals_.reserve(memory_);
         std::int64_t groups = 0, ranges = 0;

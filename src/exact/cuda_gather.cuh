@@ -53,21 +53,21 @@ __device__ void add_up_bits(const std::uint32_t* bits, int words, std::int32_t* 
 }
 
 /// The list for a window of a tile whose words are `words`, in `memory`; `sited` says which rows of the image have sites.
-template <int LaneRows>
+template <int Pairs>
 __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t* sited, const tile_rows& r,
                                     int line_rows, int* counts, std::uint32_t* memory) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const int groups = (line_rows + cuda::warp - 1) / cuda::warp;
     auto* const before = reinterpret_cast<std::int32_t*>(memory);
     auto* const list = reinterpret_cast<sited_row*>(memory + (groups + 2) / 2 * 2);
-    add_up_bits<tile_threads<LaneRows>>(sited, groups, before, counts);
+    add_up_bits<tile_threads<Pairs>>(sited, groups, before, counts);
     row_list rows{list, before, before[groups], 0, line_rows};
     if (rows.count > listed_rows) {
         rows.from = max(r.first + r.from - listed_beside, 0),
         rows.end = min(r.first + r.end + listed_beside, line_rows);
         rows.count = before[(rows.end + cuda::warp - 1) / cuda::warp] - before[rows.from / cuda::warp];
     }
-    for (int group = rows.from / cuda::warp + warp; group * cuda::warp < rows.end; group += tile_warps<LaneRows>) {
+    for (int group = rows.from / cuda::warp + warp; group * cuda::warp < rows.end; group += tile_warps<Pairs>) {
         const std::uint32_t filled = sited[group];
         const int row = group * cuda::warp + lane;
         if (filled >> lane & 1)
@@ -81,18 +81,18 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 /// they suffice costs nearly as much as a step); 0 when sites are few, or when somewhere a gap is so wide that steps
 /// would be in vain, seen from the middle of every second 32 rows (of short lines, of all). `counts` holds one number a
 /// warp.
-template <int LaneRows>
+template <int Pairs>
 __device__ int steps_worth(const line_word* words, int rows, int width, int* counts) {
-    constexpr int groups = (2 * tile<LaneRows>::half + tile_threads<LaneRows> - 1) / tile_threads<LaneRows>;
+    constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
     bool gap = false;
 #pragma unroll
     for (int i = 0; i < groups; ++i) {
-        const int row = static_cast<int>(threadIdx.x) + i * tile_threads<LaneRows>, top = row - lane;
+        const int row = static_cast<int>(threadIdx.x) + i * tile_threads<Pairs>, top = row - lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
-        if ((LaneRows > 2 && top % (2 * cuda::warp) != 0) || top >= rows) continue;
+        if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
         const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
         gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
     }
@@ -101,17 +101,18 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
     __syncthreads();
     sites = 0;
 #pragma unroll
-    for (int w = 0; w < tile_warps<LaneRows>; ++w) sites += counts[w];
+    for (int w = 0; w < tile_warps<Pairs>; ++w) sites += counts[w];
     if (sites * 10000LL < static_cast<long long>(dense_per_10000) * rows * width) return 0;
-    constexpr float share = LaneRows > 2 ? 0.9f : 0.6f;  // short lines have fewer cells that are far from all sites
+    constexpr float share =
+        Pairs > 2 * cuda::warp ? 0.9f : 0.6f;  // short lines have fewer cells that are far from all sites
     const float cells_a_site = static_cast<float>(rows * width) / static_cast<float>(sites);
     return max(first_check, static_cast<int>(share * sqrtf(cells_a_site)));
 }
 
 /// A block a tile: by steps, else by offers, else onto the list. One function, because each way takes over the tile's
 /// shared memory and barriers from the one before.
-template <int LaneRows, class V, bool Last>
-__global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
+template <int Pairs, class V, bool Last>
+__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
                  const point_lists points, const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
@@ -121,27 +122,27 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
     if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
-    const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
+    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
-    const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
-                                      width};
+    const tile_target<V, Last> target{m, to, lines.template target_cell<Last>(at.group, lane),
+                                      static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
     // Within a limit below the cap steps always do.
-    const int steps = to.limit < cap ? first_check : steps_worth<LaneRows>(words + r.first, r.rows, width, counts);
+    const int steps = to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts);
     if (steps > 0) {
-        const tile<LaneRows> t{tile_words};
+        const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to.out.unit2);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
     }
     __syncthreads();
-    const row_list list = list_sited_rows<LaneRows>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);
+    const row_list list = list_sited_rows<Pairs>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);
     const int begin = r.first + r.from, end = r.first + r.end;
-    constexpr int step = tile_warps<LaneRows> * square_rows;
-    constexpr int most_squares = (2 * tile<LaneRows>::half + step - 1) / step;  // of a warp
+    constexpr int step = tile_warps<Pairs> * square_rows;
+    constexpr int most_squares = (2 * tile<Pairs>::half + step - 1) / step;  // of a warp
     const auto square_at = [&](int top) {
         return square{words, list.at, list.count, list.place(top), top, min(top + square_rows, end) - 1, lane};
     };
-    __shared__ window windows[tile_warps<LaneRows>][most_squares];
+    __shared__ window windows[tile_warps<Pairs>][most_squares];
     int offers = 0, squares = 0;
     bool fits = true;
 #pragma unroll
@@ -157,9 +158,9 @@ __global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
         fits &= none || (here <= most_offers && w.bound <= largest_bound && list.settles(s, w, lines.rows()));
     }
     if (__syncthreads_or(!fits || offers > squares * many_offers)) {
-        if constexpr (offers_all_rows<LaneRows, V>) {
+        if constexpr (offers_all_rows<Pairs, V>) {
             const word_lines::reader line(lines, at.group, lane);
-            return offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target, [&](int row) {
+            return offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target, [&](int row) {
                 const std::int32_t apart = line.load(row);
                 return word_lines::reader::is_site(apart) ? apart * apart : no_site<std::int32_t>();
             });

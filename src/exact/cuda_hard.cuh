@@ -15,7 +15,8 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
                                                      const metric<std::int32_t>& m,
                                                      const value_sink<std::int32_t, Last>& to) {
     const int width = lines.width(group), lane = min(static_cast<int>(threadIdx.x), width - 1);
-    return {m, to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
+    return {m, to, lines.template target_cell<Last>(group, lane),
+            static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
 }
 
 /// A block one hard tile after another.

@@ -13,12 +13,12 @@ namespace {
 
 // Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82. Small
 // problems have too few warps for that.
-constexpr int long_strip = 64, small_strip = 16;
+constexpr int long_strip = 64, short_strip = 52, small_strip = 16;
 constexpr int strip_halo = 4;
 template <int Rows>
 using strip = std::uint32_t[Rows + 2 * strip_halo];
 template <int Rows>
-inline constexpr int strip_warps = Rows == long_strip ? 16 : 32;  // of a block, at most
+inline constexpr int strip_warps = Rows > small_strip ? 16 : 32;  // of a block, at most
 template <int Rows>
 inline constexpr int strip_threads = strip_warps<Rows> * cuda::warp;
 constexpr int least_margin = 28;  // rows beside a window, at least: with the strip's own, 32 steps

@@ -8,8 +8,8 @@
 // different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
 // a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles (cuda_hard.cuh).
 //
-// A warp owns a line at a time: lane l holds rows [l * n, l * n + n) in the low halves of n registers and the rows
-// `half` further on in the high ones, so that only the outermost rows come from other lanes.
+// A warp owns a line at a time, or several short ones: a line's lane l holds rows [l * n, l * n + n) in the low halves of n
+// registers and the rows `half` further on in the high ones, so that only the outermost rows come from other lanes.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -22,12 +22,12 @@ namespace {
 
 // Measured at 10 %, in ms, with 8 and 16 warps: 256^3 0.119 and 0.136, 1024^2 0.022 and 0.019. Lines of up to 64 rows
 // (64^3: 0.020 and 0.018) come in small problems, where warps are few.
-template <int LaneRows>
-inline constexpr int tile_warps = LaneRows == 2 || LaneRows == 4 ? 8 : 16;
-template <int LaneRows>
-inline constexpr int tile_threads = tile_warps<LaneRows> * cuda::warp;
-template <int LaneRows>
-inline constexpr int tile_blocks = 32 / tile_warps<LaneRows>;  // on a multiprocessor, for 64 registers a thread
+template <int Pairs>
+inline constexpr int tile_warps = line_lanes<Pairs> < 16 ? line_lanes<Pairs> : 16;
+template <int Pairs>
+inline constexpr int tile_threads = tile_warps<Pairs> * cuda::warp;
+template <int Pairs>
+inline constexpr int tile_blocks = 32 / tile_warps<Pairs>;  // on a multiprocessor, for 64 registers a thread
 constexpr int tile_pitch = cuda::warp + 1;
 // Values are kept as the bits of the half-precision number 1024 + value: exact up to 2047, and in order as integers.
 constexpr std::uint32_t half_1024 = 0x6400, half_1 = 0x3c00, half_2 = 0x4000;
@@ -84,34 +84,38 @@ __device__ float whole_half(std::uint32_t two) {
 }
 
 /// A tile in shared memory: word (pair, line) holds rows `pair` and `pair + half` of the line.
-template <int LaneRows>
+template <int Pairs>
 struct tile {
-    static constexpr unsigned half = cuda::warp * LaneRows;
+    static constexpr unsigned half = Pairs;
+    static constexpr unsigned lanes = line_lanes<Pairs>, lane_words = lane_pairs<Pairs>;
+    // What words of a lane are moved by, times the lane, so that the lanes of a warp reach other banks.
+    static constexpr unsigned skew =
+        lanes < cuda::warp ? (2 * cuda::warp + cuda::warp / lanes - lane_words) % cuda::warp : (lane_words + 1) % 2;
     // Roots from a table where a block has cells enough to pay for it.
-    static constexpr bool has_roots = LaneRows >= 8;
+    static constexpr bool has_roots = Pairs > 128;
     static constexpr unsigned root_words = has_roots ? cap + 1 : 0;
-    static constexpr int words = half * tile_pitch + cuda::warp + root_words;
+    static constexpr int line_words = half * tile_pitch + lanes * skew;
+    static constexpr int words = line_words + root_words;
     std::uint32_t* at;
 
-    __device__ float* roots() const { return reinterpret_cast<float*>(at + half * tile_pitch + cuda::warp); }
+    __device__ float* roots() const { return reinterpret_cast<float*>(at + line_words); }
 
-    // The lanes of a warp reach other banks whether they differ by a line, by a row or by LaneRows rows.
     __device__ std::uint32_t& word(unsigned pair, unsigned line) const {
-        return at[pair * tile_pitch + line + (LaneRows % 2 == 0 ? pair / LaneRows : 0)];
+        return at[pair * tile_pitch + line + pair / lane_words * skew];
     }
 };
 
-template <int LaneRows>
-__device__ void fill_roots(const tile<LaneRows>& t, double unit2) {
+template <int Pairs>
+__device__ void fill_roots(const tile<Pairs>& t, double unit2) {
     if constexpr (t.has_roots)
-        for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<LaneRows>)
+        for (unsigned i = threadIdx.x; i < t.root_words; i += tile_threads<Pairs>)
             t.roots()[i] = unit2 == 1 ? root_of_whole(static_cast<float>(i)) : root_in(unit2, static_cast<float>(i));
 }
 
 /// A thread two rows: distances along them from left to right, then back, squared on the way.
-template <int LaneRows>
-__device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words, int rows) {
-    for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<LaneRows>) {
+template <int Pairs>
+__device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, int rows) {
+    for (int pair = static_cast<int>(threadIdx.x); pair < static_cast<int>(t.half); pair += tile_threads<Pairs>) {
         const line_word a = pair < rows ? words[pair] : word_without_sites();
         const line_word b = pair + static_cast<int>(t.half) < rows ? words[pair + t.half] : word_without_sites();
         const std::uint32_t low = ~__byte_perm(a.sites, b.sites, 0x5410), high = ~__byte_perm(a.sites, b.sites, 0x7632);
@@ -148,11 +152,11 @@ __device__ void fill_from_words(const tile<LaneRows>& t, const line_word* words,
 }
 
 /// Values that the passes before left, a lane a line.
-template <int LaneRows>
-__device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* first, std::int32_t inner, int rows) {
+template <int Pairs>
+__device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first, std::int32_t inner, int rows) {
     const unsigned lane = threadIdx.x % cuda::warp;
 #pragma unroll 8
-    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<LaneRows>) {
+    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<Pairs>) {
         const std::int32_t a =
             pair < static_cast<unsigned>(rows) ? min(first[static_cast<std::int64_t>(pair) * inner], cap) : cap;
         const std::int32_t b = pair + t.half < static_cast<unsigned>(rows)
@@ -163,15 +167,15 @@ __device__ void fill_from_values(const tile<LaneRows>& t, const std::int32_t* fi
 }
 
 /// The same, four cells of a row at a time; the tile's first cell is `*corner`.
-template <int LaneRows>
-__device__ void fill_from_fours(const tile<LaneRows>& t, const int4* corner, std::int32_t inner, unsigned rows) {
+template <int Pairs>
+__device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::int32_t inner, unsigned rows) {
     const unsigned line = threadIdx.x % 8 * 4, fours = static_cast<unsigned>(inner) / 4;
     const int4* const from = corner + threadIdx.x % 8;
     const auto both = [](std::int32_t a, std::int32_t b) {
         return static_cast<std::uint32_t>(min(a, cap) | min(b, cap) << 16) + twice(half_1024);
     };
 #pragma unroll 2
-    for (unsigned pair = threadIdx.x / 8; pair < t.half; pair += tile_threads<LaneRows> / 8) {
+    for (unsigned pair = threadIdx.x / 8; pair < t.half; pair += tile_threads<Pairs> / 8) {
         int4 a{cap, cap, cap, cap}, b = a;
         if (pair < rows) a = from[static_cast<std::int64_t>(pair) * fours];
         if (pair + t.half < rows) b = from[static_cast<std::int64_t>(pair + t.half) * fours];
@@ -183,22 +187,22 @@ __device__ void fill_from_fours(const tile<LaneRows>& t, const int4* corner, std
 }
 
 /// Largest value of the lane's rows among those that the tile finishes.
-template <int LaneRows>
-__device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const tile_rows& r) {
-    constexpr int half = cuda::warp * LaneRows;
-    const int first = static_cast<int>(threadIdx.x) % cuda::warp * LaneRows;
+template <int Pairs>
+__device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], const tile_rows& r) {
+    constexpr int half = Pairs, words = lane_pairs<Pairs>;
+    const int first = static_cast<int>(threadIdx.x) % line_lanes<Pairs> * words;
     const auto counts = [&](int row) { return row >= r.from && row < r.end; };
     std::uint32_t most = 0;
     if (r.end - r.from == 2 * half) {
 #pragma unroll
-        for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
-    } else if (r.from % LaneRows == 0 && r.end % LaneRows == 0) {
+        for (int i = 0; i < words; ++i) most = __vmaxu2(most, v[i]);
+    } else if (r.from % words == 0 && r.end % words == 0) {
 #pragma unroll
-        for (int i = 0; i < LaneRows; ++i) most = __vmaxu2(most, v[i]);
+        for (int i = 0; i < words; ++i) most = __vmaxu2(most, v[i]);
         most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
 #pragma unroll
-        for (int i = 0; i < LaneRows; ++i) {
+        for (int i = 0; i < words; ++i) {
             const std::uint32_t both = (counts(first + i) ? 0xffffu : 0) | (counts(first + i + half) ? 0xffff0000u : 0);
             most = __vmaxu2(most, v[i] & both);
         }
@@ -206,29 +210,30 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[LaneRows], const til
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// One line by one warp; false when it has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
+/// By a warp as many lines as it has lanes for, of which those of the lanes `counts` matter; false when one has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
 /// matter: below the cap it always suffices. One function, because the line stays in registers.
-template <int LaneRows>
-__device__ bool finish_line(const tile<LaneRows>& t, int line, const tile_rows& r, int first_steps,
-                            std::int32_t limit) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    std::uint32_t v[LaneRows];
+template <int Pairs>
+__device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const tile_rows& r, int first_steps,
+                             std::int32_t limit) {
+    constexpr int lanes = line_lanes<Pairs>, words = lane_pairs<Pairs>;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    std::uint32_t v[words];
 #pragma unroll
-    for (int i = 0; i < LaneRows; ++i) v[i] = t.word(lane * LaneRows + i, line);
+    for (int i = 0; i < words; ++i) v[i] = t.word(lane * words + i, line);
     // Beyond the first row lies nothing, before row `half` the last row of the low halves; likewise at the other end.
-    const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == cuda::warp - 1 ? 0x5432 : 0x3210;
+    const int select_up = lane == 0 ? 0x1054 : 0x3210, select_down = lane == lanes - 1 ? 0x5432 : 0x3210;
     std::uint32_t weight = twice(half_1), two = twice(half_2);
     for (int k = 1, steps = first_steps;;) {
 #pragma unroll 2
         for (; steps > 0; --steps, ++k) {
-            const std::uint32_t up = __shfl_sync(cuda::every_lane, v[LaneRows - 1], (lane + 31) % cuda::warp);
-            const std::uint32_t down = __shfl_sync(cuda::every_lane, v[0], (lane + 1) % cuda::warp);
+            const std::uint32_t up = __shfl_sync(cuda::every_lane, v[words - 1], (lane + lanes - 1) % lanes, lanes);
+            const std::uint32_t down = __shfl_sync(cuda::every_lane, v[0], (lane + 1) % lanes, lanes);
             const std::uint32_t below = sum_of_halves(__byte_perm(down, twice(half_1024 + cap), select_down), weight);
             std::uint32_t above = sum_of_halves(__byte_perm(up, twice(half_1024 + cap), select_up), weight);
             std::uint32_t here = sum_of_halves(v[0], weight);
 #pragma unroll
-            for (int i = 0; i < LaneRows; ++i) {
-                const std::uint32_t next = i + 1 < LaneRows ? sum_of_halves(v[(i + 1) % LaneRows], weight) : below;
+            for (int i = 0; i < words; ++i) {
+                const std::uint32_t next = i + 1 < words ? sum_of_halves(v[(i + 1) % words], weight) : below;
                 v[i] = __vimin3_u16x2(v[i], above, next);
                 above = here, here = next;
             }
@@ -236,7 +241,8 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, const tile_rows& 
         }
         // k - 1 steps are done: what is farther costs k^2 or more.
         if (k * k > limit) break;
-        const std::int32_t mine = largest_of(v, r), most = __reduce_max_sync(cuda::every_lane, mine);
+        const std::int32_t mine = counts ? largest_of<Pairs>(v, r) : 0,
+                           most = __reduce_max_sync(cuda::every_lane, mine);
         if (most <= min(k * k, cap - 1)) break;
         const int capped = limit < cap ? 0 : __popc(__ballot_sync(cuda::every_lane, mine >= cap));
         if (k >= cap_distance && capped > 0) return false;
@@ -246,38 +252,38 @@ __device__ bool finish_line(const tile<LaneRows>& t, int line, const tile_rows& 
         for (int i = 1; i < steps_a_check; ++i) steps += (k + i) * (k + i) < most ? 1 : 0;
     }
 #pragma unroll
-    for (int i = 0; i < LaneRows; ++i) t.word(lane * LaneRows + i, line) = v[i];
+    for (int i = 0; i < words; ++i) t.word(lane * words + i, line) = v[i];
     return true;
 }
 
 /// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a lane,
 /// four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
-template <int LaneRows, class Put>
-__device__ void write_rows(const tile<LaneRows>& t, int from, int end, const Put& put) {
-    constexpr int warps = tile_warps<LaneRows>, half = t.half;
+template <int Pairs, class Put>
+__device__ void write_rows(const tile<Pairs>& t, int from, int end, const Put& put) {
+    constexpr int warps = tile_warps<Pairs>, half = t.half;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     for (int row = from + warp; row < min(half, end); row += warps) put(row, t.word(row, lane) & 0xffff);
     for (int row = max(from, half) + warp; row < end; row += warps) put(row, t.word(row - half, lane) >> 16);
 }
 /// Where both halves of a word are wanted, without a question for each; `All` is compiled in for tiles that are full.
-template <bool All, int LaneRows, class Cell, class CellOf>
-__device__ void write_pairs(const tile<LaneRows>& t, Cell* out, std::int32_t inner, int from, int end,
+template <bool All, int Pairs, class Cell, class CellOf>
+__device__ void write_pairs(const tile<Pairs>& t, Cell* out, std::int32_t inner, int from, int end,
                             const CellOf& cell_of) {
     const unsigned lane = threadIdx.x % cuda::warp, first = threadIdx.x / cuda::warp + (All ? 0 : from);
     const unsigned last = All ? t.half : end;
     Cell* low = out + static_cast<std::int64_t>(first) * inner;
     Cell* high = low + static_cast<std::int64_t>(t.half) * inner;
-    const std::int64_t step = static_cast<std::int64_t>(tile_warps<LaneRows>) * inner;
+    const std::int64_t step = static_cast<std::int64_t>(tile_warps<Pairs>) * inner;
 #pragma unroll 4
-    for (unsigned pair = first; pair < last; pair += tile_warps<LaneRows>, low += step, high += step) {
+    for (unsigned pair = first; pair < last; pair += tile_warps<Pairs>, low += step, high += step) {
         const std::uint32_t two = t.word(pair, lane);
         const Cell a = cell_of(two & 0xffff), b = cell_of(two >> 16);
         *low = a;
         *high = b;
     }
 }
-template <int LaneRows, class Cell, class CellOf>
-__device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inner, const tile_rows& r,
+template <int Pairs, class Cell, class CellOf>
+__device__ void write_cells(const tile<Pairs>& t, Cell* out, std::int32_t inner, const tile_rows& r,
                             const CellOf& cell_of) {
     constexpr int half = t.half;
     if (r.end - r.from == 2 * half) return write_pairs<true>(t, out, inner, 0, half, cell_of);
@@ -287,8 +293,8 @@ __device__ void write_cells(const tile<LaneRows>& t, Cell* out, std::int32_t inn
     write_rows(t, r.end - half, half + r.from, put);
 }
 
-template <int LaneRows, class V, bool Last>
-__device__ void write_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r) {
+template <int Pairs, class V, bool Last>
+__device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r) {
     constexpr auto bias = static_cast<std::int32_t>(half_1024);
     if (static_cast<int>(threadIdx.x) % cuda::warp >= target.lines) return;
     const std::int64_t corner = target.first + target.row_at(r.first);
@@ -317,76 +323,62 @@ __device__ void write_tile(const tile<LaneRows>& t, const tile_target<V, Last>& 
 
 /// From a filled tile to finished cells, with so many steps before the first look at whether they suffice; false, for
 /// all threads of the block alike, when it is hard.
-template <int LaneRows, class V, bool Last>
-__device__ bool finish_tile(const tile<LaneRows>& t, const tile_target<V, Last>& target, const tile_rows& r,
+template <int Pairs, class V, bool Last>
+__device__ bool finish_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r,
                             int first_steps) {
     __syncthreads();
     const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
     bool fits = true;
-    for (int line = static_cast<int>(threadIdx.x) / cuda::warp; line < target.lines && fits;
-         line += tile_warps<LaneRows>)
-        fits = finish_line(t, line, r, first_steps, limit);
+    constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // of a warp at a time
+    const int thread = static_cast<int>(threadIdx.x), nth = thread % cuda::warp / lanes;
+    for (int line = thread / cuda::warp * lines; line < target.lines && fits; line += tile_warps<Pairs> * lines)
+        fits = finish_lines(t, line + nth, line + nth < target.lines, r, first_steps, limit);
     if (__syncthreads_or(!fits)) return false;
     write_tile(t, target, r);
     return true;
 }
 
-/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
-/// state is read, its group of 32 lines.
-struct hard_tiles {
-    std::int32_t* count = nullptr;  ///< of tiles
-    std::int32_t* list = nullptr;
-    std::int32_t* owner_count = nullptr;
-    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
-    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
-
-    __device__ void add(std::int64_t owner) const {
-        if (threadIdx.x != 0) return;
-        list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
-        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
-            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
-    }
-};
-
 constexpr int sampled_rows = 4;  // by each warp
 
 /// True, for all threads alike, when an eighth of the lines and rows looked at is capped.
-template <int LaneRows>
+template <int Pairs>
 __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
-    constexpr int samples = tile_warps<LaneRows> * sampled_rows;
+    constexpr int samples = tile_warps<Pairs> * sampled_rows;
     int capped = 0;
 #pragma unroll
     for (int i = 0; i < sampled_rows; ++i) {
         const int nth = static_cast<int>(threadIdx.x) / cuda::warp * sampled_rows + i;
         capped += first[static_cast<std::int64_t>(nth * rows / samples) * inner] >= cap ? 1 : 0;
     }
-    return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<LaneRows>;
+    return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<Pairs>;
 }
 
 /// A block a window of 32 lines of a later pass: state to state or fields.
-template <int LaneRows, bool Last>
-__global__ void __launch_bounds__(tile_threads<LaneRows>, tile_blocks<LaneRows>)
+template <int Pairs, bool Last>
+__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
                  const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
-    const tile<LaneRows> t{tile_words};
+    const tile<Pairs> t{tile_words};
     if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const tile_rows r = rows_of<LaneRows>(cut, at.window, lines.rows());
+    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
-    const std::int64_t first = lines.first_cell(at.group, min(lane, width - 1));
+    const int mine = min(lane, width - 1);
     const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<std::int32_t, Last> target{m, to, first, inner, width};
-    const std::int32_t* const from = lines.cells + first + target.row_at(r.first);
+    const tile_target<std::int32_t, Last> target{m, to, lines.template target_cell<Last>(at.group, mine),
+                                                 static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
+    const std::int32_t* const from =
+        lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {
-        if constexpr (offers_all_rows<LaneRows, std::int32_t>)
-            offer_all_rows<tile_warps<LaneRows>>(tile_words, r.rows, target,
-                                                 [&](int row) { return from[target.row_at(row)]; });
+        if constexpr (offers_all_rows<Pairs, std::int32_t>)
+            offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
+                                              [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
         else hard.add(at.group.number);
     };
-    if (to.limit >= cap && mostly_capped<LaneRows>(from, inner, r.rows)) return leave();
+    if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
     if constexpr (Last) fill_roots(t, to.out.unit2);
     const bool fours = width == cuda::warp && inner % cuda::warp == 0;
     const std::int32_t* const corner = from - lane;

@@ -31,27 +31,30 @@ inline block_shape hull_block(std::int64_t rows) {
 // 10 %), which at 0.01 % brings 0.066 to 0.032 (H100, 2026-11-21).
 constexpr std::int64_t least_listed = 1 << 21;
 
+// Cells of volumes whose state has padded rows: 40x37x531 took 0.037 to 0.043 ms, 1023^3 7.6 to 6.8 (H200, 2026-11-22).
+constexpr std::int64_t least_padded = 1 << 24;
+
 /// How a pass's lines are cut into tiles.
 struct tile_cut {
-    int lane_rows;  ///< of those compiled
+    int pairs;  ///< of rows, of the numbers compiled
     windows into;
 };
-/// Short lines: the least number of rows a lane that holds a line in the two halves of a warp's words. Long ones: windows
+/// Short lines: the least number of pairs that holds a line. Long ones: windows
 /// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read twice
 /// included, and of equal ones the smaller, which makes more blocks.
 inline tile_cut cut_lines(std::int64_t rows) {
-    for (const int lane_rows : {1, 2, 4, 8, 12, 16})
-        if (rows <= 2 * cuda::warp * lane_rows) return {lane_rows, {1, static_cast<int>(rows)}};
-    const auto cut = [&]<int LaneRows>() {
+    for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
+        if (rows <= 2 * pairs) return {pairs, {1, static_cast<int>(rows)}};
+    const auto cut = [&]<int Pairs>() {
         // Lanes hold whole rows to be finished or none, and a window's squares of 32 rows are whole.
-        constexpr int unit = LaneRows % 16 == 0 ? square_rows : square_rows * 3;
-        constexpr int most = (2 * cuda::warp * LaneRows - 2 * halo<LaneRows>) / unit * unit;
-        static_assert(unit % LaneRows == 0 && most % unit == 0);
+        constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
+        constexpr int most = (2 * Pairs - 2 * halo<Pairs>) / unit * unit;
+        static_assert(unit % lane_pairs<Pairs> == 0 && most % unit == 0);
         const std::int64_t count = blocks_for(rows, most);
-        return tile_cut{LaneRows, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * unit) * unit)}};
+        return tile_cut{Pairs, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * unit) * unit)}};
     };
-    const tile_cut large = cut.template operator()<16>(), small = cut.template operator()<12>();
-    return small.into.count * small.lane_rows <= large.into.count * large.lane_rows ? small : large;
+    const tile_cut large = cut.template operator()<512>(), small = cut.template operator()<384>();
+    return small.into.count * small.pairs <= large.into.count * large.pairs ? small : large;
 }
 
 /// Which passes search in tiles, and the memory they need, for values in int32.
@@ -69,6 +72,21 @@ public:
     /// Tiles finish all that they begin.
     [[nodiscard]] bool leave_nothing(int axis) const {
         return p_.numbers == tier::int32 && p_.size[static_cast<std::size_t>(axis)] <= all_rows;
+    }
+
+    /// How the state between the last two passes of a volume lies. Rows of 512 cells or more grow by 6 % at most.
+    [[nodiscard]] row_padding padding() const {
+        if (!words() || p_.rank - p_.first_axis != 3 || far(p_.first_axis) || far(p_.rank - 2)) return {};
+        const std::int64_t width = p_.size[last_axis()], height = p_.size[last_axis() - 1],
+                           pitch = blocks_for(width, cuda::warp) * cuda::warp;
+        if (width < 512 || width == pitch || p_.cells < least_padded ||
+            pitch * height > std::numeric_limits<std::int32_t>::max())
+            return {};
+        return {pitch, width, width * height};
+    }
+    [[nodiscard]] std::int64_t state_cells() const {
+        const row_padding rows = padding();
+        return rows.pitch == 0 ? p_.cells : p_.cells / rows.width * rows.pitch;
     }
 
     /// Volumes with few sites are searched site by site.
@@ -191,7 +209,8 @@ public:
 private:
     [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
     [[nodiscard]] std::int64_t groups_of(int axis) const {
-        return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
+        const std::int64_t cells = axis == p_.first_axis ? state_cells() : p_.cells;
+        return blocks_for(cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
     }
     template <class T>
     static void clear(const device& on, T* numbers, std::int64_t count) {
@@ -232,11 +251,11 @@ public:
             if (tiles_.points())
                 cuda::launch_overlapped(on_, count_candidates, sampled_bricks, dim3(brick_threads), 0, points_,
                                         bricks(m_, tiles_.volumes()));
-        const word_lines from{lines};
-        with_lane_rows([&]<int LaneRows>() {
-            cuda::launch_overlapped(on_, search_words<LaneRows, V, Last>, lines.tiles * cut_.into.count,
-                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
-                                    points_, to_);
+        const word_lines from{lines, tiles_.padding()};
+        with_pairs([&]<int Pairs>() {
+            cuda::launch_overlapped(on_, search_words<Pairs, V, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, hard_, points_,
+                                    to_);
         });
         if (tiles_.leave_nothing(axis_)) return;
         if (tiles_.far(axis_)) return finish_by_posts(from);
@@ -245,12 +264,15 @@ public:
 
     void from_values(const pass& g, const std::int32_t* cells) const {
         tiles_.clear_marks(on_, memory_, axis_);
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        const value_lines from{g, cells};
-        with_lane_rows([&]<int LaneRows>() {
-            cuda::launch_overlapped(on_, search_tiles<LaneRows, Last>, groups * cut_.into.count,
-                                    dim3(tile_threads<LaneRows>), bytes<LaneRows>(), from, cut_.into, m_, hard_,
-                                    points_, to_);
+        value_lines from{g, cells, tiles_.padding()};
+        if (const row_padding& rows = from.padding; rows.pitch != 0) {
+            from.g.inner = rows.inner / rows.width * rows.pitch;
+            from.g.columns = g.columns / rows.width * rows.pitch;
+        }
+        const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
+        with_pairs([&]<int Pairs>() {
+            cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
+                                    bytes<Pairs>(), from, cut_.into, m_, hard_, points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
         else if (!tiles_.leave_nothing(axis_)) finish_short(search_hard<Last>, from, groups);
@@ -305,20 +327,23 @@ private:
                                     dim3(cuda::warp, merge_warps), 0, lines, hard_, lists);
     }
     template <class Body>
-    void with_lane_rows(const Body& body) const {
-        switch (cut_.lane_rows) {
-            case 1: return body.template operator()<1>();
-            case 2: return body.template operator()<2>();
-            case 4: return body.template operator()<4>();
-            case 8: return body.template operator()<8>();
-            case 12: return body.template operator()<12>();
-            default: return body.template operator()<16>();
+    void with_pairs(const Body& body) const {
+        switch (cut_.pairs) {
+            case 32: return body.template operator()<32>();
+            case 52: return body.template operator()<52>();
+            case 64: return body.template operator()<64>();
+            case 96: return body.template operator()<96>();
+            case 128: return body.template operator()<128>();
+            case 192: return body.template operator()<192>();
+            case 256: return body.template operator()<256>();
+            case 384: return body.template operator()<384>();
+            default: return body.template operator()<512>();
         }
     }
-    template <int LaneRows>
+    template <int Pairs>
     static constexpr std::size_t bytes() {
-        constexpr int all = offers_all_rows<LaneRows, std::int32_t> ? all_rows * cuda::warp : 0;
-        return sizeof(std::uint32_t) * std::max<int>(tile<LaneRows>::words, all);
+        constexpr int all = offers_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
+        return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
     }
 
     const device& on_;

@@ -11,18 +11,29 @@ struct windows {
     int count = 1, rows = 0;
 };
 
+/// How a warp takes the lines of a tile of `Pairs` pairs of rows: so many lanes a line, each with so many pairs. A step takes
+/// two instructions a pair and eight for each lane, so that lanes have as many pairs as registers hold.
+template <int Pairs>
+inline constexpr int line_lanes = Pairs <= 32    ? 32
+                                  : Pairs <= 64  ? 4
+                                  : Pairs <= 128 ? 8
+                                  : Pairs <= 256 ? 16
+                                                 : 32;
+template <int Pairs>
+inline constexpr int lane_pairs = Pairs / line_lanes<Pairs>;
+
 /// Rows beside a window that steps reach, a multiple of the rows a lane holds so that lanes count as a whole.
-template <int LaneRows>
-inline constexpr int halo = (cap_distance + LaneRows - 1) / LaneRows * LaneRows;
+template <int Pairs>
+inline constexpr int halo = (cap_distance + lane_pairs<Pairs> - 1) / lane_pairs<Pairs> * lane_pairs<Pairs>;
 
 /// The rows of a tile: it reads `rows` of them from row `first` of the lines on, and finishes [from, end) of these.
 struct tile_rows {
     int first, rows, from, end;
 };
-template <int LaneRows>
+template <int Pairs>
 __device__ tile_rows rows_of(const windows& w, int nth, int line_rows) {
-    const int top = nth * w.rows, first = max(top - halo<LaneRows>, 0), end = min(top + w.rows, line_rows);
-    return {first, min(end + halo<LaneRows>, line_rows) - first, top - first, end - first};
+    const int top = nth * w.rows, first = max(top - halo<Pairs>, 0), end = min(top + w.rows, line_rows);
+    return {first, min(end + halo<Pairs>, line_rows) - first, top - first, end - first};
 }
 
 /// 32 lines: one word column of one image, its first cell at x.
@@ -44,10 +55,18 @@ struct tile_place {
     int window;
 };
 
+/// Rows of a state that are longer than the image's, so that they begin at multiples of 32 cells.
+struct row_padding {
+    std::int64_t pitch = 0;  ///< cells of a row of the state; 0: as many as in the image
+    std::int64_t width = 0;  ///< cells of a row of the image
+    std::int64_t inner = 0;  ///< cells of a plane of the image
+};
+
 /// Lines that packed words stand for.
 struct word_lines {
     using group = word_group;
     packed_lines lines;
+    row_padding padding{};  ///< of the state that the pass leaves
 
     __device__ word_group group_of(std::int64_t number) const {
         const std::int64_t outer = quotient(number, lines.columns);
@@ -66,6 +85,15 @@ struct word_lines {
     /// Cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
         return g.outer * lines.rows * lines.length + g.x + lane;
+    }
+    /// The same where the pass writes, and the cells from row to row there.
+    template <bool Last>
+    __device__ std::int64_t target_cell(const word_group& g, int lane) const {
+        return g.outer * lines.rows * target_inner<Last>() + g.x + lane;
+    }
+    template <bool Last>
+    __device__ std::int64_t target_inner() const {
+        return Last || padding.pitch == 0 ? lines.length : padding.pitch;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
     /// Which rows of the group's image have sites.
@@ -93,8 +121,9 @@ struct value_lines {
     static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     using group = value_group;
     using number = std::int32_t;
-    pass g;
+    pass g;  ///< of the state
     const std::int32_t* cells;
+    row_padding padding{};
 
     __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
     __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
@@ -107,10 +136,27 @@ struct value_lines {
     __device__ int rows() const { return static_cast<int>(g.rows); }
     __device__ std::int64_t inner() const { return g.inner; }
     __device__ int width(const value_group& of) const {
+        if (padding.pitch != 0) {
+            const std::int64_t first = of.number * cuda::warp,
+                               x = first - quotient(first, padding.pitch) * padding.pitch;
+            return static_cast<int>(min(padding.width - x, static_cast<std::int64_t>(cuda::warp)));
+        }
         return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
     }
     __device__ std::int64_t first_cell(const value_group& of, int lane) const {
         return g.first_cell(of.number * cuda::warp + lane);
+    }
+    /// The same where the pass writes, and the cells from row to row there. A padded state is read by the last pass.
+    template <bool Last>
+    __device__ std::int64_t target_cell(const value_group& of, int lane) const {
+        if (!Last || padding.pitch == 0) return first_cell(of, lane);
+        const std::int64_t column = of.number * cuda::warp + lane, outer = quotient(column, g.inner),
+                           in_plane = column - outer * g.inner, y = quotient(in_plane, padding.pitch);
+        return outer * g.rows * padding.inner + y * padding.width + (in_plane - y * padding.pitch);
+    }
+    template <bool Last>
+    __device__ std::int64_t target_inner() const {
+        return Last && padding.pitch != 0 ? padding.inner : g.inner;
     }
 
     class reader {
@@ -124,6 +170,23 @@ struct value_lines {
         const std::int32_t* cells_;
         std::int64_t inner_;
     };
+};
+
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
+/// state is read, its group of 32 lines.
+struct hard_tiles {
+    std::int32_t* count = nullptr;  ///< of tiles
+    std::int32_t* list = nullptr;
+    std::int32_t* owner_count = nullptr;
+    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
+    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
+
+    __device__ void add(std::int64_t owner) const {
+        if (threadIdx.x != 0) return;
+        list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
+            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
+    }
 };
 
 }  // namespace
