@@ -60,6 +60,15 @@ bool kernels_overlap() {
     return here == yes;
 }
 
+bool has_clusters(bool planning) {
+    int devices = 0;
+    if (planning && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    return kernels_overlap();
+}
+
 cudaMemPool_t workspace_pool(int ordinal) {
     pools& all = all_pools();
     const std::lock_guard<std::mutex> held(all.making);

@@ -36,11 +36,21 @@ __device__ inline void wait_for_kernel_before() {
 
 /// Whether the code that the current device runs can wait so: it was compiled for compute capability 9.0 or later.
 bool kernels_overlap();
+/// Whether blocks can be launched in clusters; `planning`: false where there is no GPU to ask, instead of an error.
+bool has_clusters(bool planning);
+
+/// Blocks of a launch.
+struct grid {
+    std::int64_t blocks;
+    dim3 threads;
+    std::size_t shared_bytes = 0;
+    unsigned cluster_blocks = 1;  ///< neighbours that run together, where kernels_overlap(): 8 at most
+};
 
 /// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
 template <order Order = order::after, class... Parameters, class... Arguments>
-void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
-            std::size_t shared_bytes, Arguments&&... arguments) {
+void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
+    const auto& [blocks, threads, shared_bytes, cluster_blocks] = of;
     if (blocks == 0) return;
     if (shared_bytes > 48 * 1024)
         check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -51,14 +61,26 @@ void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks
     config.blockDim = threads;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_of(on);
-    cudaLaunchAttribute overlap{};
+    cudaLaunchAttribute wanted[2]{};
+    config.attrs = wanted;
     if (Order == order::overlapped && kernels_overlap()) {
+        cudaLaunchAttribute& overlap = wanted[config.numAttrs++];
         overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         overlap.val.programmaticStreamSerializationAllowed = 1;
-        config.attrs = &overlap;
-        config.numAttrs = 1;
+    }
+    if (cluster_blocks > 1) {
+        cudaLaunchAttribute& clusters = wanted[config.numAttrs++];
+        clusters.id = cudaLaunchAttributeClusterDimension;
+        clusters.val.clusterDim.x = cluster_blocks;
+        clusters.val.clusterDim.y = clusters.val.clusterDim.z = 1;
     }
     check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+}
+
+template <order Order = order::after, class... Parameters, class... Arguments>
+void launch(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
+            std::size_t shared_bytes, Arguments&&... arguments) {
+    launch<Order>(on, kernel, grid{blocks, threads, shared_bytes}, std::forward<Arguments>(arguments)...);
 }
 
 /// The same for a kernel that calls wait_for_kernel_before() first.

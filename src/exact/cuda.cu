@@ -44,6 +44,12 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
+    if (whole_fits(p) && cuda::has_clusters(true)) {
+        const std::int64_t images = p.cells / cells_between(p.size.data(), p.first_axis, p.rank);
+        to.passes.push_back({source(last), "all axes in one kernel, by clusters of blocks",
+                             images * whole_clusters(p) * whole_blocks, size(last), 4});
+        return;
+    }
     constexpr std::int64_t stretch = 1024;
     to.passes.push_back(
         {source(last),

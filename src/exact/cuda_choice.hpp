@@ -66,6 +66,32 @@ inline bool site_words_fit(const plan& p) {
                                                             p.size[last - 1] * p.size[last] <= most_plane_cells));
 }
 
+// Small images and volumes, in one kernel (cuda_whole.cuh).
+inline constexpr int whole_blocks = 8;           // of a cluster
+inline constexpr int whole_width = 512;          // of an image, at most, and its height
+inline constexpr int whole_side = 64;            // of a volume
+inline constexpr std::int64_t most_whole = 264;  // blocks: two on each multiprocessor of a large GPU
+
+/// Clusters that each image takes; 0 where the kernel does not serve a problem.
+inline std::int64_t whole_clusters(const plan& p) {
+    const int searched = p.rank - p.first_axis;
+    if (p.numbers != tier::int32 || searched < 2 || searched > 3 || p.cells == 0) return 0;
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        if (p.weight[i] != 1 || p.size[i] > (searched == 2 ? whole_width : whole_side)) return 0;
+    }
+    // A block, or of a volume a cluster, has four columns.
+    const std::int64_t width = p.size[static_cast<std::size_t>(p.rank - 1)], columns = searched == 2 ? 32 : 4;
+    return (width + columns - 1) / columns;
+}
+
+/// Whether a GPU that has clusters searches all axes of a problem in one kernel: all its blocks should run at the same time.
+inline bool whole_fits(const plan& p) {
+    const std::int64_t clusters = whole_clusters(p);
+    if (clusters == 0) return false;
+    return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
+}
+
 /// Whether distances in double are searched in bands, from packed words (cuda_real.cuh).
 inline bool real_words_fit(const plan& p) {
     if (p.numbers != tier::float64 || p.sites_wanted || p.rank - p.first_axis < 2) return false;

@@ -15,6 +15,7 @@
 #include "exact/cuda_real_launch.cuh"
 #include "exact/cuda_slabs.cuh"
 #include "exact/cuda_tile_launch.cuh"
+#include "exact/cuda_whole.hpp"
 
 namespace nearfield::exact {
 
@@ -37,6 +38,7 @@ public:
           out_(call.out),
           rule_(call.rule),
           memory_(call.on),
+          whole_(std::is_same_v<V, std::int32_t> && whole_fits(call.p) && cuda::has_clusters(call.measure_only)),
           tiles_(call.p),
           words_(packed_numbers && tiles_.words()),
           sites_(call.p),
@@ -51,6 +53,11 @@ public:
     void solve() {
         memory_.allocate();
         point_outputs();
+        if (whole_) {
+            const site_bytes image = sites_of_image();
+            search_whole(on_, p_, image.data, image.zero_is_site, outputs_);
+            return copy_staged();
+        }
         if constexpr (site_numbers) {
             if (site_words_) {
                 sites_.solve(on_, memory_, sites_of_image(), m_, sink_of_sites());
@@ -74,8 +81,9 @@ private:
     // ---- memory ----------------------------------------------------------------------------------------------------
 
     void reserve() {
-        plain_image_ = (size_of(image_.type) == 1 || words_ || site_words_ || real_words_) &&
-                       is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
+        const bool any_cells = !whole_ && (words_ || site_words_ || real_words_);
+        plain_image_ =
+            (size_of(image_.type) == 1 || any_cells) && is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
@@ -87,6 +95,7 @@ private:
         reserve_output(out_.squared);
         reserve_output(out_.index);
         reserve_coordinates();
+        if (whole_) return;
         if (site_words_) return sites_.reserve(memory_);
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
@@ -163,18 +172,7 @@ private:
         if (out_.coordinates.wanted()) outputs_.coordinates = pointer_to<std::int32_t>(out_.coordinates);
         outputs_.only_distance32 = outputs_.distance32 != nullptr && !out_.squared.wanted() && !out_.index.wanted() &&
                                    !out_.coordinates.wanted();
-        outputs_.image_rank = p_.image_rank - p_.batch_axes;
-        outputs_.cells = p_.cells;
-        outputs_.unit2 = p_.unit2;
-        outputs_.whole_unit2 = p_.whole_unit2();
-        std::fill(std::begin(outputs_.problem_axis), std::end(outputs_.problem_axis), -1);
-        std::int64_t step = 1;
-        for (int axis = p_.rank - 1; axis >= 0; --axis) {
-            const int source = p_.source_axis[static_cast<std::size_t>(axis)] - p_.batch_axes;
-            if (source >= 0) outputs_.problem_axis[source] = axis;
-            outputs_.step[axis] = step;
-            step *= p_.size[static_cast<std::size_t>(axis)];
-        }
+        set_axes(outputs_, p_);
     }
 
     /// A contiguous field of the right width serves as the second state: it is written last, when that state is done with.
@@ -371,6 +369,7 @@ private:
     const fields<device>& out_;
     const sites rule_;
     cuda::workspace memory_;
+    const bool whole_;  ///< all passes are one kernel
     tile_workspace tiles_;
     const bool words_;  ///< the first two passes are one
     site_search sites_;

@@ -17,6 +17,22 @@ struct staged_copy {
     strides stride;
 };
 
+/// The axes of the caller's image, and what squared distances are counted in.
+inline void set_axes(outputs& out, const plan& p) {
+    out.image_rank = p.image_rank - p.batch_axes;
+    out.cells = p.cells;
+    out.unit2 = p.unit2;
+    out.whole_unit2 = p.whole_unit2();
+    std::fill(std::begin(out.problem_axis), std::end(out.problem_axis), -1);
+    std::int64_t step = 1;
+    for (int axis = p.rank - 1; axis >= 0; --axis) {
+        const int source = p.source_axis[static_cast<std::size_t>(axis)] - p.batch_axes;
+        if (source >= 0) out.problem_axis[source] = axis;
+        out.step[axis] = step;
+        step *= p.size[static_cast<std::size_t>(axis)];
+    }
+}
+
 inline void copy_image_to_bytes(const device& on, const plan& p, const metric<std::int32_t>& shape,
                                 const any_input<device>& image, std::uint8_t* bytes) {
     strides stride;

@@ -217,19 +217,9 @@ TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
 
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
 TEST_F(Device, ShortWalkForTheSanitizer) {
-    std::vector<shape_t> shapes{{1},
-                                {1025},
-                                {33, 31},
-                                {61, 47},
-                                {5, 33, 32},
-                                {33, 5, 31},
-                                {3, 1100, 5},
-                                {1100, 3, 33},
-                                {1100, 40},
-                                {2100, 5},
-                                {40, 41, 43},
-                                {2, 9, 1, 33},
-                                {2, 2, 3, 2, 2, 1, 2, 5}};
+    std::vector<shape_t> shapes{{1},          {1025},       {33, 31},      {61, 47},      {5, 33, 32},
+                                {33, 5, 31},  {3, 1100, 5}, {1100, 3, 33}, {1100, 40},    {40, 600},
+                                {100, 66, 5}, {2100, 5},    {40, 41, 43},  {2, 9, 1, 33}, {2, 2, 3, 2, 2, 1, 2, 5}};
     std::uint64_t k = 0;
     for (const shape_t& shape : shapes) {
         for (fill kind : {fill::one, fill::percent, fill::fifty}) {

@@ -69,6 +69,10 @@ if(NEARFIELD_DEVICE_ON_CPU)
   add_test(NAME device_on_cpu COMMAND test_exact_device_on_cpu
     --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5)
   set_tests_properties(device_on_cpu PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
+  # What older GPUs do with small images.
+  add_test(NAME device_on_cpu_without_clusters COMMAND test_exact_device_on_cpu --gtest_filter=*DeviceSmall*:Device.AGraph*)
+  set_tests_properties(device_on_cpu_without_clusters PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600
+    ENVIRONMENT "NEARFIELD_TEST_SCALE=0.02;NEARFIELD_ON_CPU_PTX=80")
   add_test(NAME components_device_on_cpu COMMAND test_components_device_on_cpu)
   set_tests_properties(components_device_on_cpu PROPERTIES LABELS components_device_on_cpu TIMEOUT 600)
   add_test(NAME label_device_on_cpu COMMAND test_label_device_on_cpu --gtest_filter=-*HundredsOf*:*TwoToThe31*)

@@ -37,13 +37,13 @@ on_cpu_switch:
 namespace on_cpu {
 namespace {
 
-constexpr unsigned most_threads = 1024;
+constexpr unsigned most_threads = 1024, most_blocks = 8;  // of a block, of a cluster
 constexpr std::size_t most_shared = 227 * 1024;
 // Not a power of two apart: the tops of all stacks would share a few lines of the cache.
 constexpr std::size_t stack_bytes = (64 << 10) + 4096, stack_skew = 192;
 
 struct warp {
-    unsigned alive, ready, met, at_barrier;  // masks of lanes
+    unsigned alive, ready, met, at_barrier, at_cluster;  // masks of lanes
     unsigned generation;
     const char* name;  // of the function where they meet
     unsigned present[2];
@@ -59,25 +59,38 @@ struct block {
     const std::function<void()>* body;
     void* scheduler;
     unsigned self;  // the running thread
+    uint3 index;
+    std::vector<unsigned> arrived_in;  // the cluster's phase in which a thread said that it is there
+};
+
+/// Blocks that run together.
+struct cluster {
+    std::vector<block> blocks;
+    unsigned running = 0;  // of them
+    int alive, arrived;
+    unsigned phase;
+    std::size_t shared_bytes;
 };
 
 std::mutex running;  // one grid at a time: shared variables are static
-block b;
+cluster all;
 std::vector<std::byte> dynamic_memory;
 
+block& now() { return all.blocks[all.running]; }
+
 [[noreturn]] void fail(const char* what, const char* a, const char* c = "") {
-    std::fprintf(stderr, "on_cpu: %s: %s %s (block %u, thread %u)\n", what, a, c, blockIdx.x, b.self);
+    std::fprintf(stderr, "on_cpu: %s: %s %s (block %u, thread %u)\n", what, a, c, blockIdx.x, now().self);
     std::abort();
 }
 
 std::byte* stack_top(unsigned thread) {
-    static std::byte* const all = [] {
-        void* const memory = mmap(nullptr, most_threads * (stack_bytes + stack_skew), PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static std::byte* const stacks = [] {
+        void* const memory = mmap(nullptr, most_blocks * most_threads * (stack_bytes + stack_skew),
+                                  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) fail("no memory", "for stacks");
         return static_cast<std::byte*>(memory);
     }();
-    return all + (thread + 1) * (stack_bytes + stack_skew);
+    return stacks + (all.running * most_threads + thread + 1) * (stack_bytes + stack_skew);
 }
 
 void release_warp(warp& w) {
@@ -86,27 +99,42 @@ void release_warp(warp& w) {
     w.ready |= w.met, w.met = 0, ++w.generation;
 }
 
+void release_cluster() {
+    if (all.arrived == 0 || all.arrived != all.alive) return;
+    all.arrived = 0, ++all.phase;
+    for (block& each : all.blocks)
+        for (warp& w : each.warps) w.ready |= w.at_cluster, w.at_cluster = 0;
+}
+
 void release_block() {
+    block& b = now();
     if (b.met == 0 || b.met != b.alive) return;
     b.last = {b.yes, b.met};
     b.met = b.yes = 0;
     for (warp& w : b.warps) w.ready |= w.at_barrier, w.at_barrier = 0;
 }
 
-void go_to_scheduler() { on_cpu_switch(&b.stack_pointers[b.self], b.scheduler); }
+void go_to_scheduler() {
+    block& b = now();
+    on_cpu_switch(&b.stack_pointers[b.self], b.scheduler);
+}
 
 void whole_thread() {
-    (*b.body)();
+    (*now().body)();
+    block& b = now();
     warp& w = b.warps[b.self / warp_lanes];
     w.alive &= ~(1u << b.self % warp_lanes);
-    --b.alive;
+    --b.alive, --all.alive;
     release_warp(w);
     release_block();
+    release_cluster();
     go_to_scheduler();
     std::abort();
 }
 
 void start(unsigned threads) {
+    block& b = now();
+    b.arrived_in.assign(threads, 0);
     b.warps.assign((threads + warp_lanes - 1) / warp_lanes, warp{});
     b.stack_pointers.resize(threads);
     for (unsigned t = 0; t < threads; ++t) {
@@ -119,10 +147,12 @@ void start(unsigned threads) {
         w.alive = w.ready |= 1u << t % warp_lanes;
     }
     b.alive = static_cast<int>(threads), b.met = b.yes = 0;
+    all.alive += b.alive;
 }
 
 /// Lets every lane that is ready go on. In odd blocks the last one first: who forgot to meet is seen in one of the orders.
 bool step(unsigned warp_number, bool backwards) {
+    block& b = now();
     warp& w = b.warps[warp_number];
     const bool any = w.ready != 0;
     while (w.ready != 0) {
@@ -136,26 +166,52 @@ bool step(unsigned warp_number, bool backwards) {
     return any;
 }
 
-void run_block() {
+void run_cluster() {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-    const bool backwards = blockIdx.x % 2 == 1;
-    start(threads);
-    const auto warps = static_cast<unsigned>(b.warps.size());
-    while (b.alive > 0) {
+    const bool backwards = all.blocks.front().index.x / all.blocks.size() % 2 == 1;
+    all.alive = all.arrived = 0, all.phase = 0;
+    for (all.running = 0; all.running < all.blocks.size(); ++all.running) start(threads);
+    while (all.alive > 0) {
         bool any = false;
-        for (unsigned i = 0; i < warps; ++i) any |= step(backwards ? warps - 1 - i : i, backwards);
-        if (any || b.alive == 0) continue;
-        for (const warp& w : b.warps)
-            if (w.met != 0) fail("threads wait for each other for ever", b.met > 0 ? b.name : "", w.name);
-        fail("threads wait for each other for ever", b.name);
+        for (all.running = 0; all.running < all.blocks.size(); ++all.running) {
+            blockIdx = now().index;
+            const auto warps = static_cast<unsigned>(now().warps.size());
+            for (unsigned i = 0; i < warps; ++i) any |= step(backwards ? warps - 1 - i : i, backwards);
+        }
+        if (any || all.alive == 0) continue;
+        all.running = 0;
+        for (const block& b : all.blocks)
+            for (const warp& w : b.warps)
+                if (w.met != 0) fail("threads wait for each other for ever", b.met > 0 ? b.name : "", w.name);
+        fail("threads wait for each other for ever", now().met > 0 ? now().name : "in a cluster");
     }
+    all.running = 0;
 }
 
 }  // namespace
 
-std::byte* shared_memory() { return dynamic_memory.data(); }
+std::byte* shared_memory() { return dynamic_memory.data() + all.running * all.shared_bytes; }
+
+unsigned rank_in_cluster() { return all.running; }
+void* shared_of(const void* mine, unsigned rank) {
+    const auto* const at = static_cast<const std::byte*>(mine);
+    if (at < shared_memory() || at >= shared_memory() + all.shared_bytes) fail("no shared memory of", "the cluster");
+    return dynamic_memory.data() + (at - shared_memory()) + rank * all.shared_bytes;
+}
+void arrive_in_cluster() {
+    now().arrived_in[now().self] = all.phase;
+    ++all.arrived;
+    release_cluster();
+}
+void wait_for_cluster() {
+    block& b = now();
+    if (b.arrived_in[b.self] != all.phase) return;
+    b.warps[b.self / warp_lanes].at_cluster |= 1u << b.self % warp_lanes;
+    go_to_scheduler();
+}
 
 told meet_warp(std::uint64_t mine, unsigned mask, const char* name) {
+    block& b = now();
     warp& w = b.warps[b.self / warp_lanes];
     const unsigned lane = b.self % warp_lanes, generation = w.generation % 2, bit = 1u << lane;
     if ((w.alive & ~mask) != 0) fail("the mask leaves out lanes that run", name);
@@ -169,6 +225,7 @@ told meet_warp(std::uint64_t mine, unsigned mask, const char* name) {
 }
 
 counted meet_block(bool mine, const char* name) {
+    block& b = now();
     warp& w = b.warps[b.self / warp_lanes];
     if (b.met == 0) b.name = name;
     else if (std::strcmp(b.name, name) != 0) fail("threads of a block meet at different functions", name, b.name);
@@ -179,19 +236,23 @@ counted meet_block(bool mine, const char* name) {
     return b.last;
 }
 
-void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body) {
+void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned cluster_blocks,
+              const std::function<void()>& body) {
     const std::lock_guard<std::mutex> alone(running);
-    if (threads.x * threads.y * threads.z > most_threads || shared_bytes > most_shared)
+    if (threads.x * threads.y * threads.z > most_threads || shared_bytes > most_shared || cluster_blocks > most_blocks)
         fail("a block is too large", "threads or shared memory");
+    if (blocks.x % cluster_blocks != 0) fail("blocks do not fill", "clusters");
     gridDim = blocks, blockDim = threads;
-    b.body = &body;
-    dynamic_memory.assign(shared_bytes, std::byte{0xa5});
+    all.blocks.resize(cluster_blocks);
+    all.shared_bytes = (shared_bytes + 15) / 16 * 16;
+    for (block& b : all.blocks) b.body = &body;
+    dynamic_memory.assign(all.shared_bytes * cluster_blocks, std::byte{0xa5});
     dynamic_memory.shrink_to_fit();
     for (unsigned z = 0; z < blocks.z; ++z)
         for (unsigned y = 0; y < blocks.y; ++y)
-            for (unsigned x = 0; x < blocks.x; ++x) {
-                blockIdx = {x, y, z};
-                run_block();
+            for (unsigned x = 0; x < blocks.x; x += cluster_blocks) {
+                for (unsigned i = 0; i < cluster_blocks; ++i) all.blocks[i].index = {x + i, y, z};
+                run_cluster();
             }
 }
 

@@ -1,7 +1,7 @@
 // Stands in for the CUDA runtime where there is no GPU: with this directory first on the include path the device engine
 // compiles as C++ and runs on the CPU, so that its tests find errors of logic everywhere.
 //
-// It is not a GPU: threads of a block change only where they meet (threads.hpp), blocks follow one another, streams run at
+// It is not a GPU: threads of a block change only where they meet (threads.hpp), clusters follow one another, streams run at
 // once. Races, missing memory order and whatever waits for a real stream stay unseen, and times mean nothing.
 #pragma once
 
@@ -133,17 +133,21 @@ struct cudaFuncAttributes {
     int ptxVersion;
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+// NEARFIELD_ON_CPU_PTX=80 stands for a GPU without clusters.
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* of, const void*) {
-    return of->ptxVersion = 90, cudaSuccess;
+    const char* const version = std::getenv("NEARFIELD_ON_CPU_PTX");
+    return of->ptxVersion = version != nullptr ? std::atoi(version) : 90, cudaSuccess;
 }
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int bytes) {
     return bytes <= 227 * 1024 ? cudaSuccess : cudaErrorInvalidValue;
 }
-constexpr int cudaLaunchAttributeProgrammaticStreamSerialization = 1, cudaLaunchAttributeCooperative = 2;
+constexpr int cudaLaunchAttributeProgrammaticStreamSerialization = 1, cudaLaunchAttributeCooperative = 2,
+              cudaLaunchAttributeClusterDimension = 3;
 struct cudaLaunchAttribute {
     int id;
     struct {
         int programmaticStreamSerializationAllowed, cooperative;
+        uint3 clusterDim;
     } val;
 };
 struct cudaLaunchConfig_t {
@@ -156,8 +160,12 @@ struct cudaLaunchConfig_t {
 template <class... Parameters>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                std::type_identity_t<Parameters>... arguments) {
-    on_cpu::order(config->stream, [at = *config, kernel, arguments...] {
-        on_cpu::run_grid(at.gridDim, at.blockDim, at.dynamicSmemBytes, [&] { kernel(arguments...); });
+    unsigned cluster_blocks = 1;
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            cluster_blocks = config->attrs[i].val.clusterDim.x;
+    on_cpu::order(config->stream, [at = *config, cluster_blocks, kernel, arguments...] {
+        on_cpu::run_grid(at.gridDim, at.blockDim, at.dynamicSmemBytes, cluster_blocks, [&] { kernel(arguments...); });
     });
     return cudaSuccess;
 }

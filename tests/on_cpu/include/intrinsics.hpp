@@ -20,6 +20,12 @@ struct alignas(16) int4 {
 struct alignas(8) uint2 {
     std::uint32_t x, y;
 };
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 struct alignas(16) uint4 {
     std::uint32_t x, y, z, w;
 };
@@ -198,6 +204,12 @@ inline int __syncthreads_and(int mine) {
     const on_cpu::counted all = on_cpu::meet_block(mine != 0, "__syncthreads_and");
     return all.yes == all.all;
 }
+
+// A cluster.
+inline unsigned __clusterRelativeBlockRank() { return on_cpu::rank_in_cluster(); }
+inline void* __cluster_map_shared_rank(const void* mine, unsigned rank) { return on_cpu::shared_of(mine, rank); }
+inline void __cluster_barrier_arrive() { on_cpu::arrive_in_cluster(); }
+inline void __cluster_barrier_wait() { on_cpu::wait_for_cluster(); }
 
 // A warp.
 namespace on_cpu {

@@ -22,8 +22,9 @@ namespace on_cpu {
 
 constexpr int warp_lanes = 32;
 
-/// Runs body() by every thread of every block, one block after another.
-void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body);
+/// Runs body() by every thread of every block, one cluster of neighbouring blocks after another.
+void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned cluster_blocks,
+              const std::function<void()>& body);
 
 /// Memory of the running block; its size is what the launch asked for.
 std::byte* shared_memory();
@@ -31,6 +32,12 @@ template <class T>
 T* dynamic_shared() {
     return reinterpret_cast<T*>(shared_memory());
 }
+
+/// Of a cluster whose kernel has shared memory of the launch's size only: variables in shared memory are static.
+unsigned rank_in_cluster();
+void* shared_of(const void* mine, unsigned rank);
+void arrive_in_cluster();
+void wait_for_cluster();
 
 /// What lanes of a warp told each other.
 struct told {

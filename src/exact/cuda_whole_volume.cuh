@@ -1,0 +1,229 @@
+// Volumes of up to 64x64x64 cells in one kernel (cuda_whole.cuh). A block finds the sites nearest to the cluster's four columns
+// along the last axis, then along the second, for an eighth of the planes, and hands over what it found to those that finish
+// it along the first: a block an eighth of the rows, in all planes.
+//
+// Every row is offered to all: 64 sums and minima a cell and axis, of 16 bits, two cells an instruction, or of words that hold
+// d^2 (14 bits) | x (6) | y (6) | z (6) of a site, whose minimum decides ties too.
+#pragma once
+
+#include "exact/cuda_whole.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+template <bool Sites>
+struct volume_words {
+    static constexpr int threads = Sites ? 512 : 256;
+    static constexpr int shift = Sites ? 18 : 0;
+    static constexpr int of_row = Sites ? own_columns : own_columns / 2;  ///< words of a row's columns
+    static constexpr int lanes = 8 * of_row;                              ///< words of 8 rows
+    static constexpr int cells = 4;                                       ///< of a thread, along a line
+    static constexpr std::uint32_t largest = 3 * (whole_side - 1) * (whole_side - 1);
+    // No site: more than any square, and so in sums.
+    static constexpr std::uint32_t none2 = Sites ? 12000 : 20000;
+    static constexpr std::uint32_t none = Sites ? none2 << shift : none2 | none2 << 16;
+    static_assert(none2 > largest && none2 + (whole_side - 1) * (whole_side - 1) < (Sites ? 1 << 14 : 1 << 16));
+    static_assert(threads / lanes * cells == whole_side, "all cells of all lines have a thread");
+
+    static __device__ std::uint32_t sum_min(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+        if constexpr (Sites) return __viaddmin_u32(a, b, c);
+        else return __viaddmin_u16x2(a, b, c);
+    }
+    static __device__ std::uint32_t square(int e) {
+        const auto e2 = static_cast<std::uint32_t>(e * e);
+        return Sites ? e2 << shift : e2 | e2 << 16;
+    }
+};
+
+/// Pitches keep the lanes of a quarter of a warp in different banks, each with its 16 bytes.
+template <bool Sites>
+struct alignas(16) volume_memory {
+    static constexpr int lanes = volume_words<Sites>::lanes, row_pitch = lanes + (Sites ? 4 : 2),
+                         plane_pitch = whole_blocks * lanes + 4;
+
+    std::uint32_t squares[2 * whole_side];  ///< of -64 to 63
+    union {
+        std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes, of each 4 columns
+        std::uint32_t lines[whole_side * lanes];     ///< then, by plane: 8 rows, of each 4 columns
+    };
+    union {
+        std::uint32_t bits[read_words];
+        std::uint32_t planes[8 * plane_pitch];  ///< then, by plane, 8 rows: of each 4 columns
+    };
+};
+
+/// best[i] becomes the least of itself and of load(row) + (row - first - i)^2 of all rows.
+template <bool Sites, class Load>
+__device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells], const std::uint32_t* squares,
+                               int first, int rows, const Load& load) {
+    constexpr int cells = volume_words<Sites>::cells;
+#pragma unroll 4
+    for (int row = 0; row < rows; row += 4) {
+        std::uint32_t square[cells + 4];  // of row - first - cells, and so on
+#pragma unroll
+        for (int i = 0; i < cells + 4; i += 4) {
+            const uint4 four = *reinterpret_cast<const uint4*>(squares + whole_side + row - first - cells + i);
+            square[i] = four.x, square[i + 1] = four.y, square[i + 2] = four.z, square[i + 3] = four.w;
+        }
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const std::uint32_t value = load(row + k);
+#pragma unroll
+            for (int i = 0; i < cells; ++i)
+                best[i] = volume_words<Sites>::sum_min(value, square[cells + k - i], best[i]);
+        }
+    }
+}
+
+/// What a row has for own_columns cells from `first` on: a word each (Sites) or two a word.
+template <bool Sites>
+__device__ void put_row(std::uint32_t* to, std::uint64_t row, int first, int y, int z) {
+    constexpr int far = 127;
+    const std::uint64_t left = row << (whole_side - 1 - first) << 1, own = row >> first, right = own >> own_columns;
+    const beside_columns beside(static_cast<std::uint32_t>(own),
+                                left != 0 ? __clzll(static_cast<long long>(left)) + 1 : far,
+                                right != 0 ? __ffsll(static_cast<long long>(right)) : far);
+    std::uint32_t word[own_columns];
+#pragma unroll
+    for (int i = 0; i < own_columns; ++i) {
+        const int d = beside.distance(i);
+        const auto d2 = static_cast<std::uint32_t>(d * d);
+        if constexpr (Sites) {
+            word[i] = d >= far ? volume_words<true>::none
+                               : d2 << volume_words<true>::shift |
+                                     static_cast<std::uint32_t>(beside.site(first, i) << 12 | y << 6 | z);
+        } else {
+            word[i] = d >= far ? volume_words<false>::none2 : d2;
+        }
+    }
+    if constexpr (Sites) *reinterpret_cast<uint4*>(to) = {word[0], word[1], word[2], word[3]};
+    else *reinterpret_cast<uint2*>(to) = {word[0] | word[1] << 16, word[2] | word[3] << 16};
+}
+
+/// Where finished cells go.
+template <bool Sites, bool Fields>
+struct volume_target {
+    const whole_call& c;
+    std::int64_t first;  ///< cell of the image
+
+    __device__ std::int64_t cell(int z, int y, int x) const {
+        return first + (static_cast<std::int64_t>(z) * c.height + y) * c.width + x;
+    }
+    __device__ std::int32_t value(std::uint32_t square) const {
+        return square > volume_words<Sites>::largest ? no_site<std::int32_t>() : static_cast<std::int32_t>(square);
+    }
+    __device__ float root(std::uint32_t square) const {
+        return square > volume_words<Sites>::largest || static_cast<std::int32_t>(square) > c.limit
+                   ? __int_as_float(0x7f800000)
+                   : root_of_whole(static_cast<float>(square));
+    }
+    /// Two neighbours.
+    __device__ void put_distances(int z, int y, int x, std::uint32_t two) const {
+        const std::int64_t at = cell(z, y, x);
+        const bool both = x + 1 < c.width;
+        if constexpr (Fields) {
+            c.out.put_value(at, value(two & 0xffff), c.limit);
+            if (both) c.out.put_value(at + 1, value(two >> 16), c.limit);
+        } else {
+            float* const to = c.out.distance32 + at;
+            const float low = root(two & 0xffff), high = root(two >> 16);
+            if (reinterpret_cast<std::uintptr_t>(to) % 8 == 0 && both) {
+                *reinterpret_cast<float2*>(to) = {low, high};
+            } else {
+                *to = low;
+                if (both) to[1] = high;
+            }
+        }
+    }
+    __device__ void put_site(int z, int y, int x, std::uint32_t word) const {
+        const std::int64_t at = cell(z, y, x);
+        const std::int32_t square = value(word >> volume_words<true>::shift);
+        const bool any = square <= c.limit;
+        const auto part = [&](int shift) { return any ? static_cast<std::int32_t>(word >> shift & 63) : -1; };
+        const std::int32_t site_x = part(12), site_y = part(6), site_z = part(0),
+                           index = any ? (site_z * c.height + site_y) * c.width + site_x : -1;
+        if constexpr (Fields) put_site_fields(c, at, square, index, site_z, site_y, site_x);
+        else c.out.index32[at] = index;
+    }
+};
+
+/// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its threads hold
+/// in registers goes from phase to phase.
+template <bool Sites, bool Fields>
+__global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(const whole_call c) {
+    using words = volume_words<Sites>;
+    using memory = volume_memory<Sites>;
+    extern __shared__ uint4 whole_memory[];
+    memory& m = *reinterpret_cast<memory*>(whole_memory);
+    const int thread = static_cast<int>(threadIdx.x), rank = static_cast<int>(cuda::rank_in_cluster());
+    if (thread < 2 * whole_side) m.squares[thread] = words::square(thread - whole_side);
+    cuda::wait_for_kernel_before();
+    const int cluster = static_cast<int>(blockIdx.x) / whole_blocks, image = cluster / c.clusters,
+              first_x = (cluster - image * c.clusters) * own_columns,
+              share = (c.depth + whole_blocks - 1) / whole_blocks, first_plane = rank * share,
+              planes = min(c.depth - first_plane, share);
+    const std::int64_t first = image * c.image_cells();
+    const int skipped =
+        read_bits<words::threads>(c, c.data + first + static_cast<std::int64_t>(first_plane) * c.height * c.width,
+                                  planes * c.height * c.width, m.bits);
+    __syncthreads();
+
+    // Along the last axis: a thread a row of a plane.
+#pragma unroll
+    for (int i = thread; i < 8 * whole_side; i += words::threads) {
+        const int plane = i / whole_side, y = i % whole_side, at = skipped + (plane * c.height + y) * c.width;
+        std::uint64_t row = 0;
+        if (plane < planes && y < c.height)
+            row = bits_from(m.bits, at, c.width) |
+                  static_cast<std::uint64_t>(bits_from(m.bits, at + cuda::warp, c.width - cuda::warp)) << cuda::warp;
+        put_row<Sites>(m.rows + y * memory::row_pitch + plane * words::of_row, row, first_x, y, first_plane + plane);
+    }
+    __syncthreads();
+
+    // Along the second: a thread a word of a row's columns in one of 8 planes, and some cells of that line.
+    const int item = thread % words::lanes, begin = thread / words::lanes * words::cells;
+    std::uint32_t best[words::cells];
+#pragma unroll
+    for (std::uint32_t& one : best) one = words::none;
+    if (begin < c.height) {
+        offer_to_cells<Sites>(best, m.squares, begin, c.height,
+                              [&](int y) { return m.rows[y * memory::row_pitch + item]; });
+        std::uint32_t* const to = m.planes + item / words::of_row * memory::plane_pitch + item % words::of_row;
+#pragma unroll
+        for (int i = 0; i < words::cells; ++i) to[(begin + i) * words::of_row] = best[i];
+    }
+    cuda::arrive_in_cluster();
+    cuda::wait_for_cluster();
+
+    // Along the first: the block's 8 rows in all planes, from all blocks.
+    constexpr int parts = words::lanes / 4;
+    for (int i = thread; i < (c.depth + 3) / 4 * 4 * parts; i += words::threads) {
+        const int z = i / parts, from = z / share;
+        uint4 four{words::none, words::none, words::none, words::none};
+        if (z < c.depth) {
+            const std::uint32_t* const there =
+                m.planes + (z - from * share) * memory::plane_pitch + rank * words::lanes + i % parts * 4;
+            four = *cuda::shared_of(reinterpret_cast<const uint4*>(there), from);
+        }
+        reinterpret_cast<uint4*>(m.lines)[i] = four;
+    }
+    cuda::arrive_in_cluster();  // whose blocks may end when all have read
+    __syncthreads();
+#pragma unroll
+    for (std::uint32_t& one : best) one = words::none;
+    const int y = rank * 8 + item / words::of_row, x = first_x + item % words::of_row * (own_columns / words::of_row);
+    if (begin < c.depth && y < c.height && x < c.width) {
+        offer_to_cells<Sites>(best, m.squares, begin, c.depth, [&](int z) { return m.lines[z * words::lanes + item]; });
+        const volume_target<Sites, Fields> target{c, first};
+#pragma unroll
+        for (int i = 0; i < words::cells; ++i) {
+            if (begin + i >= c.depth) break;
+            if constexpr (Sites) target.put_site(begin + i, y, x, best[i]);
+            else target.put_distances(begin + i, y, x, best[i]);
+        }
+    }
+    cuda::wait_for_cluster();
+}
+
+}  // namespace
+}  // namespace nearfield::exact
