@@ -74,13 +74,20 @@ def has_pba(sheet):
     return any(library(row["engine"]) == "PBA+" for row in sheet.get("results", []))
 
 
+def has_published_labels(sheet):
+    return any(row["engine"] == "BKE" for row in sheet.get("labels", []))
+
+
 class Folder:
-    """All results of a folder by kind and place. PBA+ is compared with wherever the device is its own."""
+    """All results of a folder by kind and place. PBA+ and the published ways to label are compared with wherever the device is
+    theirs."""
 
     def __init__(self, folder):
         sheets = read_sheets(folder)
-        if any(s["engine"] == "nearfield" and s["place"] == "device" and "results" in s for s in sheets):
+        if any(s.get("engine") == "nearfield" and s["place"] == "device" and "results" in s for s in sheets):
             sheets += [s for s in read_sheets(RESULTS) if has_pba(s) and s not in sheets]
+        if any("labels" in s and s["place"] == "device" for s in sheets):
+            sheets += [s for s in read_sheets(RESULTS) if has_published_labels(s) and s not in sheets]
         by_place = {}
         for sheet in sheets:
             if "results" in sheet and "place" in sheet:

@@ -163,7 +163,7 @@ struct node_forest {
         std::uint32_t at = mine >> half;
         for (std::uint32_t next = read(at) >> half; next != at; next = read(at) >> half) {
             at = next;
-            *static_cast<volatile std::uint32_t*>(entry + a) = at << half | (mine & low_half);
+            atomicMin(entry + a, at << half | (mine & low_half));
         }
         return at;
     }
