@@ -332,13 +332,14 @@ def table(name, measured):
         "| theirs | ours | on | theirs takes | ours takes | faster | they differ by |",
         "|---|---|---|--:|--:|--:|---|",
     ]
-    found = None
+    found, dates = None, set()
     for data, theirs, ours in SECTIONS[name].calls:
         row = measured.get((name, theirs, ours))
         if row is None:
             lines.append(f"| `{theirs}` | `{ours}` | {data} | | | | |")
             continue
         found = row
+        dates.add(row["date"])
         ms = [
             f"{row[key]:.3g} ms" if row[key] < 1000 else f"{row[key] / 1000:.3g} s" for key in ("ms_theirs", "ms_ours")
         ]
@@ -348,7 +349,7 @@ def table(name, measured):
         lines.append(f"| `{theirs}` | `{ours}` | {on} | {ms[0]} | {ms[1]} | {times} | {row['difference']} |")
     if found:
         where = found["device"] if SECTIONS[name].place == "device" else f"{found['cores']} cores of {found['device']}"
-        lines += ["", f"{found['library']}, {where}, {found['date']}."]
+        lines += ["", f"{found['library']}, {where}, {' and '.join(sorted(dates))}."]
     return "\n".join(lines)
 
 
