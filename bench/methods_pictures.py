@@ -145,9 +145,9 @@ def chamfer_chart(rows):
     gpu = of(lambda r: r["device"] != "cpu", lambda r: r["ms"])
     rounds = of(lambda r: r["device"] != "cpu", lambda r: r["rounds"])
     series = [
-        ("two passes, 1 thread", "line5", one),
-        ("two passes, all", "line0", every),
-        ("rounds, GPU", "line1", gpu),
+        ("CPU, 1 thread", "line5", one),
+        ("CPU, all", "line0", every),
+        ("GPU", "line1", gpu),
     ]
     panel(svg, 0, "ms", [s for s in series if s[2]], SIDES)
     panel(svg, 1, "rounds", [("GPU", "line1", rounds), ("two passes", "line0", [(n, 2) for n, _ in rounds])], SIDES)
