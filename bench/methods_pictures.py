@@ -145,8 +145,8 @@ def chamfer_chart(rows):
     gpu = of(lambda r: r["device"] != "cpu", lambda r: r["ms"])
     rounds = of(lambda r: r["device"] != "cpu", lambda r: r["rounds"])
     series = [
-        ("CPU, 1 thread", "line5", one),
-        ("CPU, all", "line0", every),
+        ("1 thread", "line5", one),
+        ("all threads", "line0", every),
         ("GPU", "line1", gpu),
     ]
     panel(svg, 0, "ms", [s for s in series if s[2]], SIDES)
