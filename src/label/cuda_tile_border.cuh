@@ -51,9 +51,9 @@ struct pair_memory {
     unsigned long long seen[size];
     [[nodiscard]] __device__ bool remembers(std::uint32_t a, std::uint32_t b) {
         const unsigned long long both = static_cast<unsigned long long>(a) << 32 | b;
-        const std::uint32_t at = (a * 0x9e3779b1U + b * 0x85ebca6bU) >> 25;
-        if (static_cast<volatile unsigned long long&>(seen[at]) == both) return true;
-        atomicExch(seen + at, both);
+        volatile unsigned long long& held = seen[(a * 0x9e3779b1U + b * 0x85ebca6bU) >> 25];
+        if (held == both) return true;
+        held = both;
         return false;
     }
 };
