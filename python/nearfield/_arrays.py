@@ -95,7 +95,10 @@ class NumPy:
     def array(self, name: str, x: Any) -> np.ndarray[Any, Any]:
         if isinstance(x, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
-        a = np.asarray(x)
+        try:
+            a = np.asarray(x)
+        except ValueError as error:
+            raise ValueError(f"{name} makes no array ({error}); give rows of equal length") from None
         check_type(name, numpy_name(a.dtype))
         if not a.dtype.isnative:
             a = a.astype(a.dtype.newbyteorder("="))

@@ -16,7 +16,7 @@ from nearfield._distance import name_of
 from nearfield._label import label_slot, run
 from nearfield._label_request import LABEL_TYPES, LabelKeywords, LabelRequest, label_request, lengths_of
 from nearfield._progress import Progress
-from nearfield._request import Spacing, count_of, threads_of
+from nearfield._request import Spacing, count_of, flag_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
 
 if TYPE_CHECKING:
@@ -190,16 +190,17 @@ def label_lists(labels: Any, *, count: int | None = None, runs: bool = False, th
            [4, 2],
            [3, 1]], dtype=int32)
     """
+    runs = flag_of("runs", runs)
     work = _labels_of(labels)
     place = _place(work, threads)
     offsets = work.empty((_rows_of(work, count) + 1,), "int64")
     with keywords_named("labels"):
-        _core.label_list_offsets(work.described(), offsets.described, bool(runs), place)
+        _core.label_list_offsets(work.described(), offsets.described, runs, place)
         handed_out = work.hand_out(offsets)
         total = int(handed_out[-1])
         cells = int(np.prod(work.shape, dtype=object))
         entries = work.empty((total, 2) if runs else (total,), "int32" if cells < 2**31 else "int64")
-        _core.label_lists(work.described(), offsets.described, entries.described, bool(runs), place)
+        _core.label_lists(work.described(), offsets.described, entries.described, runs, place)
     work.finish()
     return LabelLists(handed_out, work.hand_out(entries))
 
@@ -226,6 +227,7 @@ def relabel(
     >>> nf.relabel([70, 70, 0, -3, 70], return_num=True)
     (array([1, 1, 0, 2, 1], dtype=int32), 2)
     """
+    return_num = flag_of("return_num", return_num)
     work = _labels_of(labels)
     if out is not None:
         slot = work.given("out", out)
@@ -236,7 +238,7 @@ def relabel(
             raise ValueError(f"dtype is {asked}; labels are one of {', '.join(LABEL_TYPES)}")
         slot = work.empty(work.shape, asked)
     with keywords_named("labels"):
-        count = _core.relabel(work.described(), slot.described, bool(return_num), _place(work, threads))
+        count = _core.relabel(work.described(), slot.described, return_num, _place(work, threads))
     work.finish()
     made = work.hand_out(slot)
     return (made, count) if return_num else made

@@ -13,7 +13,7 @@ from nearfield._call import compute
 from nearfield._compiled import in_graph
 from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, Spacing, request_for
+from nearfield._request import Border, Request, Spacing, check_flags, request_for
 
 Indices = bool | str
 
@@ -123,6 +123,7 @@ def distance_transform(
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
     check_method(method)
+    check_flags(squared=squared, return_distances=return_distances, return_labels=return_labels)
     framework = framework_of(image)
     if framework.name == "numpy":
         image = framework.array("image", image)

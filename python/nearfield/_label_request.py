@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from nearfield import _core
-from nearfield._request import count_of
+from nearfield._request import count_of, flag_of
 
 Criterion = str | float
 Periodic = bool | Sequence[bool]
@@ -67,9 +67,10 @@ def label_request(
     steps: Sequence[int] = (),
 ) -> LabelRequest:
     batch = count_of("batch_axes", batch_axes, 0)
-    if batch + bool(channels) >= ndim:
+    has_channels = flag_of("channels", channels)
+    if batch + has_channels >= ndim:
         raise ValueError(
-            f"batch_axes is {batch}{' and the last axis holds channels' if channels else ''} in an image of {ndim} axes; "
+            f"batch_axes is {batch}{' and the last axis holds channels' if has_channels else ''} in an image of {ndim} axes; "
             "leave at least one axis to label"
         )
     word, tolerance = _criterion_of(criterion)
@@ -79,17 +80,17 @@ def label_request(
         word,
         tolerance,
         None if background is None else number_of("background", background),
-        bool(channels),
+        has_channels,
         norm,
-        _periodic_of(periodic, ndim - batch - bool(channels)),
+        _periodic_of(periodic, ndim - batch - has_channels),
         batch,
         list(steps),
         count_of("min_size", min_size, 0),
         _MOST if max_size is None else count_of("max_size", max_size, 0),
         _MOST if largest is None else count_of("largest", largest, 0),
-        bool(clear_border),
+        flag_of("clear_border", clear_border),
     )
-    return LabelRequest(options, batch, bool(channels))
+    return LabelRequest(options, batch, has_channels)
 
 
 def number_of(name: str, value: Any) -> int | float:
@@ -136,7 +137,7 @@ def _periodic_of(value: Periodic, axes: int) -> list[bool]:
         raise TypeError(f"periodic is {value!r}; give True, False, or a sequence of one per axis")
     if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         return [bool(value)]
-    ends = [bool(each) for each in value]
+    ends = [flag_of("periodic", each) for each in value]
     if len(ends) != axes:
         raise ValueError(
             f"periodic has {len(ends)} values for an image of {axes} axes; give True, False, or one per axis that is "

@@ -12,7 +12,7 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Request, Spacing, max_distance_of, spacing_of, threads_of
+from nearfield._request import Request, Spacing, check_flags, max_distance_of, spacing_of, threads_of
 
 USUAL = (
     "exact",
@@ -150,6 +150,7 @@ def compare(
     for each in methods:
         if not isinstance(each, str):
             raise TypeError(f"methods has {each!r}; give names such as 'jump-flood'")
+    check_flags(return_errors=return_errors)
     framework = framework_of(image)
     image = framework.array("image", image)
     ordinal = target(device, framework.place(image), "image")

@@ -8,7 +8,7 @@ from nearfield import _core
 from nearfield._call import target
 from nearfield._label import label_slot
 from nearfield._label_request import Criterion, LabelRequest, label_request
-from nearfield._request import count_of, threads_of
+from nearfield._request import count_of, flag_of, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 
@@ -99,10 +99,10 @@ def label_by_propagation(
     )
     slot = label_slot(work, request, dtype, out)
     steps = _core.PropagationOptions(
-        bool(links),
-        bool(neighbours),
-        bool(masters),
-        bool(hooked),
+        flag_of("links", links),
+        flag_of("neighbours", neighbours),
+        flag_of("masters", masters),
+        flag_of("hooked", hooked),
         min(count_of("gather_length", gather_length, 1), 2**31 - 1),
         0 if most_rounds is None else count_of("most_rounds", most_rounds, 1),
     )

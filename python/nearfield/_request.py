@@ -54,7 +54,7 @@ def request_for(
         spacing_of(spacing, ndim, batch),
         sites_of(sites, multilabel),
         sign_of(signed),
-        bool(half_cell),
+        flag_of("half_cell", half_cell),
         border_of(border, ndim, batch),
         max_distance_of(max_distance),
         batch,
@@ -101,11 +101,11 @@ def sign_of(value: bool | str) -> str:
         if value not in ("inside", "outside"):
             raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
         return value
-    return "inside" if value else "none"
+    return "inside" if flag_of("signed", value) else "none"
 
 
 def sites_of(sites: str, multilabel: bool) -> str:
-    if not multilabel:
+    if not flag_of("multilabel", multilabel):
         return sites
     if sites not in ("zero", "other_labels"):
         raise ValueError(f"multilabel=True makes every other label a site; it does not go with sites={sites!r}")
@@ -127,6 +127,24 @@ def count_of(name: str, value: Any, least: int) -> int:
     if number >= 2**63:
         raise ValueError(f"{name} is {number}; give an integer below 2**63")
     return int(number)
+
+
+def flag_of(name: str, value: Any) -> bool:
+    """True or False, also NumPy's and as 0 or 1. A word is refused, since every word counts as true."""
+    if isinstance(value, bool):
+        return value
+    if hasattr(value, "__bool__") and value is not None:
+        try:
+            return bool(value)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{name} is {value!r}; give True or False")
+
+
+def check_flags(**flags: Any) -> None:
+    """Throws for what is neither true nor false, before anything is done."""
+    for name, value in flags.items():
+        flag_of(name, value)
 
 
 def threads_of(threads: Any) -> int:

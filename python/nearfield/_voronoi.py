@@ -10,7 +10,7 @@ from nearfield._compiled import in_graph
 from nearfield._distance import Indices, add_indices, check_method, element_type
 from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, Spacing, border_of, count_of, max_distance_of, spacing_of
+from nearfield._request import Border, Request, Spacing, border_of, check_flags, count_of, max_distance_of, spacing_of
 
 
 def voronoi(
@@ -65,6 +65,7 @@ def voronoi(
     array([0, 0, 0, 4, 4])
     """
     check_method(method)
+    check_flags(return_labels=return_labels, return_distances=return_distances)
     framework = framework_of(seeds)
     if framework.name == "numpy":
         seeds = framework.array("seeds", seeds)

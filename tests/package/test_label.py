@@ -230,6 +230,7 @@ GARBAGE = [
     (ValueError, "image has 0 axes", 5, {}),
     (TypeError, "element type", "text", {}),
     (TypeError, "element type object", [{}], {}),
+    (ValueError, "give rows of equal length", [[1, 0], [1]], {}),
     (ValueError, "connectivity is 3 for images of 2 axes", PLAIN, {"connectivity": 3}),
     (ValueError, "connectivity is 6 for images of 2 axes", PLAIN, {"connectivity": 6}),
     (ValueError, "connectivity is 0", PLAIN, {"connectivity": 0}),
@@ -254,6 +255,11 @@ GARBAGE = [
     (ValueError, "image has element type int16", np.ones((3, 4, 3), np.int16), {"channels": True}),
     (ValueError, "min_size is -1", PLAIN, {"min_size": -1}),
     (TypeError, "largest is 'all'", PLAIN, {"largest": "all"}),
+    (TypeError, "clear_border is 'no'; give True or False", PLAIN, {"clear_border": "no"}),
+    (TypeError, "clear_border is None", PLAIN, {"clear_border": None}),
+    (TypeError, "return_num is [1]", PLAIN, {"return_num": [1]}),
+    (TypeError, "channels is 'yes'", PLAIN, {"channels": "yes"}),
+    (TypeError, "periodic is 'x'", PLAIN, {"periodic": ("x", True)}),
     (ValueError, "dtype is int8; labels are one of", PLAIN, {"dtype": "int8"}),
     (ValueError, "dtype is float32", PLAIN, {"dtype": np.float32}),
     (TypeError, "dtype is", PLAIN, {"dtype": "number"}),
@@ -278,6 +284,16 @@ def test_garbage_is_refused_by_name(error, part, image, keywords):
     with pytest.raises(error) as refused:
         nf.label(image, **keywords)
     assert part in str(refused.value)
+
+
+def test_flags_of_other_types():
+    corner = np.array([[1, 0], [0, 1]])
+    for yes in (np.True_, 1, np.array(True)):
+        labels, count = nf.label(corner, clear_border=yes, return_num=yes)
+        assert count == 0 and not labels.any()
+    for name in ("squared", "signed", "multilabel", "half_cell", "return_labels"):
+        with pytest.raises((TypeError, ValueError), match=name):
+            nf.distance_transform(corner, **{name: "no"})
 
 
 def test_read_only_and_overlapping_outputs():
