@@ -2,14 +2,13 @@
 // a word is read, unpacked and turned into terms once for all of them. For one site a cell in 32 bits.
 #include <algorithm>
 
-#include "jump_flood/cuda_walk.cuh"
+#include "jump_flood/cuda_plan.cuh"
 #include "jump_flood/tiles.hpp"
 
 namespace nearfield::methods {
 namespace tiles {
 namespace {
 
-constexpr int threads = 128, log_threads = 7;
 /// Blocks that a multiprocessor is to run at once: what the numbers of a tile's cells leave room for. H200, 2026-11-22, 8192^2 by
 /// 4, 5 and 6: 1.37, 1.33 and 1.28 floors a round; 512^3 by 3, 4 and 5: 2.75, 2.53 and 2.58.
 template <class Tile>
@@ -69,75 +68,6 @@ __global__ void __launch_bounds__(threads)
         settle_row(p, from, to, at, part % Tile::rows, stretch);
     }
 }
-
-std::int32_t ceiling(std::int64_t a, std::int64_t b) { return static_cast<std::int32_t>((a + b - 1) / b); }
-
-/// Long walks read fewer planes twice; short ones give a small grid threads enough. H200, 2026-11-22, a round of 1 % of sites by
-/// walks of 4, 8, 16, 32 and 64, in floors: 512^2 12, 15, 20, 32; 1024^2 3.9, 3.8, 5.2, 8.2; 2048^2 2.4, 2.1, 2.0, 2.1;
-/// 8192^2 -, 1.63, 1.50, 1.45, 1.45; 256^3 -, 4.4, 4.2, 4.2, 4.5; 512^3 -, 4.2, 3.8, 3.7, 3.7.
-std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t planes) {
-    constexpr std::int64_t enough = 1 << 16;
-    std::int32_t walk = 32;
-    while (walk > 4 && cells / (cells_a_plane * walk) < enough) walk /= 2;
-    return std::min(walk, planes);
-}
-
-template <class Tile>
-plan plan_of(const grid& g, std::int64_t step, std::int64_t unit) {
-    plan p{};
-    p.step = static_cast<std::int32_t>(step);
-    p.nx = static_cast<std::int32_t>(g.size[2]);
-    p.along = static_cast<std::int32_t>(g.size[Tile::volume ? 0 : 1]);
-    p.across = Tile::volume ? static_cast<std::int32_t>(g.size[1]) : 1;
-    p.key_bytes = sizeof(Key);
-    p.along_stride = Tile::volume ? g.size[1] * g.size[2] : g.size[2];
-    p.along_shift = g.keys.shift[Tile::volume ? 0 : 1], p.across_shift = g.keys.shift[1], p.x_shift = g.keys.shift[2];
-    p.along_classes = std::min(p.step, p.along), p.across_classes = std::min(p.step, p.across);
-    p.walk = walk_of(g.cells(), Tile::cells * Tile::rows, ceiling(p.along, step));
-    p.walks = ceiling(ceiling(p.along, step), p.walk);
-    // Of pieces: cells, or fours of them.
-    const std::int32_t piece = Tile::lies == form::fours ? 4 : 1, pieces = p.nx / piece, in_tile = Tile::cells / piece,
-                       side = Tile::lies == form::joined ? 1 : p.step / piece;
-    p.log_side = std::countr_zero(static_cast<unsigned>(side));
-    const std::int64_t all = std::int64_t{in_tile} * side;
-    p.x_threads = static_cast<std::int32_t>(pieces / all * side + std::min<std::int64_t>(pieces % all, side));
-    p.groups = ceiling(ceiling(p.across, step), Tile::rows);
-    // Rows of a class first: they read each other's.
-    const std::int64_t across = std::int64_t{p.across_classes} * p.groups;
-    const unsigned in_row = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(p.x_threads)), threads);
-    p.block.y = std::bit_floor(static_cast<unsigned>(std::min<std::int64_t>(across, std::max(4u, threads / in_row))));
-    p.block.x = std::min<unsigned>(threads / p.block.y, in_row);
-    p.across_blocks = ceiling(across, p.block.y);
-    p.x_blocks = ceiling(p.x_threads, p.block.x);
-    std::int64_t away[Tile::cells];
-    for (int cell = 0; cell < Tile::cells; ++cell) away[cell] = Tile::away(cell, step);
-    const tile_shape shape{Tile::volume, Tile::cells, Tile::rows, away};
-    p.in_one = packed_of(g, step, unit, shape);
-    p.in_two = separate_of(g, step, shape);
-    return p;
-}
-
-/// Calls body(Tile{}) with the tile that a round goes by.
-template <class Body>
-auto with_tile(const grid& g, std::int64_t step, const Body& body) {
-    const std::int64_t nx = g.size[2];
-    if (g.size[0] > 1) {
-        if (2 * step >= nx && step % 4 == 0 && nx % 4 == 0) return body(tile<true, 8, 2, 4, form::fours>{});
-        if (2 * step >= g.size[1]) return body(tile<true, 4, 2, 1, form::spread>{});
-        if (nx % 4 != 0 || step > 2) return body(tile<true, 4, 4, 1, form::spread>{});
-        if (step == 2) return body(tile<true, 4, 4, 2, form::joined>{});
-        return body(tile<true, 4, 4, 1, form::joined>{});
-    }
-    if (4 * step >= nx && step % 4 == 0 && nx % 4 == 0) return body(tile<false, 8, 1, 4, form::fours>{});
-    if (2 * step >= nx) return body(tile<false, 2, 1, 1, form::spread>{});
-    if (nx % 8 != 0 || step > 4) return body(tile<false, 8, 1, 1, form::spread>{});
-    if (step == 4) return body(tile<false, 8, 1, 4, form::joined>{});
-    if (step == 2) return body(tile<false, 8, 1, 2, form::joined>{});
-    return body(tile<false, 8, 1, 1, form::joined>{});
-}
-
-/// Whether a round by one number a cell may leave tiles open.
-bool may_leave_some(const plan& p) { return p.in_one.usable && !p.in_one.all_near; }
 
 }  // namespace
 }  // namespace tiles
