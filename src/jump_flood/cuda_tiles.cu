@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(threads) settle_all(const __grid_constant__ pl
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
+    cuda::wait_for_kernel_before();
     const std::int64_t tiles = *left.count;
     std::int32_t stretch = 4;
     while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > settling_parts) stretch *= 2;
@@ -76,31 +77,51 @@ using namespace tiles;
 
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps)
     : on_(on), g_(g), memory_(on) {
-    std::int64_t most = 0, unit = std::numeric_limits<std::int64_t>::max();
-    for (const std::int64_t step : steps) {
+    by_offsets_ = rounds_by_offsets(g, steps);
+    std::int64_t most = 0, most_stretches = 0, unit = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
+        const std::int64_t step = steps[static_cast<std::size_t>(round)];
         unit = std::min(unit, step);
+        if (round < by_offsets_) {
+            most_stretches = std::max(most_stretches, most_open_stretches(g, step));
+            continue;
+        }
         with_tile(g, step, [&]<class Tile>(Tile) {
             const plan p = plan_of<Tile>(g, step, unit);
             if (may_leave_some(p)) most = std::max(most, p.tiles());
         });
     }
-    if (most == 0) return;
+    const std::int64_t row = by_offsets_ > 0 ? g.size[2] : 0,
+                       rounds = most + most_stretches > 0 ? std::ssize(steps) : 0;
+    if (row + rounds == 0) return;
     const std::int64_t tiles = memory_.reserve<std::int64_t>(most),
-                       counts = memory_.reserve<std::uint32_t>(std::ssize(steps));
+                       stretches = memory_.reserve<std::uint32_t>(most_stretches),
+                       counts = memory_.reserve<std::uint32_t>(rounds), nothing = memory_.reserve<Key>(row);
     memory_.allocate();
     left_ = {memory_.get<std::uint32_t>(counts), memory_.get<std::int64_t>(tiles)};
-    cuda::check(cudaMemsetAsync(left_.count, 0, steps.size() * sizeof(std::uint32_t), cuda::stream_of(on)),
-                "clearing counts of tiles");
+    stretches_.first = memory_.get<std::uint32_t>(stretches);
+    nothing_ = memory_.get<Key>(nothing);
+    const auto set = [&](void* to, int byte, std::int64_t words) {
+        cuda::check(cudaMemsetAsync(to, byte, static_cast<std::size_t>(words) * 4, cuda::stream_of(on)),
+                    "preparing rounds of jump flooding");
+    };
+    if (rounds > 0) set(left_.count, 0, rounds);
+    if (row > 0) set(memory_.get<Key>(nothing), 0xff, row);
 }
 
 void tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t* to) {
     unit_ = std::min(unit_, step);
+    if (round_ < by_offsets_) {
+        const open_stretches left{left_.count, stretches_.first};
+        left_.count += run_by_offsets(on_, g_, step, round_++ == 0, from, to, nothing_, left);
+        return;
+    }
     with_tile(g_, step, [&]<class Tile>(Tile) {
         const plan p = plan_of<Tile>(g_, step, unit_);
         if (!p.in_one.usable) return cuda::launch(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to);
         cuda::launch(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left_);
         if (!may_leave_some(p)) return;
-        cuda::launch(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left_);
+        cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left_);
         ++left_.count;
     });
 }

@@ -91,6 +91,14 @@ struct place {
         if constexpr (Tile::lies == form::fours) before = x >= p.step, after = x + 2 * p.step < p.nx;
     }
 
+    /// Where a word lies that was read.
+    __device__ std::int32_t x_of(int w) const {
+        constexpr int last = Tile::reach + Tile::cells;
+        if constexpr (Tile::lies == form::spread) return word[w];
+        if constexpr (Tile::lies == form::fours) return word[w / 4 * 4] + w % 4;
+        return w < Tile::reach ? word[0] + w : w < last ? x + w - Tile::reach : word[last] + w - last;
+    }
+
     /// Has the compiler keep a number instead of finding it again in each turn of a loop.
     static __device__ void stay(std::int32_t& number) { asm("" : "+r"(number)); }
 };
@@ -198,7 +206,7 @@ public:
                     from_ += plane_;
                     if (along < end_) read(next, along + p_.step, 0);
                 }
-                if (row_is_there(along, r)) offer_row(now, r, rule_.template origin<along_axis>(along));
+                if (row_is_there(along, r)) offer_row(now, r, along);
             }
             if (along > at_.along) write(along - p_.step, doubt);
             move_on();
@@ -217,11 +225,15 @@ private:
     }
 
     /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one after it.
-    __device__ void offer_row(const words<Tile>& row, int r, std::int32_t along_origin) {
+    __device__ void offer_row(const words<Tile>& row, int r, std::int32_t along) {
+        const std::int32_t along_origin = rule_.template origin<along_axis>(along);
 #pragma unroll
         for (int w = 0; w < Tile::words; ++w) {
             if (Tile::lies == form::fours && ((w < 4 && !at_.before) || (w >= 12 && !at_.after))) continue;
-            const Key key = row.of[w];
+            Key key = row.of[w];
+            if constexpr (requires { Rule::from_offsets; })
+                key =
+                    rule_.site_in(static_cast<std::uint32_t>(key), along, at_.across + (r - 1) * p_.step, at_.x_of(w));
             if (!Rule::counts(key)) continue;
             const heard h = rule_.template hear<Tile::volume>(key, x_origin_, y_origin_, along_origin);
 #pragma unroll
@@ -253,7 +265,10 @@ private:
                 const auto best = rule_.with_own(best_[0][t][cell], t * Tile::cells + cell);
                 std::uint32_t begin = first;
                 if constexpr (Tile::lies != form::spread && requires { rule_.rest; }) begin += rule_.rest[cell];
-                site[cell] = rule_.template site_of<Tile::volume>(best, begin);
+                if constexpr (requires { Rule::from_offsets; })
+                    site[cell] = rule_.word_of(best.site, along, at_.across + t * p_.step,
+                                               at_.x + static_cast<std::int32_t>(Tile::away(cell, p_.step)));
+                else site[cell] = rule_.template site_of<Tile::volume>(best, begin);
                 Rule::look_at(best, doubt);
             }
             put(to, site);

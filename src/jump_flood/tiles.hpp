@@ -18,10 +18,25 @@ struct open_tiles {
     std::int64_t* tile = nullptr;  ///< block << 7 | thread
 };
 
+/// Stretches of walks that a round by offsets left open, in no order, by the number of their first cell; `count` is 0 before.
+struct open_stretches {
+    std::uint32_t* count = nullptr;
+    std::uint32_t* first = nullptr;
+};
+
+/// How many rounds of a call go by offsets, from the first one on.
+std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& steps);
+/// The most stretches that one of them may leave open.
+std::int64_t most_open_stretches(const grid& g, std::int64_t step);
+/// One of them. `nothing`: a row of cells without a site. True where stretches may have been left open.
+bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, const std::int32_t* from,
+                    std::int32_t* to, const std::int32_t* nothing, const open_stretches& left);
+
 }  // namespace tiles
 
-/// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. While it lives it takes 8 bytes for each tile,
-/// which are 2 bytes a cell at most and a thirtieth mostly, where sites may be far from cells, else nothing.
+/// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it takes,
+/// while it lives, 8 bytes for each tile, which are 2 bytes a cell at most and a thirtieth mostly, and in volumes 4 for each
+/// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:
     tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps);
@@ -33,6 +48,9 @@ private:
     const grid& g_;
     cuda::workspace memory_;
     tiles::open_tiles left_;
+    tiles::open_stretches stretches_;
+    const std::int32_t* nothing_ = nullptr;
+    std::int64_t by_offsets_ = 0, round_ = 0;
     std::int64_t unit_ = std::numeric_limits<std::int64_t>::max();  ///< the shortest step so far
 };
 

@@ -16,6 +16,7 @@ if(NEARFIELD_HAS_CUDA)
     brushfire/cuda.cu
     chamfer/cuda.cu
     jump_flood/cuda.cu
+    jump_flood/cuda_offsets.cu
     jump_flood/cuda_tiles.cu
     methods/cuda.cu
     plane_sweep/cuda.cu)

@@ -1,0 +1,333 @@
+// Jump flooding in volumes by words that say where a cell's site lies from the cell: what a cell asks its neighbours then needs no
+// more than a sum for each axis, and a round's answer is the next one's input as it stands.
+#pragma once
+
+#include "jump_flood/cuda_plan.cuh"
+#include "jump_flood/tiles.hpp"
+
+namespace nearfield::methods::tiles {
+
+/// What a cell holds between rounds, in one number of 32 bits:
+///
+///   d << 21 | x << 14 | y << 7 | z    below `sure`: the squared distance of the cell to its site in steps of the round that
+///                                     wrote it, and how many of them the site lies from the cell along each axis, plus 64
+///   far + site                        a packed site that lies farther than so
+///   any other one                     none
+///
+/// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets; the cell i,
+/// j and k steps from it, each -1, 0 or 1, as what is linear in these:
+///
+///   d + i (2 x + i) + j (2 y + j) + k (2 z + k),   x + i, y + j, z + k
+///
+/// Words of `cut` and more are read as one that is farther than every cell may be sure of.
+struct offsets {
+    static constexpr int bits = 7;
+    static constexpr std::uint32_t half = 1 << (bits - 1), low = (1 << bits) - 1;
+    static constexpr std::uint32_t whole = 1 << 3 * bits;  ///< a squared distance of 1
+    static constexpr NF_HD std::uint32_t unit(int axis) { return 1u << axis * bits; }
+    static constexpr std::uint32_t centre = half * (1 + (1 << bits) + (1 << 2 * bits));
+    /// (2 sqrt(nearest_cut) + sqrt(3))^2 < 2^11, so that no candidate overflows.
+    static constexpr std::uint32_t nearest_cut = 473;
+    static constexpr std::uint32_t nearest_sure = 1744;  ///< (2 sqrt(nearest_cut) - sqrt(3))^2 = 1744.3
+
+    static constexpr std::uint32_t nothing_first = 4 * nearest_cut * whole;  ///< of a packed site that is none
+
+    std::uint32_t sure = 0;  ///< a word
+    std::uint32_t far = 0;
+    std::uint32_t cut = nearest_cut * whole + centre;
+    // Variables, so that the pipe of multiplications takes what they are in.
+    std::uint32_t one = 1, distance = 4, fields = 0u - 2, begin = 0u - centre;
+    std::uint32_t linear[3], minus_linear[3], after[3], before[3];
+    const Key* nothing = nullptr;                 ///< a row of cells without a site
+    bool all_near = false;                        ///< every site that may come is nearer than `sure`
+    std::uint32_t site_unit[3], site_centre = 0;  ///< of a packed site
+};
+
+inline offsets offsets_of(const grid& g, std::int64_t step) {
+    offsets r;
+    int bits = 0;
+    std::int64_t farthest2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        bits += std::bit_width(g.keys.mask[axis]);
+        const std::int64_t widest = (g.size[axis] - 1) / step;
+        farthest2 += widest * widest;
+        // Of fields that are not doubled yet.
+        const std::uint32_t twice = 4 * offsets::whole * offsets::half;
+        r.linear[axis] = 4 * offsets::whole / offsets::unit(axis), r.minus_linear[axis] = 0u - r.linear[axis];
+        r.after[axis] = offsets::whole + offsets::unit(axis) - twice;
+        r.before[axis] = offsets::whole - offsets::unit(axis) + twice;
+        r.site_unit[axis] = 1u << g.keys.shift[axis];
+        r.site_centre += offsets::half * r.site_unit[axis];
+    }
+    r.far = 0u - 1 - (1u << bits);
+    r.sure = std::min(offsets::nearest_sure, r.far / offsets::whole) * offsets::whole;
+    r.all_near = static_cast<std::uint64_t>(farthest2) * offsets::whole < r.sure;
+    return r;
+}
+
+/// A word that the cells of a tile hear of: as the cell that holds it sees it, and what a step along each axis adds.
+template <bool First>
+struct word_heard {
+    std::uint32_t here, x_after, x_before, y_after, y_before, z_after, z_before;
+
+    word_heard() = default;
+    __device__ word_heard(const offsets& o, std::uint32_t word) {
+        const std::uint32_t w = First ? offsets::centre : min(word, o.cut);
+        const std::uint32_t x = w & offsets::low * offsets::unit(2), y = w & offsets::low * offsets::unit(1),
+                            z = w & offsets::low;
+        if constexpr (First) here = static_cast<Key>(word) < 0 ? offsets::centre + offsets::nothing_first : w;
+        else here = (w & offsets::whole - 1) * o.fields + (w * o.distance + o.begin);
+        x_after = x * o.linear[2] + o.after[2], x_before = x * o.minus_linear[2] + o.before[2];
+        y_after = y * o.linear[1] + o.after[1], y_before = y * o.minus_linear[1] + o.before[1];
+        z_after = z * o.linear[0] + o.after[0], z_before = z * o.minus_linear[0] + o.before[0];
+    }
+};
+
+/// Cells of a walk that are settled together.
+inline constexpr int stretch = 4;
+
+/// How a round goes: `first`: it reads packed sites, of cells that hold themselves or nothing; `last`: it writes packed sites.
+enum class turn { first, between, last };
+
+/// A thread's walk in one round. Notes the stretches of it in which a cell is left that may have a farther site.
+/// Rows and planes that are not there are `Skipped`, or else one without sites is read for them: without branches numbers stay
+/// where they are instead of being moved from plane to plane, which pays where most threads have all their rows.
+template <class Tile, turn Turn, bool Skipped>
+class offsets_walker {
+public:
+    __device__ offsets_walker(const plan& p, const offsets& o, const place<Tile>& at, const Key* from, Key* to,
+                              open_stretches left)
+        : p_(p), o_(o), at_(at), left_(left), end_(min(p.along, at.along + p.walk * p.step)) {
+#pragma unroll
+        for (int row = 0; row < Tile::rows; ++row)
+#pragma unroll
+            for (int cell = 0; cell < Tile::cells; ++cell)
+#pragma unroll
+                for (int k = 0; k < 3; ++k) best_[k][row][cell] = ~0u;
+        plane_ = p_.step * p_.along_stride, row_ = static_cast<std::int64_t>(p_.step) * p_.nx;
+        const std::int64_t first = at_.along * p_.along_stride + static_cast<std::int64_t>(at_.across) * p_.nx;
+        from_ = from + first - plane_, to_ = to + first;
+        above_ = at_.across >= p_.step, rows_ = min(Tile::rows + 1, (p_.across - 1 - at_.across) / p_.step + 1);
+        place<Tile>::stay(above_), place<Tile>::stay(rows_);
+        cell_ = static_cast<std::uint32_t>(first + at_.x);
+        if constexpr (Tile::lies == form::fours) cells_ = at_.x + p_.step < p_.nx ? 8 : 4;
+        else cells_ = min(Tile::cells, (p_.nx - 1 - at_.x) / p_.step + 1);
+        place<Tile>::stay(cells_);
+        before_ = at_.x >= p_.step;
+        place<Tile>::stay(before_);
+#pragma unroll
+        for (int k = 0; k < joints; ++k) {
+            const int w = Tile::lies == form::spread ? k + 2 : Tile::lies == form::joined ? Tile::cells : 4 * (k + 1);
+            after_[k] = at_.x + (Tile::lies == form::joined ? w : (w / Tile::reach - 1) * p_.step) < p_.nx;
+            place<Tile>::stay(after_[k]);
+        }
+    }
+
+    /// The next row is read while one is offered.
+    __device__ void run() {
+        std::int32_t along = at_.along - p_.step;
+        read(next_, along, 0);
+        plane<true, false, false>(along);
+        move_on();
+        along += p_.step;
+#pragma unroll 1
+        for (; along < end_; along += p_.step) {
+            plane<true, true, true>(along);
+            if (along > at_.along) write(along - p_.step);
+            move_on();
+        }
+        plane<false, false, true>(along);
+        write(along - p_.step);
+    }
+
+private:
+    using heard_word = word_heard<Turn == turn::first>;
+    static constexpr int joints = Tile::lies == form::spread ? Tile::cells : Tile::lies == form::joined ? 1 : 2;
+
+    template <bool After, bool Same, bool Before>
+    __device__ void plane(std::int32_t along) {
+#pragma unroll
+        for (int r = 0; r < Tile::word_rows; ++r) {
+            const words<Tile> now = next_;
+            if (r + 1 < Tile::word_rows) {
+                read(next_, along, r + 1);
+            } else if (!(Before && !Same)) {
+                from_ += plane_;
+                read(next_, along + p_.step, 0);
+            }
+            if (!Skipped || row_is_there(along, r)) offer_row<After, Same, Before>(now, r);
+        }
+    }
+
+    __device__ bool row_is_there(std::int32_t along, int r) const {
+        if (static_cast<std::uint32_t>(along) >= static_cast<std::uint32_t>(p_.along)) return false;
+        if constexpr (Skipped)
+            return static_cast<std::uint32_t>(at_.across + (r - 1) * p_.step) < static_cast<std::uint32_t>(p_.across);
+        return r == 0 ? above_ != 0 : r <= rows_;
+    }
+    __device__ void read(words<Tile>& to, std::int32_t along, int r) const {
+        const Key* const row = from_ + (r - 1) * row_;
+        if constexpr (Skipped) {
+            if (row_is_there(along, r)) to.read(p_, at_, row);
+        } else {
+            to.read(p_, at_, row_is_there(along, r) ? row : o_.nothing);
+        }
+    }
+
+    /// Where a word is not there, another was read instead: the cell's own, which then is offered as that.
+    __device__ std::uint32_t is_before(int w) const {
+        return w < Tile::reach ? static_cast<std::uint32_t>(before_) : o_.one;
+    }
+    __device__ std::uint32_t is_after(int w) const {
+        if constexpr (Tile::lies == form::spread) return static_cast<std::uint32_t>(after_[w - 2]);
+        if constexpr (Tile::lies == form::fours) return static_cast<std::uint32_t>(after_[w / 4 - 2]);
+        return w < Tile::cells + Tile::reach ? o_.one : static_cast<std::uint32_t>(after_[0]);
+    }
+    /// The word as a cell of its column sees it.
+    __device__ std::uint32_t in_column(const heard_word& h, int w, int cell) const {
+        if (w == cell) return h.x_before * is_before(w) + h.here;
+        if (w == cell + 2 * Tile::reach) return h.x_after * is_after(w) + h.here;
+        return h.here;
+    }
+    __device__ std::uint32_t in_row(const heard_word& h, std::uint32_t column, int r, int t) const {
+        return r == t ? h.y_before * o_.one + column : r == t + 2 ? h.y_after * o_.one + column : column;
+    }
+
+    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one after it: two
+    /// words at a time, since one instruction finds the smallest of three numbers.
+    template <bool After, bool Same, bool Before>
+    __device__ void offer_row(const words<Tile>& row, int r) {
+#pragma unroll
+        for (int q = 0; q < Tile::words / 2; ++q) {
+            const int v = q / Tile::reach * 2 * Tile::reach + q % Tile::reach, w = v + Tile::reach;
+            const heard_word one(o_, static_cast<std::uint32_t>(row.of[v])),
+                other(o_, static_cast<std::uint32_t>(row.of[w]));
+#pragma unroll
+            for (int cell = max(0, v - 2 * Tile::reach); cell <= min(w, Tile::cells - 1); ++cell) {
+                if ((w - cell) % Tile::reach != 0) continue;
+                const bool by_one = cell <= v, by_other = w <= cell + 2 * Tile::reach;
+                const std::uint32_t first = by_one ? in_column(one, v, cell) : 0,
+                                    second = by_other ? in_column(other, w, cell) : 0;
+#pragma unroll
+                for (int t = max(0, r - 2); t <= min(r, Tile::rows - 1); ++t) {
+                    const std::uint32_t a = by_one ? in_row(one, first, r, t) : 0,
+                                        b = by_other ? in_row(other, second, r, t) : 0;
+                    if (by_one) {
+                        if (After) best_[2][t][cell] = __viaddmin_u32(a, one.z_before, best_[2][t][cell]);
+                        if (Before) best_[0][t][cell] = __viaddmin_u32(a, one.z_after, best_[0][t][cell]);
+                    }
+                    if (by_other) {
+                        if (After) best_[2][t][cell] = __viaddmin_u32(b, other.z_before, best_[2][t][cell]);
+                        if (Before) best_[0][t][cell] = __viaddmin_u32(b, other.z_after, best_[0][t][cell]);
+                    }
+                    if (!Same) continue;
+                    if (by_one && by_other) best_[1][t][cell] = __vimin3_u32(best_[1][t][cell], a, b);
+                    else best_[1][t][cell] = min(best_[1][t][cell], by_one ? a : b);
+                }
+            }
+        }
+    }
+
+    /// Writes what is kept for the cells that all rows they ask have been offered to.
+    __device__ void write(std::int32_t along) {
+        Key* to = to_;
+        to_ += plane_;
+#pragma unroll
+        for (int t = 0; t < Tile::rows; ++t, to += row_) {
+            if (t >= rows_) break;
+            Key word[Tile::cells];
+#pragma unroll
+            for (int c = 0; c < Tile::cells; ++c) {
+                const std::uint32_t best = best_[0][t][c];
+                if (Tile::lies == form::joined || c < cells_) worst_ = max(worst_, best);
+                word[c] = Turn == turn::last ? site_of(best, c, t, along) : static_cast<Key>(best);
+            }
+            put(to, word);
+        }
+        if (++written_ < stretch && along + p_.step < end_) return;
+        if (worst_ >= o_.sure && !o_.all_near) left_.first[atomicAdd(left_.count, 1u)] = cell_;
+        cell_ += static_cast<std::uint32_t>(written_ * plane_);
+        worst_ = 0, written_ = 0;
+    }
+    /// Of the last round, whose step is 1.
+    __device__ Key site_of(std::uint32_t best, int c, int t, std::int32_t along) const {
+        const std::uint32_t cell = (static_cast<std::uint32_t>(at_.x) + c << p_.x_shift) +
+                                   (static_cast<std::uint32_t>(at_.across) + t << p_.across_shift) +
+                                   (static_cast<std::uint32_t>(along) << p_.along_shift) - o_.site_centre;
+        const std::uint32_t site = (best >> 2 * offsets::bits & offsets::low) * o_.site_unit[2] +
+                                   (best >> offsets::bits & offsets::low) * o_.site_unit[1] +
+                                   (best & offsets::low) * o_.site_unit[0] + cell;
+        return best < o_.sure ? static_cast<Key>(site) : none<Key>;
+    }
+    __device__ void put(Key* row, const Key (&word)[Tile::cells]) const {
+        if constexpr (Tile::lies == form::spread) {
+#pragma unroll
+            for (int cell = 0; cell < Tile::cells; ++cell)
+                if (cell < cells_) *p_.at(row, at_.word[cell + 1]) = word[cell];
+        } else {
+#pragma unroll
+            for (int cell = 0; cell < Tile::cells; cell += 4)
+                if (Tile::lies == form::joined || cell < cells_)
+                    *reinterpret_cast<int4*>(p_.at(row, at_.word[cell + Tile::reach])) = {
+                        word[cell], word[cell + 1], word[cell + 2], word[cell + 3]};
+        }
+    }
+    __device__ void move_on() {
+#pragma unroll
+        for (int t = 0; t < Tile::rows; ++t)
+#pragma unroll
+            for (int cell = 0; cell < Tile::cells; ++cell)
+                best_[0][t][cell] = best_[1][t][cell], best_[1][t][cell] = best_[2][t][cell], best_[2][t][cell] = ~0u;
+    }
+
+    const plan& p_;
+    const offsets& o_;
+    const place<Tile>& at_;
+    const open_stretches left_;
+    const std::int32_t end_;
+    const Key* from_;
+    Key* to_;
+    std::int64_t plane_, row_;
+    std::int32_t cells_;        ///< of a row that there are
+    std::uint32_t cell_;        ///< number of the tile's first cell where the stretch begins that is written
+    std::uint32_t worst_ = 0;   ///< word in it
+    std::int32_t written_ = 0;  ///< planes of it
+    std::int32_t above_;        ///< 1 where there is a row before the tile's first one, else 0
+    std::int32_t rows_;         ///< that there are, one beyond the tile's included
+    std::int32_t before_;       ///< 1 where there are words before the tile's first ones, else 0
+    std::int32_t after_[joints];
+    words<Tile> next_;
+    std::uint32_t best_[3][Tile::rows][Tile::cells];
+};
+
+/// The rule for stretches that are left open: as `separate`, between words of offsets.
+struct separate_offsets : separate {
+    offsets o;
+    std::int32_t step, log_step;
+    bool last;
+
+    static constexpr bool from_offsets = true;
+
+    /// The site that a word at a cell means.
+    __device__ Key site_in(std::uint32_t word, std::int32_t z, std::int32_t y, std::int32_t x) const {
+        if (word >= o.sure) return word >= o.far && word != ~0u ? static_cast<Key>(word - o.far) : none<Key>;
+        const auto away = [&](int axis) {
+            return (static_cast<std::int32_t>(word >> axis * offsets::bits & offsets::low) -
+                    static_cast<std::int32_t>(offsets::half)) *
+                   2 * step;
+        };
+        return m.keys.pack<Key>(z + away(0), y + away(1), x + away(2));
+    }
+    __device__ Key word_of(Key site, std::int32_t z, std::int32_t y, std::int32_t x) const {
+        if (last || site < 0) return site;
+        const std::int32_t dz = (m.keys.coordinate(site, 0) - z) >> log_step,
+                           dy = (m.keys.coordinate(site, 1) - y) >> log_step,
+                           dx = (m.keys.coordinate(site, 2) - x) >> log_step;
+        const auto d = static_cast<std::uint32_t>(dx * dx + dy * dy + dz * dz);
+        if (d >= o.sure / offsets::whole) return static_cast<Key>(o.far + static_cast<std::uint32_t>(site));
+        return static_cast<Key>(d * offsets::whole + dx * offsets::unit(2) + dy * offsets::unit(1) +
+                                dz * offsets::unit(0) + offsets::centre);
+    }
+};
+
+}  // namespace nearfield::methods::tiles
