@@ -18,24 +18,27 @@ __global__ void __launch_bounds__(threads, 4)
     offsets_walker<Tile, Turn, Skipped>(p, o, at, from, to, left).run();
 }
 
-/// The stretches that were left open, a row of a tile for each thread.
+/// The stretches that were left open, a row of a tile for each thread; a plane of it where there are threads enough, because
+/// a few threads would be long at it.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule, const Key* from,
                      Key* to, open_stretches left) {
     using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
     cuda::wait_for_kernel_before();
-    const std::int64_t count = static_cast<std::int64_t>(*left.count) * Tile::rows;
-    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < count; k += gridDim.x * threads) {
-        const std::uint32_t first = left.first[k / Tile::rows], nx = static_cast<std::uint32_t>(p.nx),
+    const std::int64_t all = gridDim.x * threads, rows = static_cast<std::int64_t>(*left.count) * Tile::rows;
+    const std::int32_t length = rows * stretch <= all ? 1 : stretch, parts = stretch / length * Tile::rows;
+    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < rows * (stretch / length); k += all) {
+        const std::uint32_t first = left.first[k / parts], nx = static_cast<std::uint32_t>(p.nx),
                             across = static_cast<std::uint32_t>(p.across), in_rows = first / nx;
+        const auto part = static_cast<std::int32_t>(k % parts);
         place<Tile> at;
         at.x = static_cast<std::int32_t>(first - in_rows * nx);
-        at.along = static_cast<std::int32_t>(in_rows / across);
-        at.across = static_cast<std::int32_t>(in_rows % across) + static_cast<std::int32_t>(k % Tile::rows) * p.step;
+        at.along = static_cast<std::int32_t>(in_rows / across) + part / Tile::rows * p.step;
+        at.across = static_cast<std::int32_t>(in_rows % across) + part % Tile::rows * p.step;
         if (!at.inside(p)) continue;
         at.look_along_the_row(p);
-        walker<row, separate_offsets>(p, rule, place<row>(at), stretch, from, to).run();
+        walker<row, separate_offsets>(p, rule, place<row>(at), length, from, to).run();
     }
 }
 

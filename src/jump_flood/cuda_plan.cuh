@@ -44,7 +44,11 @@ plan plan_of(const grid& g, std::int64_t step, std::int64_t unit) {
     p.groups = ceiling(ceiling(p.across, step), Tile::rows);
     // Rows of a class first: they read each other's.
     const std::int64_t across = std::int64_t{p.across_classes} * p.groups;
-    const unsigned in_row = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(p.x_threads)), threads);
+    unsigned in_row = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(p.x_threads)), threads);
+    // Multiprocessors take blocks in turn: where every other one is of few threads, half of them would have little to do. H200,
+    // 2026-11-22, 1280^2: 3.6 floors instead of 4.1 for steps of 64 and less, by blocks of 32 threads instead of 128.
+    while (!Tile::volume && in_row > cuda::warp && 8 * ceiling(p.x_threads, in_row) * in_row > 9u * p.x_threads)
+        in_row /= 2;
     p.block.y = std::bit_floor(static_cast<unsigned>(std::min<std::int64_t>(across, std::max(4u, threads / in_row))));
     p.block.x = std::min<unsigned>(threads / p.block.y, in_row);
     p.across_blocks = ceiling(across, p.block.y);
