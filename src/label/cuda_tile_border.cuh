@@ -45,15 +45,16 @@ struct border_items {
     static constexpr int threads = (count + cuda::warp - 1) / cuda::warp * cuda::warp;
 };
 
-/// Pairs of parts that a block has united: many links join the same two. What one thread overwrites another repeats at worst.
+/// Pairs of parts that a block has united: many links join the same two. What one thread overwrites another repeats at worst; the
+/// write is atomic for racecheck's sake.
 struct pair_memory {
     static constexpr int size = 128;
     unsigned long long seen[size];
     [[nodiscard]] __device__ bool remembers(std::uint32_t a, std::uint32_t b) {
         const unsigned long long both = static_cast<unsigned long long>(a) << 32 | b;
-        volatile unsigned long long& held = seen[(a * 0x9e3779b1U + b * 0x85ebca6bU) >> 25];
-        if (held == both) return true;
-        held = both;
+        unsigned long long* const held = seen + ((a * 0x9e3779b1U + b * 0x85ebca6bU) >> 25);
+        if (*static_cast<volatile unsigned long long*>(held) == both) return true;
+        atomicExch(held, both);
         return false;
     }
 };
