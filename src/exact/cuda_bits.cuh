@@ -299,8 +299,10 @@ __device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int 
 }
 
 /// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
-/// line cuts its words out of them. Also clears `counts`. One function, because a line's words stay in a thread's registers.
-__global__ void __launch_bounds__(pack_threads)
+/// line cuts its words out of them, `Words` at most. Also clears `counts`. One function, because a line's words stay in a thread's
+/// registers: with 8 a multiprocessor holds one block, with 2 it holds two.
+template <int Words>
+__global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
     pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
                      const tile_counts counts) {
     cuda::wait_for_kernel_before();
@@ -320,10 +322,10 @@ __global__ void __launch_bounds__(pack_threads)
     __syncthreads();
     const bool within = thread < lines;
     const int start = skipped + (within ? thread : 0) * length;
-    std::uint32_t word[short_line_words], after[short_line_words], next = nowhere_beside;
+    std::uint32_t word[Words], after[Words], next = nowhere_beside;
     const auto columns = static_cast<int>(to.columns);
 #pragma unroll
-    for (int c = short_line_words - 1; c >= 0; --c) {
+    for (int c = Words - 1; c >= 0; --c) {
         word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
         after[c] = next;
         if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
@@ -332,7 +334,7 @@ __global__ void __launch_bounds__(pack_threads)
     const std::int64_t row = first_row + thread;
     std::uint32_t before = nowhere_beside;
 #pragma unroll
-    for (int c = 0; c < short_line_words; ++c) {
+    for (int c = 0; c < Words; ++c) {
         if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
         if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
         else if (before != nowhere_beside) before += cuda::warp;
@@ -341,7 +343,7 @@ __global__ void __launch_bounds__(pack_threads)
     if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
     if (lists.many != nullptr)
 #pragma unroll
-        for (int c = 0; c < short_line_words; ++c)
+        for (int c = 0; c < Words; ++c)
             if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
 }
 

@@ -14,17 +14,19 @@ namespace {
 // Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82. Small
 // problems have too few warps for that.
 constexpr int long_strip = 64, short_strip = 52, small_strip = 16;
-constexpr int strip_halo = 4;
+// With 2, 3 and 4 rows 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and 0.884 at 1 % (H200,
+// 2026-11-22): fewer are searched less often twice, and fetched again more often.
+constexpr int strip_halo = 3;
 template <int Rows>
 using strip = std::uint32_t[Rows + 2 * strip_halo];
 template <int Rows>
 inline constexpr int strip_warps = Rows > small_strip ? 16 : 32;  // of a block, at most
 template <int Rows>
 inline constexpr int strip_threads = strip_warps<Rows> * cuda::warp;
-constexpr int least_margin = 28;  // rows beside a window, at least: with the strip's own, 32 steps
+constexpr int least_margin = 28;  // rows beside a window, at least: with the strip's own, 31 steps
 using strip_edges = std::uint32_t[2 * strip_halo * cuda::warp];  ///< of one warp, in shared memory
-// Steps after which a warp with at least this many lanes of capped values gives up.
-constexpr int patient_rows = 8, patient_columns = 12;
+// Rounds of steps after which a warp with at least this many lanes of capped values gives up: 9 steps.
+constexpr int patient_rounds = 3, patient_columns = 12;
 
 /// A block's rows of its lines: as many strips as it has warps, of which a window is written.
 struct block_rows {
@@ -66,18 +68,37 @@ __device__ inline int here_and_now(int number) {
     return number;
 }
 
-/// Largest word of rows [from, to) of a strip.
+/// Largest word of the first `count` rows of a strip, the same for all lanes. Of a strip at a line's end four rows at a time: row by
+/// row they took 100x100x10000 from 0.67 to 0.84 ms, because the other strips wait for it (H200, 2026-11-22).
+template <int Rows>
+__device__ std::uint32_t largest_word(const strip<Rows>& v, int count) {
+    std::uint32_t most = 0;
+    if (count >= Rows) {
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) most = max(most, v[strip_halo + i]);
+        return most;
+    }
+#pragma unroll
+    for (int i = 0; i < Rows; i += 4) {
+        const int four = min(4, Rows - i);
+        if (i + four <= count) {
+#pragma unroll
+            for (int k = 0; k < four; ++k) most = max(most, v[strip_halo + i + k]);
+        } else if (i < count) {
+#pragma unroll
+            for (int k = 0; k < four; ++k)
+                if (i + k < count) most = max(most, v[strip_halo + i + k]);
+        }
+    }
+    return most;
+}
+/// Of rows [from, to).
 template <int Rows>
 __device__ std::uint32_t largest_word(const strip<Rows>& v, int from, int to) {
     std::uint32_t most = 0;
-    if (from <= 0 && to >= Rows) {
 #pragma unroll
-        for (int i = 0; i < Rows; ++i) most = max(most, v[strip_halo + i]);
-    } else {
-#pragma unroll
-        for (int i = 0; i < Rows; ++i)
-            if (i >= from && i < to) most = max(most, v[strip_halo + i]);
-    }
+    for (int i = 0; i < Rows; ++i)
+        if (i >= from && i < to) most = max(most, v[strip_halo + i]);
     return most;
 }
 
@@ -131,11 +152,11 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
         int steps = 1;
         if (!settled) {
             const std::uint32_t final = static_cast<std::uint32_t>(k * k) * one_value;
-            const std::uint32_t mine = writes ? largest_word<Rows>(v, 0, here_and_now(b.rows - first_row)) : 0;
+            const std::uint32_t mine = writes ? largest_word<Rows>(v, here_and_now(b.rows - first_row)) : 0;
             const std::uint32_t most = __reduce_max_sync(cuda::every_lane, mine);
             settled = most < final || k * k > target.to.limit;
             bool open = !settled && !written;
-            if (open && (from > 0 || to < Rows))
+            if (open && (from > 0 || to < min(Rows, b.rows - first_row)))
                 open = __any_sync(cuda::every_lane,
                                   writes && largest_word<Rows>(v, here_and_now(from), here_and_now(to)) >= final);
             if (!written && !open) {
@@ -145,15 +166,15 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
 #pragma unroll
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
-            if (round * strip_halo == patient_rows && target.to.limit >= offset_reach * offset_reach) {
+            if (round == patient_rounds && target.to.limit >= offset_reach * offset_reach) {
                 const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= near_cap);
                 steps = __popc(capped) >= patient_columns ? 0 : steps;
             }
         }
         if (round > 0) {
             if (!__syncthreads_or(!written)) return true;
-            if (round * strip_halo == patient_rows && __syncthreads_or(steps == 0)) return false;
-            if (round * strip_halo >= b.steps) return false;
+            if (round == patient_rounds && __syncthreads_or(steps == 0)) return false;
+            if ((round + 1) * strip_halo > b.steps) return false;
             exchange_edges<Rows>(v, edges, pitch);
         }
         if (settled) continue;

@@ -120,19 +120,20 @@ struct site_target {
     /// Of `Count` rows from row `row` on the ones in [from, to).
     template <int Count>
     __device__ void put_words(int row, const std::uint32_t* words, int from, int to) const {
-        const auto put_all = [&]<bool Plain>(auto* cell) {
+        const auto put_all = [&]<bool Whole, bool Limited>(auto* cell) {
             using number = std::conditional_t<End == ending::index64, std::int64_t, std::int32_t>;
             auto index = static_cast<number>(row_at(row)) + (here - 128 - (Done == 2 ? 128 * width : 0));
 #pragma unroll
             for (int i = 0; i < Count; ++i, cell += inner, index += inner) {
-                const number mine = cell_of<!Plain>(words[i], index);
-                if (Plain || (i >= from && i < to)) *cell = mine;
+                const number mine = cell_of<Limited>(words[i], index);
+                if (Whole || (i < to && (!Limited || i >= from))) *cell = mine;
             }
         };
         const std::int64_t at = first + row_at(row);
         const auto put_in = [&](auto* cells) {
-            if (from == 0 && to == Count && !this->to.limited) put_all.template operator()<true>(cells + at);
-            else put_all.template operator()<false>(cells + at);
+            if (from > 0 || this->to.limited) put_all.template operator()<false, true>(cells + at);
+            else if (to < Count) put_all.template operator()<false, false>(cells + at);
+            else put_all.template operator()<true, false>(cells + at);
         };
         if constexpr (End == ending::state) put_in(next);
         else if constexpr (End == ending::index32) put_in(this->to.out.index32);

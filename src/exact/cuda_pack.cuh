@@ -33,8 +33,9 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
         const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
         const auto block_lines =
             static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
-        cuda::launch_overlapped(on, pack_short_lines, lines.images * blocks_for(lines.rows, block_lines), threads, 0,
-                                image, block_lines, lines, few, counts);
+        cuda::launch_overlapped(on, lines.columns <= 2 ? pack_short_lines<2> : pack_short_lines<short_line_words>,
+                                lines.images * blocks_for(lines.rows, block_lines), threads, 0, image, block_lines,
+                                lines, few, counts);
         return;
     }
     const auto kernel = wide                     ? pack_lines<cells_by::wide, false>

@@ -151,41 +151,6 @@ __device__ void fill_from_words(const tile<Pairs>& t, const line_word* words, in
     }
 }
 
-/// Values that the passes before left, a lane a line.
-template <int Pairs>
-__device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first, std::int32_t inner, int rows) {
-    const unsigned lane = threadIdx.x % cuda::warp;
-#pragma unroll 8
-    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<Pairs>) {
-        const std::int32_t a =
-            pair < static_cast<unsigned>(rows) ? min(first[static_cast<std::int64_t>(pair) * inner], cap) : cap;
-        const std::int32_t b = pair + t.half < static_cast<unsigned>(rows)
-                                   ? min(first[static_cast<std::int64_t>(pair + t.half) * inner], cap)
-                                   : cap;
-        t.word(pair, lane) = static_cast<std::uint32_t>(a | b << 16) + twice(half_1024);
-    }
-}
-
-/// The same, four cells of a row at a time; the tile's first cell is `*corner`.
-template <int Pairs>
-__device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::int32_t inner, unsigned rows) {
-    const unsigned line = threadIdx.x % 8 * 4, fours = static_cast<unsigned>(inner) / 4;
-    const int4* const from = corner + threadIdx.x % 8;
-    const auto both = [](std::int32_t a, std::int32_t b) {
-        return static_cast<std::uint32_t>(min(a, cap) | min(b, cap) << 16) + twice(half_1024);
-    };
-#pragma unroll 2
-    for (unsigned pair = threadIdx.x / 8; pair < t.half; pair += tile_threads<Pairs> / 8) {
-        int4 a{cap, cap, cap, cap}, b = a;
-        if (pair < rows) a = from[static_cast<std::int64_t>(pair) * fours];
-        if (pair + t.half < rows) b = from[static_cast<std::int64_t>(pair + t.half) * fours];
-        t.word(pair, line) = both(a.x, b.x);
-        t.word(pair, line + 1) = both(a.y, b.y);
-        t.word(pair, line + 2) = both(a.z, b.z);
-        t.word(pair, line + 3) = both(a.w, b.w);
-    }
-}
-
 /// Largest value of the lane's rows among those that the tile finishes.
 template <int Pairs>
 __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], const tile_rows& r) {
@@ -201,11 +166,15 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], 
         for (int i = 0; i < words; ++i) most = __vmaxu2(most, v[i]);
         most &= (counts(first) ? 0xffffu : 0) | (counts(first + half) ? 0xffff0000u : 0);
     } else {
+        // Of the lane that has the last row the words before it count, of those before it all.
+        const int full = r.end % words;
+        const auto counted = [&](int more) {
+            const auto both = [&](int row) { return counts(row) && counts(row + more); };
+            return (both(first) ? 0xffffu : 0) | (both(first + half) ? 0xffff0000u : 0);
+        };
+        const std::uint32_t some = counted(0), all = counted(words - 1);
 #pragma unroll
-        for (int i = 0; i < words; ++i) {
-            const std::uint32_t both = (counts(first + i) ? 0xffffu : 0) | (counts(first + i + half) ? 0xffff0000u : 0);
-            most = __vmaxu2(most, v[i] & both);
-        }
+        for (int i = 0; i < words; ++i) most = __vmaxu2(most, v[i] & (i < full ? some : all));
     }
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
@@ -321,71 +290,27 @@ __device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& tar
     }
 }
 
-/// From a filled tile to finished cells, with so many steps before the first look at whether they suffice; false, for
-/// all threads of the block alike, when it is hard.
-template <int Pairs, class V, bool Last>
-__device__ bool finish_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r,
-                            int first_steps) {
+/// From a filled tile to a finished one, of so many lines, with so many steps before the first look at whether they suffice;
+/// false, for all threads of the block alike, when it is hard.
+template <int Pairs>
+__device__ bool finish_all_lines(const tile<Pairs>& t, int count, const tile_rows& r, int first_steps,
+                                 std::int32_t limit) {
     __syncthreads();
-    const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
     bool fits = true;
     constexpr int lanes = line_lanes<Pairs>, lines = cuda::warp / lanes;  // of a warp at a time
     const int thread = static_cast<int>(threadIdx.x), nth = thread % cuda::warp / lanes;
-    for (int line = thread / cuda::warp * lines; line < target.lines && fits; line += tile_warps<Pairs> * lines)
-        fits = finish_lines(t, line + nth, line + nth < target.lines, r, first_steps, limit);
-    if (__syncthreads_or(!fits)) return false;
+    for (int line = thread / cuda::warp * lines; line < count && fits; line += tile_warps<Pairs> * lines)
+        fits = finish_lines(t, line + nth, line + nth < count, r, first_steps, limit);
+    return !__syncthreads_or(!fits);
+}
+/// The same, to finished cells.
+template <int Pairs, class V, bool Last>
+__device__ bool finish_tile(const tile<Pairs>& t, const tile_target<V, Last>& target, const tile_rows& r,
+                            int first_steps) {
+    const auto limit = static_cast<std::int32_t>(min(target.to.limit, V{no_site<std::int32_t>()}));
+    if (!finish_all_lines(t, target.lines, r, first_steps, limit)) return false;
     write_tile(t, target, r);
     return true;
-}
-
-constexpr int sampled_rows = 4;  // by each warp
-
-/// True, for all threads alike, when an eighth of the lines and rows looked at is capped.
-template <int Pairs>
-__device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
-    constexpr int samples = tile_warps<Pairs> * sampled_rows;
-    int capped = 0;
-#pragma unroll
-    for (int i = 0; i < sampled_rows; ++i) {
-        const int nth = static_cast<int>(threadIdx.x) / cuda::warp * sampled_rows + i;
-        capped += first[static_cast<std::int64_t>(nth * rows / samples) * inner] >= cap ? 1 : 0;
-    }
-    return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<Pairs>;
-}
-
-/// A block a window of 32 lines of a later pass: state to state or fields.
-template <int Pairs, bool Last>
-__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
-    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
-    cuda::wait_for_kernel_before();
-    extern __shared__ std::uint32_t tile_words[];
-    const tile<Pairs> t{tile_words};
-    if (points.complete()) return;
-    const auto at = lines.place(cut, blockIdx.x);
-    const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
-    // Lanes beyond the last line read it too, but do not write.
-    const int mine = min(lane, width - 1);
-    const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<std::int32_t, Last> target{m, to, lines.template target_cell<Last>(at.group, mine),
-                                                 static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
-    const std::int32_t* const from =
-        lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
-    const auto leave = [&] {
-        if constexpr (offers_all_rows<Pairs, std::int32_t>)
-            offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
-                                              [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
-        else hard.add(at.group.number);
-    };
-    if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
-    if constexpr (Last) fill_roots(t, to.out.unit2);
-    const bool fours = width == cuda::warp && inner % cuda::warp == 0;
-    const std::int32_t* const corner = from - lane;
-    if (fours && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
-        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(r.rows));
-    else fill_from_values(t, from, inner, r.rows);
-    if (!finish_tile(t, target, r, first_check)) leave();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "exact/cuda_pack.cuh"
 #include "exact/cuda_points.cuh"
 #include "exact/cuda_posts.cuh"
+#include "exact/cuda_tile_shift.cuh"
 
 namespace nearfield::exact {
 
@@ -271,6 +272,8 @@ public:
         }
         const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
         with_pairs([&]<int Pairs>() {
+            if constexpr (Last && tile<Pairs>::has_roots)
+                if (shifts()) return search_shifted<Pairs>(from, groups);
             cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
                                     bytes<Pairs>(), from, cut_.into, m_, hard_, points_, to_);
         });
@@ -281,6 +284,18 @@ public:
     }
 
 private:
+    /// Distances in rows that begin anywhere, of lines that are one window.
+    [[nodiscard]] bool shifts() const {
+        return tiles_.padding().pitch != 0 && cut_.into.count == 1 && to_.out.only_distance32 && to_.out.unit2 == 1 &&
+               !to_.limited && cuda::has_clusters(false);
+    }
+    template <int Pairs>
+    void search_shifted(const value_lines& from, std::int64_t groups) const {
+        const cuda::grid of{blocks_for(groups, shifted_tiles) * shifted_tiles, dim3(tile_threads<Pairs>),
+                            bytes<Pairs>(), shifted_tiles};
+        cuda::launch<cuda::order::overlapped>(on_, search_shifted_tiles<Pairs>, of, from, groups, hard_, points_,
+                                              to_.out.distance32);
+    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
         const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));

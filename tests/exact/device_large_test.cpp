@@ -148,6 +148,9 @@ const std::vector<shape_case>& large_shapes() {
         {{766, 1030}, "2-D, of 384 pairs"},
         {{104, 9000}, "2-D, sites: two strips of 52 rows"},
         {{160, 200, 531}, "3-D, rows of the state that are longer than the image's"},
+        {{300, 110, 531}, "3-D, the same, tiles by twos, an odd number a row"},
+        {{1023, 31, 545}, "3-D, the same, of the largest tiles, a row less"},
+        {{67, 1023, 36}, "3-D, sites: strips with rows beyond a line's end, in both passes"},
         {{5000003}, "1-D, a prime of millions"},
         {{30, 40, 50, 60}, "4-D"},
     };
