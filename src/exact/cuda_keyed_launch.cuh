@@ -18,10 +18,10 @@ struct strip_cut {
     int warps;
     windows into;
 };
-/// Long lines: windows of as equal a size as whole squares allow, with a margin of 28 rows or more on either side. Small
+/// Long lines: windows of as equal a size as whole squares allow, with a margin of so many rows or more on either side. Small
 /// problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a scheduler of a
 /// large GPU would have none.
-inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups) {
+inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin = least_margin) {
     const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
     // Lines of about a hundred rows: 100x100x10000 at 10 % took 1.11 ms in strips of 64 rows, 0.86 in strips of 52, and 0.67
     // since a strip that ends beyond its line takes about as long as others (H200, 2026-11-22).
@@ -30,12 +30,12 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups) {
                       : middle ? short_strip
                                : long_strip,
               span = small ? small_strip * strip_warps<small_strip> : long_strip * strip_warps<long_strip>;
-    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * least_margin) / square_side * square_side);
+    std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * margin) / square_side * square_side);
     if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_side)));
     if (count == 1) return {strip, static_cast<int>(blocks_for(rows, strip)), {1, static_cast<int>(rows)}};
     const std::int64_t each = blocks_for(rows, count * square_side) * square_side;
     return {strip,
-            static_cast<int>(blocks_for(each + 2 * least_margin, strip)),
+            static_cast<int>(blocks_for(each + 2 * margin, strip)),
             {static_cast<int>(blocks_for(rows, each)), static_cast<int>(each)}};
 }
 

@@ -135,14 +135,20 @@ __device__ void put_words(const strip<Rows>& v, const Target& target, int first_
     }
 }
 
+/// What a search does to a strip when it has stepped once: nothing, where only sites count.
+struct as_it_is {
+    template <int Words>
+    __device__ void operator()(std::uint32_t (&)[Words]) const {}
+};
+
 /// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps do not suffice. Values
 /// above `limit` do not matter. One function, because the strip stays in registers.
 ///
 /// A strip whose words are all final takes no further steps, and the ones beside it may take its rows for those of any
 /// later step. A strip of which only rows of the margin are open goes on as long as others do.
-template <int Rows, class Target>
+template <int Rows, class Target, class Stepped = as_it_is>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch) {
+                              std::uint32_t* edges, int pitch, const Stepped& stepped_once = {}) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -180,6 +186,7 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
         if (settled) continue;
         if (k == 1) {
             step<true>(v, weight);
+            stepped_once(v);
             ++k, --steps, weight += 2 * one_value;
         }
 #pragma unroll 1

@@ -30,7 +30,7 @@ public:
         reserve();
     }
 
-    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
+    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes() + shortcuts_.more_bytes(); }
 
     void solve() {
         memory_.allocate();
@@ -221,6 +221,7 @@ private:
         shortcuts_.solve(elements_, own, const_cast<std::int32_t*>(open_));
         if constexpr (!Keyed && std::is_integral_v<V>)
             if (!shortcuts_.put_fields()) finish_all(nullptr, tiled_states<V>{shortcuts_.states(own), open_});
+        if (shortcuts_.may_refuse()) close_in_on_gate(on_);
         return shortcuts_.may_refuse();
     }
 

@@ -42,7 +42,7 @@ public:
                                                : 0x5432),
           none_(twice(static_cast<std::uint32_t>(g.end<Quick>()))) {
 #pragma unroll
-        for (int i = 0; i < LaneRows; ++i) v_[i] = t.word(lane_ * LaneRows + i, column);
+        for (int i = 0; i < LaneRows; ++i) v_[i] = t.of_lane(lane_, column)[i * t.pitch];
     }
 
     /// The first step, where words may have flags, which go: flagged rows get at most `added`.
@@ -109,7 +109,7 @@ public:
 
     __device__ void put(const step_tile<LaneRows>& t, int column) const {
 #pragma unroll
-        for (int i = 0; i < LaneRows; ++i) t.word(lane_ * LaneRows + i, column) = __vminu2(v_[i], none_);
+        for (int i = 0; i < LaneRows; ++i) t.of_lane(lane_, column)[i * t.pitch] = __vminu2(v_[i], none_);
     }
 
 private:

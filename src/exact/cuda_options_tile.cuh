@@ -186,9 +186,17 @@ struct step_tile {
     __device__ float* roots() const { return reinterpret_cast<float*>(at + half * pitch + cuda::warp + 2 * half); }
 
     // The lanes of a warp reach other banks whether they differ by a column, by a row or by LaneRows rows.
+    static constexpr int skew = LaneRows % 2 == 0 ? 1 : 0;  ///< words after every LaneRows pairs
     __device__ std::uint32_t& word(int pair, int column) const {
-        return at[pair * pitch + column + (LaneRows % 2 == 0 ? pair / LaneRows : 0)];
+        return at[pair * pitch + column + pair / LaneRows * skew];
     }
+    /// The first of a lane's pairs of a column; the others follow `pitch` words from each other.
+    __device__ std::uint32_t* of_lane(int lane, int column) const {
+        return at + lane * (LaneRows * pitch + skew) + column;
+    }
+    /// Words from a pair to the one `pairs` after it, which is as many in all of the tile.
+    static constexpr bool steps_evenly(int pairs) { return skew == 0 || pairs % LaneRows == 0; }
+    static constexpr int word_step(int pairs) { return pairs * pitch + pairs / LaneRows * skew; }
 };
 
 /// Bits of two rows, as limits of distances: 0 where there is one, else more than any distance that counts.

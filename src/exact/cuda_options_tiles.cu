@@ -7,7 +7,6 @@
 #include "exact/cuda_options_cut.cuh"
 #include "exact/cuda_options_fields.cuh"
 #include "exact/cuda_options_put.cuh"
-#include "exact/cuda_options_sites.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -24,9 +23,8 @@ constexpr std::int64_t large_problem = std::int64_t{1} << 20;
 // Blocks for what half precision leaves: as many as run at a time on the largest GPUs.
 constexpr std::int64_t multiprocessors = 132;
 
-/// `sites`: those wanted are found from the distances.
-bool tiles_could_serve(const plan& p, bool sites) {
-    if (p.numbers == tier::float64 || p.sites_wanted != sites || p.weighted || p.rank - p.first_axis < 2) return false;
+bool tiles_could_serve(const plan& p) {
+    if (p.numbers == tier::float64 || p.sites_wanted || p.weighted || p.rank - p.first_axis < 2) return false;
     if (p.by == classes::values && p.rank - p.first_axis - 1 > most_other_axes) return false;
     const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)],
                        between = p.cells / p.size[static_cast<std::size_t>(p.first_axis)];
@@ -42,19 +40,17 @@ bool tiles_could_serve(const plan& p, bool sites) {
 
 bool prefers_tiles(const plan& p) {
     const auto first = static_cast<std::size_t>(p.first_axis), end = static_cast<std::size_t>(p.rank);
-    return tiles_could_serve(p, false) &&
+    return tiles_could_serve(p) &&
            std::any_of(p.weight.begin() + first, p.weight.begin() + end, [](double w) { return w != 1; });
 }
 
 option_tiles::option_tiles(const option_call& call) : on_(call.on), call_(call), p_(call.p) {
-    sites_ = finds_sites(call);
-    if (call.list.size() > 1 || !tiles_could_serve(p_, sites_) || !choose_numbers()) return;
+    if (call.list.size() > 1 || !tiles_could_serve(p_) || !choose_numbers()) return;
     choose_saturated();
-    may_refuse_ |= sites_;
     words_of_line_ = blocks_for(size(p_.rank - 1), mark_bits);
     const fields<device>& out = call.out;
     const item& to = call.list[0];
-    put_fields_ = !sites_ && (!out.distance.wanted() || out.distance.type == dtype::float32) && !out.squared.wanted() &&
+    put_fields_ = (!out.distance.wanted() || out.distance.type == dtype::float32) && !out.squared.wanted() &&
                   has_contiguous_fields(p_, to) &&
                   (!out.trusted.wanted() || is_contiguous(p_.size.data(), to.trusted.step, p_.rank));
     serve_ = true;
@@ -235,31 +231,13 @@ private:
     }
 
     void pack_labels() const {
-        packed_changes to{};
+        label_changes to;
         to.along_last = at<std::uint32_t>(of_.bits_);
         to.zeros = of_.zeros_ != 0 ? at<std::uint32_t>(of_.zeros_) : nullptr;
-        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
-            const int i = axis - p_.first_axis;
-            to.along[i] = at<std::uint32_t>(of_.changes_[axis]);
-            to.rows[i] = of_.axes_[axis].rows;
-            to.lines_between[i] = of_.lines_between(axis);
-            to.periodic[i] = of_.axes_[axis].periodic;
-        }
+        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis)
+            to.along[axis - p_.first_axis] = at<std::uint32_t>(of_.changes_[axis]);
         to.flags = flags();
-        to.periodic_last = of_.axes_[p_.rank - 1].periodic;
-        to.lines = lines(), to.length = of_.size(p_.rank - 1), to.words = of_.words_of_line_;
-        const bool wide = to.length % mark_bits == 0 && reinterpret_cast<std::uintptr_t>(image_.data) % 16 == 0;
-        with_bits([&]<class Bits>(Bits) {
-            const auto go = [&](auto by_words, auto by_cells) {
-                cuda::launch(of_.on_, wide ? by_words : by_cells, pack_blocks(), dim3(cuda::warp, word_warps), 0,
-                             reinterpret_cast<const Bits*>(image_.data), to);
-            };
-            switch (p_.rank - p_.first_axis - 1) {
-                case 1: return go(pack_changes_wide<Bits, 1>, pack_changes<Bits, 1>);
-                case 2: return go(pack_changes_wide<Bits, 2>, pack_changes<Bits, 2>);
-                default: return go(pack_changes_wide<Bits, 3>, pack_changes<Bits, 3>);
-            }
-        });
+        pack_changes(of_.on_, p_, image_, to);
     }
 
     [[nodiscard]] step_pass pass_along(int axis) const {
@@ -369,7 +347,6 @@ private:
 
 void option_tiles::solve(const elements& image, std::byte* memory, std::int32_t* refused) const {
     tile_passes(*this, image, memory, refused).run();
-    if (sites_) find_sites(call_, states(memory), image, refused);
 }
 
 void option_tiles::describe(call_plan& to) const {
@@ -381,7 +358,6 @@ void option_tiles::describe(call_plan& to) const {
         const windows w = windows_along(axis);
         to.passes.push_back({source(axis), "tiles in 16 bits by steps", tiles_along(axis), w.own, cuda::warp});
     }
-    if (sites_) to.passes.push_back({-1, "places that are as far as distances say", words(), mark_bits, 1});
 }
 
 }  // namespace nearfield::exact

@@ -29,7 +29,7 @@ public:
     /// Values may turn out too large for tiles.
     [[nodiscard]] bool may_refuse() const { return may_refuse_; }
     /// The fields are written; else they are made from the states.
-    [[nodiscard]] bool put_fields() const { return put_fields_ || sites_; }
+    [[nodiscard]] bool put_fields() const { return put_fields_; }
     [[nodiscard]] narrow_states states(const std::byte* memory) const;
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
@@ -63,7 +63,6 @@ private:
     const option_call& call_;
     const plan& p_;
     bool serve_ = false, may_refuse_ = true, put_fields_ = false;
-    bool sites_ = false;  ///< they are found from the distances
     axis_rule axes_[max_rank];
     std::int64_t factor_ = 1, limit_ = 0, closed_beside_ = 0, open_beside_ = 0;
     std::int64_t words_of_line_ = 1;

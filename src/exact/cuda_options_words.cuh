@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "exact/cuda_options_marks.hpp"
+#include "exact/cuda_options_changes.cuh"
 #include "exact/cuda_tile.cuh"
 
 namespace nearfield::exact {
@@ -14,8 +14,6 @@ namespace {
 
 constexpr int word_warps = 8;
 constexpr int word_threads = word_warps * cuda::warp;
-// Axes before the last one along which labels may change; problems with more go without tiles.
-constexpr int most_other_axes = 3;
 /// Distances along the last axis end here: more than any value of a tile stands for.
 constexpr int farthest_bit = 255;
 
@@ -34,19 +32,6 @@ struct bit_lines {
 struct tile_word {
     std::uint32_t bits;
     std::uint32_t beside;  ///< cells between the word and the bit before it, and the bit after it << 16
-};
-
-/// What the tiles behind count in; whatever packs the image clears it.
-struct tile_flags {
-    std::int32_t* counts = nullptr;   ///< of an axis each
-    std::int32_t* refused = nullptr;  ///< null where nothing is
-
-    /// To be called by all threads of a kernel.
-    __device__ void clear() const {
-        if (blockIdx.x != 0 || threadIdx.x != 0 || threadIdx.y != 0) return;
-        for (int axis = 0; axis < max_rank; ++axis) counts[axis] = 0;
-        if (refused != nullptr) *refused = 0;
-    }
 };
 
 /// A thread a word: 32 bytes of an image whose lines are whole words.
@@ -91,143 +76,6 @@ __global__ void __launch_bounds__(word_threads)
         if (lane == w) kept = bits;
     }
     if (lane < mine.words) to[mine.line * words + mine.word + lane] = kept;
-}
-
-/// Where changes of class go.
-struct packed_changes {
-    std::uint32_t* along_last;
-    std::uint32_t* zeros;  ///< null is not wanted
-    std::uint32_t* along[most_other_axes];
-    std::int64_t rows[most_other_axes];           ///< of those axes
-    std::int64_t lines_between[most_other_axes];  ///< lines between two rows
-    bool periodic[most_other_axes];
-    bool periodic_last;
-    std::int64_t lines, length, words;
-    tile_flags flags;
-};
-
-/// Rows from a line to the one before it along an axis: none, where there is no such line, since a line does not differ
-/// from itself.
-__device__ inline std::int64_t rows_back(const packed_changes& to, int axis, std::int64_t line) {
-    const std::int64_t above = quotient(line, to.lines_between[axis]);
-    if (above != quotient(above, to.rows[axis]) * to.rows[axis]) return -1;
-    return to.periodic[axis] ? to.rows[axis] - 1 : 0;
-}
-
-/// 16 bytes of cells.
-template <class Bits>
-struct several {
-    static constexpr int each = 16 / sizeof(Bits);
-    Bits cell[each];
-
-    several() = default;
-    __device__ explicit several(const Bits* from) {
-        const uint4 all = *reinterpret_cast<const uint4*>(from);
-        memcpy(cell, &all, sizeof(all));
-    }
-    /// A bit for each cell: it is not that of the other.
-    __device__ std::uint32_t differs(const several& other) const {
-        std::uint32_t bits = 0;
-#pragma unroll
-        for (int i = 0; i < each; ++i) bits |= (cell[i] != other.cell[i] ? 1u : 0u) << i;
-        return bits;
-    }
-    /// Not the one before, of which `left` is before the first.
-    __device__ std::uint32_t changes(Bits left) const {
-        std::uint32_t bits = cell[0] != left ? 1 : 0;
-#pragma unroll
-        for (int i = 1; i < each; ++i) bits |= (cell[i] != cell[i - 1] ? 1u : 0u) << i;
-        return bits;
-    }
-    __device__ std::uint32_t zeros() const {
-        std::uint32_t bits = 0;
-#pragma unroll
-        for (int i = 0; i < each; ++i) bits |= (cell[i] == 0 ? 1u : 0u) << i;
-        return bits;
-    }
-};
-
-/// The same of labels. Where there is no cell before, the cell itself stands for it.
-template <class Bits, int Others>
-__global__ void __launch_bounds__(word_threads)
-    pack_changes(const Bits* image, const __grid_constant__ packed_changes to) {
-    to.flags.clear();
-    const word_stretch mine(to.lines, to.words);
-    const int lane = threadIdx.x;
-    const Bits* const line = image + mine.line * to.length;
-    const Bits* before[Others];
-#pragma unroll
-    for (int i = 0; i < Others; ++i) before[i] = line + rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
-    std::uint32_t last = 0, zeros = 0, along[Others] = {};
-#pragma unroll 4
-    for (int w = 0; w < mine.words; ++w) {
-        const std::int64_t x = (mine.word + w) * cuda::warp + lane, at = min(x, to.length - 1);
-        const std::int64_t left = at > 0 ? at - 1 : to.periodic_last ? to.length - 1 : 0;
-        const bool within = x < to.length;
-        const Bits own = line[at];
-        std::uint32_t bits = __ballot_sync(cuda::every_lane, within && own != line[left]);
-        if (lane == w) last = bits;
-        bits = __ballot_sync(cuda::every_lane, within && own == 0);
-        if (lane == w) zeros = bits;
-#pragma unroll
-        for (int i = 0; i < Others; ++i) {
-            bits = __ballot_sync(cuda::every_lane, within && own != before[i][at]);
-            if (lane == w) along[i] = bits;
-        }
-    }
-    if (lane >= mine.words) return;
-    const std::int64_t word = mine.line * to.words + mine.word + lane;
-    to.along_last[word] = last;
-    if (to.zeros != nullptr) to.zeros[word] = zeros;
-#pragma unroll
-    for (int i = 0; i < Others; ++i) to.along[i][word] = along[i];
-}
-
-/// The same of lines that are whole words and begin at multiples of 16 bytes: a lane 8 cells, or 16 of one byte each, whose
-/// bits it stores by itself.
-template <class Bits, int Others>
-__global__ void __launch_bounds__(word_threads)
-    pack_changes_wide(const Bits* image, const __grid_constant__ packed_changes to) {
-    to.flags.clear();
-    constexpr int each = several<Bits>::each, loads = each < 8 ? 8 / each : 1, cells = loads * each;
-    using stored = std::conditional_t<cells == 8, std::uint8_t, std::uint16_t>;
-    const word_stretch mine(to.lines, to.words);
-    const int lane = threadIdx.x;
-    const std::int64_t start = mine.line * to.length, end = min((mine.word + mine.words) * mark_bits, to.length);
-    std::int64_t before[Others];
-#pragma unroll
-    for (int i = 0; i < Others; ++i) before[i] = rows_back(to, i, mine.line) * to.lines_between[i] * to.length;
-    const std::int64_t first_word = mine.line * to.words + mine.word;
-    // All lanes take part in every turn.
-    for (std::int64_t first = mine.word * mark_bits; first < end; first += cells * cuda::warp) {
-        const std::int64_t x = first + lane * cells;
-        const bool within = x < end;
-        const Bits* const from = image + start + (within ? x : first);
-        const auto put = [&](std::uint32_t* words, std::uint32_t bits) {
-            if (within)
-                reinterpret_cast<stored*>(words + first_word)[(first - mine.word * mark_bits) / cells + lane] = bits;
-        };
-        const auto row = [&](std::int64_t at, const auto& bits_of) {
-            std::uint32_t bits = 0;
-#pragma unroll
-            for (int i = 0; i < loads; ++i) bits |= bits_of(several<Bits>(from + at + i * each), i) << i * each;
-            return bits;
-        };
-        several<Bits> own[loads];
-#pragma unroll
-        for (int i = 0; i < loads; ++i) own[i] = several<Bits>(from + i * each);
-        Bits left = __shfl_up_sync(cuda::every_lane, own[loads - 1].cell[each - 1], 1);
-        if (lane == 0) left = x > 0 ? from[-1] : to.periodic_last ? image[start + to.length - 1] : own[0].cell[0];
-        std::uint32_t bits = own[0].changes(left);
-#pragma unroll
-        for (int i = 1; i < loads; ++i) bits |= own[i].changes(own[i - 1].cell[each - 1]) << i * each;
-        put(to.along_last, bits);
-        if (to.zeros != nullptr) put(to.zeros, row(0, [&](const several<Bits>&, int nth) { return own[nth].zeros(); }));
-#pragma unroll
-        for (int i = 0; i < Others; ++i)
-            put(to.along[i],
-                row(before[i], [&](const several<Bits>& other, int nth) { return own[nth].differs(other); }));
-    }
 }
 
 /// One line of bits. Positions beyond a periodic line's ends are those of its repetition. Lines have fewer than 2^31

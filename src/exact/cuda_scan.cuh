@@ -66,10 +66,44 @@ __device__ std::uint32_t word_by_cells(const site_bytes& image, std::int64_t fir
     }
     return mine;
 }
+/// The same, a lane 8 neighbouring cells in each of 4 turns, 16 bytes a load, where they begin and end at such.
+template <class Bits>
+__device__ std::uint32_t word_by_eights(const site_bytes& image, std::int64_t first, int cells) {
+    constexpr int each = 16 / sizeof(Bits), loads = 8 / each;
+    const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
+    const auto* const from = reinterpret_cast<const uint4*>(reinterpret_cast<const Bits*>(image.data) + first);
+    const int lane = threadIdx.x;
+    std::uint32_t bytes = 0;
+#pragma unroll 2
+    for (int turn = 0; turn < 4; ++turn) {
+        const int at = turn * 8 * cuda::warp + 8 * lane;
+        if (at >= cells) continue;
+        uint4 read[loads];
+#pragma unroll
+        for (int i = 0; i < loads; ++i) read[i] = __ldcs(from + at / each + i);
+        Bits cell[8];
+        memcpy(cell, read, sizeof(cell));
+        std::uint32_t sites = image.zero_is_site ? 0xff : 0;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sites ^= ((cell[i] & keep) != 0 ? 1u : 0u) << i;
+        bytes |= sites << 8 * turn;
+    }
+    std::uint32_t mine = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        mine |= (__shfl_sync(cuda::every_lane, bytes, lane % 8 * 4 + i) >> lane / 8 * 8 & 0xff) << 8 * i;
+    return mine;
+}
+
+template <class Bits>
+__device__ std::uint32_t word_of(const site_bytes& image, std::int64_t first, int cells) {
+    const bool eights = image.length % 8 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+    return eights ? word_by_eights<Bits>(image, first, cells) : word_by_cells<Bits>(image, first, cells);
+}
 __device__ inline std::uint32_t word_of_wide(const site_bytes& image, std::int64_t first, int cells) {
-    if (image.cell_bytes == 2) return word_by_cells<std::uint16_t>(image, first, cells);
-    if (image.cell_bytes == 4) return word_by_cells<std::uint32_t>(image, first, cells);
-    return word_by_cells<unsigned long long>(image, first, cells);
+    if (image.cell_bytes == 2) return word_of<std::uint16_t>(image, first, cells);
+    if (image.cell_bytes == 4) return word_of<std::uint32_t>(image, first, cells);
+    return word_of<unsigned long long>(image, first, cells);
 }
 
 /// Largest site up to this lane, or smallest from this lane on, among per-lane positions.

@@ -106,17 +106,16 @@ private:
     std::int32_t weight_;
 };
 
-/// A block a slab of 32 columns, a warp a band of it.
+/// A block a slab of 32 columns, a warp a band of it. Here and below, `hard` null: all groups are.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(slab_threads)
-    build_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
-                const slab_lists lists) {
+__device__ void build_slab_of(std::uint32_t block, const pass g, const metric<std::int32_t> m,
+                              const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists) {
     extern __shared__ std::byte shared[];
     auto& memory = *reinterpret_cast<slab_memory*>(shared);
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t group = blockIdx.x % groups;
-    if (!hard[group]) return;
-    const int slab = static_cast<int>(blockIdx.x / groups), band = static_cast<int>(threadIdx.y),
+    const std::uint32_t group = block % groups;
+    if (hard != nullptr && !hard[group]) return;
+    const int slab = static_cast<int>(block / groups), band = static_cast<int>(threadIdx.y),
               lane = static_cast<int>(threadIdx.x);
     const std::int64_t mine = static_cast<std::int64_t>(group) * cuda::warp + lane;
     const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
@@ -144,33 +143,44 @@ __global__ void __launch_bounds__(slab_threads)
         lists.end[slab * g.columns + column] = before + count;
     }
 }
+template <bool Keyed, int Done>
+__global__ void __launch_bounds__(slab_threads)
+    build_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+                const slab_lists lists) {
+    build_slab_of<Keyed, Done>(blockIdx.x, g, m, cells, hard, lists);
+}
 
 /// A thread a column and a pair of neighbours among the runs of `step` slabs that are merged already.
 template <bool Keyed, int Done>
-__global__ void __launch_bounds__(long_threads)
-    merge_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
-                const slab_lists lists, int step) {
+__device__ void merge_slabs_of(std::uint32_t block, const pass g, const metric<std::int32_t> m,
+                               const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists, int step) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t group = blockIdx.x % groups;
+    const std::uint32_t group = block % groups;
     const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    const int from = static_cast<int>((blockIdx.x / groups * long_warps + threadIdx.y) * 2 * step);
-    if (!hard[group] || column >= g.columns || from + step >= lists.slabs) return;
+    const int from = static_cast<int>((block / groups * long_warps + threadIdx.y) * 2 * step);
+    if ((hard != nullptr && !hard[group]) || column >= g.columns || from + step >= lists.slabs) return;
     using reader = line_reader<std::int32_t, std::int32_t, Keyed, Done>;
     const reader line(m, g, cells, column);
     column_hull<reader> hull(line, lists, g, column, m.weight[g.axis]);
     merge_bands<Keyed>(hull, from, from + step, min(from + 2 * step, lists.slabs));
 }
+template <bool Keyed, int Done>
+__global__ void __launch_bounds__(long_threads)
+    merge_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+                const slab_lists lists, int step) {
+    merge_slabs_of<Keyed, Done>(blockIdx.x, g, m, cells, hard, lists, step);
+}
 
 /// A warp 32 rows of 32 columns.
 template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(long_threads)
-    walk_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
-               const slab_lists lists, const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
+__device__ void walk_slabs_of(std::uint32_t block, const pass g, const metric<std::int32_t> m,
+                              const std::int32_t* cells, const std::uint8_t* hard, const slab_lists lists,
+                              const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
     const auto groups = static_cast<std::uint32_t>((g.columns + cuda::warp - 1) / cuda::warp);
-    const std::uint32_t group = blockIdx.x % groups;
+    const std::uint32_t group = block % groups;
     const std::int64_t column = static_cast<std::int64_t>(group) * cuda::warp + threadIdx.x;
-    const int from = static_cast<int>((blockIdx.x / groups * long_warps + threadIdx.y) * band_rows);
-    if (!hard[group] || column >= g.columns || from >= g.rows) return;
+    const int from = static_cast<int>((block / groups * long_warps + threadIdx.y) * band_rows);
+    if ((hard != nullptr && !hard[group]) || column >= g.columns || from >= g.rows) return;
     using reader = line_reader<std::int32_t, std::int32_t, Keyed, Done>;
     const reader line(m, g, cells, column);
     const column_hull<reader> hull(line, lists, g, column, m.weight[g.axis]);
@@ -179,6 +189,12 @@ __global__ void __launch_bounds__(long_threads)
         hull, lists.slabs, from / slab_rows, from, min(from + band_rows, static_cast<int>(g.rows)), m.weight[g.axis],
         [&](const wide_point& p) { return line.key(line.load(p.row()), p.row()); },
         [&](int q, std::int32_t value, std::int32_t key) { to.put(m, first_cell + q * g.inner, value, key); });
+}
+template <bool Keyed, int Done, bool Last>
+__global__ void __launch_bounds__(long_threads)
+    walk_slabs(const pass g, const metric<std::int32_t> m, const std::int32_t* cells, const std::uint8_t* hard,
+               const slab_lists lists, const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
+    walk_slabs_of<Keyed, Done, Last>(blockIdx.x, g, m, cells, hard, lists, to);
 }
 
 }  // namespace

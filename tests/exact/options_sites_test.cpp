@@ -1,5 +1,5 @@
 // Nearest cells of another label on the device, bit for bit those of the host: labels in blocks of sizes round the distances
-// that are looked up, ties in all directions, grids that fill no block, and labels so large that the look-up refuses.
+// that steps reach, ties in all directions, grids that fill no block, and labels so large that words refuse.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -68,11 +68,21 @@ TEST_F(OptionsSites, EveryImageOfABatch) {
         for (std::int64_t block : {1, 3, 7, 7}) check(shape, block, 0.05, k, 1);
 }
 
-/// Distances of images up to 45 cells are looked up, of volumes up to 15.
+/// Steps reach 64 cells where a block has all of a line, and 48 where lines are cut into windows.
 TEST_F(OptionsSites, LabelsTooLarge) {
     std::uint64_t k = 0;
-    for (std::int64_t block : {90, 91, 92, 200}) check({93, 190}, block, 0.0, k);
-    for (std::int64_t block : {30, 31, 32, 33, 80}) check({34, 36, 40}, block, 0.0, k);
+    for (std::int64_t block : {126, 127, 128, 129, 130, 131, 200}) check({140, 270}, block, 0.0, k);
+    for (std::int64_t block : {30, 33, 80}) check({34, 36, 40}, block, 0.0, k);
+}
+
+TEST_F(OptionsSites, WindowsOfLongLines) {
+    std::uint64_t k = 0;
+    for (std::int64_t block : {4, 60, 94, 95, 96, 97, 98, 110}) check({1100, 70}, block, 0.0, k);
+    for (std::int64_t block : {3, 40}) {
+        check({2100, 33}, block, 0.05, k);
+        check({1030, 3, 35}, block, 0.05, k);
+        check({3, 1030, 20}, block, 0.05, k);
+    }
 }
 
 }  // namespace
