@@ -130,7 +130,7 @@ struct label_fields {
 ///
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except that
 ///            it waits for the count with `make_tables`, where the label's type could be too narrow for most_components, and with
-///            tables of a batch other than sizes, boxes, centroids and borders
+///            tables of a batch that are made from labels (below)
 ///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes, float32 or
 ///            float64, any strides; not changed
 ///   out      where the answers go
@@ -138,8 +138,9 @@ struct label_fields {
 ///
 /// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4, 6, 18), all
 /// else 11.0 to 12.4; lines, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes, centroids and borders take
-/// 0.13 more and 32 to 80 bytes a row, filters 8 or 9 for each component that there may be (most_components); other tables 4
-/// more a cell where the labels are not 32 bits in C order.
+/// 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (88) and values of one or two bytes (120). Filters
+/// take 8 or 9 for each component that there may be (most_components). Other tables are made from labels: 4 more a cell where
+/// those are not 32 bits in C order.
 ///
 /// On the host: 0.19 bytes a cell (masks) or 0.32 (equal values and criteria), 32 or 56 a row, and 4 a run of cells along the last
 /// axis that hang together; each thread 6 for each cell of a row, five copies of its values and, for criteria in volumes, 0.3 a cell

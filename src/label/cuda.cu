@@ -47,8 +47,10 @@ void label_only(const device& on, const problem& p, const any_input<device>& ima
 bool makes_all_at_once(const device& on, const problem& p, const any_input<device>& image,
                        const label_fields<device>& out) {
     if (!p.filtered() && !out.tables.any() && !out.make_tables) return true;
-    if (out.tables.any() && !statistics::columns::of(out.tables).want_shape_only()) return false;
-    return is_narrow(p) && goes_by_tiles({on, p, image, out, lattice_of<narrow_id>(p)});
+    if (!is_narrow(p)) return false;
+    const device_call<narrow_id> call{on, p, image, out, lattice_of<narrow_id>(p)};
+    if (out.tables.any() && !tiles_measure(tiles_serve(call), out.tables)) return false;
+    return goes_by_tiles(call);
 }
 
 /// Labels first, then what filters and tables do with them. Labels of 32 bits in C order are made where they shall be.
@@ -81,6 +83,12 @@ void label_and_more(const device& on, const problem& p, const any_input<device>&
 }
 
 }  // namespace
+
+bool tiles_measure(bool mask, const component_tables<device>& tables) {
+    const auto wanted = statistics::columns::of(tables);
+    if (!mask) return wanted.want_shape_only();
+    return (!wanted.want_range() && !wanted.want_sums()) || size_of(tables.intensity.type) <= 2;
+}
 
 void put_counts(const device& on, std::int64_t images, const std::int64_t* base, const any_output<device>& count) {
     if (!count.wanted()) return;

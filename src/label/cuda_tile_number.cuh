@@ -6,10 +6,19 @@
 
 namespace nearfield::labelling {
 
-/// Hangs every part of a tile below its root, and marks the first cells of components. A block owns a tile, and the words of
-/// `firsts` that its rows cover.
+/// Marks the component of `root` as one with parts in several tiles. One of many parts asks for its bit, others see it set.
+__device__ inline void mark_split(word* split, part root) {
+    const auto id = static_cast<std::uint32_t>(root >> 32);
+    word* const bits = split + id / word_cells;
+    const word mine = word{1} << id % word_cells;
+    if ((*static_cast<volatile word*>(bits) & mine) == 0) atomicOr(bits, mine);
+}
+
+/// Hangs every part of a tile below its root, and marks the first cells of components, and in `split`, unless that is null, of
+/// those with parts in several tiles. A block owns a tile, and the words of `firsts` that its rows cover.
 template <class Tiling>
-__global__ void __launch_bounds__(Tiling::threads) settle_parts(narrow_lattice g, tile_store from, word* firsts) {
+__global__ void __launch_bounds__(Tiling::threads)
+    settle_parts(narrow_lattice g, tile_store from, word* firsts, word* split) {
     __shared__ word marks[Tiling::row_words];
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
@@ -22,7 +31,9 @@ __global__ void __launch_bounds__(Tiling::threads) settle_parts(narrow_lattice g
     for (std::uint32_t i = begin + threadIdx.x; i < begin + count; i += Tiling::threads) {
         const part up = from.parts[i];
         if (static_cast<std::uint32_t>(up) != i) {
-            from.parts[i] = part_forest{from.parts}.settled_root(up);
+            const part root = part_forest{from.parts}.settled_root(up);
+            from.parts[i] = root;
+            if (split != nullptr) mark_split(split, root);
             continue;
         }
         const std::uint32_t cell = static_cast<std::uint32_t>(up >> 32) - base, row = cell / row_cells;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "label/cuda_after.hpp"
 #include "label/cuda_tile_border.cuh"
@@ -45,18 +46,26 @@ public:
     template <class Find>
     void solve(const Find& find) {
         reserve();
+        if (split_ != nullptr)
+            cuda::check(cudaMemsetAsync(split_, 0, static_cast<std::size_t>(split_words()) * sizeof(word),
+                                        cuda::stream_of(call_.on)),
+                        "clearing marks");
         find(*this);
-        start(settle_parts<Tiling>, Tiling::threads, store_, firsts_);
+        start(settle_parts<Tiling>, Tiling::threads, store_, firsts_, split_);
         cuda::launch_overlapped(call_.on, count_firsts, in_blocks(words_, number_block), number_threads, 0, words_,
                                 static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
                                 std::int64_t{g_.images}, base_);
         std::optional<component_choice> choice;
         if (call_.p.filtered()) filter(choice.emplace(call_.on, call_.p, base_));
         call_.check_label(base_);
-        if (call_.out.label.wanted()) write(call_.out.label);
+        const any_output<device>& label = call_.out.label;
+        // While the host waits for how many rows to make, labels are written.
+        const bool together = call_.out.tables.any() && tiles_measure(!Tiling::valued, call_.out.tables);
+        if (label.wanted() && !together) write(label);
         put_counts(call_.on, g_.images, base_, call_.out.count);
         const component_tables<device> tables = tables_of(call_.on, call_.p, call_.image, call_.out, base_);
-        if (statistics::columns::of(tables).want_shape_only()) measure(tables);
+        if (together) measure_as_wished(tables, label);
+        else if (tables.any() && tiles_measure(!Tiling::valued, tables)) measure_as_wished(tables, {});
         else if (tables.any()) measure_written(tables);
     }
 
@@ -77,6 +86,8 @@ private:
                   static_cast<const std::int64_t*>(base_), to);
         });
     }
+    /// By fours, as kernels read them.
+    [[nodiscard]] std::int64_t split_words() const { return in_blocks(words_, number_words) * number_words; }
     [[nodiscard]] component_numbers numbers() const { return {firsts_, before_, kept_}; }
 
     /// From the tiles' nodes; from here on components have the numbers of those that stay.
@@ -89,23 +100,74 @@ private:
         kept_ = choice.tallies().cells;
     }
 
-    /// From the tiles' nodes.
-    void measure(const component_tables<device>& tables) {
+    void measure_as_wished(const component_tables<device>& tables, const any_output<device>& label) {
         const auto columns = statistics::columns::of(tables);
-        if (columns.rows() == 0) return;
-        const std::int64_t words = tiles_ * Tiling::nodes / word_cells;
+        const bool values = columns.want_range() || columns.want_sums();
+        if constexpr (!Tiling::valued) {
+            if (values && size_of(tables.intensity.type) == 1)
+                return measure<tile_wish<true, std::uint8_t>>(tables, label);
+            if (values) return measure<tile_wish<true, std::uint16_t>>(tables, label);
+            if (columns.faces.wanted()) return measure<tile_wish<true>>(tables, label);
+        }
+        measure<tile_wish<false>>(tables, label);
+    }
+    /// From the tiles' nodes. `label` is written too, where that is wanted.
+    template <class Wish>
+    void measure(const component_tables<device>& tables, const any_output<device>& label) {
+        const auto columns = statistics::columns::of(tables);
+        if (columns.rows() == 0) {
+            if (label.wanted()) write(label);
+            return;
+        }
+        const int row_words = table_target::shape_words(call_.p.rank) + Wish::words;
         cuda::workspace memory(call_.on);
-        const std::int64_t split = memory.reserve<word>(words);
-        const std::int64_t sums = memory.reserve<state>(columns.rows() * table_target::row_words(call_.p.rank));
+        const std::int64_t sums = memory.reserve<state>(columns.rows() * row_words);
         memory.allocate();
-        const table_target to{columns, columns.rows(), call_.p.rank, memory.get<state>(sums), memory.get<word>(split)};
-        cuda::check(
-            cudaMemsetAsync(to.split, 0, static_cast<std::size_t>(words) * sizeof(word), cuda::stream_of(call_.on)),
-            "clearing marks");
-        start(open_split_rows<Tiling>, Tiling::threads, store_, numbers(), to);
-        start(measure_tiles<Tiling>, Tiling::threads, store_, numbers(), to);
-        cuda::launch_overlapped(call_.on, close_split_rows, in_blocks(words, close_threads), close_threads, 0, words,
-                                g_, static_cast<const part*>(store_.parts), numbers(), to);
+        table_target to{
+            columns, columns.rows(), call_.p.rank, row_words, goes_by_vectors(columns), memory.get<state>(sums), split_,
+            {}};
+        if (Wish::values) to.values = values_of(tables.intensity);
+        const std::int64_t blocks = in_blocks(in_blocks(words_, number_words), row_threads);
+        cuda::launch_overlapped(call_.on, open_split_rows, blocks, row_threads, 0, words_, numbers(), to);
+        write_and_measure<Wish>(label, to);
+        cuda::launch_overlapped(call_.on, close_split_rows<Wish>, blocks, row_threads, 0, words_, g_, numbers(), to);
+    }
+    /// In one launch where labels are of the usual kind.
+    template <class Wish>
+    void write_and_measure(const any_output<device>& label, const table_target& to) {
+        bool written = false;
+        if constexpr (!Tiling::valued && !Wish::values)
+            if (label.wanted())
+                call_.with_label(label, [&]<class Label, class Quads>(const label_target<Label>& at, Quads) {
+                    if constexpr (Quads::value && std::is_same_v<Label, std::uint32_t>) {
+                        cuda::launch_overlapped(call_.on, write_and_measure_tiles<Tiling, Wish>, 2 * tiles_,
+                                                Tiling::threads, 0, g_, store_, numbers(),
+                                                static_cast<const std::int64_t*>(base_), at, to);
+                        written = true;
+                    }
+                });
+        if (written) return;
+        if (label.wanted()) write(label);
+        start(measure_tiles<Tiling, Wish>, Tiling::threads, store_, numbers(), to);
+    }
+    [[nodiscard]] bool goes_by_vectors(const statistics::columns& to) const {
+        const auto even = [](const statistics::column& c) {
+            return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0;
+        };
+        const statistics::column &box = to.box, &centroid = to.centroid;
+        return call_.p.rank == 2 && !g_.is_periodic() && even(box) && even(centroid) &&
+               (box.rows == 0 || (box.step == 4 && box.inner[0] == 2 && box.inner[1] == 1)) &&
+               (centroid.rows == 0 || (centroid.step == 2 && centroid.inner[0] == 1));
+    }
+    [[nodiscard]] value_source values_of(const any_input<device>& image) const {
+        value_source from{image.data, call_.strides_of(image)};
+        if (image.type == dtype::int8) from.flip = 0x80;
+        if (image.type == dtype::int16) from.flip = 0x8000;
+        const strides& at = from.at;
+        from.quads = at.along[2] == 1 && g_.size[2] % 4 == 0 && at.along[0] % 4 == 0 && at.along[1] % 4 == 0 &&
+                     reinterpret_cast<std::uintptr_t>(image.data) % 4 == 0;
+        for (int axis = 0; axis < at.batch_axes; ++axis) from.quads = from.quads && at.image_stride[axis] % 4 == 0;
+        return from;
     }
     /// From the labels, which are written once more where the call's own do not serve.
     void measure_written(const component_tables<device>& tables) {
@@ -131,7 +193,10 @@ private:
         const std::int64_t node_part = memory_.reserve<std::uint16_t>(tiles_ * Tiling::nodes);
         const std::int64_t parts = memory_.reserve<part>(tiles_ * Tiling::nodes);
         const std::int64_t counts = memory_.reserve<std::uint32_t>(tiles_);
+        const component_tables<device>& tables = call_.out.tables;
+        const bool marks = call_.out.make_tables || (tables.any() && tiles_measure(!Tiling::valued, tables));
         const std::int64_t firsts = memory_.reserve<word>(groups * number_words);
+        const std::int64_t split = memory_.reserve<word>(marks ? split_words() : 0);
         const std::int64_t sums = memory_.reserve<std::uint32_t>(groups);
         const std::int64_t states = memory_.reserve<state>(state_count_);
         const std::int64_t base = memory_.reserve<std::int64_t>(g_.images + 1);
@@ -139,6 +204,7 @@ private:
         store_ = {memory_.get<word>(cells),           Tiling::valued ? memory_.get<word>(starts) : nullptr,
                   memory_.get<std::uint16_t>(before), memory_.get<std::uint16_t>(node_part),
                   memory_.get<part>(parts),           memory_.get<std::uint32_t>(counts)};
+        split_ = marks ? memory_.get<word>(split) : nullptr;
         firsts_ = memory_.get<word>(firsts), before_ = memory_.get<std::uint32_t>(sums);
         states_ = memory_.get<state>(states),
         base_ = call_.base != nullptr ? call_.base : memory_.get<std::int64_t>(base);
@@ -150,6 +216,7 @@ private:
     cuda::workspace memory_;
     tile_store store_{};
     word* firsts_ = nullptr;  ///< a bit for the first cell of each component
+    word* split_ = nullptr;   ///< the same of those with parts in several tiles; null: not asked for
     std::uint32_t* before_ = nullptr;
     const state* kept_ = nullptr;
     state* states_ = nullptr;

@@ -84,13 +84,12 @@ __device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& 
     }
 }
 
+/// Writes the labels of the cells of tile `number`. All threads of a block call it.
 template <class Tiling, bool Quads, class Label>
-__global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
-    write_tiles(narrow_lattice g, tile_store from, component_numbers numbers, const std::int64_t* image_base,
-                label_target<Label> to) {
-    __shared__ writing_desk<Tiling> s;
-    cuda::wait_for_kernel_before();
-    const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
+__device__ void write_tile(writing_desk<Tiling>& s, const narrow_lattice& g, int number, const tile_store& from,
+                           const component_numbers& numbers, const std::int64_t* image_base,
+                           const label_target<Label>& to) {
+    const tile_place<Tiling> at(g, number);
     const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
     const std::uint32_t less = g.images > 1 ? static_cast<std::uint32_t>(image_base[at.image]) : 0;
     const auto label_of = [&](std::uint32_t i) {
@@ -111,6 +110,15 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
         put_labels<Tiling, Quads>(s, g, at, to, first, end);
         if (end < Tiling::threads) __syncthreads();
     }
+}
+
+template <class Tiling, bool Quads, class Label>
+__global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
+    write_tiles(narrow_lattice g, tile_store from, component_numbers numbers, const std::int64_t* image_base,
+                label_target<Label> to) {
+    __shared__ writing_desk<Tiling> s;
+    cuda::wait_for_kernel_before();
+    write_tile<Tiling, Quads>(s, g, static_cast<int>(blockIdx.x), from, numbers, image_base, to);
 }
 
 }  // namespace nearfield::labelling

@@ -2,6 +2,8 @@
 // gaps between rows included.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "label/device_engine.hpp"
 
 namespace nearfield::test {
@@ -14,23 +16,25 @@ protected:
     }
 };
 
-constexpr int table_count = 4;
+constexpr int table_count = 10, first_value_table = 5;
 constexpr std::byte untouched{0x5a};
 
 /// What one call asks for, and the memory of its tables.
 struct shapes_call {
     shape_t shape;
     label_options options;
-    std::int64_t rows[table_count] = {};  ///< of size, box, centroid, border; negative: not wanted
-    int gap = 0;                          ///< elements between rows
-    bool asked = false;                   ///< by make_tables
+    /// Of size, box, centroid, border, faces, and lowest, highest, sum, mean, variance; negative: not wanted.
+    std::int64_t rows[table_count] = {};
+    int gap = 0;         ///< elements between rows
+    bool asked = false;  ///< by make_tables
     bool labels = false;
+    dtype value = dtype::uint8;  ///< of the intensity
+    int apart = 1;               ///< elements from one value to the next
+    bool whole_sums = false;
     std::vector<std::uint8_t> image{};
 
     [[nodiscard]] std::int64_t axes() const { return static_cast<std::int64_t>(shape.size()) - options.batch_axes; }
-    [[nodiscard]] std::int64_t inner(int table) const {
-        return std::array{std::int64_t{1}, 2 * axes(), axes(), std::int64_t{1}}[static_cast<std::size_t>(table)];
-    }
+    [[nodiscard]] std::int64_t inner(int table) const { return table == 1 ? 2 * axes() : table == 2 ? axes() : 1; }
     [[nodiscard]] std::vector<std::vector<std::byte>> memory() const {
         std::vector<std::vector<std::byte>> all;
         for (int t = 0; t < table_count; ++t)
@@ -39,24 +43,45 @@ struct shapes_call {
         all.emplace_back(labels ? 4 * image.size() : 0, untouched);
         return all;
     }
+    [[nodiscard]] bool has_values() const {
+        return std::any_of(rows + first_value_table, rows + table_count, [](std::int64_t n) { return n >= 0; });
+    }
+    /// The intensity's memory, a byte behind 16-byte alignment where values lie apart.
+    [[nodiscard]] std::vector<std::uint8_t> intensity() const {
+        std::vector<std::uint8_t> all(image.size() * static_cast<std::size_t>(apart * size_of(value)) + 2);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(mix(i + image.size()));
+        return all;
+    }
+    [[nodiscard]] dtype type_of(int t) const {
+        constexpr dtype of[] = {dtype::int64, dtype::int64, dtype::float64, dtype::uint8, dtype::int64};
+        if (t < first_value_table) return of[t];
+        if (t < first_value_table + 2) return value;
+        return t == first_value_table + 2 && whole_sums ? dtype::int64 : dtype::float64;
+    }
     template <class Place>
     [[nodiscard]] any_output<Place> table(int t, void* at) const {
         if (rows[t] < 0) return {};
-        const dtype type = t == 2 ? dtype::float64 : t == 3 ? dtype::uint8 : dtype::int64;
         shape_t of{rows[t]};
         if (t == 1) of.insert(of.end(), {2, axes()});
         if (t == 2) of.push_back(axes());
-        any_output<Place> v = any_output<Place>::contiguous(at, type, of);
+        any_output<Place> v = any_output<Place>::contiguous(at, type_of(t), of);
         v.stride[0] += gap;
         return v;
     }
     template <class Place>
-    void run(const Place& on, const void* cells, const std::vector<void*>& at) const {
+    void run(const Place& on, const void* cells, const void* values, const std::vector<void*>& at) const {
         component_tables<Place> t;
         t.size = table<Place>(0, at[0]), t.box = table<Place>(1, at[1]);
         t.centroid = table<Place>(2, at[2]), t.border = table<Place>(3, at[3]);
+        t.faces = table<Place>(4, at[4]), t.lowest = table<Place>(5, at[5]), t.highest = table<Place>(6, at[6]);
+        t.sum = table<Place>(7, at[7]), t.mean = table<Place>(8, at[8]), t.variance = table<Place>(9, at[9]);
+        if (has_values()) {
+            const auto* first = static_cast<const std::byte*>(values) + (apart > 1 ? size_of(value) : 0);
+            t.intensity = any_input<Place>::contiguous(first, value, shape);
+            for (std::int64_t& each : t.intensity.stride) each *= apart;
+        }
         label_fields<Place> out;
-        if (labels) out.label = any_output<Place>::contiguous(at[4], dtype::int32, shape);
+        if (labels) out.label = any_output<Place>::contiguous(at[table_count], dtype::int32, shape);
         if (asked) out.make_tables = [&](std::int64_t) { return t; };
         else out.tables = t;
         nearfield::label(on, any_input<Place>::contiguous(cells, dtype::uint8, shape), out, options);
@@ -67,7 +92,8 @@ std::vector<std::vector<std::byte>> on_host(const shapes_call& c) {
     auto memory = c.memory();
     std::vector<void*> at;
     for (auto& m : memory) at.push_back(m.data());
-    c.run(host{1}, c.image.data(), at);
+    const auto values = c.intensity();
+    c.run(host{1}, c.image.data(), values.data(), at);
     return memory;
 }
 
@@ -83,8 +109,10 @@ std::vector<std::vector<std::byte>> on_device(const shapes_call& c, bool by_grap
     std::vector<void*> at;
     for (auto& m : memory) at.push_back(send(m.data(), m.size()));
     const void* cells = send(c.image.data(), c.image.size());
+    const auto intensity = c.intensity();
+    const void* values = send(intensity.data(), intensity.size());
     on.wait();
-    const auto run = [&] { c.run(device{on.get()}, cells, at); };
+    const auto run = [&] { c.run(device{on.get()}, cells, values, at); };
     if (by_graph) recorded(run, on).replay();
     else run();
     for (std::size_t i = 0; i < memory.size(); ++i)
@@ -108,6 +136,12 @@ shapes_call call_of(const shape_t& shape, std::uint64_t k, const label_options& 
         c.rows[t] = which == 0 ? -1 : which == 1 ? 3 : which == 2 ? cells / 3 : cells;
     }
     if (c.rows[0] < 0 && c.rows[1] < 0 && c.rows[2] < 0) c.rows[3] = cells;
+    // Faces and values in half of the cases each, so that each way that tiles have is gone.
+    if (mix(k + 53) % 2 == 0) c.rows[4] = -1;
+    if (mix(k + 54) % 2 == 0) std::fill(c.rows + first_value_table, c.rows + table_count, -1);
+    c.value = std::array{dtype::uint8, dtype::int8, dtype::uint16, dtype::int16, dtype::int32}[mix(k + 55) % 5];
+    c.apart = 1 + static_cast<int>(mix(k + 56) % 3) / 2;
+    c.whole_sums = mix(k + 57) % 2 == 0;
     c.gap = static_cast<int>(mix(k + 50) % 3);
     c.asked = mix(k + 51) % 4 == 0;
     c.labels = mix(k + 52) % 2 == 0;
@@ -161,10 +195,14 @@ TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
 TEST_F(LabelTablesDevice, SumsOfLargeComponents) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{3, 70000}, shape_t{3, 3, 60000}})
         for (const int connectivity : {1, static_cast<int>(shape.size())}) {
-            shapes_call c{.shape = shape, .options = {.connectivity = connectivity}, .rows = {4, 4, 4, 4}};
+            shapes_call c{.shape = shape, .options = {.connectivity = connectivity}};
+            std::fill_n(c.rows, table_count, 4);
             c.image.assign(static_cast<std::size_t>(cells_of(shape)), 1);
             c.image[5] = 0;
-            expect_hosts(c, false);
+            for (const dtype value : {dtype::int8, dtype::uint16}) {
+                c.value = value;
+                expect_hosts(c, false);
+            }
         }
 }
 

@@ -89,6 +89,16 @@ inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 inline double __dsqrt_rn(double x) { return std::sqrt(x); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline unsigned __vminu4(unsigned a, unsigned b) {
+    unsigned both = 0;
+    for (int i = 0; i < 32; i += 8) both |= std::min(a >> i & 0xffU, b >> i & 0xffU) << i;
+    return both;
+}
+inline unsigned __vmaxu4(unsigned a, unsigned b) { return ~__vminu4(~a, ~b); }
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffU) * (b >> i & 0xffU);
+    return c;
+}
 inline int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 32; i += 8) c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
     return c;
