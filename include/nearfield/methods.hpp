@@ -106,7 +106,8 @@ struct method_report {
 /// host and device for equal switches. Unknown combinations are errors. Waits on a device; cannot be captured in a graph.
 ///
 /// Workspace: two packed sites of 4 bytes a cell, 8 where the coordinates of the grid take more than 31 bits in all; chamfer
-/// 20 bytes a cell more, jump flooding with two sites a cell twice as many, else up to 4 bytes more, banding see there.
+/// 20 bytes a cell more; jump flooding up to 4 bytes more, with two sites a cell twice as many besides, randomised a third packed
+/// site; banding see there.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 method_report nearest_sites(const method& by, const host& on, const any_input<host>& image, const fields<host>& out,

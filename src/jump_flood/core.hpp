@@ -63,11 +63,12 @@ struct two_nearest {
     }
 };
 
-/// Which site of `count` a cell that has none draws in a round.
+/// Which site of `count` a cell that has none draws in a round: the rest of `draw_bits` by the count.
+NF_HD constexpr std::uint64_t draw_bits(std::uint64_t seed, std::int64_t round, std::int64_t cell) {
+    return mixed(mixed(seed) ^ (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint64_t>(cell)));
+}
 NF_HD constexpr std::int64_t drawn(std::uint64_t seed, std::int64_t round, std::int64_t cell, std::int64_t count) {
-    const std::uint64_t mine =
-        mixed(seed) ^ (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint64_t>(cell));
-    return static_cast<std::int64_t>(mixed(mine) % static_cast<std::uint64_t>(count));
+    return static_cast<std::int64_t>(draw_bits(seed, round, cell) % static_cast<std::uint64_t>(count));
 }
 
 namespace self_check {

@@ -1,4 +1,4 @@
-// Jump flooding on a device. Rounds with one site a cell in 32 bits go by tiles (cuda_tiles.cu); here is what serves all others.
+// Jump flooding on a device. Rounds in 32 bits go by tiles (cuda_tiles.cu, cuda_pairs.cu); here is what serves all others.
 // A round reads the sites once and writes them once, if what it reads nine or 27 times comes from the caches: so a thread walks
 // in strides of the step along the first axis, where each plane it reads serves three of its cells, and, in volumes, the rows of
 // a block lie a step apart, so that they read each other's.
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-template <class V, class Key, bool Two>
-constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4 && !Two;
+template <class V, class Key>
+constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
@@ -213,12 +213,18 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
             cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
             "clearing second sites");
     site_table<Key> all_sites(on, g, how.randomised ? now.first : nullptr);
-    const bool in_tiles = by_tiles<V, Key, Two> && !how.randomised;
-    tiled_rounds tiled(on, g, in_tiles ? steps : std::vector<std::int64_t>{});
+    constexpr bool in_tiles = by_tiles<V, Key>;
+    tiled_rounds tiled(on, g, in_tiles ? steps : std::vector<std::int64_t>{},
+                       Two              ? sites_held::two
+                       : how.randomised ? sites_held::drawn
+                                        : sites_held::one);
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
-        if (in_tiles) {
-            if constexpr (by_tiles<V, Key, Two>) tiled.run(step, now.first, next.first);
+        if constexpr (in_tiles) {
+            if constexpr (Two) tiled.run(step, {now.first, now.second}, {next.first, next.second});
+            else tiled.run(step, now.first, next.first);
+            // Later every cell has a site: it asks itself.
+            if (how.randomised && round == 0) all_sites.draw(on, next.first, g.cells(), how.seed, round);
         } else {
             const plan p = plan_of(g, step, how.seed, round);
             cuda::launch(on, jump<V, Key, Volume, Two>, p.blocks(),

@@ -20,63 +20,119 @@ struct table {
 
 namespace table_kernels {
 
-inline constexpr int threads = 256, cells_a_thread = 16;
+inline constexpr int threads = 256, warps = threads / cuda::warp, cells_a_thread = 16;
 inline constexpr std::int64_t cells_a_block = threads * cells_a_thread;
 
-/// Calls body(cell) for the sites among the 16 cells in a row that the thread owns.
-template <class Key, class Body>
-__device__ void each_site(const Key* site, std::int64_t cells, const Body& body) {
-    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) * cells_a_thread;
-    for (std::int64_t cell = first; cell < first + cells_a_thread && cell < cells; ++cell)
-        if (site[cell] >= 0) body(cell);
+/// A block's cells, `threads` neighbours at a time, so that reads are of whole lines, and all of a thread's at once.
+template <class Key>
+struct own_cells {
+    Key site[cells_a_thread];
+
+    __device__ own_cells(const Key* from, std::int64_t cells) {
+#pragma unroll
+        for (int k = 0; k < cells_a_thread; ++k) {
+            const std::int64_t cell = blockIdx.x * cells_a_block + k * threads + threadIdx.x;
+            site[k] = cell < cells ? from[cell] : none<Key>;
+        }
+    }
+    /// The lanes whose k-th cell is a site.
+    __device__ std::uint32_t lanes(int k) const { return __ballot_sync(cuda::every_lane, site[k] >= 0); }
+};
+
+template <class Key>
+__global__ void __launch_bounds__(threads) count_sites(const Key* site, std::int64_t cells, std::int64_t* counts) {
+    __shared__ int of_warp[warps];
+    const own_cells<Key> mine(site, cells);
+    int count = 0;
+#pragma unroll
+    for (int k = 0; k < cells_a_thread; ++k) count += __popc(mine.lanes(k));
+    of_warp[threadIdx.x / cuda::warp] = count;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    count = 0;
+    for (const int each : of_warp) count += each;
+    counts[blockIdx.x] = count;
 }
 
-/// Sum of `mine` over the threads before this one in the block; `all` is the sum over all of them.
-__device__ inline std::int64_t sum_before(std::int64_t mine, std::int64_t& all) {
-    __shared__ std::int64_t sums[threads];
+/// One block turns counts into where each block's sites begin; their sum follows the last. Each thread has neighbouring counts.
+inline constexpr int summing_threads = 1024;
+__global__ void __launch_bounds__(summing_threads) sum_counts(std::int64_t* counts, std::int64_t blocks) {
+    __shared__ std::int64_t sums[summing_threads];
+    const std::int64_t each = (blocks + summing_threads - 1) / summing_threads, first = threadIdx.x * each,
+                       last = min(first + each, blocks);
+    std::int64_t mine = 0;
+    for (std::int64_t k = first; k < last; ++k) mine += counts[k];
     sums[threadIdx.x] = mine;
     __syncthreads();
-    for (int reach = 1; reach < threads; reach *= 2) {
+    for (int reach = 1; reach < summing_threads; reach *= 2) {
         const std::int64_t more = threadIdx.x >= static_cast<unsigned>(reach) ? sums[threadIdx.x - reach] : 0;
         __syncthreads();
         sums[threadIdx.x] += more;
         __syncthreads();
     }
-    all = sums[threads - 1];
-    const std::int64_t before = sums[threadIdx.x] - mine;
-    __syncthreads();
-    return before;
-}
-
-template <class Key>
-__global__ void __launch_bounds__(threads) count_sites(const Key* site, std::int64_t cells, std::int64_t* counts) {
-    std::int64_t mine = 0, all = 0;
-    each_site(site, cells, [&](std::int64_t) { ++mine; });
-    static_cast<void>(sum_before(mine, all));
-    if (threadIdx.x == 0) counts[blockIdx.x] = all;
-}
-
-/// One block turns counts into where each block's sites begin; their sum follows the last.
-template <class Key>
-__global__ void __launch_bounds__(threads) sum_counts(std::int64_t* counts, std::int64_t blocks) {
-    std::int64_t done = 0;
-    for (std::int64_t start = 0; start < blocks; start += threads) {
-        const std::int64_t mine = start + threadIdx.x;
-        std::int64_t all = 0;
-        const std::int64_t before = sum_before(mine < blocks ? counts[mine] : 0, all);
-        if (mine < blocks) counts[mine] = done + before;
-        done += all;
+    std::int64_t before = sums[threadIdx.x] - mine;
+    for (std::int64_t k = first; k < last; ++k) {
+        const std::int64_t here = counts[k];
+        counts[k] = before;
+        before += here;
     }
-    if (threadIdx.x == 0) counts[blocks] = done;
+    if (threadIdx.x == 0) counts[blocks] = sums[summing_threads - 1];
 }
 
 template <class Key>
 __global__ void __launch_bounds__(threads)
     list_sites(const Key* site, std::int64_t cells, const std::int64_t* starts, Key* list) {
-    std::int64_t mine = 0, all = 0;
-    each_site(site, cells, [&](std::int64_t) { ++mine; });
-    std::int64_t at = starts[blockIdx.x] + sum_before(mine, all);
-    each_site(site, cells, [&](std::int64_t cell) { list[at++] = site[cell]; });
+    __shared__ int before[cells_a_thread * warps];
+    const own_cells<Key> mine(site, cells);
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;
+#pragma unroll
+    for (int k = 0; k < cells_a_thread; ++k) before[k * warps + warp] = __popc(mine.lanes(k));
+    __syncthreads();
+    // The first warp sums them up: each lane has four neighbours.
+    constexpr int each = cells_a_thread * warps / cuda::warp;
+    if (warp == 0) {
+        int sum = 0;
+        for (int k = 0; k < each; ++k) sum += before[lane * each + k];
+        int through = sum;
+        for (int reach = 1; reach < cuda::warp; reach *= 2) {
+            const int more = __shfl_up_sync(cuda::every_lane, through, reach);
+            through += lane >= reach ? more : 0;
+        }
+        int start = through - sum;
+        for (int k = 0; k < each; ++k) {
+            const int here = before[lane * each + k];
+            before[lane * each + k] = start;
+            start += here;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < cells_a_thread; ++k) {
+        const std::uint32_t below = mine.lanes(k) & ((1u << lane) - 1);
+        if (mine.site[k] >= 0) list[starts[blockIdx.x] + before[k * warps + warp] + __popc(below)] = mine.site[k];
+    }
+}
+
+/// Cells without a site draw one. A thread has four neighbours: all of their draws wait for the table at once.
+inline constexpr int draws_a_thread = 4;
+template <class Key>
+__global__ void __launch_bounds__(threads)
+    draw_sites(Key* site, std::int64_t cells, table<Key> from, std::uint64_t seed, std::int64_t round) {
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * threads) * draws_a_thread + threadIdx.x;
+    const auto count = static_cast<std::uint64_t>(*from.count);
+    if (count == 0) return;
+    const std::uint64_t inverse = ~std::uint64_t{0} / count;
+#pragma unroll
+    for (int k = 0; k < draws_a_thread; ++k) {
+        const std::int64_t cell = first + k * threads;
+        if (cell >= cells || site[cell] >= 0) continue;
+        const std::uint64_t bits = draw_bits(seed, round, cell);
+        // The quotient is too small by two at most.
+        std::uint64_t rest = bits - __umul64hi(bits, inverse) * count;
+        rest -= rest >= count ? count : 0;
+        rest -= rest >= count ? count : 0;
+        site[cell] = from.site[rest];
+    }
 }
 
 }  // namespace table_kernels
@@ -95,11 +151,17 @@ public:
         std::int64_t* const starts = memory_.get<std::int64_t>(counts);
         const dim3 threads(table_kernels::threads);
         cuda::launch(on, table_kernels::count_sites<Key>, blocks, threads, 0, site, cells, starts);
-        cuda::launch(on, table_kernels::sum_counts<Key>, 1, threads, 0, starts, blocks);
+        cuda::launch(on, table_kernels::sum_counts, 1, dim3(table_kernels::summing_threads), 0, starts, blocks);
         cuda::launch(on, table_kernels::list_sites<Key>, blocks, threads, 0, site, cells, starts, sites);
         shown_ = {sites, starts + blocks};
     }
     [[nodiscard]] const table<Key>& get() const { return shown_; }
+    /// Has cells without a site draw one.
+    void draw(const device& on, Key* site, std::int64_t cells, std::uint64_t seed, std::int64_t round) const {
+        constexpr std::int64_t of_block = table_kernels::threads * table_kernels::draws_a_thread;
+        cuda::launch(on, table_kernels::draw_sites<Key>, (cells + of_block - 1) / of_block,
+                     dim3(table_kernels::threads), 0, site, cells, shown_, seed, round);
+    }
 
 private:
     cuda::workspace memory_;

@@ -75,22 +75,24 @@ __global__ void __launch_bounds__(threads)
 
 using namespace tiles;
 
-tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps)
-    : on_(on), g_(g), memory_(on) {
-    by_offsets_ = rounds_by_offsets(g, steps);
-    std::int64_t most = 0, most_stretches = 0, unit = std::numeric_limits<std::int64_t>::max();
+tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held)
+    : on_(on), g_(g), memory_(on), held_(held) {
+    by_offsets_ = held == sites_held::one ? rounds_by_offsets(g, steps) : 0;
+    std::int64_t most = 0, most_stretches = 0;
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
-        const std::int64_t step = steps[static_cast<std::size_t>(round)];
-        unit = std::min(unit, step);
+        const std::int64_t step = steps[static_cast<std::size_t>(round)], unit = unit_of(step);
         if (round < by_offsets_) {
             most_stretches = std::max(most_stretches, most_open_stretches(g, step));
             continue;
         }
-        with_tile(g, step, [&]<class Tile>(Tile) {
-            const plan p = plan_of<Tile>(g, step, unit);
+        const auto count = [&]<class Tile>(Tile) {
+            const plan p = plan_of<Tile>(g, step, unit, held == sites_held::two);
             if (may_leave_some(p)) most = std::max(most, p.tiles());
-        });
+        };
+        if (held == sites_held::two) with_pair_tile(g, step, count);
+        else with_tile(g, step, count);
     }
+    unit_ = std::numeric_limits<std::int64_t>::max();
     const std::int64_t row = by_offsets_ > 0 ? g.size[2] : 0,
                        rounds = most + most_stretches > 0 ? std::ssize(steps) : 0;
     if (row + rounds == 0) return;
@@ -110,14 +112,14 @@ tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<st
 }
 
 void tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t* to) {
-    unit_ = std::min(unit_, step);
+    const std::int64_t unit = unit_of(step);
     if (round_ < by_offsets_) {
         const open_stretches left{left_.count, stretches_.first};
         left_.count += run_by_offsets(on_, g_, step, round_++ == 0, from, to, nothing_, left);
         return;
     }
     with_tile(g_, step, [&]<class Tile>(Tile) {
-        const plan p = plan_of<Tile>(g_, step, unit_);
+        const plan p = plan_of<Tile>(g_, step, unit);
         if (!p.in_one.usable) return cuda::launch(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to);
         cuda::launch(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left_);
         if (!may_leave_some(p)) return;

@@ -1,6 +1,7 @@
 // Rounds of jump flooding on a device, for the grids that most calls are about.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -32,16 +33,28 @@ std::int64_t most_open_stretches(const grid& g, std::int64_t step);
 bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, const std::int32_t* from,
                     std::int32_t* to, const std::int32_t* nothing, const open_stretches& left);
 
+/// A cell's two sites lie in two arrays.
+template <class Key>
+struct both {
+    Key* first = nullptr;
+    Key* second = nullptr;
+};
+
 }  // namespace tiles
+
+/// What cells hold: one site, two, or one that after the first round may be any of all.
+enum class sites_held : std::uint8_t { one, two, drawn };
 
 /// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it takes,
 /// while it lives, 8 bytes for each tile, which are 2 bytes a cell at most and a thirtieth mostly, and in volumes 4 for each
 /// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:
-    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps);
+    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held);
     /// The next one, from one array of sites to the other.
     void run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
+    /// The same with two sites a cell.
+    void run(std::int64_t step, const tiles::both<const std::int32_t>& from, const tiles::both<std::int32_t>& to);
 
 private:
     const device& on_;
@@ -51,6 +64,14 @@ private:
     tiles::open_stretches stretches_;
     const std::int32_t* nothing_ = nullptr;
     std::int64_t by_offsets_ = 0, round_ = 0;
+    /// The unit of a round of this step: a length that divides all offsets of cells from the sites they have heard of.
+    std::int64_t unit_of(std::int64_t step) {
+        unit_ = std::min(unit_, step);
+        const std::int64_t unit = unit_;
+        if (held_ == sites_held::drawn) unit_ = 1;
+        return unit;
+    }
+    const sites_held held_;
     std::int64_t unit_ = std::numeric_limits<std::int64_t>::max();  ///< the shortest step so far
 };
 

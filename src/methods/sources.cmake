@@ -17,6 +17,7 @@ if(NEARFIELD_HAS_CUDA)
     chamfer/cuda.cu
     jump_flood/cuda.cu
     jump_flood/cuda_offsets.cu
+    jump_flood/cuda_pairs.cu
     jump_flood/cuda_tiles.cu
     methods/cuda.cu
     plane_sweep/cuda.cu)

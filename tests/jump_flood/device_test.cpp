@@ -43,8 +43,16 @@ const std::vector<spacing_case>& spacings() {
 }
 
 TEST_F(JumpFloodDevice, EveryTileEqualsTheHost) {
-    const std::vector<jump_flood> variants = {
-        {}, {.steps = jump_flood::order::doubling}, {.rounds_before = 1}, {.rounds_after = 2}, {.runs = 2}};
+    const std::vector<jump_flood> variants = {{},
+                                              {.steps = jump_flood::order::doubling},
+                                              {.rounds_before = 1},
+                                              {.rounds_after = 2},
+                                              {.runs = 2},
+                                              {.sites_per_cell = 2},
+                                              {.rounds_before = 1, .rounds_after = 1, .sites_per_cell = 2},
+                                              {.steps = jump_flood::order::doubling, .sites_per_cell = 2},
+                                              {.randomised = true, .seed = 3},
+                                              {.rounds_after = 1, .runs = 2, .randomised = true, .seed = 4}};
     std::uint64_t k = 0;
     for (const shape_case& grid : tiled_shapes())
         for (const fill kind : {fill::none, fill::all, fill::one, fill::circle, fill::sparse3, fill::percent,
@@ -63,7 +71,9 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
         for (const std::uint64_t seed : {1, 2, 3}) {
             flags_t sites(static_cast<std::size_t>(cells_of(shape)));
             for (std::uint64_t k = 0; k < seed; ++k) sites[mix(10 * seed + k) % sites.size()] = 1;
-            for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_before = 1}, jump_flood{.runs = 2}})
+            for (const jump_flood& how :
+                 {jump_flood{}, jump_flood{.rounds_before = 1}, jump_flood{.runs = 2}, jump_flood{.sites_per_cell = 2},
+                  jump_flood{.sites_per_cell = 2, .runs = 2}, jump_flood{.randomised = true}})
                 EXPECT_EQ(differs(how, shape, sites, {{}, "not given"}), "")
                     << text_of(shape) << ' ' << text_of(method{how});
         }
@@ -75,7 +85,9 @@ TEST_F(JumpFloodDevice, ShortWalkForTheSanitizer) {
          {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24}, shape_t{3, 4, 160}}) {
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
         sites.front() = 1;
-        for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_before = 1}})
+        for (const jump_flood& how :
+             {jump_flood{}, jump_flood{.rounds_before = 1}, jump_flood{.sites_per_cell = 2},
+              jump_flood{.rounds_before = 1, .sites_per_cell = 2}, jump_flood{.randomised = true}})
             EXPECT_EQ(differs(how, shape, sites, {{}, "not given"}), "") << text_of(shape);
     }
 }
@@ -86,6 +98,13 @@ TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
                                  shape_t{259, 255, 257}})
         for (const double density : {0.0001, 0.01})
             EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
+}
+TEST_F(JumpFloodDevice, LargerGridsOfTwoSitesAndOfDrawnOnesEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{2050, 1300}, shape_t{1024, 2048}, shape_t{120, 128, 96}, shape_t{99, 95, 97}})
+        for (const double density : {0.0001, 0.01})
+            for (const jump_flood& how : {jump_flood{.sites_per_cell = 2}, jump_flood{.randomised = true}})
+                EXPECT_EQ(differs(how, shape, make_random(shape, density, 7), {{}, "not given"}), "")
+                    << text_of(shape) << ' ' << text_of(method{how});
 }
 
 }  // namespace

@@ -146,6 +146,9 @@ inline on_cpu::u32 __vimin3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { r
 inline on_cpu::s32 __vimin3_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) { return min(min(a, b), c); }
 inline on_cpu::u32 __vimax3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(max(a, b), c); }
 inline on_cpu::s32 __vimax3_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) { return max(max(a, b), c); }
+inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+}
 // Sums wrap.
 inline on_cpu::u32 __viaddmin_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return min(a + b, c); }
 inline on_cpu::u32 __viaddmax_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(a + b, c); }
