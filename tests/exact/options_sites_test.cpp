@@ -68,7 +68,7 @@ TEST_F(OptionsSites, EveryImageOfABatch) {
         for (std::int64_t block : {1, 3, 7, 7}) check(shape, block, 0.05, k, 1);
 }
 
-/// Steps reach 64 cells where a block has all of a line, and 48 where lines are cut into windows.
+/// Steps reach 64 cells where a block has all of a line, and 47 where lines are cut into windows.
 TEST_F(OptionsSites, LabelsTooLarge) {
     std::uint64_t k = 0;
     for (std::int64_t block : {126, 127, 128, 129, 130, 131, 200}) check({140, 270}, block, 0.0, k);
