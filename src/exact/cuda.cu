@@ -4,6 +4,7 @@
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
+#include "exact/cuda_counted.hpp"
 #include "exact/cuda_labels.hpp"
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_plain.cuh"
@@ -18,9 +19,10 @@ std::int64_t pass_on(const device_call& call) {
     switch (call.p.numbers) {
         case tier::int32: return call_int32(call);
         case tier::int64: return call_int64(call);
-        case tier::float64: return call_float64(call);
+        case tier::float64: break;
     }
-    return 0;
+    const counted_weights weights = counted_weights_for(call.p, call.out);
+    return weights.serve ? search_counted(call, weights) : call_float64(call);
 }
 
 /// Whether the engine without options gets a call.

@@ -160,25 +160,47 @@ __global__ void __launch_bounds__(threads)
     });
 }
 
-/// A thread a column.
+/// A block 32 columns, a warp a share of their words: what lies beyond it comes from the shares of the others.
 __global__ void __launch_bounds__(threads) carry_columns(const gate when, const marked to) {
+    __shared__ std::int64_t lasts[warps][cuda::warp], firsts[warps][cuda::warp];
     each_block(when, [&](std::int64_t block) {
-        const std::int64_t column = block * threads + threadIdx.x;
-        if (column >= to.columns) return;
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        const std::int64_t column = block * cuda::warp + lane;
+        const bool within = column < to.columns;
+        const std::int64_t from = to.words * warp / warps, end = to.words * (warp + 1) / warps;
         const std::uint32_t* const __restrict__ bits = to.bits + column;
+        std::int64_t last = INT64_MIN, first = INT64_MAX;
+#pragma unroll 8
+        for (std::int64_t w = from; w < end; ++w) {
+            const std::uint32_t word = within ? bits[w * to.columns] : 0;
+            if (word == 0) continue;
+            last = last_of(word, w);
+            if (first == INT64_MAX) first = first_of(word, w);
+        }
+        lasts[warp][lane] = last, firsts[warp][lane] = first;
+        __syncthreads();
+        if (!within) return;
         std::uint32_t* const __restrict__ to_before = to.to_before + column;
         std::uint32_t* const __restrict__ to_after = to.to_after + column;
-        const auto at = [&](std::int64_t w) { return bits[w * to.columns]; };
-        std::int64_t carried = before_line(to, at);
+        // Before a periodic column come the marks of its end, and the reverse.
+        std::int64_t carried = INT64_MIN;
+        for (int i = 1; i <= (to.periodic ? warps : warp) && carried == INT64_MIN; ++i) {
+            const int other = (warp + warps - i) % warps;
+            if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
+        }
 #pragma unroll 8
-        for (std::int64_t w = 0; w < to.words; ++w) {
+        for (std::int64_t w = from; w < end; ++w) {
             to_before[w * to.columns] = back_to(carried, w);
             const std::uint32_t word = bits[w * to.columns];
             if (word != 0) carried = last_of(word, w);
         }
-        carried = after_line(to, at);
+        carried = INT64_MAX;
+        for (int i = 1; i <= (to.periodic ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
+            const int other = (warp + i) % warps;
+            if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
+        }
 #pragma unroll 8
-        for (std::int64_t w = to.words - 1; w >= 0; --w) {
+        for (std::int64_t w = end - 1; w >= from; --w) {
             to_after[w * to.columns] = on_to(carried, w);
             const std::uint32_t word = bits[w * to.columns];
             if (word != 0) carried = first_of(word, w);
@@ -200,7 +222,7 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to, const s
     pass g;
     g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
     launch_gated(on, open, mark_columns<Bits>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    launch_gated(on, open, carry_columns, blocks_of(to.columns), dim3(threads), 0, to);
+    launch_gated(on, open, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp, dim3(threads), 0, to);
 }
 
 /// Some threads a line of the padded images.

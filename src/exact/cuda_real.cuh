@@ -107,6 +107,13 @@ struct real_band {
     }
 
     /// To `count` rows, from `cell` on.
+    template <class Sink>
+    __device__ void put(const metric<double>& m, const Sink& to, std::int64_t cell, std::int64_t inner,
+                        int count) const {
+#pragma unroll
+        for (int i = 0; i < real_rows; ++i)
+            if (i < count) to.put(m, cell + i * inner, best[i], 0);
+    }
     template <bool Last>
     __device__ void put(const metric<double>& m, const sink<double, std::int64_t, false, Last>& to, std::int64_t cell,
                         std::int64_t inner, int count) const {
@@ -258,6 +265,22 @@ inline int terms_reach(std::int64_t rows, int most) {
     return static_cast<int>((std::min<std::int64_t>(rows, most) + cuda::warp) / 2 * 2);
 }
 
+/// A warp's band of the first two passes, from row `top` of a group of lines on.
+template <class Sink>
+__device__ void offer_band_of_words(const word_lines& lines, const word_group& group, int top, const pass& g,
+                                    const metric<double>& m, const real_terms& terms, const real_hard& hard,
+                                    const Sink& to) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, rows = lines.rows();
+    if (top >= rows || hard.has(group.number)) return;
+    const bool within = lane < lines.width(group);
+    real_band band{{}, real_limit(to.limit), g.rows_ordered};
+#pragma unroll
+    for (int i = 0; i < real_rows; ++i) band.best[i] = within && top + i < rows ? no_site<double>() : 0.0;
+    const real_words_search search(lines.words(group), rows, top, m.weight[m.rank - 1], terms);
+    if (!search.search(band)) return hard.add(group.number);
+    if (within) band.put(m, to, lines.first_cell(group, lane) + top * lines.inner(), lines.inner(), rows - top);
+}
+
 /// The first two passes: a block 64 rows of 32 lines, a warp a band of them.
 template <bool Last>
 __global__ void __launch_bounds__(real_threads, real_blocks)
@@ -267,17 +290,9 @@ __global__ void __launch_bounds__(real_threads, real_blocks)
     extern __shared__ double2 real_memory[];
     const real_terms terms(reinterpret_cast<double*>(real_memory), m.weight[g.axis], reach);
     __syncthreads();
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto at = lines.place(cut, blockIdx.x);
-    const int top = at.window * real_window + warp * real_rows, rows = lines.rows();
-    if (top >= rows || hard.has(at.group.number)) return;
-    const bool within = lane < lines.width(at.group);
-    real_band band{{}, real_limit(to.limit), g.rows_ordered};
-#pragma unroll
-    for (int i = 0; i < real_rows; ++i) band.best[i] = within && top + i < rows ? no_site<double>() : 0.0;
-    const real_words_search search(lines.words(at.group), rows, top, m.weight[m.rank - 1], terms);
-    if (!search.search(band)) return hard.add(at.group.number);
-    if (within) band.put(m, to, lines.first_cell(at.group, lane) + top * lines.inner(), lines.inner(), rows - top);
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    offer_band_of_words(lines, at.group, at.window * real_window + warp * real_rows, g, m, terms, hard, to);
 }
 
 /// Of a lane's column: a row's value, none beyond the ends.

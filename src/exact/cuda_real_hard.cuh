@@ -40,22 +40,28 @@ struct real_word_lines {
     }
 };
 
-/// 32 columns with the values that the pass before left.
+/// 32 columns with the values that the pass before left; what of whole numbers is `none` has no site.
+template <class Cell>
 struct real_value_lines {
     pass g;
-    const double* cells;
+    const Cell* cells;
+    Cell none{};
 
     class reader {
     public:
         __device__ reader(const real_value_lines& of, std::int64_t group, int lane)
-            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
-        __device__ double load(std::int64_t row) const { return cells_[row * inner_]; }
-        __device__ double value(double loaded) const { return loaded; }
-        __device__ std::int64_t key(double, std::int64_t) const { return 0; }
+            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner), none_(of.none) {}
+        __device__ Cell load(std::int64_t row) const { return cells_[row * inner_]; }
+        __device__ double value(Cell loaded) const {
+            if constexpr (std::is_floating_point_v<Cell>) return loaded;
+            else return loaded < none_ ? static_cast<double>(loaded) : no_site<double>();
+        }
+        __device__ std::int64_t key(Cell, std::int64_t) const { return 0; }
 
     private:
-        const double* cells_;
+        const Cell* cells_;
         std::int64_t inner_;
+        Cell none_;
     };
     [[nodiscard]] __device__ int width(std::int64_t group) const {
         return static_cast<int>(min(g.columns - group * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
@@ -133,10 +139,10 @@ private:
 };
 
 /// A block one entry of the list after another. `winners` has room for 32 columns a block.
-template <class Lines, bool Last>
+template <class Lines, class Sink>
 __global__ void __launch_bounds__(halving_threads, halving_blocks)
     halve_columns(const Lines lines, const pass g, const metric<double> m, const real_hard hard, std::int32_t* winners,
-                  const sink<double, std::int64_t, false, Last> to) {
+                  const Sink to) {
     cuda::wait_for_kernel_before();
     const int count = *hard.count, lane = static_cast<int>(threadIdx.x) % cuda::warp;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {

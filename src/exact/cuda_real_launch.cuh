@@ -65,7 +65,7 @@ public:
         cuda::launch_overlapped(on_, offer_values<Last>,
                                 blocks_for(g.columns, cuda::warp) * blocks_for(g.rows, real_window), dim3(real_threads),
                                 bytes(reach), g, reach, along.m, cells, hard(along), along.to);
-        finish(real_value_lines{g, cells}, along);
+        finish(real_value_lines<double>{g, cells}, along);
     }
 
 private:
@@ -105,9 +105,9 @@ private:
 
     template <bool Last, class Lines>
     void finish(const Lines& lines, const real_pass<Last>& along) const {
-        cuda::launch_overlapped(on_, halve_columns<Lines, Last>, column_blocks(along.g.axis), dim3(halving_threads), 0,
-                                lines, along.g, along.m, hard(along), along.memory.template get<std::int32_t>(winners_),
-                                along.to);
+        cuda::launch_overlapped(on_, halve_columns<Lines, sink<double, std::int64_t, false, Last>>,
+                                column_blocks(along.g.axis), dim3(halving_threads), 0, lines, along.g, along.m,
+                                hard(along), along.memory.template get<std::int32_t>(winners_), along.to);
     }
 
     const device& on_;

@@ -34,6 +34,7 @@ struct alignas(16) double2 {
     double x, y;
 };
 inline int __double2hiint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 32); }
+inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
 inline double __hiloint2double(int high, int low) {
     return std::bit_cast<double>(std::uint64_t{static_cast<std::uint32_t>(high)} << 32 |
                                  static_cast<std::uint32_t>(low));
