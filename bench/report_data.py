@@ -90,7 +90,8 @@ class Folder:
             sheets += [s for s in read_sheets(RESULTS) if has_published_labels(s) and s not in sheets]
         by_place = {}
         for sheet in sheets:
-            if "results" in sheet and "place" in sheet:
+            # Methods are timed by image too, and have a page of their own.
+            if "place" in sheet and "data" in next(iter(sheet.get("results", [])), {}):
                 by_place.setdefault(sheet["place"], []).append(sheet)
         every = {place: Rows(found) for place, found in sorted(by_place.items())}
         self.exact = {place: rows for place, rows in every.items() if rows.ours}
