@@ -100,7 +100,7 @@ struct job {
 /// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
 /// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
 /// those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. The same in spacings whose
-/// squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, at most 4 more (512^3: 0.1).
+/// squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, 4 more at most, and 32 KiB.
 /// Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay below 2^30 and whose
 /// lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1 more where a line of
 /// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20. On GPUs of compute capability 9.0 or later

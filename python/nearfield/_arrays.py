@@ -98,6 +98,8 @@ class NumPy:
         try:
             a = np.asarray(x)
         except ValueError as error:
+            if "inhomogeneous" not in str(error):
+                raise
             raise ValueError(f"{name} makes no array ({error}); give rows of equal length") from None
         check_type(name, numpy_name(a.dtype))
         if not a.dtype.isnative:

@@ -133,7 +133,9 @@ def flag_of(name: str, value: Any) -> bool:
     """True or False, also NumPy's and as 0 or 1. A word is refused, since every word counts as true."""
     if isinstance(value, bool):
         return value
-    if hasattr(value, "__bool__") and value is not None:
+    kind = getattr(getattr(value, "dtype", None), "kind", "b")
+    word = isinstance(value, str | bytes) or kind in ("U", "S", "O")
+    if hasattr(value, "__bool__") and value is not None and not word:
         try:
             return bool(value)
         except (TypeError, ValueError):

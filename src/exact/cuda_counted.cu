@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "base/lines.hpp"
 #include "exact/cuda_counted_mend.cuh"
@@ -30,6 +32,41 @@ bool counts_in(const plan& p, double unit, counted_weights& weights) {
     return true;
 }
 
+/// The denominator of the fraction that `ratio` is, to 2^-49 of it, in lowest terms; 0 where it is larger than counts may be.
+/// Two such fractions are farther apart than that, so that it is one of the convergents of the ratio's continued fraction.
+std::int64_t denominator_of(double ratio) {
+    double numerator = std::floor(ratio), denominator = 1, numerator_before = 1, denominator_before = 0;
+    for (double rest = ratio; denominator <= most_counted_weight && numerator <= most_counted_weight;) {
+        if (std::abs(ratio - numerator / denominator) <= 0x1p-49 * ratio) return static_cast<std::int64_t>(denominator);
+        const double part = rest - std::floor(rest);
+        if (part == 0) break;
+        rest = 1 / part;
+        const double whole = std::floor(rest);
+        numerator_before = std::exchange(numerator, whole * numerator + numerator_before);
+        denominator_before = std::exchange(denominator, whole * denominator + denominator_before);
+    }
+    return 0;
+}
+
+/// In the largest unit that all weights are whole numbers of, if that is small enough a number of each.
+void count_weights(const plan& p, counted_weights& weights) {
+    const double first = p.weight[static_cast<std::size_t>(p.first_axis)];
+    double largest = 1;
+    std::int64_t least = 1;
+    for (int axis = p.first_axis + 1; axis < p.rank; ++axis) {
+        const double ratio = p.weight[static_cast<std::size_t>(axis)] / first;
+        const std::int64_t denominator = denominator_of(ratio);
+        if (denominator == 0) return;
+        least = std::lcm(least, denominator);
+        largest = std::max(largest, ratio);
+    }
+    for (auto number = static_cast<double>(least); number * largest < most_counted_weight + 1 && !weights.serve;
+         number += static_cast<double>(least)) {
+        const double unit = first / number;
+        weights.serve = unit >= least_unit && unit <= most_unit && counts_in(p, unit, weights);
+    }
+}
+
 std::int64_t size_of_axis(const plan& p, int axis) { return p.size[static_cast<std::size_t>(axis)]; }
 
 /// The largest sum of two cells.
@@ -50,7 +87,8 @@ public:
         words_ = memory_.reserve<line_word>(lines.tiles * lines.rows);
         sited_ = memory_.reserve<std::uint32_t>(lines.images * lines.groups());
         if (lines.stretches > 1) ends_ = memory_.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
-        list_ = memory_.reserve<std::int32_t>(std::max(lines.tiles * left_windows(), groups(p_.first_axis)));
+        left_ = memory_.reserve<std::int32_t>(lines.tiles * left_windows());
+        hard_ = memory_.reserve<std::int32_t>(std::max(lines.tiles, groups(p_.first_axis)));
         doubtful_ = memory_.reserve<std::int64_t>(doubtful_capacity);
         winners_ = memory_.reserve<std::int32_t>(std::max(winner_cells(p_.rank - 2), winner_cells(p_.first_axis)));
         // One after the other, as they are cleared together: counts, marks of windows, marks of groups.
@@ -155,9 +193,9 @@ private:
         const metric<double> m = whole_metric();
         const windows cut{static_cast<int>(blocks_for(g.rows, counted_window)), counted_window};
         const std::int64_t tiles = from.lines.tiles, windows = left_windows();
-        const counted_left left{counted(left_count), memory_.get<std::int32_t>(list_), marks(),
+        const counted_left left{counted(left_count), memory_.get<std::int32_t>(left_), marks(),
                                 static_cast<int>(windows)};
-        const real_hard hard{counted(word_hard_count), memory_.get<std::int32_t>(list_), marks() + tiles * windows};
+        const real_hard hard{counted(word_hard_count), memory_.get<std::int32_t>(hard_), marks() + tiles * windows};
         cuda::launch_overlapped(on_, count_from_words<Sink>, tiles * cut.count, dim3(counted_threads),
                                 sizeof(counted_tile), from, cut, static_cast<float>(weights_.of[g.axis]),
                                 static_cast<float>(weights_.of[p_.rank - 1]), left, to);
@@ -171,7 +209,7 @@ private:
     void search_values(const std::uint32_t* cells, const counted_roots& to) const {
         const pass g = pass_of(p_.first_axis);
         const std::int64_t tiles = lines().tiles;
-        const real_hard hard{counted(value_hard_count), memory_.get<std::int32_t>(list_),
+        const real_hard hard{counted(value_hard_count), memory_.get<std::int32_t>(hard_),
                              marks() + tiles * (left_windows() + 1)};
         cuda::launch_overlapped(on_, count_from_values<counted_roots>,
                                 blocks_for(g.columns, cuda::warp) * blocks_for(g.rows, counted_value_window),
@@ -191,7 +229,7 @@ private:
     const device_call& call_;
     const counted_weights& weights_;
     cuda::workspace memory_;
-    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, list_ = 0, doubtful_ = 0, winners_ = 0, cleared_ = 0,
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, left_ = 0, hard_ = 0, doubtful_ = 0, winners_ = 0, cleared_ = 0,
                  cleared_words_ = 0, state_ = 0;
 };
 
@@ -207,11 +245,7 @@ counted_weights counted_weights_for(const plan& p, const fields<device>& out) {
     for (int axis = 0; axis < p.rank; ++axis)
         step[axis] = out.distance.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)])];
     if (!is_contiguous(p.size.data(), step, p.rank)) return weights;
-    const double first = p.weight[static_cast<std::size_t>(p.first_axis)];
-    for (double number = 1; number <= most_counted_weight && !weights.serve; ++number) {
-        const double unit = first / number;
-        weights.serve = unit >= least_unit && unit <= most_unit && counts_in(p, unit, weights);
-    }
+    count_weights(p, weights);
     // Steps from row to row are 32 bits wide.
     if (cells_between(p.size.data(), p.first_axis + 1, p.rank) > std::numeric_limits<std::int32_t>::max())
         weights.serve = false;

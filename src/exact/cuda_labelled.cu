@@ -10,7 +10,7 @@
 namespace nearfield::exact {
 namespace {
 
-// Rows beside a window: with the strip's own, 47 steps.
+// Rows beside a window: with the strip's own, at least 47 steps.
 constexpr int label_margin = 44;
 
 }  // namespace

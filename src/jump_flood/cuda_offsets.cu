@@ -58,7 +58,7 @@ void flood_volume(const device& on, const plan& p, const offsets& o, const Key* 
 
 std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& steps) {
     if (g.size[0] == 1 || g.weight[0] != g.weight[2] || (g.size[1] > 1 && g.weight[1] != g.weight[2])) return 0;
-    if (steps.size() < 2 || steps[0] == 1) return 0;
+    if (steps.size() < 2 || steps[0] == 1 || bits_of_sites(g) > offsets::most_site_bits) return 0;
     std::int64_t rounds = 1;
     while (steps[static_cast<std::size_t>(rounds - 1)] > 1) ++rounds;
     return rounds;

@@ -31,6 +31,9 @@ struct offsets {
     static constexpr std::uint32_t nearest_sure = 1744;  ///< (2 sqrt(nearest_cut) - sqrt(3))^2 = 1744.3
 
     static constexpr std::uint32_t nothing_first = 4 * nearest_cut * whole;  ///< of a packed site that is none
+    /// Of packed sites: a cell that heard of none in a round without far sites holds a word that is none of theirs.
+    static constexpr int most_site_bits = 28;
+    static_assert(nothing_first + centre < 0u - 1 - (1u << most_site_bits));
 
     std::uint32_t sure = 0;  ///< a word
     std::uint32_t far = 0;
@@ -43,12 +46,16 @@ struct offsets {
     std::uint32_t site_unit[3], site_centre = 0;  ///< of a packed site
 };
 
+inline int bits_of_sites(const grid& g) {
+    int bits = 0;
+    for (int axis = 0; axis < 3; ++axis) bits += std::bit_width(g.keys.mask[axis]);
+    return bits;
+}
+
 inline offsets offsets_of(const grid& g, std::int64_t step) {
     offsets r;
-    int bits = 0;
     std::int64_t farthest2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        bits += std::bit_width(g.keys.mask[axis]);
         const std::int64_t widest = (g.size[axis] - 1) / step;
         farthest2 += widest * widest;
         // Of fields that are not doubled yet.
@@ -59,7 +66,7 @@ inline offsets offsets_of(const grid& g, std::int64_t step) {
         r.site_unit[axis] = 1u << g.keys.shift[axis];
         r.site_centre += offsets::half * r.site_unit[axis];
     }
-    r.far = 0u - 1 - (1u << bits);
+    r.far = 0u - 1 - (1u << bits_of_sites(g));
     r.sure = std::min(offsets::nearest_sure, r.far / offsets::whole) * offsets::whole;
     r.all_near = static_cast<std::uint64_t>(farthest2) * offsets::whole < r.sure;
     return r;

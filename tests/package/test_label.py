@@ -257,6 +257,7 @@ GARBAGE = [
     (TypeError, "largest is 'all'", PLAIN, {"largest": "all"}),
     (TypeError, "clear_border is 'no'; give True or False", PLAIN, {"clear_border": "no"}),
     (TypeError, "clear_border is None", PLAIN, {"clear_border": None}),
+    (TypeError, "clear_border is np.str_('no')", PLAIN, {"clear_border": np.str_("no")}),
     (TypeError, "return_num is [1]", PLAIN, {"return_num": [1]}),
     (TypeError, "channels is 'yes'", PLAIN, {"channels": "yes"}),
     (TypeError, "periodic is 'x'", PLAIN, {"periodic": ("x", True)}),
