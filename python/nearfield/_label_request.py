@@ -136,7 +136,7 @@ def _periodic_of(value: Periodic, axes: int) -> list[bool]:
     if isinstance(value, str) or (not isinstance(value, Iterable) and not hasattr(value, "__bool__")):
         raise TypeError(f"periodic is {value!r}; give True, False, or a sequence of one per axis")
     if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
-        return [bool(value)]
+        return [flag_of("periodic", value)]
     ends = [flag_of("periodic", each) for each in value]
     if len(ends) != axes:
         raise ValueError(

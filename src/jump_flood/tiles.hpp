@@ -46,7 +46,7 @@ struct both {
 enum class sites_held : std::uint8_t { one, two, drawn };
 
 /// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it takes,
-/// while it lives, 8 bytes for each tile, which are 2 bytes a cell at most and a thirtieth mostly, and in volumes 4 for each
+/// while it lives, 8 bytes for each tile, which are 4 bytes a cell at most and a thirtieth mostly, and in volumes 4 for each
 /// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:

@@ -49,6 +49,9 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .last_stride = 2}), 8.25, slack);
     const spacing real{0.5, 0.3, 0.3141592}, counted{0.5, 0.3, 0.3};
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .cell = counted}), 4.25 + 0.13, slack) << "25, 9, 9";
+    for (const spacing& each : {spacing{5, 0.65, 0.65}, spacing{0.7, 0.31, 0.5}, spacing{0.6, 0.3, 0.2}})
+        EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .cell = each}), 4.25 + 0.13, slack)
+            << "squares in proportion to integers";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .cell = real}), 8.25 + 0.13, slack) << "doubles";
     EXPECT_NEAR(bytes_a_cell({200, 200, 200}, {.distance = true, .index = true, .cell = real}), 8 + 4, slack);
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true, .cell = {0.5, 0.3}}), 4.25, slack) << "winners";

@@ -261,6 +261,7 @@ GARBAGE = [
     (TypeError, "return_num is [1]", PLAIN, {"return_num": [1]}),
     (TypeError, "channels is 'yes'", PLAIN, {"channels": "yes"}),
     (TypeError, "periodic is 'x'", PLAIN, {"periodic": ("x", True)}),
+    (TypeError, "periodic is None", PLAIN, {"periodic": None}),
     (ValueError, "dtype is int8; labels are one of", PLAIN, {"dtype": "int8"}),
     (ValueError, "dtype is float32", PLAIN, {"dtype": np.float32}),
     (TypeError, "dtype is", PLAIN, {"dtype": "number"}),
