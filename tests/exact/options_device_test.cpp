@@ -180,8 +180,9 @@ TEST_F(OptionsDevice, WrongOptionsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-/// A short walk through the kernels for compute-sanitizer: arrays end where their allocation ends.
-TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
+// Short walks through the kernels for compute-sanitizer: arrays end where their allocation ends. Several, since racecheck takes
+// minutes for each.
+TEST_F(OptionsDevice, DrawnCasesForTheSanitizer) {
     std::uint64_t seed = 20;
     const auto walk = [&](choice c, std::int64_t most_cells) {
         dice random(++seed);
@@ -195,6 +196,9 @@ TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
         dice random(k);
         walk(draw(random), k % 3 == 0 ? 1500 : 200);
     }
+}
+
+TEST_F(OptionsDevice, EachOptionForTheSanitizer) {
     for (const shape_t& shape : {shape_t{1100, 5}, shape_t{33, 40}, shape_t{3, 1030, 2}, shape_t{2100}}) {
         for (const named_options& each : some_options()) {
             // Tiles serve where no sites are wanted, and labels alone are looked up.
@@ -207,6 +211,9 @@ TEST_F(OptionsDevice, ShortWalkForTheSanitizer) {
             }
         }
     }
+}
+
+TEST_F(OptionsDevice, SitesForTheSanitizer) {
     // Nearest cells of another label by their distance.
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{9, 20, 33}}) {
         for (wanted_fields wanted :

@@ -99,6 +99,17 @@ TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
         for (const double density : {0.0001, 0.01})
             EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
 }
+
+/// A site of such a volume takes 29 bits, one more than the tables of offsets have room for.
+TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
+    const shape_t shape{257, 513, 513};
+    for (const std::uint64_t count : {1, 3}) {
+        flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+        for (std::uint64_t k = 0; k < count; ++k) sites[mix(count + 10 * k) % sites.size()] = 1;
+        EXPECT_EQ(differs({}, shape, sites, {{}, "not given"}), "") << count;
+    }
+}
+
 TEST_F(JumpFloodDevice, LargerGridsOfTwoSitesAndOfDrawnOnesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{2050, 1300}, shape_t{1024, 2048}, shape_t{120, 128, 96}, shape_t{99, 95, 97}})
         for (const double density : {0.0001, 0.01})
