@@ -1,6 +1,8 @@
 #include "exact/cuda_wrapped.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "exact/cuda_image.cuh"
 #include "exact/cuda_options_fields.cuh"
@@ -10,12 +12,34 @@
 namespace nearfield::exact {
 namespace {
 
-/// Windows of as equal a size as there can be.
-wrapped_cut cut_for(std::int64_t rows) {
-    constexpr std::int64_t most = wrapped_warps * wrapped_rows - 2 * wrapped_margin;
-    const std::int64_t count = blocks_for(rows, most), own = blocks_for(rows, count);
-    return {static_cast<int>(count), static_cast<int>(own),
-            static_cast<int>(blocks_for(own + 2 * wrapped_margin, wrapped_rows))};
+// Of the first search of a volume: what is farther than 9 cells from all sites needs the second one.
+constexpr int first_steps = 9;
+
+/// Lines for so many steps: whole ones where their ends meet between strips or not at all, else windows. A multiprocessor has
+/// room for 16 warps.
+wrapped_cut cut_for(std::int64_t rows, bool periodic, int steps) {
+    constexpr std::int64_t room = wrapped_warps;
+    const std::int64_t beside = std::min<std::int64_t>(steps, wrapped_margin + strip_halo) - strip_halo,
+                       whole = blocks_for(rows, wrapped_rows);
+    wrapped_cut best{};
+    double least = std::numeric_limits<double>::infinity();
+    const auto offer = [&](std::int64_t count, std::int64_t warps, std::int64_t margin, bool closed) {
+        // Of all warps, for as long as one has room for itself alone.
+        const double cost = static_cast<double>(count) / static_cast<double>(room / warps);
+        if (warps > room || cost >= least) return;
+        least = cost;
+        const auto exact =
+            margin == 0 ? steps : std::min<std::int64_t>((margin + strip_halo) / strip_halo * strip_halo, steps);
+        best = {static_cast<int>(count), static_cast<int>(blocks_for(rows, count)),
+                static_cast<int>(warps), static_cast<int>(margin),
+                static_cast<int>(exact), closed};
+    };
+    if (whole <= room && (!periodic || rows % wrapped_rows == 0)) offer(1, whole, 0, periodic);
+    for (std::int64_t count = 1; count <= 8 + rows / 256; ++count) {
+        const std::int64_t own = blocks_for(rows, count), warps = blocks_for(own + 2 * beside, wrapped_rows);
+        if (warps <= room) offer(count, warps, std::min<std::int64_t>((warps * wrapped_rows - own) / 2, steps), false);
+    }
+    return best;
 }
 
 }  // namespace
@@ -72,6 +96,7 @@ public:
         axes_.last_axis = p_.rank - 1;
         to_.out = contiguous_fields(p_, of.call_.list[0], of.call_.out);
         to_.limit = std::min(last_value<std::int64_t>(), plan::bound<std::int64_t>(p_.limit));
+        to_.limited = std::isfinite(p_.limit);
     }
 
     void run() const {
@@ -79,7 +104,8 @@ public:
         const bool alone = to_.out.distance32 == nullptr && to_.out.distance64 == nullptr &&
                            to_.out.squared32 == nullptr && to_.out.squared64 == nullptr &&
                            to_.out.squared_float == nullptr && to_.out.coordinates == nullptr;
-        if (!alone) return passes<ending::fields>();
+        const bool small = p_.cells / (lines_.images / axes_.z.size) < std::int64_t{1} << 31 && axes_.x.size < 1 << 16;
+        if (!alone || !small) return passes<ending::fields>();
         if (to_.out.index32 != nullptr) return passes<ending::index32>();
         passes<ending::index64>();
     }
@@ -109,21 +135,37 @@ private:
         return image;
     }
 
+    /// Volumes with few steps first: sites far in their own plane hardly count where others are near in planes beside it.
     template <ending End>
     void passes() const {
-        const wrapped_cut cut = cut_for(lines_.rows);
-        const auto second = of_.volumes() ? search_wrapped_words<ending::state> : search_wrapped_words<End>;
-        cuda::launch_overlapped(of_.on_, second, lines_.tiles * cut.windows,
-                                dim3(static_cast<unsigned>(cut.warps * cuda::warp)), cut.warps * sizeof(wrapped_memory),
-                                word_lines{lines_}, cut, axes_, refused_, at<std::uint32_t>(of_.state_), to_);
-        if (!of_.volumes()) return;
-        const wrapped_cut deep = cut_for(axes_.z.size);
-        const std::int64_t columns = p_.cells / axes_.z.size;
-        cuda::launch_overlapped(of_.on_, search_wrapped_states<End>, blocks_for(columns, cuda::warp) * deep.windows,
-                                dim3(static_cast<unsigned>(deep.warps * cuda::warp)),
-                                deep.warps * sizeof(wrapped_edges), at<const std::uint32_t>(of_.state_), columns, deep,
-                                axes_, refused_, to_);
+        if (!of_.volumes()) return second<End>(nullptr, refused_, cut_of(axes_.y, wrapped_steps));
+        auto* const first_refused = at<std::int32_t>(of_.counts_);
+        volume<End>(nullptr, first_refused, first_steps);
+        close_in_on_gate(of_.on_);
+        volume<End>(first_refused, refused_, wrapped_steps);
     }
+    /// What goes behind the flag `open` takes as many blocks as a large GPU holds.
+    template <ending End>
+    void volume(const std::int32_t* open, std::int32_t* refused, int steps) const {
+        const wrapped_cut cut = cut_of(axes_.y, steps);
+        second<ending::state>(open, refused, cut);
+        wrapped_cut deep = cut_of(axes_.z, steps);
+        deep.steps = std::min(deep.steps, cut.steps);
+        const std::int64_t columns = p_.cells / axes_.z.size, blocks = blocks_for(columns, cuda::warp) * deep.windows;
+        cuda::launch_overlapped(
+            of_.on_, search_wrapped_states<End>, open == nullptr ? blocks : std::min(blocks, gated_blocks),
+            dim3(static_cast<unsigned>(deep.warps * cuda::warp)), deep.warps * sizeof(strip_edges), gate{open, blocks},
+            at<const std::uint32_t>(of_.state_), columns, deep, axes_, wrapped_flag{refused, open == nullptr}, to_);
+    }
+    template <ending End>
+    void second(const std::int32_t* open, std::int32_t* refused, const wrapped_cut& cut) const {
+        const std::int64_t blocks = lines_.tiles * cut.windows;
+        cuda::launch_overlapped(
+            of_.on_, search_wrapped_words<End>, open == nullptr ? blocks : std::min(blocks, gated_blocks),
+            dim3(static_cast<unsigned>(cut.warps * cuda::warp)), cut.warps * sizeof(wrapped_memory), gate{open, blocks},
+            word_lines{lines_}, cut, axes_, wrapped_flag{refused, open == nullptr}, at<std::uint32_t>(of_.state_), to_);
+    }
+    static wrapped_cut cut_of(const ring& along, int steps) { return cut_for(along.size, along.periodic, steps); }
 
     const wrapped_sites& of_;
     const plan& p_;
@@ -147,7 +189,8 @@ void wrapped_sites::describe(call_plan& to) const {
     to.passes.push_back(
         {source(last), "words of sites", p_.cells / size(last) * blocks_for(size(last), scan_cells), stretch, 1});
     for (int axis = last - 1; axis >= p_.first_axis; --axis) {
-        const wrapped_cut cut = cut_for(size(axis));
+        const wrapped_cut cut = cut_for(size(axis), p_.borders[static_cast<std::size_t>(axis)] == border::periodic,
+                                        volumes() ? first_steps : wrapped_steps);
         to.passes.push_back({source(axis), "strips of sites in registers, ends meeting",
                              blocks_for(p_.cells / size(axis), cuda::warp) * cut.windows, cut.own, cuda::warp});
     }

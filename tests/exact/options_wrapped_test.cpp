@@ -103,6 +103,38 @@ TEST_F(OptionsWrapped, Volumes) {
     }
 }
 
+/// Lines whose ends meet between two strips, and such as need a margin; few sites need the search with more steps.
+TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
+    constexpr border o = border::open, p = border::periodic;
+    std::uint64_t k = 400;
+    for (const auto& [shape, beyond] :
+         {std::pair{shape_t{192, 2, 129}, std::vector{p, o, p}}, std::pair{shape_t{2, 192, 20}, std::vector{o, p, o}},
+          std::pair{shape_t{128, 128, 1}, std::vector{p, p, o}},
+          std::pair{shape_t{1030, 1, 9}, std::vector{p, o, o}}}) {
+        check_all(shape, beyond, k);
+        if (HasFailure()) return;
+    }
+}
+
+/// Planes of sites 16 apart: the cells midway see two, one of them over an end, from which its word comes by way of other strips.
+TEST_F(OptionsWrapped, TiesOverEnds) {
+    constexpr border o = border::open, p = border::periodic;
+    for (const std::int64_t length : {128, 144})
+        for (const std::size_t axis : {0U, 1U, 2U})
+            for (std::int64_t first = 0; first < 16; ++first) {
+                shape_t shape{2, 2, 2};
+                std::vector beyond{o, o, o};
+                shape[axis] = length, beyond[axis] = p;
+                codes_t codes;
+                for (std::int64_t i = 0; i < cells_of(shape); ++i)
+                    codes.push_back(i / (axis == 0 ? 4 : axis == 1 ? 2 : 1) % length % 16 == first ? 0 : 1);
+                ASSERT_EQ(differs(shape, dtype::uint8, codes, {.border = borders(beyond.data(), beyond.size())},
+                                  site_fields()[static_cast<std::size_t>(first) % 2]),
+                          "")
+                    << text_of(shape) << ", " << first;
+            }
+}
+
 /// Short periodic axes, and rules that change values, are left to the searches.
 TEST_F(OptionsWrapped, PlansNameThem) {
     const auto served = [](const shape_t& shape, const distance_options& options) {
