@@ -107,6 +107,7 @@ public:
                     "clearing counts");
         const word_lines from{lines()};
         pack(on_, image(), from.lines, {}, {counted(left_count), nullptr});
+        if (has_limit()) sample(from);
         auto* const roots = static_cast<float*>(call_.out.distance.data);
         const auto high = static_cast<float>(weights_.unit);
         const counted_roots last{roots, weights_.unit, high, static_cast<float>(weights_.unit - high), doubtful()};
@@ -128,9 +129,35 @@ public:
     }
 
 private:
-    enum count : std::uint8_t { left_count, word_hard_count, value_hard_count, doubtful_count };
+    enum count : std::uint8_t { left_count, word_hard_count, value_hard_count, doubtful_count, sampled_most };
     static constexpr std::int64_t count_of_counts = 2 * max_rank;  // packing clears as many
 
+    [[nodiscard]] bool has_limit() const { return is_volume() && p_.cells >= least_sampled; }
+    [[nodiscard]] counted_limit limit() const {
+        counted_limit limit;
+        if (!has_limit()) return limit;
+        limit.sampled = memory_.get<std::uint32_t>(cleared_) + sampled_most;
+        // For volumes in which nearly all cells are sites, of which the sampled ones may have others beside them.
+        limit.more = 2 * static_cast<float>(*std::max_element(weights_.of + p_.first_axis, weights_.of + p_.rank));
+        limit.end = end_of_limits();
+        return limit;
+    }
+    /// Steps go as far as windows have rows beside them; sums in double come from exact states only.
+    [[nodiscard]] float end_of_limits() const {
+        constexpr float beside = counted_halo + 1, beyond = counted_value_reach + 1;
+        return std::min({counted_end, static_cast<float>(weights_.of[p_.rank - 2]) * (beside * beside),
+                         static_cast<float>(weights_.of[p_.first_axis]) * (beyond * beyond)});
+    }
+    void sample(const word_lines& from) const {
+        sampling what;
+        what.lines = from, what.cells = p_.cells, what.depth = size_of_axis(p_, p_.first_axis);
+        what.across = static_cast<float>(weights_.of[p_.rank - 1]);
+        what.along = static_cast<float>(weights_.of[p_.rank - 2]);
+        what.through = static_cast<float>(weights_.of[p_.first_axis]);
+        what.end = end_of_limits() / 2;
+        what.most = memory_.get<std::uint32_t>(cleared_) + sampled_most;
+        cuda::launch_overlapped(on_, sample_numbers, sampling_blocks, dim3(sampling_threads), 0, what);
+    }
     [[nodiscard]] bool is_volume() const { return p_.rank - p_.first_axis == 3; }
     [[nodiscard]] std::int64_t left_windows() const { return blocks_for(size_of_axis(p_, p_.rank - 2), real_window); }
     [[nodiscard]] std::int64_t groups(int axis) const {
@@ -196,9 +223,17 @@ private:
         const counted_left left{counted(left_count), memory_.get<std::int32_t>(left_), marks(),
                                 static_cast<int>(windows)};
         const real_hard hard{counted(word_hard_count), memory_.get<std::int32_t>(hard_), marks() + tiles * windows};
-        cuda::launch_overlapped(on_, count_from_words<Sink>, tiles * cut.count, dim3(counted_threads),
-                                sizeof(counted_tile), from, cut, static_cast<float>(weights_.of[g.axis]),
-                                static_cast<float>(weights_.of[p_.rank - 1]), left, to);
+        const auto count = [&]<int LaneRows>() {
+            cuda::launch_overlapped(on_, count_from_words<LaneRows, Sink>, tiles * cut.count, dim3(counted_threads),
+                                    counted_bytes<LaneRows>(), from, cut, static_cast<float>(weights_.of[g.axis]),
+                                    static_cast<float>(weights_.of[p_.rank - 1]), left, limit(), to);
+        };
+        if constexpr (std::is_same_v<Sink, counted_state>) {
+            if (has_limit()) with_counted_lane_rows(g.rows, count);
+            else count.template operator()<0>();
+        } else {
+            count.template operator()<0>();
+        }
         const int reach = terms_reach(g.rows, real_reach_of_words);
         const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(real_terms::size(reach));
         cuda::launch_overlapped(on_, offer_left_words<Sink>, std::min(tiles * windows, most_blocks), dim3(real_threads),
@@ -213,8 +248,8 @@ private:
                              marks() + tiles * (left_windows() + 1)};
         cuda::launch_overlapped(on_, count_from_values<counted_roots>,
                                 blocks_for(g.columns, cuda::warp) * blocks_for(g.rows, counted_value_window),
-                                dim3(counted_value_threads), 0, g, static_cast<float>(weights_.of[g.axis]), cells, hard,
-                                to);
+                                dim3(counted_value_threads), 0, g, static_cast<float>(weights_.of[g.axis]), cells,
+                                limit(), hard, to);
         halve(real_value_lines<std::uint32_t>{g, cells, counted_none}, g, hard, to);
     }
 

@@ -8,12 +8,15 @@
 // the middle between two floats. Such a distance (one number in 2^25) is doubtful: it becomes NaN and goes on a list, and
 // the double's way is gone for that cell alone (cuda_counted_mend.cuh).
 //
+// Volumes whose sites are near everywhere, as far as some cells tell, go by steps within a limit (cuda_counted_steps.cuh), whose
+// second pass is below. Others and images:
+//
 // A warp keeps a band of 16 rows of 32 columns in registers. Of packed words a block makes the values of its bands' rows
 // and of 24 beside these once, in shared memory. What a band does not find within these rows, or as a number of 2^23 or more,
 // is left to the bands in double (cuda_real.cuh), whose weights are the whole numbers, so that they are exact.
 #pragma once
 
-#include "exact/cuda_counted_roots.cuh"
+#include "exact/cuda_counted_steps.cuh"
 #include "exact/cuda_real_hard.cuh"
 
 namespace nearfield::exact {
@@ -22,13 +25,9 @@ namespace {
 constexpr int counted_rows = 16;  // of a band
 constexpr int counted_batch = 4;  // rows to either side between looks at the bound
 // Of words: a block 512 rows, a warp two bands of them.
-constexpr int counted_warps = 16;
-constexpr int counted_threads = counted_warps * cuda::warp;
 constexpr int counted_blocks = 2;  // on a multiprocessor, for 64 registers a thread
 constexpr int counted_bands = 2;
-constexpr int counted_window = counted_bands * counted_warps * counted_rows;
-constexpr int counted_halo = 24;               // rows beside a window
-constexpr int counted_pitch = cuda::warp + 1;  // of a tile's rows: a lane fills a row
+static_assert(counted_bands * counted_warps * counted_rows == counted_window);
 // Of values.
 constexpr int counted_value_warps = 8;
 constexpr int counted_value_threads = counted_value_warps * cuda::warp;
@@ -63,20 +62,12 @@ private:
     float* memory_;
 };
 
-/// The least of three numbers, none of which is negative: their bits order as they do.
-__device__ inline float least_of_three(float a, float b, float c) {
-    return __int_as_float(__vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
-}
-__device__ inline float least_of_two(float a, float b) {
-    return __int_as_float(min(__float_as_int(a), __float_as_int(b)));
-}
-
 /// A lane's column of a band.
 struct counted_band {
-    float best[counted_rows];  ///< 0 for what is no cell, which nothing improves
+    float best[counted_rows];  ///< 0 for what is no cell, which nothing improves; the limit for others, at first
     float bound;               ///< the largest of all lanes: what adds as much gains nothing
 
-    /// The band's own rows, to each other; `best` is 0, or larger than everything, at first.
+    /// The band's own rows, to each other.
     __device__ void offer_own(const float (&own)[counted_rows], float weight) {
 #pragma unroll
         for (int i = 0; i < counted_rows; ++i) best[i] = least_of_two(best[i], own[i]);
@@ -165,35 +156,36 @@ struct counted_left {
     }
 };
 
-/// A lane's row of 32 cells, as values.
-__device__ inline void fill_counted(const line_word& word, float weight, float* to) {
-    float left[cuda::warp], cells = static_cast<float>(word.before() - 1);
-#pragma unroll
-    for (int i = 0; i < cuda::warp; ++i) left[i] = cells = word.sites >> i & 1 ? 0.0f : cells + 1;
-    cells = static_cast<float>(word.after() - 1);
-#pragma unroll
-    for (int i = cuda::warp - 1; i >= 0; --i) {
-        cells = least_of_two(left[i], cells + 1);
-        to[i] = weight * (cells * cells);
-    }
-}
-
 /// Rows that a block of words fills.
 struct counted_tile {
     alignas(16) float4 terms[counted_terms<counted_halo>::size / 4];
     float values[(counted_window + 2 * counted_halo) * counted_pitch];
 };
 
-/// The first two passes: a block 512 rows of 32 lines.
-template <class Sink>
+/// Bytes of shared memory of the first two passes.
+template <int LaneRows>
+constexpr std::size_t counted_bytes() {
+    return std::max(sizeof(counted_tile),
+                    LaneRows > 0 ? sizeof(float) * stepped_tile<std::max(LaneRows, 2)>::words : 0);
+}
+
+/// The first two passes: a block 512 rows of 32 lines. LaneRows is 0 where there is no limit.
+template <int LaneRows, class Sink>
 __global__ void __launch_bounds__(counted_threads, counted_blocks)
     count_from_words(const word_lines lines, const windows cut, float weight, float across, const counted_left left,
-                     const Sink to) {
+                     const counted_limit within_limit, const Sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ float4 counted_memory[];
+    const auto at = lines.place(cut, blockIdx.x);
+    if constexpr (LaneRows > 0) {
+        const float limit = within_limit.get();
+        if (limit < no_site<float>()) {
+            const stepped_tile<LaneRows> stepped{reinterpret_cast<float*>(counted_memory)};
+            return count_by_steps(stepped, lines, at, cut, weight, across, limit, to);
+        }
+    }
     counted_tile& tile = *reinterpret_cast<counted_tile*>(counted_memory);
     const counted_terms<counted_halo> terms(tile.terms, weight);
-    const auto at = lines.place(cut, blockIdx.x);
     const int rows = lines.rows(), top = at.window * counted_window,
               bands = min(counted_bands * counted_warps, (rows - top + counted_rows - 1) / counted_rows),
               filled = bands * counted_rows + 2 * counted_halo;
@@ -256,8 +248,10 @@ __global__ void __launch_bounds__(real_threads, real_blocks)
 /// A later pass: a block 128 rows of 32 columns.
 template <class Sink>
 __global__ void __launch_bounds__(counted_value_threads, counted_value_blocks)
-    count_from_values(const pass g, float weight, const std::uint32_t* cells, const real_hard hard, const Sink to) {
+    count_from_values(const pass g, float weight, const std::uint32_t* cells, const counted_limit within_limit,
+                      const real_hard hard, const Sink to) {
     cuda::wait_for_kernel_before();
+    const float limit = within_limit.get();
     __shared__ float4 memory[counted_terms<counted_value_reach>::size / 4];
     const counted_terms<counted_value_reach> terms(memory, weight);
     __syncthreads();
@@ -281,13 +275,13 @@ __global__ void __launch_bounds__(counted_value_threads, counted_value_blocks)
 #pragma unroll
         for (int i = 0; i < counted_rows; ++i) {
             own[i] = static_cast<float>(mine_on[row_step(i, inner)]);
-            band.best[i] = no_site<float>();
+            band.best[i] = limit;
         }
     } else {
 #pragma unroll
         for (int i = 0; i < counted_rows; ++i) {
             own[i] = value(top + i);
-            band.best[i] = top + i < rows ? no_site<float>() : 0;
+            band.best[i] = top + i < rows ? limit : 0;
         }
     }
     band.offer_own(own, weight);
@@ -295,7 +289,9 @@ __global__ void __launch_bounds__(counted_value_threads, counted_value_blocks)
         terms, top, rows - top - counted_rows, [&](int apart) { return value(top - apart); },
         [&](int apart) { return value(top + counted_rows - 1 + apart); });
     if (!found) return hard.add(group);
-    if (column < g.columns) to.put_rows(band.best, rows - top, first + top * g.inner, inner);
+    if (column >= g.columns) return;
+    if (band.bound < limit) to.put_rows(band.best, rows - top, first + top * g.inner, inner);
+    else to.put_limited(band.best, limit, rows - top, first + top * g.inner, inner);
 }
 
 }  // namespace

@@ -18,58 +18,71 @@ struct mending {
     float* to = nullptr;
     doubtful_roots doubtful;
 
-    /// By a warp.
-    __device__ void mend(std::int64_t cell) const {
+    /// By a block, a warp a plane to either side and every eighth from there; `shared` is of a double a warp.
+    __device__ void mend(std::int64_t cell, double* shared) const {
         const std::int64_t length = lines.lines.length, rows = lines.lines.rows, line = cell / length;
         const std::int64_t x = cell - line * length, plane = line / rows, y = line - plane * rows, z = plane % depth;
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
         double best = no_site<double>();
-        for (std::int64_t away = 0; away < depth; ++away) {
+        for (std::int64_t first = 0; first < depth; first += mending_warps) {
+            if (real_term(through, static_cast<std::uint32_t>(first)) > best) break;
+            const std::int64_t away = first + warp;
             const double outside = real_term(through, static_cast<std::uint32_t>(away));
-            if (outside > best) break;
             for (int side = away == 0 ? 1 : 0; side < 2; ++side) {
                 const std::int64_t there = side == 0 ? z - away : z + away;
                 if (there < 0 || there >= depth) continue;
                 const std::int64_t number = (plane - z + there) * lines.lines.columns + x / cuda::warp;
                 best = least(lines.lines.words + number * rows, y, static_cast<int>(x % cuda::warp), outside, best);
             }
+            if (threadIdx.x % cuda::warp == 0) shared[warp] = best;
+            __syncthreads();
+            for (int i = 0; i < mending_warps; ++i) best = min(best, shared[i]);
+            __syncthreads();
         }
-        if (threadIdx.x % cuda::warp == 0) to[cell] = static_cast<float>(__dsqrt_rn(best));
+        if (threadIdx.x == 0) to[cell] = static_cast<float>(__dsqrt_rn(best));
     }
 
 private:
-    /// Of a plane's rows, a lane every 32nd.
+    /// Of a plane's rows.
     [[nodiscard]] __device__ double least(const line_word* words, std::int64_t y, int bit, double outside,
                                           double best) const {
-        const std::int64_t rows = lines.lines.rows;
-        for (std::int64_t first = 0; first < rows; first += cuda::warp) {
-            const std::int64_t row = first + threadIdx.x % cuda::warp;
-            if (row >= rows) continue;
-            const line_word word = words[row];
-            if (!word.any()) continue;
-            const double own = real_term(across, static_cast<std::uint32_t>(word.distance(bit)));
-            best = min(best, own + real_term(along, static_cast<std::uint32_t>(abs(row - y))) + outside);
+        const rows_outward outward{y, lines.lines.rows};
+        for (int nth = 0; outward.any(nth); ++nth) {
+            if (real_term(along, static_cast<std::uint32_t>(outward.nearest(nth))) + outside > best) break;
+            const std::int64_t row = outward.at(nth);
+            const line_word word = outward.has(row) ? words[row] : word_without_sites();
+            if (word.any()) {
+                const double own = real_term(across, static_cast<std::uint32_t>(word.distance(bit)));
+                best = min(best, own + real_term(along, static_cast<std::uint32_t>(abs(row - y))) + outside);
+            }
+            for (int o = cuda::warp / 2; o > 0; o /= 2) best = min(best, __shfl_xor_sync(cuda::every_lane, best, o));
         }
-        for (int o = cuda::warp / 2; o > 0; o /= 2) best = min(best, __shfl_xor_sync(cuda::every_lane, best, o));
         return best;
     }
 };
 
-/// A warp 32 entries of the list after another; of all cells, where the list was too short.
+/// A block 256 entries of the list after another; of all cells, where the list was too short.
 __global__ void __launch_bounds__(mending_threads) mend_roots(const mending what) {
     cuda::wait_for_kernel_before();
-    const int count = *what.doubtful.count, lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    __shared__ double shared[mending_warps];
+    __shared__ std::int64_t cells[mending_threads];
+    __shared__ int found;
+    const int count = *what.doubtful.count;
     const bool listed = count <= what.doubtful.capacity;
-    const std::int64_t all = listed ? count : what.cells, step = std::int64_t{gridDim.x} * mending_threads;
-    for (std::int64_t first = std::int64_t{blockIdx.x} * mending_threads + (threadIdx.x - lane); first < all;
-         first += step) {
-        const std::int64_t mine = first + lane;
-        std::int64_t cell = -1;
-        if (mine < all) {
-            cell = listed ? what.doubtful.list[mine] : mine;
-            if (!isnan(what.to[cell])) cell = -1;
+    const std::int64_t all = listed ? count : what.cells;
+    // As few cells a block as there are blocks for.
+    const std::int64_t each = listed ? 1 : mending_threads;
+    for (std::int64_t first = blockIdx.x * each; first < all; first += gridDim.x * each) {
+        if (threadIdx.x == 0) found = 0;
+        __syncthreads();
+        const std::int64_t mine = first + threadIdx.x;
+        if (threadIdx.x < each && mine < all) {
+            const std::int64_t cell = listed ? what.doubtful.list[mine] : mine;
+            if (isnan(what.to[cell])) cells[atomicAdd(&found, 1)] = cell;
         }
-        for (unsigned left = __ballot_sync(cuda::every_lane, cell >= 0); left != 0; left &= left - 1)
-            what.mend(__shfl_sync(cuda::every_lane, cell, __ffs(static_cast<int>(left)) - 1));
+        __syncthreads();
+        for (int i = 0; i < found; ++i) what.mend(cells[i], shared);
+        __syncthreads();
     }
 }
 

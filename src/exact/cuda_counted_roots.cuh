@@ -50,6 +50,17 @@ struct counted_roots {
     __device__ void put(const metric<double>&, std::int64_t cell, double number, std::int64_t) const {
         put(cell, number);
     }
+    /// A lane's rows, `count` of them, some of which reach the limit.
+    template <int Rows>
+    __device__ void put_limited(const float (&numbers)[Rows], float limit, int count, std::int64_t cell,
+                                std::uint32_t inner) const {
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) {
+            if (i >= count) continue;
+            if (numbers[i] < limit) put_alone(*this, cell + row_step(i, inner), numbers[i]);
+            else put_doubtful(*this, cell + row_step(i, inner));
+        }
+    }
     /// Of a number below counted_end: the root is made of two floats. What is added to the first guess is known to 2^-20 of it,
     /// where it is large enough to matter; taken 2^-18 smaller and larger it leads to the same root, or `open` is not 0.
     __device__ float root_of(float number, std::uint32_t& open) const {
@@ -85,6 +96,10 @@ private:
     __device__ __noinline__ static void put_alone(const counted_roots& of, std::int64_t cell, float number) {
         of.put(cell, number);
     }
+    __device__ __noinline__ static void put_doubtful(const counted_roots& of, std::int64_t cell) {
+        of.to[cell] = __int_as_float(0x7fffffff);
+        of.doubtful.add(cell);
+    }
 };
 
 /// And the pass before.
@@ -100,8 +115,13 @@ struct counted_state {
         std::uint32_t* const first = to + cell;
 #pragma unroll
         for (int i = 0; i < Rows; ++i)
-            if (i < count) first[row_step(i, inner)] = __float_as_uint(numbers[i] + counted_end) & 0x7fffff;
+            if (i < count) first[row_step(i, inner)] = whole(numbers[i]);
     }
+    /// Of a number below counted_end.
+    __device__ void put_whole(std::int64_t cell, float number) const { to[cell] = whole(number); }
+
+private:
+    __device__ static std::uint32_t whole(float number) { return __float_as_uint(number + counted_end) & 0x7fffff; }
 };
 
 }  // namespace

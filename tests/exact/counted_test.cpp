@@ -65,9 +65,43 @@ TEST(Counted, SitesFartherThanBandsLook) {
                 check(shape, each, one_site(shape, where), {.distance = dtype::float32});
 }
 
+/// Volumes large enough for a limit, with lines of as many rows as tiles have in each of their forms, and more.
+const std::vector<shape_t>& limited_shapes() {
+    static const std::vector<shape_t> list = {{90, 97, 121}, {70, 150, 101}, {12, 400, 231}, {16, 523, 129}};
+    return list;
+}
+
+TEST(Counted, VolumesWithinALimit) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    std::uint64_t k = 0;
+    for (const shape_t& shape : limited_shapes())
+        for (const double density : {0.9, 0.1, 0.01, 0.0005}) {
+            const codes_t codes = random_labels<std::uint32_t>(shape, 1, density, ++k);
+            check(shape, spacings()[k % 5], codes, {.distance = dtype::float32}, k % 7 == 0 ? 1 : 0);
+        }
+}
+
+/// Sites near nearly all cells, but none in balls in which no cell, or few cells, are sampled: the limit is too small there.
+TEST(Counted, HolesBeyondTheLimit) {
+    if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    for (const shape_t& shape : {limited_shapes()[1], limited_shapes()[3]})
+        for (const std::int64_t radius : {5, 8, 12}) {
+            codes_t codes = random_labels<std::uint32_t>(shape, 1, 0.3, static_cast<std::uint64_t>(radius));
+            for (std::int64_t z = -radius; z <= radius; ++z)
+                for (std::int64_t y = -radius; y <= radius; ++y)
+                    for (std::int64_t x = -radius; x <= radius; ++x) {
+                        const std::int64_t plane = shape[0] / 2 + z;
+                        if (z * z + y * y + x * x > radius * radius || plane < 0 || plane >= shape[0]) continue;
+                        const std::int64_t row = plane * shape[1] + shape[1] / 3 + y;
+                        codes[static_cast<std::size_t>(row * shape[2] + shape[2] / 2 + x)] = 1;
+                    }
+            check(shape, spacings()[0], codes, {.distance = dtype::float32});
+        }
+}
+
 TEST(Counted, NoSite) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    for (const shape_t& shape : {shape_t{140, 40}, shape_t{7, 70, 33}})
+    for (const shape_t& shape : {shape_t{140, 40}, shape_t{7, 70, 33}, limited_shapes()[0]})
         check(shape, spacings()[0], codes_t(static_cast<std::size_t>(cells_of(shape)), 1),
               {.distance = dtype::float32});
 }
