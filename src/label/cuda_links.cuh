@@ -4,6 +4,7 @@
 
 #include "label/core.hpp"
 #include "label/cuda_bundle.cuh"
+#include "label/cuda_link_store.cuh"
 #include "label/statistics.hpp"
 
 namespace nearfield::labelling {
@@ -62,13 +63,6 @@ struct touch_list {
         return {(four & 4) != 0 ? -1 : 0, (four & 3) - 1, 1, 1, (four & 8) != 0};
     }
 };
-
-/// Where a neighbour `by` cells on lies along an axis; negative where there is none.
-__device__ inline int neighbour(const lattice<std::uint32_t>& g, int axis, int at, int by) {
-    const int n = g.size[axis], to = at + by;
-    if (to >= 0 && to < n) return to;
-    return g.wraps[axis] ? to + (to < 0 ? n : -n) : -1;
-}
 
 /// A value, or up to four channels of a colour, in registers. Channels that a colour does not have are 0.
 template <class T, int Channels>

@@ -1,7 +1,8 @@
-// The same of bytes that lie one behind the other: 32 of them become planes, a word for each bit, which are compared 32 at a time.
+// Links of bytes that lie one behind the other: 32 of them become planes, a word for each bit, which are compared 32 at a time.
+// Straight links of all words come first; of slanted ones those that they leave open (cuda_link_rules.cuh).
 #pragma once
 
-#include "label/cuda_links.cuh"
+#include "label/cuda_link_rules.cuh"
 
 namespace nearfield::labelling {
 
@@ -45,8 +46,10 @@ __device__ inline byte_planes take_apart(const uint4& first, const uint4& second
 struct unequal_words {
     word any = 0;
     __device__ void step(word a, word b, word, word) { any |= a ^ b; }
-    __device__ void finish(word, word) {}
+    __device__ void finish(word) {}
     [[nodiscard]] __device__ word differ() const { return any; }
+    static constexpr bool transitive = true;
+    [[nodiscard]] __device__ static bool alike(std::uint32_t a, std::uint32_t b, std::uint32_t) { return a == b; }
 };
 /// |a - b| > t: a - b + t lies beyond 0 to 2 t. `t` and `twice` are the same bit of t and of 2 t, in all places.
 struct distant_words {
@@ -59,8 +62,12 @@ struct distant_words {
         above = (e & ~twice) | (above & ~(e ^ twice));
     }
     /// Of two bits more, for the carries; `twice` is the first one of 2 t.
-    __device__ void finish(word twice, word) { step(0, 0, 0, twice), step(0, 0, 0, 0); }
+    __device__ void finish(word twice) { step(0, 0, 0, twice), step(0, 0, 0, 0); }
     [[nodiscard]] __device__ word differ() const { return above; }
+    static constexpr bool transitive = false;
+    [[nodiscard]] __device__ static bool alike(std::uint32_t a, std::uint32_t b, std::uint32_t t) {
+        return a - b + t <= 2 * t;
+    }
 };
 
 /// Bytes in C order that can be read 16 at a time, as natural numbers by `flip`.
@@ -71,13 +78,6 @@ struct byte_source {
     std::uint32_t tolerance;
 
     [[nodiscard]] __device__ std::uint32_t byte(std::int64_t at) const { return data[at] ^ flip; }
-    /// 32 bytes, or 16 and 16 of no account.
-    [[nodiscard]] __device__ byte_planes planes(std::int64_t at, bool half) const {
-        const auto* const from = reinterpret_cast<const uint4*>(data + at);
-        byte_planes p = take_apart(__ldg(from), half ? uint4{0, 0, 0, 0} : __ldg(from + 1));
-        if (flip != 0) p.of[7] = ~p.of[7];
-        return p;
-    }
     [[nodiscard]] __device__ word foreground(const byte_planes& p) const {
         word differs = 0;
 #pragma unroll
@@ -87,107 +87,239 @@ struct byte_source {
     [[nodiscard]] __device__ bool foreground(std::uint32_t byte) const { return !has_background || byte != background; }
 };
 
-/// 32 cells of a row and those beside them.
-struct byte_row {
-    byte_planes planes;
-    word set;                  ///< foreground cells
-    std::uint32_t west, east;  ///< the bytes beside
-    bool west_set, east_set;   ///< they exist and are foreground
+/// What lies beside a word: the bytes before and after it, its own first and last, a byte each; and whether those before and after
+/// are foreground, and hang together with it.
+struct byte_sides {
+    std::uint32_t bytes, marks;
+    static constexpr std::uint32_t west_set = 1, east_set = 2, next = 4;
+    [[nodiscard]] __device__ std::uint32_t west() const { return bytes & 255; }
+    [[nodiscard]] __device__ std::uint32_t east() const { return bytes >> 8 & 255; }
+    [[nodiscard]] __device__ std::uint32_t first() const { return bytes >> 16 & 255; }
+    [[nodiscard]] __device__ std::uint32_t last() const { return bytes >> 24; }
 };
 
-/// Which cells of `mine` hang together with those of `there`, by what is foreground and by the values.
-template <class Relation>
-__device__ three_links compare_bytes(const byte_source& from, const byte_planes& mine, const byte_row& there, int last,
-                                     bool slanted) {
-    Relation same, west, east;
+/// A row's word as a thread has it.
+struct byte_row {
+    byte_planes planes{};
+    word set = 0, on = 0, same = 0;
+    byte_sides sides{};
+
+    template <class Relation>
+    [[nodiscard]] __device__ row_links links(int last) const {
+        const word next = on >> 1 | (sides.marks >> 2 & 1U) << last;
+        return {set,
+                set << 1 | (sides.marks & byte_sides::west_set),
+                set >> 1 | (sides.marks >> 1 & 1U) << last,
+                on,
+                next,
+                Relation::transitive ? on : same,
+                Relation::transitive ? next : same >> 1};
+    }
+};
+
+/// Cells of `a` that are like those of `b` `By` cells on, whether or not they are foreground.
+template <class Relation, int By>
+__device__ word alike_cells(const byte_source& from, const byte_planes& a, const byte_sides& of_a, const byte_planes& b,
+                            const byte_sides& of_b, int last) {
+    Relation r;
 #pragma unroll
     for (int p = 0; p < byte_planes::count; ++p) {
         const word t = word{0} - (from.tolerance >> p & 1U), twice = word{0} - (2 * from.tolerance >> p & 1U);
-        const word a = mine.of[p], b = there.planes.of[p];
-        same.step(a, b, t, twice);
-        if (!slanted) continue;
-        west.step(a, b << 1 | (there.west >> p & 1U), t, twice);
-        east.step(a, b >> 1 | (there.east >> p & 1U) << last, t, twice);
+        r.step(a.of[p], By < 0 ? b.of[p] << 1 : By > 0 ? b.of[p] >> 1 : b.of[p], t, twice);
     }
-    const word twice = word{0} - (2 * from.tolerance >> byte_planes::count & 1U);
-    same.finish(twice, 0), west.finish(twice, 0), east.finish(twice, 0);
-    const word west_set = there.set << 1 | (there.west_set ? 1U : 0U),
-               east_set = there.set >> 1 | (there.east_set ? 1U : 0U) << last;
-    return {~same.differ() & there.set, slanted ? ~west.differ() & west_set : 0,
-            slanted ? ~east.differ() & east_set : 0};
+    r.finish(word{0} - (2 * from.tolerance >> byte_planes::count & 1U));
+    const word alike = ~r.differ();
+    if (By < 0) return (alike & ~1U) | (Relation::alike(of_a.first(), of_b.west(), from.tolerance) ? 1U : 0U);
+    if (By > 0)
+        return (alike & ~(1U << last)) | (Relation::alike(of_a.last(), of_b.east(), from.tolerance) ? 1U << last : 0U);
+    return alike;
 }
 
-/// How a thread reads the rows of its column of words.
-struct byte_reader {
-    const lattice<std::uint32_t>& g;
-    const byte_source& from;
-    int image, first, last, west, east;
+/// How blocks are laid over an image: strips of words, a row to a thread, that go from plane to plane.
+struct byte_strips {
+    static constexpr int own = 256, threads = own + cuda::warp, planes = 16;
+    int words;  ///< of a strip, as a logarithm, at most 5; a block has as many threads for the row above
+    int across, down, deep;
 
-    __device__ byte_reader(const lattice<std::uint32_t>& g_, const byte_source& from_, int image_, int w)
-        : g(g_), from(from_), image(image_), first(w * word_cells), last(min(word_cells, g.size[2] - first) - 1) {
-        west = neighbour(g, 2, first, -1), east = neighbour(g, 2, first + last, 1);
+    static byte_strips make(const narrow_lattice& g) {
+        byte_strips s{0, 0, 0, 0};
+        while (s.words < 4 && 1 << s.words < g.words) ++s.words;
+        const auto in = [](int n, int of) { return (n + of - 1) / of; };
+        s.across = in(g.words, 1 << s.words), s.down = in(g.size[1], own >> s.words), s.deep = in(g.size[0], planes);
+        return s;
     }
-    /// Row (z, y); there is none where one is negative.
-    [[nodiscard]] __device__ byte_row look(int z, int y) const {
-        byte_row r{};
-        if (z < 0 || y < 0) return r;
-        const std::int64_t row = ((std::int64_t{image} * g.size[0] + z) * g.size[1] + y) * g.size[2];
-        r.planes = from.planes(row + first, last < word_cells / 2);
-        if (west >= 0) r.west = from.byte(row + west), r.west_set = from.foreground(r.west);
-        if (east >= 0) r.east = from.byte(row + east), r.east_set = from.foreground(r.east);
-        r.set = from.foreground(r.planes) & up_to(last);
-        return r;
+    [[nodiscard]] std::int64_t blocks(const narrow_lattice& g) const {
+        return std::int64_t{g.images} * across * down * deep;
     }
 };
 
-/// The same as find_links(). A thread owns words below each other; a warp's records go out together.
+/// On a multiprocessor: with four 56 registers do not hold a thread's words (H200, 512^3, equal values, g = 8, 2026-11-22: 0.758
+/// instead of 0.734 ms for a call).
+constexpr int link_blocks = 3;
+
+/// Rows of a plane: of this one and of the one in front.
+struct byte_stage {
+    uint4 low[byte_strips::threads], high[byte_strips::threads];
+    word set[byte_strips::threads], on[byte_strips::threads], front[byte_strips::threads];
+    word same[byte_strips::threads], same_front[byte_strips::threads];
+    byte_sides sides[byte_strips::threads];
+
+    __device__ void put(int at, const byte_row& r) {
+        low[at] = {r.planes.of[0], r.planes.of[1], r.planes.of[2], r.planes.of[3]};
+        high[at] = {r.planes.of[4], r.planes.of[5], r.planes.of[6], r.planes.of[7]};
+        set[at] = r.set, on[at] = r.on, same[at] = r.same, sides[at] = r.sides;
+    }
+    [[nodiscard]] __device__ byte_planes planes(int at) const {
+        const uint4 a = low[at], b = high[at];
+        return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+    }
+    [[nodiscard]] __device__ byte_row row(int at) const { return {planes(at), set[at], on[at], same[at], sides[at]}; }
+};
+
+/// A word's bytes as they come.
+struct loaded_bytes {
+    uint4 low{}, high{};
+    std::uint32_t west = 0, east = 0;
+    bool there = false;
+};
+
+/// How a thread reads its word of every plane.
+struct byte_reader {
+    const narrow_lattice& g;
+    const byte_source& from;
+    int image, y, first, last, west, east;  ///< y, first: negative where there is no such row or word
+
+    [[nodiscard]] __device__ loaded_bytes load(int z) const {
+        loaded_bytes b;
+        if (z < 0 || y < 0 || first < 0) return b;
+        const std::int64_t row = ((std::int64_t{image} * g.size[0] + z) * g.size[1] + y) * g.size[2];
+        const auto* const at = reinterpret_cast<const uint4*>(from.data + row + first);
+        b.there = true, b.low = __ldg(at);
+        if (last >= word_cells / 2) b.high = __ldg(at + 1);
+        if (west >= 0) b.west = from.byte(row + west);
+        if (east >= 0) b.east = from.byte(row + east);
+        return b;
+    }
+    template <class Relation>
+    [[nodiscard]] __device__ byte_row look(const loaded_bytes& b) const {
+        byte_row r;
+        r.planes = take_apart(b.low, b.high);
+        if (from.flip != 0) r.planes.of[7] = ~r.planes.of[7];
+        if (!b.there) return r;
+        r.set = from.foreground(r.planes) & up_to(last);
+        const std::uint32_t low = (b.low.x & 255) ^ from.flip,
+                            high = ((last < word_cells / 2 ? b.low.w : b.high.w) >> 24) ^ from.flip;
+        r.sides.bytes = b.west | b.east << 8 | low << 16 | high << 24;
+        const bool west_set = west >= 0 && from.foreground(b.west), east_set = east >= 0 && from.foreground(b.east);
+        const bool next = east_set && (r.set >> last & 1) != 0 && Relation::alike(high, b.east, from.tolerance);
+        r.sides.marks = (west_set ? byte_sides::west_set : 0) | (east_set ? byte_sides::east_set : 0) |
+                        (next ? byte_sides::next : 0);
+        const word both = r.set & (r.set << 1 | (west_set ? 1U : 0U));
+        r.on = alike_cells<Relation, -1>(from, r.planes, r.sides, r.planes, r.sides, last) & both;
+        if constexpr (!Relation::transitive)
+            r.same = alike_cells<unequal_words, -1>(from, r.planes, r.sides, r.planes, r.sides, last) & both;
+        return r;
+    }
+    /// Links straight from row to row, and of the cells beside the word, in place of its first and its last.
+    template <class Relation>
+    [[nodiscard]] __device__ word straight(const byte_row& a, const byte_row& b) const {
+        return alike_cells<Relation, 0>(from, a.planes, a.sides, b.planes, b.sides, last) & a.set & b.set;
+    }
+    /// Those of equal values among them, where `links` are not that already.
+    template <class Relation>
+    [[nodiscard]] __device__ word same(const byte_row& a, const byte_row& b, word links) const {
+        return Relation::transitive ? links : straight<unequal_words>(a, b);
+    }
+    template <class Relation>
+    [[nodiscard]] __device__ word sides(const byte_sides& a, const byte_sides& b) const {
+        const std::uint32_t both = a.marks & b.marks;
+        return ((both & byte_sides::west_set) != 0 && Relation::alike(a.west(), b.west(), from.tolerance) ? 1U : 0U) |
+               ((both & byte_sides::east_set) != 0 && Relation::alike(a.east(), b.east(), from.tolerance) ? 1U << last
+                                                                                                          : 0U);
+    }
+};
+
+/// Writes what is kept of links. A thread owns a word of every plane; what the row above is it has from its neighbour. The last warp
+/// looks at the rows above the first.
 template <bool Deep, class Relation>
-__global__ void __launch_bounds__(link_threads)
-    find_byte_links(lattice<std::uint32_t> g, byte_source from, touch_list touching, int size, word* records) {
-    constexpr int most = 14, warps = link_threads / cuda::warp;
-    __shared__ word staged[warps][cuda::warp * most];
+__global__ void __launch_bounds__(byte_strips::threads, link_blocks)
+    find_byte_links(narrow_lattice g, byte_source from, byte_strips strips, int kinds, tile_order order,
+                    link_store out) {
+    __shared__ byte_stage stages[Deep ? 2 : 1];
     cuda::wait_for_kernel_before();
-    const auto strip = static_cast<int>(std::int64_t{blockIdx.x} * link_threads + threadIdx.x);
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    word* const stage = staged[threadIdx.x / cuda::warp];
-    const int down = (g.size[1] + link_rows - 1) / link_rows, column = strip / g.words, plane = column / down;
-    const int w = strip - column * g.words, image = plane / g.size[0], z = plane - image * g.size[0];
-    const bool held = image < g.images;
-    const int begin = (column - plane * down) * link_rows, end = held ? min(begin + link_rows, g.size[1]) : begin;
-    const int in_front = Deep && held ? neighbour(g, 0, z, -1) : -1;
-    const int lead = Deep && touching.count > 2 ? 1 : 0;  // the row below in front is looked at as well
-    const byte_reader read(g, from, image, w);
-    byte_row above = read.look(held ? z : -1, neighbour(g, 1, begin, -1)), front_above{}, front{}, front_below{};
-    if (Deep && lead != 0)
-        front = read.look(in_front, neighbour(g, 1, begin, -1)), front_below = read.look(in_front, begin);
-    for (int y = begin; y < begin + link_rows; ++y) {
-        const byte_row mine = read.look(y < end ? z : -1, y);
+    const int t = static_cast<int>(threadIdx.x), wide = 1 << strips.words;
+    const bool own = t < byte_strips::own;
+    int block = static_cast<int>(blockIdx.x);
+    const int across = block % strips.across, down = (block /= strips.across) % strips.down;
+    const int deep = (block /= strips.down) % strips.deep, image = block / strips.deep;
+    const int column = own ? t & (wide - 1) : t - byte_strips::own, top = down * (byte_strips::own >> strips.words);
+    const int w = (across << strips.words) + column, y = own ? top + (t >> strips.words) : neighbour(g, 1, top, -1);
+    const int above_at = t < wide ? byte_strips::own + t : own ? t - wide : t;
+    const bool held = column < wide && w < g.words && y >= 0 && y < g.size[1];
+    byte_reader read{g, from, image, held ? y : -1, w * word_cells, 31, -1, -1};
+    if (held) {
+        read.last = min(word_cells, g.size[2] - read.first) - 1;
+        read.west = neighbour(g, 2, read.first, -1), read.east = neighbour(g, 2, read.first + read.last, 1);
+    }
+    const int begin = deep * byte_strips::planes, end = Deep ? min(begin + byte_strips::planes, g.size[0]) : 1;
+    row_links front_above;
+    word front_up = 0, same_front_up = 0;
+    int turn = 0;
+    if (Deep) stages[1].put(t, {});
+    loaded_bytes next = read.load(Deep ? neighbour(g, 0, begin, -1) : 0);
+    for (int z = Deep ? begin - 1 : 0; z < end; ++z, turn ^= 1) {
+        const byte_row mine = read.look<Relation>(next);
+        byte_stage &here = stages[Deep ? turn : 0], &before = stages[Deep ? turn ^ 1 : 0];
+        here.put(t, mine);
+        link_facts f;
+        byte_sides front_sides{};
         if constexpr (Deep) {
-            const byte_row newest = read.look(y < end ? in_front : -1, y < end ? neighbour(g, 1, y, lead) : -1);
-            if (lead != 0) front_above = front, front = front_below, front_below = newest;
-            else front = newest;
+            if (z + 1 < end) next = read.load(z + 1);
+            const byte_row front = before.row(t);
+            f.front = front.links<Relation>(read.last), front_sides = front.sides;
+            f.to_front = read.straight<Relation>(mine, front),
+            f.same_front = read.same<Relation>(mine, front, f.to_front);
+            here.front[t] = f.to_front;
+            if (!Relation::transitive) here.same_front[t] = f.same_front;
         }
-        word* record = stage + lane * size;
-        const auto put = [&](const byte_row& there, bool slanted) {
-            const three_links l = compare_bytes<Relation>(from, mine.planes, there, read.last, slanted);
-            *record++ = l.same & mine.set;
-            if (slanted) *record++ = l.west & mine.set, *record++ = l.east & mine.set;
-        };
-        *record++ = mine.set;
-        *record++ = compare_bytes<Relation>(from, mine.planes, mine, read.last, true).west & mine.set;
-        put(above, touching.get(0).slanted);
+        __syncthreads();
+        const byte_row above = here.row(above_at);
+        f.last = read.last, f.here = mine.links<Relation>(f.last), f.above = above.links<Relation>(f.last);
+        f.up = read.straight<Relation>(mine, above), f.same_up = read.same<Relation>(mine, above, f.up);
         if constexpr (Deep) {
-            put(front, touching.get(1).slanted);
-            if (lead != 0) put(front_above, touching.get(2).slanted), put(front_below, touching.get(3).slanted);
+            f.front_above = front_above, f.front_up = front_up, f.same_front_up = same_front_up;
+            f.above_to_front = here.front[above_at];
+            f.same_above_front = Relation::transitive ? f.above_to_front : here.same_front[above_at];
         }
-        const int mine_at = y < end ? (plane * g.size[1] + y) * g.words + w : -1;
-        __syncwarp();
-        for (int i = lane; i < cuda::warp * size; i += cuda::warp) {
-            const int of = i / size, at = __shfl_sync(cuda::every_lane, mine_at, of);
-            if (at >= 0) records[std::int64_t{at} * size + (i - of * size)] = stage[i];
+        if (!Deep || z >= begin) {
+            f.sides_up = read.sides<Relation>(mine.sides, above.sides);
+            if (Deep) f.sides_front = read.sides<Relation>(mine.sides, front_sides);
+            const std::uint32_t at = held && own ? order.at(image, z, y, w) : 0;
+            unsigned flags = 0;
+            const word_place place{tile_order::in_tile(y, order.rows) == 0, tile_order::in_tile(z, order.planes) == 0,
+                                   tile_order::in_tile(w, order.words) == 0, y == 0};
+            const kept_record record = kept_links(f, place, flags);
+            if (held && own) out.records[at] = record;
+            find_slanted<Deep>(f, kinds, [&](auto number, word candidates) {
+                if (!own) candidates = 0;
+                if (!__any_sync(cuda::every_lane, candidates != 0)) return word{0};
+                constexpr link_kind kind = kind_of(decltype(number)::value);
+                __syncwarp();  // so that rows are read again from where they are staged, and take no registers until here
+                const auto row_of = [&](link_row r) {
+                    return r == link_row::here    ? here.row(t)
+                           : r == link_row::above ? here.row(above_at)
+                                                  : before.row(r == link_row::front ? t : above_at);
+                };
+                const byte_row a = row_of(kind.from), b = row_of(kind.to);
+                const word links =
+                    candidates & alike_cells<Relation, kind.by>(from, a.planes, a.sides, b.planes, b.sides, f.last);
+                if (links != 0) flags |= 1U << decltype(number)::value, *out.of(decltype(number)::value, at) = links;
+                return links;
+            });
+            if (held && own) out.flags[at] = static_cast<std::uint16_t>(flags);
         }
-        __syncwarp();
-        above = mine;
+        front_above = f.above, front_up = f.up, same_front_up = f.same_up;
+        if (Deep) __syncthreads();  // the next plane comes where the one in front is
     }
 }
 

@@ -68,30 +68,22 @@ struct link_list {
     std::uint32_t count;
 };
 
-/// Unites the parts of linked nodes, most of them by way of a block's list.
+/// Unites the parts of linked nodes.
 template <class Tiling>
-struct part_joiner {
+struct part_uniter {
     const tile_store& from;
     pair_memory& memory;
-    link_list& list;
 
-    __device__ void clear() const {
-        if (threadIdx.x == 0) list.count = 0;
-        for (int i = static_cast<int>(threadIdx.x); i < pair_memory::size; i += border_items<Tiling>::threads)
-            memory.seen[i] = 0;
+    __device__ void clear(int threads) const {
+        for (int i = static_cast<int>(threadIdx.x); i < pair_memory::size; i += threads) memory.seen[i] = 0;
     }
     [[nodiscard]] __device__ std::uint32_t node(int tile, int thread, word starts, int bit) const {
         return static_cast<std::uint32_t>(tile * Tiling::threads + thread) << link_list::rank_bits |
                static_cast<std::uint32_t>(rank_of(starts, bit));
     }
-    __device__ void pair(uint2 link) const {
-        const std::uint32_t at = atomicAdd(&list.count, 1U);
-        if (at < link_list::room) list.links[at] = link;
-        else unite(link);
-    }
-    __device__ void unite_listed() const {
-        for (std::uint32_t i = threadIdx.x; i < min(list.count, link_list::room); i += border_items<Tiling>::threads)
-            unite(list.links[i]);
+    __device__ void unite(uint2 link) const {
+        const std::uint32_t a = part_of_node(link.x), b = part_of_node(link.y);
+        if (!memory.remembers(a, b)) part_forest{from.parts}.unite(a, b);
     }
 
 private:
@@ -99,9 +91,25 @@ private:
         const std::uint32_t bundle = node >> link_list::rank_bits, begin = bundle / Tiling::threads * Tiling::nodes;
         return begin + from.node_part[begin + from.before[bundle] + node % (1U << link_list::rank_bits)];
     }
-    __device__ void unite(uint2 link) const {
-        const std::uint32_t a = part_of_node(link.x), b = part_of_node(link.y);
-        if (!memory.remembers(a, b)) part_forest{from.parts}.unite(a, b);
+};
+
+/// The same, most of them by way of a block's list.
+template <class Tiling>
+struct part_joiner : part_uniter<Tiling> {
+    link_list& list;
+
+    __device__ void clear() const {
+        if (threadIdx.x == 0) list.count = 0;
+        part_uniter<Tiling>::clear(border_items<Tiling>::threads);
+    }
+    __device__ void pair(uint2 link) const {
+        const std::uint32_t at = atomicAdd(&list.count, 1U);
+        if (at < link_list::room) list.links[at] = link;
+        else this->unite(link);
+    }
+    __device__ void unite_listed() const {
+        for (std::uint32_t i = threadIdx.x; i < min(list.count, link_list::room); i += border_items<Tiling>::threads)
+            this->unite(list.links[i]);
     }
 };
 
@@ -240,7 +248,7 @@ __global__ void __launch_bounds__(border_items<Tiling>::threads, Tiling::deep > 
     __shared__ pair_memory memory;
     __shared__ link_list list;
     cuda::wait_for_kernel_before();
-    const part_joiner<Tiling> parts{from, memory, list};
+    const part_joiner<Tiling> parts{{from, memory}, list};
     parts.clear();
     __syncthreads();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));

@@ -120,6 +120,29 @@ __device__ void take_links(const tile_workshop<Tiling>& s, const tile_bundle<Til
     }
 }
 
+/// Unites what is linked, `mine` links of this thread. Words have links in very different numbers: as a list every thread gets as
+/// many. What the list has no room for takes its turn after: each(take) calls take(node, node) for all links of the thread, in the
+/// same order every time. Threads meet.
+template <class Tiling, class Each>
+__device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine, const Each& each) {
+    const node_forest trees{s.entry};
+    std::uint32_t all = 0;
+    constexpr std::uint32_t room = tile_workshop<Tiling>::room;
+    const std::uint32_t begin = sum_before(mine, s.held, all);
+    for (std::uint32_t first = 0; first < all; first += room) {
+        std::uint32_t at = begin;
+        if (begin < first + room && begin + mine > first)
+            each([&](std::uint32_t one, std::uint32_t other) {
+                if (at - first < room) s.links[at - first] = one << node_forest::half | other;
+                ++at;
+            });
+        __syncthreads();
+        for (std::uint32_t i = threadIdx.x; i < min(all - first, room); i += Tiling::threads)
+            trees.unite(s.links[i] >> node_forest::half, s.links[i] & node_forest::low_half);
+        __syncthreads();
+    }
+}
+
 /// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many. What the list has no
 /// room for takes its turn after. Threads meet.
 template <class Tiling>

@@ -1,5 +1,7 @@
 // Labels images of any cells by tiles: words of links first, then five launches. What other tiles serve goes there.
+#include "label/cuda_links.cuh"
 #include "label/cuda_links_bytes.cuh"
+#include "label/cuda_tile_kept.cuh"
 #include "label/cuda_tile_links.cuh"
 #include "label/cuda_tile_run.cuh"
 
@@ -44,6 +46,27 @@ void run_records(const device_call<narrow_id>& call, const Find& find) {
     });
 }
 
+/// find(kinds of slanted links, order of words, where they go) orders what finds the links.
+template <class Find>
+void run_kept(const device_call<narrow_id>& call, const Find& find) {
+    with_valued_tiling(call, [&]<class Tiling>(Tiling) {
+        tile_run<Tiling>(call).solve([&](auto& run) {
+            constexpr int kinds = kinds_of<Tiling>();
+            const std::int64_t words = std::int64_t{tile_place<Tiling>::all(call.grid)} * Tiling::threads;
+            cuda::workspace memory(call.on);
+            const std::int64_t records = memory.reserve<kept_record>(words);
+            const std::int64_t flags = memory.reserve<std::uint16_t>(words);
+            const std::int64_t slanted = memory.reserve<word>(words * kinds);
+            memory.allocate();
+            const link_store links{memory.get<kept_record>(records), memory.get<std::uint16_t>(flags),
+                                   memory.get<word>(slanted), static_cast<std::uint32_t>(words)};
+            find(kinds, tile_order::make<Tiling>(call.grid), links);
+            run.start(unite_kept_tiles<Tiling>, Tiling::threads, links, run.store(), run.states(), run.state_count());
+            run.start(unite_kept_borders<Tiling>, Tiling::threads, links, run.store());
+        });
+    });
+}
+
 /// Of bytes that can be read 16 at a time.
 template <class T>
 void run_byte_links(const device_call<narrow_id>& call) {
@@ -54,10 +77,11 @@ void run_byte_links(const device_call<narrow_id>& call) {
                            decide.kind == criterion::within && decide.tolerance < any
                                ? static_cast<std::uint32_t>(decide.tolerance)
                                : any};
-    run_records(call, [&](const touch_list& touching, int size, word* records) {
+    run_kept(call, [&](int kinds, const tile_order& order, const link_store& links) {
+        const auto strips = byte_strips::make(call.grid);
         const auto start = [&](auto kernel) {
-            cuda::launch_overlapped(call.on, kernel, in_blocks(strips_of(call.grid), link_threads), link_threads, 0,
-                                    call.grid, from, touching, size, records);
+            cuda::launch_overlapped(call.on, kernel, strips.blocks(call.grid), byte_strips::threads, 0, call.grid, from,
+                                    strips, kinds, order, links);
         };
         const bool deep = call.p.rank > 2;
         if (decide.kind == criterion::equal)

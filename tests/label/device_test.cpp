@@ -156,6 +156,32 @@ void check_periodic(const std::vector<shape_case>& shapes, std::uint64_t k) {
 TEST_F(LabelDevice, PeriodicAxes) { check_periodic(label_shapes(), 60000); }
 TEST_F(LabelDevice, PeriodicAxesOfLargeShapes) { check_periodic(large_label_shapes(), 65000); }
 
+/// Bytes go by links of which those that others say already are left out: shapes whose strips, tiles and chunks of planes end at
+/// different cells, in values that hang together in all ways.
+TEST_F(LabelDevice, LinksOfPlainBytes) {
+    std::uint64_t k = 70000;
+    for (const shape_t& shape : {shape_t{70, 48}, shape_t{33, 560}, shape_t{300, 64}, shape_t{35, 20, 32},
+                                 shape_t{18, 9, 144}, shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}})
+        for (const criterion kind : {criterion::equal, criterion::within})
+            for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
+                for (const std::int64_t grain : {1, 2, 3, 8}) {
+                    if (!chosen(++k)) continue;
+                    label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1 + mix(k) % 2};
+                    o.has_background = k % 3 != 0;
+                    std::vector<border> beyond;
+                    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                        beyond.push_back(k % 2 == 0 || mix(k + axis) % 2 == 0 ? border::open : border::periodic);
+                    o.border = {beyond.data(), beyond.size()};
+                    SCOPED_TRACE(text_of(shape) + " case " + std::to_string(k));
+                    label_call c(plain_for(shape), o);
+                    c.write(over(shape, [&](const shape_t& at) {
+                        return static_cast<std::int64_t>(grain_value(at, grain, kind == criterion::equal ? 3 : 7, k));
+                    }));
+                    expect_right(c, k);
+                    if (testing::Test::HasFatalFailure()) return;
+                }
+}
+
 TEST_F(LabelDevice, Batches) {
     std::uint64_t k = 70000;
     for (const shape_t& shape : {shape_t{3, 40}, shape_t{2, 9, 21}, shape_t{2, 3, 12, 65}, shape_t{0, 5},
