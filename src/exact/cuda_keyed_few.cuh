@@ -4,6 +4,7 @@
 // have too many, the lists are declared incomplete and the passes go on as ever.
 #pragma once
 
+#include "exact/cuda_keyed_near.cuh"
 #include "exact/cuda_keyed_points.cuh"
 #include "exact/cuda_points.cuh"
 
@@ -95,12 +96,14 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
     for (int i = 0; i <= cells.z1 - cells.z; ++i) put(i, words[i]);
 }
 
-/// A block one brick after another, when sites are few.
+/// A block one brick after another, when sites are few; when they are not, the look at places for near ones.
 template <ending End>
 __global__ void __launch_bounds__(brick_threads, 2)
-    search_few_sites(const point_lists lists, const metric<std::int32_t> m, std::int64_t images, const site_sink to) {
+    search_few_sites(const point_lists lists, const packed_lines near, std::int32_t* open, const metric<std::int32_t> m,
+                     std::int64_t images, const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ few_memory memory;
+    if (open != nullptr && threadIdx.x < cuda::warp) look_at_sites(near, open);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const auto depth = static_cast<int>(m.size[m.rank - 3]), height = static_cast<int>(m.size[m.rank - 2]),
                length = static_cast<int>(m.size[m.rank - 1]);

@@ -8,6 +8,7 @@
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_keyed_few.cuh"
 #include "exact/cuda_keyed_hard.cuh"
+#include "exact/cuda_keyed_mend.cuh"
 #include "exact/cuda_pack.cuh"
 
 namespace nearfield::exact {
@@ -41,6 +42,21 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
 
 // Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
 constexpr std::int64_t least_looked_at = 1 << 22;
+constexpr std::int64_t near_tiles_a_block = 4;  ///< so that blocks that find nothing to do are few
+
+/// Whether near sites may be searched by bits: in volumes that fill its tiles by half or more, and whose planes are counted in
+/// 32 bits.
+inline bool near_fits(const plan& p) {
+    const auto last = static_cast<std::size_t>(p.rank - 1);
+    const std::int64_t length = p.size[last], rows = p.size[last - 1], planes = p.size[last - 2];
+    const auto filled = [](std::int64_t cells, std::int64_t side) {
+        return static_cast<double>(cells) / static_cast<double>(blocks_for(cells, side) * side);
+    };
+    return near_side * rows * length <= std::numeric_limits<std::int32_t>::max() &&
+           filled(length, near_tile_words * cuda::warp) * filled(rows, near_tile_rows) *
+                   filled(planes, near_tile_planes) >=
+               0.5;
+}
 
 /// The search for nearest sites of an image or a volume, or of many.
 class site_search {
@@ -55,7 +71,7 @@ public:
         if (volumes()) state_ = memory.reserve<std::uint32_t>(p_.cells);
         if (const point_lists few = few_lists(memory); few.planes > 0) {
             const std::int64_t lists = lines.images / few.planes * few.lists_an_image;
-            flags_ = memory.reserve<std::int32_t>(1 + lists);
+            flags_ = memory.reserve<std::int32_t>(3 + lists);
             points_ = memory.reserve<listed_point>(lists * few.capacity);
         }
         std::int64_t tiles = 0, groups = 0, ranges = 0;
@@ -144,7 +160,7 @@ private:
         if (!volumes() || p_.cells < least_looked_at) return lists;
         const std::int64_t planes = rows_of(p_.first_axis);
         lists.many = memory.get<std::int32_t>(flags_);
-        lists.counts = lists.many + 1;
+        lists.counts = lists.many + 3;
         lists.points = memory.get<listed_point>(points_);
         lists.capacity =
             static_cast<int>(blocks_for(rows_of(p_.rank - 1) * rows_of(p_.rank - 2) * list_planes, cells_a_point));
@@ -159,16 +175,17 @@ private:
         const site_words from{{lines(c.memory)}};
         pack_sites(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
-        if (!volumes()) return second<End>(c, from, axis, nullptr);
+        if (!volumes()) return second<End, End>(c, from, axis, nullptr);
         search_few<End>(c, from.lines);
-        second<ending::state>(c, from, axis, state);
+        search_near<End>(c, from.lines);
+        second<ending::state, End>(c, from, axis, state);
         third<End>(c, axis - 1, state);
     }
 
     /// Clears the counts of hard tiles of all passes on the way.
     void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
         const point_lists few = few_lists(c.memory);
-        if (few.planes > 0) clear(c, few.many, 1 + lines.images / few.planes * few.lists_an_image);
+        if (few.planes > 0) clear(c, few.many, 3 + lines.images / few.planes * few.lists_an_image);
         pack(c.on, image, lines, few, {c.memory.get<std::int32_t>(counts_), nullptr});
     }
 
@@ -179,17 +196,50 @@ private:
         const std::int64_t volumes = lines.images / few.planes,
                            bricks = volumes * few.lists_an_image * blocks_for(lines.rows, brick_warps) * lines.columns;
         cuda::launch_overlapped(c.on, search_few_sites<End>, std::min(bricks, 2 * multiprocessors), dim3(brick_threads),
-                                0, few, c.m, volumes, c.to);
+                                0, few, lines, open_of<End>(c), c.m, volumes, c.to);
+    }
+
+    /// Where near sites are searched, how many cells have none: see done_before.
+    template <ending End>
+    [[nodiscard]] std::int32_t* open_of(const call& c) const {
+        const point_lists few = few_lists(c.memory);
+        const bool indices = End == ending::index32 || End == ending::index64;
+        return few.planes > 0 && indices && !c.to.limited && near_fits(p_) ? few.many + 1 : nullptr;
     }
 
     template <ending End>
+    void search_near(const call& c, const packed_lines& lines) const {
+        if (open_of<End>(c) == nullptr) return;
+        using number = std::conditional_t<End == ending::index64, std::int64_t, std::int32_t>;
+        near_call<number> near;
+        near.lines = lines, near.planes = static_cast<int>(rows_of(p_.first_axis)), near.open = open_of<End>(c);
+        if constexpr (End == ending::index64) near.out = c.to.out.index;
+        else near.out = c.to.out.index32;
+        near.tiles_x = static_cast<int>(blocks_for(lines.columns, near_tile_words));
+        near.tiles_y = static_cast<int>(blocks_for(lines.rows, near_tile_rows));
+        near.tiles_z = static_cast<int>(blocks_for(near.planes, near_tile_planes));
+        near.tiles = lines.images / near.planes * near.tiles_z * near.tiles_y * near.tiles_x;
+        near.places = places_nearby;
+        near.listed = near.open + 1;
+        near.list = c.memory.get<std::int64_t>(state_);  // which nobody needs yet
+        near.capacity = p_.cells / cells_a_mended;
+        const bool sixteens = lines.length % 4 == 0 && reinterpret_cast<std::uintptr_t>(near.out) % 16 == 0;
+        cuda::launch_overlapped(c.on, sixteens ? search_near_sites<true, number> : search_near_sites<false, number>,
+                                sixteens ? blocks_for(near.tiles, near_tiles_a_block) : near.tiles, dim3(near_threads),
+                                sizeof(near_memory), near);
+        cuda::launch_overlapped(c.on, mend_near_sites<number>, 4 * multiprocessors, dim3(mend_warps * cuda::warp), 0,
+                                near);
+    }
+
+    /// `Last` is what the last pass leaves.
+    template <ending End, ending Last>
     void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    c.m, hard, few_lists(c.memory), state, c.to);
+                                    c.m, hard, before<Last>(c), state, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, state);
     }
@@ -207,9 +257,14 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, few_lists(c.memory), c.to);
+                                    hard, before<End>(c), c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
+    }
+
+    template <ending Last>
+    [[nodiscard]] done_before before(const call& c) const {
+        return {few_lists(c.memory), volumes() ? open_of<Last>(c) : nullptr};
     }
 
     template <class Body>

@@ -3,6 +3,7 @@
 // from the state that the second leaves, by steps. What neither can do goes to the hulls (cuda_keyed_hard.cuh).
 #pragma once
 
+#include "exact/cuda_keyed_near.cuh"
 #include "exact/cuda_keyed_points.cuh"
 #include "exact/cuda_tile.cuh"
 
@@ -164,8 +165,9 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const hard_tiles hard, const point_lists few, std::uint32_t* next, const site_sink to) {
+                          const hard_tiles hard, const done_before before, std::uint32_t* next, const site_sink to) {
     cuda::wait_for_kernel_before();
+    if (before.all()) return;
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
@@ -177,7 +179,6 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     const site_target<End, 1> target = lines.template target<End>(m, next, to, at.group, lane);
     warp_memory<Rows>& mine = memory[nth];
     const int sites = ready_words<Rows>(words, b, mine.words);
-    if (few.complete()) return;
     if (many_sites(sites, b, width, counts) || to.limit < offset_reach) {
         strip<Rows> v;
         const nearest_in_rows nearest(static_cast<std::uint32_t>(lane));
@@ -201,10 +202,10 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const hard_tiles hard, const point_lists few, const site_sink to) {
+                           const hard_tiles hard, const done_before before, const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
-    if (few.complete()) return;
+    if (before.all()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, width = lines.width(at.group);

@@ -9,53 +9,24 @@
 
 #include <cstddef>
 
-#include "exact/cuda_whole.cuh"
+#include "exact/cuda_whole_few.cuh"
 
 namespace nearfield::exact {
 namespace {
 
-template <bool Sites>
-struct volume_words {
-    static constexpr int threads = Sites ? 512 : 256;
-    static constexpr int shift = Sites ? 18 : 0;
-    static constexpr int of_row = Sites ? own_columns : own_columns / 2;  ///< words of a row's columns
-    static constexpr int lanes = 8 * of_row;                              ///< words of 8 rows
-    static constexpr int cells = 4;                                       ///< of a thread, along a line
-    static constexpr std::uint32_t largest = 3 * (whole_side - 1) * (whole_side - 1);
-    // No site: more than any square, and so in sums.
-    static constexpr std::uint32_t none2 = Sites ? 12000 : 20000;
-    static constexpr std::uint32_t none = Sites ? none2 << shift : none2 | none2 << 16;
-    static_assert(none2 > largest && none2 + (whole_side - 1) * (whole_side - 1) < (Sites ? 1 << 14 : 1 << 16));
-    static_assert(threads / lanes * cells == whole_side, "all cells of all lines have a thread");
-
-    static __device__ std::uint32_t sum_min(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-        if constexpr (Sites) return __viaddmin_u32(a, b, c);
-        else return __viaddmin_u16x2(a, b, c);
-    }
-    static __device__ std::uint32_t square(int e) {
-        const auto e2 = static_cast<std::uint32_t>(e * e);
-        return Sites ? e2 << shift : e2 | e2 << 16;
-    }
-};
-
 /// Pitches keep the lanes of a quarter of a warp in different banks, each with its 16 bytes.
 template <bool Sites>
 struct alignas(16) volume_memory {
-    static constexpr int lanes = volume_words<Sites>::lanes, row_pitch = lanes + (Sites ? 4 : 2),
-                         plane_pitch = whole_blocks * lanes + 4;
+    static constexpr int lanes = volume_words<Sites>::lanes, row_pitch = lanes + (Sites ? 4 : 2);
 
     std::uint32_t squares[2 * whole_side];  ///< of -64 to 63
     std::uint32_t row_fours,
-        planes_sited;           ///< bit i: four rows from row 4 i on have sites in the block's planes; plane i has
-    std::uint32_t plane_fours;  ///< the same of planes, for the block's rows
-    union {
-        alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes, of each 4 columns
-        std::uint32_t lines[whole_side * lanes];                 ///< then, by plane: 8 rows, of each 4 columns
-    };
-    union {
-        alignas(16) std::uint32_t bits[read_words];
-        std::uint32_t planes[8 * plane_pitch];  ///< then, by plane, 8 rows: of each 4 columns
-    };
+        planes_sited;  ///< bit i: four rows from row 4 i on have sites in the block's planes; plane i has
+    alignas(16) std::uint32_t bits[read_words];
+    alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes, of each 4 columns
+    // What the cluster's blocks, of which this is one, write here.
+    std::uint32_t lines[whole_side * lanes];  ///< by plane: the block's 8 rows, of each 4 columns
+    volume_sites<Sites> sites;
 };
 
 /// best[i] becomes the least of itself and of load(row) + (row - first - i)^2 of all rows.
@@ -193,6 +164,28 @@ struct volume_target {
     }
 };
 
+/// Along the second axis: a thread a word of a row's columns in one of the block's planes, and some cells of that line. Each
+/// goes to the block that has its row then.
+template <bool Sites>
+__device__ void search_planes(volume_memory<Sites>& m, const whole_call& c, int first_plane, int planes) {
+    using words = volume_words<Sites>;
+    const int thread = static_cast<int>(threadIdx.x), item = thread % words::lanes,
+              begin = thread / words::lanes * words::cells, plane = item / words::of_row;
+    if (begin >= c.height) return;
+    std::uint32_t best[words::cells];
+#pragma unroll
+    for (std::uint32_t& one : best) one = words::none;
+    const auto load = [&](int y) { return m.rows[y * volume_memory<Sites>::row_pitch + item]; };
+    if constexpr (Sites)
+        offer_outward(best, m.squares, begin, c.height, m.row_fours, (m.planes_sited >> plane & 1) != 0, load);
+    else offer_to_cells<Sites>(best, m.squares, begin, c.height, load);
+    if (plane >= planes) return;
+    std::uint32_t* const to = cuda::shared_of(
+        m.lines + (first_plane + plane) * words::lanes + begin % 8 * words::of_row + item % words::of_row, begin / 8);
+#pragma unroll
+    for (int i = 0; i < words::cells; ++i) to[i * words::of_row] = best[i];
+}
+
 /// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its threads hold
 /// in registers goes from phase to phase.
 template <bool Sites, bool Fields>
@@ -202,9 +195,19 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
     extern __shared__ uint4 whole_memory[];
     memory& m = *reinterpret_cast<memory*>(whole_memory);
     static_assert(offsetof(memory, rows) % 16 == 0 && offsetof(memory, bits) % 16 == 0);
+    cuda::arrive_in_cluster();  // blocks that have begun can be written to
     const int thread = static_cast<int>(threadIdx.x), rank = static_cast<int>(cuda::rank_in_cluster());
-    if (thread < 2 * whole_side) m.squares[thread] = words::square(thread - whole_side);
-    if (thread == 0) m.row_fours = m.planes_sited = m.plane_fours = 0;
+    if (thread < 2 * whole_side) {
+        m.squares[thread] = words::square(thread - whole_side);
+        if constexpr (Sites) {
+            const int e = thread - whole_side;
+            m.sites.squares[thread] = {words::square(e), words::square(e - 1), words::square(e - 2),
+                                       words::square(e - 3)};
+        }
+    }
+    if (thread == 0) m.row_fours = m.planes_sited = 0;
+    if constexpr (Sites)
+        if (thread == 0) m.sites.count = m.sites.listed = 0;
     cuda::wait_for_kernel_before();
     const int cluster = static_cast<int>(blockIdx.x) / whole_blocks, image = cluster / c.clusters,
               first_x = (cluster - image * c.clusters) * own_columns,
@@ -217,6 +220,8 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
     __syncthreads();
 
     // Along the last axis: a thread a row of a plane.
+    std::uint64_t own_row = 0;
+    static_assert(!Sites || words::threads == 8 * whole_side, "a thread has one row");
 #pragma unroll
     for (int i = thread; i < 8 * whole_side; i += words::threads) {
         const int plane = i / whole_side, y = i % whole_side, at = skipped + (plane * c.height + y) * c.width;
@@ -232,67 +237,58 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
                 atomicOr(&m.row_fours, eight << y / 4);
                 atomicOr(&m.planes_sited, 1u << plane);
             }
+            count_rows(m.sites, row);
+            own_row = row;
         }
     }
+    // Planes that offers read beyond the last one.
+    for (int i = thread; i < ((c.depth + 3) / 4 * 4 - c.depth) * words::lanes; i += words::threads)
+        m.lines[c.depth * words::lanes + i] = words::none;
     __syncthreads();
-
-    // Along the second: a thread a word of a row's columns in one of 8 planes, and some cells of that line.
-    const int item = thread % words::lanes, begin = thread / words::lanes * words::cells;
-    std::uint32_t best[words::cells];
-#pragma unroll
-    for (std::uint32_t& one : best) one = words::none;
-    if (begin < c.height) {
-        const auto load = [&](int y) { return m.rows[y * memory::row_pitch + item]; };
-        if constexpr (Sites)
-            offer_outward(best, m.squares, begin, c.height, m.row_fours,
-                          (m.planes_sited >> item / words::of_row & 1) != 0, load);
-        else offer_to_cells<Sites>(best, m.squares, begin, c.height, load);
-        std::uint32_t* const to = m.planes + item / words::of_row * memory::plane_pitch + item % words::of_row;
-#pragma unroll
-        for (int i = 0; i < words::cells; ++i) to[(begin + i) * words::of_row] = best[i];
-    }
-    cuda::arrive_in_cluster();
     cuda::wait_for_cluster();
-
-    // Along the first: the block's 8 rows in all planes, from all blocks.
-    constexpr int parts = words::lanes / 4;
-    for (int i = thread; i < (c.depth + 3) / 4 * 4 * parts; i += words::threads) {
-        const int z = i / parts, from = z / share;
-        uint4 four{words::none, words::none, words::none, words::none};
-        if (z < c.depth) {
-            const std::uint32_t* const there =
-                m.planes + (z - from * share) * memory::plane_pitch + rank * words::lanes + i % parts * 4;
-            four = *cuda::shared_of(reinterpret_cast<const uint4*>(there), from);
+    // Blocks with few sites wait for whether all have; if not, they search the second axis when the others have.
+    bool few = false;
+    std::uint32_t plane_fours = 0;
+    if constexpr (Sites) {
+        tell_sites(m.sites, own_row, thread % whole_side, first_plane + thread / whole_side, share, rank,
+                   m.planes_sited);
+        for (bool waits = m.sites.count <= listed_sites, again = true; again; waits = !waits) {
+            if (!waits) search_planes<Sites>(m, c, first_plane, planes);
+            cuda::arrive_in_cluster();
+            cuda::wait_for_cluster();
+            const volume_told told(m.sites);
+            again = plane_fours == 0 && told.some_few() && !told.few();
+            few = told.few();
+            plane_fours = told.plane_fours();
         }
-        reinterpret_cast<uint4*>(m.lines)[i] = four;
-        if constexpr (Sites) {
-            // A warp has four planes.
-            const bool any = min(min(four.x, four.y), min(four.z, four.w)) < words::none;
-            if (__any_sync(cuda::every_lane, any) && thread % cuda::warp == 0) atomicOr(&m.plane_fours, 1u << z / 4);
-        }
+    } else {
+        search_planes<Sites>(m, c, first_plane, planes);
+        cuda::arrive_in_cluster();
+        cuda::wait_for_cluster();
     }
-    cuda::arrive_in_cluster();  // whose blocks may end when all have read
-    __syncthreads();
-#pragma unroll
-    for (std::uint32_t& one : best) one = words::none;
+
+    // Along the first: the block's 8 rows in all planes.
+    const int item = thread % words::lanes, begin = thread / words::lanes * words::cells;
     const int y = rank * 8 + item / words::of_row, x = first_x + item % words::of_row * (own_columns / words::of_row);
     const auto load = [&](int z) { return m.lines[z * words::lanes + item]; };
     const bool writes = begin < c.depth && y < c.height && x < c.width;
+    std::uint32_t best[words::cells];
+#pragma unroll
+    for (std::uint32_t& one : best) one = words::none;
     if constexpr (Sites) {
-        if (begin < c.depth) offer_outward(best, m.squares, begin, c.depth, m.plane_fours, writes, load);
+        if (few) offer_sites(best, m.sites, volume_told(m.sites), x, y, begin);
+        else if (begin < c.depth) offer_outward(best, m.squares, begin, c.depth, plane_fours, writes, load);
     } else if (writes) {
         offer_to_cells<Sites>(best, m.squares, begin, c.depth, load);
     }
-    if (writes) {
-        const volume_target<Sites, Fields> target{c, first};
+    if (!writes) return;
+    const volume_target<Sites, Fields> target{c, first};
 #pragma unroll
-        for (int i = 0; i < words::cells; ++i) {
-            if (begin + i >= c.depth) break;
-            if constexpr (Sites) target.put_site(begin + i, y, x, best[i]);
-            else target.put_distances(begin + i, y, x, best[i]);
-        }
+    for (int i = 0; i < words::cells; ++i) {
+        if (begin + i >= c.depth) break;
+        if constexpr (Sites) target.put_site(begin + i, y, x, best[i]);
+        else target.put_distances(begin + i, y, x, best[i]);
     }
-    cuda::wait_for_cluster();
 }
 
 }  // namespace
