@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exact/cuda_options_lines.cuh"
+#include "exact/cuda_options_thin.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -232,16 +233,17 @@ struct step_io {
     std::int32_t* refused = nullptr;       ///< of the last pass, where it may refuse
     left_tiles left;
     tile_fields fields;
+    bool may_be_thin = false;  ///< see cuda_options_thin.cuh; of images
 };
 
 /// From the words or states to finished values; the largest one that is owed of the lines that the calling warp had.
 template <int LaneRows, bool Quick, class Costs>
 __device__ int finish_values(const step_tile<LaneRows>& t, const step_pass& g, const Costs& last,
-                             const step_place& place, const step_io& io) {
+                             const step_place& place, const step_io& io, const bit_lines& lines) {
     if (io.from != nullptr && place.flagged) fill_from_states<LaneRows, true, Quick>(t, g, place, io.from);
     else if (io.from != nullptr) fill_from_states<LaneRows, false, Quick>(t, g, place, io.from);
-    else if (io.lines.changes) fill_from_bits<LaneRows, true, Quick>(t, g, last, place, io.lines, io.zeros);
-    else fill_from_bits<LaneRows, false, Quick>(t, g, last, place, io.lines, io.zeros);
+    else if (lines.changes) fill_from_bits<LaneRows, true, Quick>(t, g, last, place, lines, io.zeros);
+    else fill_from_bits<LaneRows, false, Quick>(t, g, last, place, lines, io.zeros);
     __syncthreads();
     return step_lines<Quick>(t, g, place);
 }
@@ -263,20 +265,37 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     extern __shared__ std::uint32_t step_words[];
     cuda::wait_for_kernel_before();
     const step_tile<LaneRows> t{step_words};
-    const step_place place(g, blockIdx.x, 0);
+    step_place place(g, blockIdx.x, 0);
+    // Cells with a sign are 1 away from the other class, at least.
+    const auto distance_of = [&](std::uint32_t value) {
+        return io.fields.distance_of(io.fields.zeros != nullptr ? max(value, 1u) : value);
+    };
     if constexpr (t.has_roots)
         if (io.to == nullptr)
             for (int i = static_cast<int>(threadIdx.x); i <= g.quick; i += step_threads<LaneRows>)
-                t.roots()[i] = io.fields.distance_of(static_cast<std::uint32_t>(i));
+                t.roots()[i] = distance_of(static_cast<std::uint32_t>(i));
     if (io.to == nullptr) fill_minus(t, g, place, io.fields);
-    const int most = finish_values<LaneRows, true>(t, g, last.quickly, place, io);
+    bit_lines lines = io.lines;
+    __shared__ std::uint32_t known_of_classes;
+    thin_class thin;
+    if (io.may_be_thin) thin = find_thin(t, g, place, known_of_classes);
+    if (thin.any) {
+        lines.changes = lines.differences = false;
+        lines.flip = thin.turn ^ (io.fields.zeros_are_minus ? 0 : ~0u);
+        place.flagged = false;
+    }
+    const int most = finish_values<LaneRows, true>(t, g, last.quickly, place, io, lines);
     if (__syncthreads_or(g.quick_may_fail() && most >= g.quick)) {
         if (threadIdx.x == 0) io.left.tiles[atomicAdd(io.left.count, 1)] = static_cast<std::int32_t>(blockIdx.x);
         return;
     }
+    if (thin.any && thin.looked_up) {
+        look_up_inner(t, g, place, thin.turn, io.fields.zeros, io.fields.zeros_are_minus, g.quick);
+        __syncthreads();
+    }
     put_tile(t, g, place, io, g.quick, [&](std::uint32_t value) {
         if constexpr (t.has_roots) return t.roots()[value];
-        else return io.fields.distance_of(value);
+        else return distance_of(value);
     });
 }
 
@@ -295,7 +314,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
         __syncthreads();
         const step_place place(g, io.left.tiles[nth / g.parts], nth % g.parts);
         if (io.to == nullptr) fill_minus(t, g, place, io.fields);
-        const int most = finish_values<LaneRows, false>(t, g, last, place, io);
+        const int most = finish_values<LaneRows, false>(t, g, last, place, io, io.lines);
         const bool refuses = io.refused != nullptr && min(most, io.fields.beside) >= g.saturated;
         if (__syncthreads_or(refuses)) {
             if (threadIdx.x == 0) *io.refused = 1;

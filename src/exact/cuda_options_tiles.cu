@@ -263,6 +263,14 @@ private:
         return g;
     }
 
+    /// Signed distances of cells with open borders (cuda_options_thin.cuh).
+    [[nodiscard]] bool may_be_thin(const step_pass& g) const {
+        const axis_of& last = of_.axes_[p_.rank - 1];
+        return p_.by == classes::zero && of_.put_fields_ && of_.call_.out.distance.wanted() &&
+               of_.call_.list[0].trusted.data == nullptr && !g.half_cell && g.weight == 1 && last.weight == 1 &&
+               !g.periodic && !g.closed && !last.periodic && !last.closed;
+    }
+
     void search(int axis) const {
         step_pass g = pass_along(axis);
         const int nth = p_.rank - 2 - axis;
@@ -276,6 +284,7 @@ private:
         const bool is_last = axis == p_.first_axis;
         io.fields = fields_of(axis);
         if (is_last) io.refused = refused_;
+        io.may_be_thin = is_last && nth == 0 && may_be_thin(g);
         if (!is_last || !of_.put_fields_) io.to = at<std::uint16_t>(of_.states_[nth % 2]);
         io.left = {at<std::int32_t>(of_.counts_) + axis, at<std::int32_t>(of_.left_)};
         const std::int64_t blocks = of_.tiles_along(axis);

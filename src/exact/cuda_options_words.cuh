@@ -24,6 +24,7 @@ struct bit_lines {
     std::int64_t length = 1;   ///< cells of a line
     bool changes = false;      ///< a bit is a change of class, not a site
     bool differences = false;  ///< of bits that say which cells are zero: changes are where neighbours differ
+    std::uint32_t flip = 0;    ///< all bits: bits of `bits` that are not set count
     bool periodic = false, closed = false;
     int reach = farthest_bit;  ///< what is farther does not count
 };
@@ -90,7 +91,7 @@ public:
 
     /// Word w, without what lies beyond the line.
     __device__ std::uint32_t word(int w) const {
-        std::uint32_t own = bits_[w];
+        std::uint32_t own = bits_[w] ^ of_.flip;
         if (of_.differences) {
             std::uint32_t before = w > 0 ? bits_[w - 1] >> 31 : own & 1;
             if (w == 0 && of_.periodic) before = bits_[words_ - 1] >> (length_ - 1) % mark_bits & 1;
@@ -164,7 +165,7 @@ __device__ inline tile_word near_word_in(const bit_lines& of, std::int64_t line,
     const std::uint32_t* const from = of.bits + line * of.words + w - near_words;
     std::uint32_t word[2 * near_words + 1];
 #pragma unroll
-    for (int i = 0; i <= 2 * near_words; ++i) word[i] = from[i];
+    for (int i = 0; i <= 2 * near_words; ++i) word[i] = from[i] ^ of.flip;
     if (of.differences) {
         std::uint32_t before = from[-1];
 #pragma unroll

@@ -141,6 +141,28 @@ TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
     }
 }
 
+/// Signed distances where one class is thin, and round where it no longer is: single cells, stripes of 1 to 9 cells, crosses, of
+/// either class, in tiles of every form.
+TEST_F(OptionsTiles, ThinClasses) {
+    const named_options cases[] = {{"signed", {.sign = sign::inside_negative}},
+                                   {"signed, other sites", {.sites = sites::nonzero, .sign = sign::outside_negative}},
+                                   {"signed, limit 2", {.sign = sign::inside_negative, .max_distance = 2}},
+                                   {"signed, limit 1", {.sign = sign::inside_negative, .max_distance = 1}}};
+    for (const shape_t& shape : {shape_t{70, 97}, shape_t{300, 64}, shape_t{1100, 40}})
+        for (std::int64_t thick = 1; thick < 10; ++thick)
+            for (const bool other : {false, true}) {
+                codes_t codes;
+                for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+                    const std::int64_t y = i / shape[1], x = i % shape[1];
+                    const bool striped = (x + y / 5) % 23 < thick && y % 37 > 2, dotted = mix(i) % 101 < 3;
+                    codes.push_back((striped || dotted) != other ? 0 : 1);
+                }
+                const named_options& each = cases[static_cast<std::size_t>(thick + other) % std::size(cases)];
+                EXPECT_EQ(differs(shape, dtype::uint8, codes, each.options, some_fields()[0]), "")
+                    << each.name << ", " << text_of(shape) << ", " << thick << " thick";
+            }
+}
+
 /// Distances round 64 cells, where tiles begin to refuse, and far beyond.
 TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
     std::uint64_t seed = 100;
