@@ -4,7 +4,7 @@
 // neither written nor read.
 //
 // Words lie where the tiles want them: those of one word column of one image after another, row by row. Lines of more
-// than 1024 cells are packed in stretches of as many; a second, small kernel carries sites from stretch to stretch.
+// than 4096 cells (cuda_pack_whole.cuh) are packed in stretches of 1024; a second, small kernel carries sites between them.
 #pragma once
 
 #include "exact/cuda_choice.hpp"
@@ -120,20 +120,26 @@ __device__ inline std::uint32_t nonzero_bytes(uint4 sixteen) {
     return __funnelshift_l(nonzero_bytes(sixteen.x), bits, 4);
 }
 
-/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells; 16 of them with each of two loads a lane. They begin
-/// and end at multiples of 16 bytes.
-__device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
+/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells, of which lane l has cells 16 * l to 16 * l + 15 and as many
+/// 512 further on.
+__device__ inline std::uint32_t word_of_sixteens(uint4 low, uint4 high, int cells, bool zero_is_site) {
     const int lane = threadIdx.x, sixteens = cells / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
-    uint4 low{}, high{};
-    if (has_low) low = __ldcs(from + lane);
-    if (has_high) high = __ldcs(from + cuda::warp + lane);
     const std::uint32_t flip = zero_is_site ? 0xffff : 0;
     std::uint32_t mine = has_low ? nonzero_bytes(low) ^ flip : 0;
     if (has_high) mine |= (nonzero_bytes(high) ^ flip) << 16;
     const std::uint32_t even = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp);
     const std::uint32_t odd = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp + 1);
     return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
+}
+
+/// The same with two loads a lane. The cells begin and end at multiples of 16 bytes.
+__device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
+    const int lane = threadIdx.x, sixteens = cells / 16;
+    uint4 low{}, high{};
+    if (lane < sixteens) low = __ldcs(from + lane);
+    if (lane + cuda::warp < sixteens) high = __ldcs(from + cuda::warp + lane);
+    return word_of_sixteens(low, high, cells, zero_is_site);
 }
 
 /// Sixteen cells as bits; bytes outside the image are not read.

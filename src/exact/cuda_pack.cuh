@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "exact/cuda_bits.cuh"
+#include "exact/cuda_pack_whole.cuh"
 
 namespace nearfield::exact {
 
@@ -36,6 +36,14 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
         cuda::launch_overlapped(on, lines.columns <= 2 ? pack_short_lines<2> : pack_short_lines<short_line_words>,
                                 lines.images * blocks_for(lines.rows, block_lines), threads, 0, image, block_lines,
                                 lines, few, counts);
+        return;
+    }
+    if (!wide && few.many == nullptr && lines.stretches > 1 && lines.stretches <= whole_line_stretches) {
+        const auto whole = lines.stretches <= 2 ? (sixteens ? pack_whole_lines<true, 2> : pack_whole_lines<false, 2>)
+                           : sixteens           ? pack_whole_lines<true, 4>
+                                                : pack_whole_lines<false, 4>;
+        cuda::launch_overlapped(on, whole, lines.images * lines.groups() * (cuda::warp / whole_line_warps),
+                                dim3(cuda::warp, whole_line_warps), 0, image, lines, counts);
         return;
     }
     const auto kernel = wide                     ? pack_lines<cells_by::wide, false>

@@ -61,6 +61,27 @@ INSTANTIATE_TEST_SUITE_P(Device, DeviceSmall, testing::ValuesIn(small_shapes()),
 INSTANTIATE_TEST_SUITE_P(Device, DeviceMedium, testing::ValuesIn(medium_shapes()), test_name);
 INSTANTIATE_TEST_SUITE_P(Device, DeviceLong, testing::ValuesIn(long_shapes()), test_name);
 
+/// Lines that are packed whole, and one that is not: a word's nearest site may be any stretch of 1024 cells away.
+TEST_F(Device, SitesOfOtherStretches) {
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{34, 1025}, shape_t{9, 2048}, shape_t{5, 2049}, shape_t{3, 4095},
+                                 shape_t{2, 9, 4096}, shape_t{3, 4097}}) {
+        const std::int64_t length = shape.back();
+        for (const std::int64_t column :
+             {std::int64_t{0}, std::int64_t{1023}, std::int64_t{1024}, length / 2, length - 1}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            // Of every third line none; a second site in some.
+            for (std::int64_t line = 0; line * length < cells_of(shape); ++line) {
+                if (line % 3 == 1) continue;
+                sites[static_cast<std::size_t>(line * length + column)] = true;
+                if (line % 4 == 3)
+                    sites[static_cast<std::size_t>(line * length + (column + length / 3) % length)] = true;
+            }
+            check_on_device(solve(shape, sites, spacings()[0]), k++);
+        }
+    }
+}
+
 TEST_F(Device, EveryCombinationOfOutputsInOneCall) {
     for (const shape_t& shape : {shape_t{37}, shape_t{19, 35}, shape_t{7, 18, 33}, shape_t{3, 4, 5, 6}}) {
         for (const spacing_case& cell : {spacings()[0], spacings()[7], spacings()[9]}) {

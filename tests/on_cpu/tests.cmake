@@ -67,7 +67,7 @@ nearfield_on_cpu_test(methods "${of_methods}" nearfield_method_tests)
 if(NEARFIELD_DEVICE_ON_CPU)
   # Half a minute of processor time. Of the rest one test must fail here: streams do not run beside the caller.
   add_test(NAME device_on_cpu COMMAND test_exact_device_on_cpu
-    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:Counted.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5)
+    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:Device.SitesOf*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:Counted.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5)
   set_tests_properties(device_on_cpu PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
   # What older GPUs do with small images.
   add_test(NAME device_on_cpu_without_clusters COMMAND test_exact_device_on_cpu --gtest_filter=*DeviceSmall*:Device.AGraph*)
