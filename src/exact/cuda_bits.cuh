@@ -227,7 +227,16 @@ __device__ inline void list_sites(const point_lists& lists, std::uint32_t sites,
 /// What pack_lines clears for the kernels after it.
 struct tile_counts {
     std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
-    std::uint32_t* marks = nullptr;  ///< a number an image; null where nobody marks them
+    std::uint32_t* marks = nullptr;  ///< mark_count numbers
+    std::int64_t mark_count = 0;
+
+    /// By all threads of a grid.
+    __device__ void clear(int thread, int threads) const {
+        if (blockIdx.x == 0 && thread < 2 * max_rank) hard[thread] = 0;
+        for (std::int64_t i = std::int64_t{blockIdx.x} * threads + thread; i < mark_count;
+             i += std::int64_t{gridDim.x} * threads)
+            marks[i] = 0;
+    }
 };
 
 /// How a line's cells are read: bytes by 16 or wherever they lie, or wider cells.
@@ -251,13 +260,12 @@ __global__ void __launch_bounds__(pack_threads)
     __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
     const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
     const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
-    if (blockIdx.x == 0 && nth == 0 && lane < 2 * max_rank) counts.hard[lane] = 0;
+    counts.clear(nth * cuda::warp + lane, pack_threads);
     const bool several = to.stretches > 1;
     const int block_rows = pack_lines_a_block << shape.lines_log;
     const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
                        outer = several ? quotient(above, to.stretches) : above;
     const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
-    if (counts.marks != nullptr && block_row == 0 && stretch == 0 && nth == 0 && lane == 0) counts.marks[outer] = 0;
     const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
     if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
     __syncwarp();
@@ -316,8 +324,7 @@ __global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
     const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
     const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
                        first_row = (blockIdx.x - outer * blocks) * block_lines;
-    if (blockIdx.x == 0 && thread < 2 * max_rank) counts.hard[thread] = 0;
-    if (counts.marks != nullptr && first_row == 0 && thread == 0) counts.marks[outer] = 0;
+    counts.clear(thread, pack_threads);
     const auto length = static_cast<int>(image.length);
     const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
     const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;

@@ -137,7 +137,7 @@ private:
         lines.tiles = lines.images * lines.columns;
         return lines;
     }
-    /// Of the pass along `axis`; the count is cleared as lines are packed.
+    /// Of the pass along `axis`; the count is cleared as lines are packed, and so are marks of the pass that follows.
     [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
         hard_tiles hard;
         hard.count = c.memory.get<std::int32_t>(counts_) + axis;
@@ -146,7 +146,7 @@ private:
         hard.owner_count = hard.count + max_rank;
         hard.owners = c.memory.get<std::int32_t>(groups_);
         hard.marks = c.memory.get<std::uint32_t>(marks_);
-        clear(c, hard.marks, groups_of(axis));
+        if (axis != p_.rank - 2) clear(c, hard.marks, groups_of(axis));
         return hard;
     }
     template <class T>
@@ -182,11 +182,14 @@ private:
         third<End>(c, axis - 1, state);
     }
 
-    /// Clears the counts of hard tiles of all passes on the way.
+    /// Clears the counts of hard tiles of all passes on the way, and the marks of the second axis.
     void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
         const point_lists few = few_lists(c.memory);
         if (few.planes > 0) clear(c, few.many, 3 + lines.images / few.planes * few.lists_an_image);
-        pack(c.on, image, lines, few, {c.memory.get<std::int32_t>(counts_), nullptr});
+        const int axis = p_.rank - 2;
+        pack(c.on, image, lines, few,
+             {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_),
+              far(axis) ? groups_of(axis) : 0});
     }
 
     template <ending End>

@@ -76,8 +76,7 @@ __global__ void __launch_bounds__(whole_line_warps* cuda::warp)
     const int lane = threadIdx.x, nth = threadIdx.y, thread = nth * cuda::warp + lane;
     const std::int64_t an_image = to.groups() * eights, outer = quotient(blockIdx.x, an_image),
                        eight = blockIdx.x - outer * an_image, first = eight * whole_line_warps;
-    if (blockIdx.x == 0 && thread < 2 * max_rank) counts.hard[thread] = 0;
-    if (counts.marks != nullptr && eight == 0 && thread == 0) counts.marks[outer] = 0;
+    counts.clear(thread, whole_line_warps * cuda::warp);
     const bool sited =
         first + nth < to.rows && pack_whole_line<Sixteens>(image, outer * to.rows + first + nth, lines, nth);
     if (lane == 0) lines.sited[nth] = sited;

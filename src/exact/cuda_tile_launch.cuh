@@ -200,7 +200,8 @@ public:
     }
     /// What pack_lines clears.
     [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
-        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks};
+        const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
+        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks, far(p_.rank - 2) ? images : 0};
     }
     void clear_counts(const device& on, const cuda::workspace& memory) const {
         if (any_) clear(on, memory.get<std::int32_t>(counts_), 2 * max_rank);
