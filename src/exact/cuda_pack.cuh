@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exact/cuda_carry.cuh"
 #include "exact/cuda_pack_whole.cuh"
 
 namespace nearfield::exact {
