@@ -206,11 +206,15 @@ def floors_table(sheet):
         row = sheet.get("jump-flood", s, 0.01)
         found = {st["name"]: st for st in row["stages"]}
         stepping = sum(st["ms"] for name, st in found.items() if name.startswith("step"))
+        slowest = max(st["ms"] / st["rounds"] for name, st in found.items() if name.startswith("step"))
+        # Rounds that go in one stage, as "steps 512 to 1": each has their mean.
+        for name in [name for name in found if name.startswith("steps ")]:
+            first, last = (int(step) for step in name.removeprefix("steps ").split(" to "))
+            found |= {f"step {k}": found[name] for k in steps if last <= k <= first}
         cells = 1
         for n in s:
             cells *= n
         floors = [found.get(name) for name in ("initialise", "fields", *(f"step {k}" for k in steps))]
-        slowest = max(st["ms"] for name, st in found.items() if name.startswith("step"))
         rows.append(
             [
                 size_of(s),

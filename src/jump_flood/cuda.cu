@@ -3,6 +3,7 @@
 // in strides of the step along the first axis, where each plane it reads serves three of its cells, and, in volumes, the rows of
 // a block lie a step apart, so that they read each other's.
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/cuda.cuh"
@@ -201,7 +202,14 @@ constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
-    const std::vector<std::int64_t> steps = steps_of(how, g);
+    std::vector<std::int64_t> steps = steps_of(how, g);
+    std::int64_t unit = std::numeric_limits<std::int64_t>::max();
+    if (by_tiles<V, Key> && !Two && !how.randomised)
+        if (const std::int64_t rounds = several::rounds_at_once(g, steps); rounds > 0) {
+            several::run(on, g, rounds, site.in<std::int32_t>(), site.out<std::int32_t>());
+            report.done("steps " + std::to_string(steps[0]) + " to 1", rounds, 2 * rounds * g.cells() * g.key_bytes());
+            steps.erase(steps.begin(), steps.begin() + rounds), unit = 1;
+        }
     cuda::workspace memory(on);
     const std::int64_t more = Two ? g.cells() : 0;
     const std::int64_t second_now = memory.reserve<Key>(more), second_next = memory.reserve<Key>(more);
@@ -217,7 +225,8 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
     tiled_rounds tiled(on, g, in_tiles ? steps : std::vector<std::int64_t>{},
                        Two              ? sites_held::two
                        : how.randomised ? sites_held::drawn
-                                        : sites_held::one);
+                                        : sites_held::one,
+                       unit);
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
         if constexpr (in_tiles) {

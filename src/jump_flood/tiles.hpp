@@ -42,6 +42,15 @@ struct both {
 
 }  // namespace tiles
 
+namespace several {
+
+/// How many rounds of a call of one site a cell go in two kernels, from the first one on: all of the first series, or none.
+std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& steps);
+/// They. `now` holds cells that are sites and none, then the answer.
+void run(const device& on, const grid& g, std::int64_t rounds, std::int32_t* now, std::int32_t* spare);
+
+}  // namespace several
+
 /// What cells hold: one site, two, or one that after the first round may be any of all.
 enum class sites_held : std::uint8_t { one, two, drawn };
 
@@ -50,7 +59,9 @@ enum class sites_held : std::uint8_t { one, two, drawn };
 /// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:
-    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held);
+    /// `unit`: what divides the offsets of cells from the sites that they hold, but for this round's step.
+    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
+                 std::int64_t unit = std::numeric_limits<std::int64_t>::max());
     /// The next one, from one array of sites to the other.
     void run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
     /// The same with two sites a cell.
@@ -72,7 +83,7 @@ private:
         return unit;
     }
     const sites_held held_;
-    std::int64_t unit_ = std::numeric_limits<std::int64_t>::max();  ///< the shortest step so far
+    std::int64_t unit_;  ///< the shortest step so far
 };
 
 }  // namespace nearfield::methods

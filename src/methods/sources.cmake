@@ -18,6 +18,8 @@ if(NEARFIELD_HAS_CUDA)
     jump_flood/cuda.cu
     jump_flood/cuda_offsets.cu
     jump_flood/cuda_pairs.cu
+    jump_flood/cuda_rounds.cu
+    jump_flood/cuda_several.cu
     jump_flood/cuda_tiles.cu
     methods/cuda.cu
     plane_sweep/cuda.cu)

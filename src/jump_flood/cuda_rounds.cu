@@ -1,0 +1,48 @@
+// What the rounds of a call need while they go: where each notes the tiles and the stretches that it leaves open.
+#include <algorithm>
+
+#include "jump_flood/cuda_plan.cuh"
+#include "jump_flood/tiles.hpp"
+
+namespace nearfield::methods {
+
+using namespace tiles;
+
+tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
+                           std::int64_t unit_before)
+    : on_(on), g_(g), memory_(on), held_(held), unit_(unit_before) {
+    by_offsets_ = held == sites_held::one ? rounds_by_offsets(g, steps) : 0;
+    std::int64_t most = 0, most_stretches = 0;
+    for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
+        const std::int64_t step = steps[static_cast<std::size_t>(round)], unit = unit_of(step);
+        if (round < by_offsets_) {
+            most_stretches = std::max(most_stretches, most_open_stretches(g, step));
+            continue;
+        }
+        const auto count = [&]<class Tile>(Tile) {
+            const plan p = plan_of<Tile>(g, step, unit, held == sites_held::two);
+            if (may_leave_some(p)) most = std::max(most, p.tiles());
+        };
+        if (held == sites_held::two) with_pair_tile(g, step, count);
+        else with_tile(g, step, count);
+    }
+    unit_ = unit_before;
+    const std::int64_t row = by_offsets_ > 0 ? g.size[2] : 0,
+                       rounds = most + most_stretches > 0 ? std::ssize(steps) : 0;
+    if (row + rounds == 0) return;
+    const std::int64_t tiles = memory_.reserve<std::int64_t>(most),
+                       stretches = memory_.reserve<std::uint32_t>(most_stretches),
+                       counts = memory_.reserve<std::uint32_t>(rounds), nothing = memory_.reserve<Key>(row);
+    memory_.allocate();
+    left_ = {memory_.get<std::uint32_t>(counts), memory_.get<std::int64_t>(tiles)};
+    stretches_.first = memory_.get<std::uint32_t>(stretches);
+    nothing_ = memory_.get<Key>(nothing);
+    const auto set = [&](void* to, int byte, std::int64_t words) {
+        cuda::check(cudaMemsetAsync(to, byte, static_cast<std::size_t>(words) * 4, cuda::stream_of(on)),
+                    "preparing rounds of jump flooding");
+    };
+    if (rounds > 0) set(left_.count, 0, rounds);
+    if (row > 0) set(memory_.get<Key>(nothing), 0xff, row);
+}
+
+}  // namespace nearfield::methods
