@@ -16,7 +16,7 @@ constexpr int side =
 constexpr int class_threads = 512, class_warps = class_threads / cuda::warp;
 /// Cells of a thread's tile along the last axis, and rows: by class, where there are more than two a step apart.
 constexpr int cells = 4, rows = 4;
-constexpr std::size_t most_shared = 227 * 1024;    ///< bytes of a block
+constexpr std::size_t most_shared = 227 * 1024;    ///< bytes of a block, where the device has as many
 constexpr std::int64_t most_pixels = 1536 * 1536;  ///< squares end at 1408^2, by their shared memory
 constexpr std::int64_t most_cells = 128;           ///< of a class along an axis: what a word holds
 
@@ -241,6 +241,15 @@ void launch_tiles(const device& on, const image& of, const Key* from, Key* to) {
                             of, across, from, to);
 }
 
+/// Bytes that a block of the current device may have.
+std::size_t shared_of_device() {
+    int ordinal = 0, bytes = 0;
+    cuda::check(cudaGetDevice(&ordinal), "finding the current device");
+    cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+                "asking for the shared memory of a block");
+    return static_cast<std::size_t>(bytes);
+}
+
 }  // namespace
 
 std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& steps) {
@@ -250,7 +259,8 @@ std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& step
     if (std::max(nx, ny) > unit * most_cells || nx * ny > most_pixels) return 0;
     std::int64_t rounds = 1;
     while (steps[static_cast<std::size_t>(rounds - 1)] > 1) ++rounds;
-    return classes_of(g, static_cast<int>(rounds) - log_unit).bytes() <= most_shared ? rounds : 0;
+    const std::size_t needed = std::max(classes_of(g, static_cast<int>(rounds) - log_unit).bytes(), large_tiles::bytes);
+    return needed <= std::min(most_shared, shared_of_device()) ? rounds : 0;
 }
 
 void run(const device& on, const grid& g, std::int64_t rounds, Key* now, Key* spare) {

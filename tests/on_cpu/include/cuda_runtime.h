@@ -49,9 +49,16 @@ struct cudaDeviceProp {
 };
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal);
 // Blocks follow one another, so that none can wait for another.
-enum cudaDeviceAttr { cudaDevAttrCooperativeLaunch, cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr {
+    cudaDevAttrCooperativeLaunch,
+    cudaDevAttrMultiProcessorCount,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin
+};
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-    return *value = which == cudaDevAttrMultiProcessorCount ? 1 : 0, cudaSuccess;
+    return *value = which == cudaDevAttrMultiProcessorCount            ? 1
+                    : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 * 1024
+                                                                       : 0,
+           cudaSuccess;
 }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, std::size_t) {
     return *blocks = 1, cudaSuccess;
