@@ -1,4 +1,6 @@
 // The filters of label(): cells and border of every component, which ones stay, their new numbers.
+#include <algorithm>
+
 #include "label/cuda_after.hpp"
 #include "label/cuda_number.cuh"
 
@@ -73,48 +75,73 @@ struct selection {
     state bins[digits];
 };
 
+/// Blocks count in shared memory first; of lanes with one digit (small components are many) one counts for all.
 __global__ void __launch_bounds__(filter_threads)
     count_digits(std::int64_t image, const std::int64_t* base, const state* cells, selection* s, int shift) {
+    __shared__ std::uint32_t held[digits];
+    static_assert(filter_threads == digits);
     cuda::wait_for_kernel_before();
-    for (std::int64_t i = base[image] + std::int64_t{blockIdx.x} * filter_threads + threadIdx.x; i < base[image + 1];
-         i += std::int64_t{gridDim.x} * filter_threads)
-        if (cells[i] != 0 &&
-            (shift + digit_bits >= 64 || cells[i] >> (shift + digit_bits) == s->size >> (shift + digit_bits)))
-            atomicAdd(s->bins + (cells[i] >> shift) % digits, state{1});
-}
-
-__global__ void choose_digit(selection* s, int shift) {
-    cuda::wait_for_kernel_before();
-    int digit = digits - 1;
-    for (; digit > 0 && static_cast<std::int64_t>(s->bins[digit]) < s->left; --digit)
-        s->left -= static_cast<std::int64_t>(s->bins[digit]);
-    s->size |= static_cast<state>(digit) << shift;
-    for (state& bin : s->bins) bin = 0;
-}
-
-__global__ void begin_selection(selection* s, std::int64_t wanted) {
-    cuda::wait_for_kernel_before();
-    s->size = 0, s->left = wanted;
-    for (state& bin : s->bins) bin = 0;
-}
-
-/// One block drops an image's components behind the k largest; of those as large as the last one the first `left` stay.
-constexpr int drop_threads = 1024;
-__global__ void __launch_bounds__(drop_threads)
-    drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s) {
-    cuda::wait_for_kernel_before();
-    __shared__ std::uint32_t held[drop_threads / cuda::warp];
+    held[threadIdx.x] = 0;
+    __syncthreads();
+    const std::int64_t end = base[image + 1];
     const state size = s->size;
-    std::int64_t left = s->left;
-    for (std::int64_t first = base[image]; first < base[image + 1]; first += drop_threads) {
+    for (std::int64_t first = base[image] + std::int64_t{blockIdx.x} * filter_threads; first < end;
+         first += std::int64_t{gridDim.x} * filter_threads) {
         const std::int64_t i = first + threadIdx.x;
-        const state mine = i < base[image + 1] ? cells[i] : 0;
-        const bool equal = size != 0 && mine == size;
-        std::uint32_t equals = 0;
-        const std::uint32_t before = sum_before(equal ? 1U : 0U, held, equals);
-        if (mine != 0 && (mine < size || (equal && before >= left))) cells[i] = 0;
-        left = max(left - equals, std::int64_t{0});
+        const state mine = i < end ? cells[i] : 0;
+        const bool counts = mine != 0 && mine >> (shift + digit_bits) == size >> (shift + digit_bits);
+        const auto digit = counts ? static_cast<unsigned>((mine >> shift) % digits) : unsigned{digits};
+        const unsigned same = __match_any_sync(cuda::every_lane, digit);
+        if (counts && __ffs(static_cast<int>(same)) - 1 == static_cast<int>(threadIdx.x % cuda::warp))
+            atomicAdd(held + digit, static_cast<std::uint32_t>(__popc(same)));
     }
+    __syncthreads();
+    if (held[threadIdx.x] != 0) atomicAdd(s->bins + threadIdx.x, state{held[threadIdx.x]});
+}
+
+/// One block, a thread for each digit, the largest first.
+__global__ void __launch_bounds__(digits) choose_digit(selection* s, int shift) {
+    __shared__ std::int64_t held[digits / cuda::warp];
+    cuda::wait_for_kernel_before();
+    const int digit = digits - 1 - static_cast<int>(threadIdx.x);
+    const auto mine = static_cast<std::int64_t>(s->bins[digit]);
+    const std::int64_t left = s->left;
+    std::int64_t all = 0;
+    const std::int64_t before = sum_before(mine, held, all);
+    s->bins[digit] = 0;
+    if (before < left && (before + mine >= left || digit == 0))
+        s->size |= static_cast<state>(digit) << shift, s->left = left - before;
+}
+
+__global__ void __launch_bounds__(digits) begin_selection(selection* s, std::int64_t wanted) {
+    cuda::wait_for_kernel_before();
+    if (threadIdx.x == 0) s->size = wanted == 0 ? ~state{0} : 0, s->left = wanted;  // of none wanted all are smaller
+    s->bins[threadIdx.x] = 0;
+}
+
+/// A thread owns a component of the image: drops those behind the k largest; of those as large as the last one the first `left`
+/// stay.
+__global__ void __launch_bounds__(number_threads)
+    drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s, state* states) {
+    __shared__ std::uint32_t held[number_threads / cuda::warp];
+    __shared__ std::int64_t block_here;
+    __shared__ state equals_before;
+    cuda::wait_for_kernel_before();
+    if (threadIdx.x == 0) block_here = static_cast<std::int64_t>(atomicAdd(states, state{1}));
+    __syncthreads();
+    const std::int64_t first = base[image] + block_here * number_threads, i = first + threadIdx.x;
+    if (first >= base[image + 1]) return;
+    const state size = s->size, mine = i < base[image + 1] ? cells[i] : 0;
+    const bool equal = size != 0 && mine == size;
+    std::uint32_t total = 0;
+    const std::uint32_t upto = sum_before(equal ? 1U : 0U, held, total);
+    if (threadIdx.x < cuda::warp) {
+        const state sum = count_before(states + 1, block_here, total);
+        if (threadIdx.x == 0) equals_before = sum;
+    }
+    __syncthreads();
+    const auto before = static_cast<std::int64_t>(equals_before) + upto;
+    if (mine != 0 && (mine < size || (equal && before >= s->left))) cells[i] = 0;
 }
 
 /// A thread owns a component: those that have cells are numbered anew, from 1 on over all images. Instead of its cells it gets
@@ -225,16 +252,20 @@ void component_choice::replace_base() {
 void component_choice::keep_largest(std::int64_t image) {
     auto* const chosen = static_cast<selection*>(selection_);
     const std::int64_t* const base = base_;
-    const auto once = [&](auto kernel, int threads, const auto&... arguments) {
-        cuda::launch_overlapped(on_, kernel, 1, threads, 0, arguments...);
+    const auto once = [&](auto kernel, const auto&... arguments) {
+        cuda::launch_overlapped(on_, kernel, 1, digits, 0, arguments...);
     };
-    once(begin_selection, 1, chosen, p_.options.keep_largest);
-    constexpr int most_bits = 40;  // no image has more cells
+    once(begin_selection, chosen, p_.options.keep_largest);
+    const std::int64_t blocks = in_blocks(most_ / p_.images, number_threads);
+    constexpr std::int64_t counting_blocks = 1024;  // each adds what it counted to 256 numbers in device memory
+    constexpr int most_bits = 40;                   // no image has more cells
     for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {
-        start(on_, count_digits, 64, image, base, of_.cells, chosen, shift);
-        once(choose_digit, 1, chosen, shift);
+        start(on_, count_digits, std::min(blocks, counting_blocks), image, base, of_.cells, chosen, shift);
+        once(choose_digit, chosen, shift);
     }
-    once(drop_behind, drop_threads, image, base, of_.cells, chosen);
+    start(on_, drop_behind, blocks, image, base, of_.cells, chosen, states_);
+    cuda::check(cudaMemsetAsync(states_, 0, static_cast<std::size_t>(1 + blocks) * sizeof(state), cuda::stream_of(on_)),
+                "clearing sums");
 }
 
 void filter_labels(const device& on, const problem& p, const labels_made& labels) {

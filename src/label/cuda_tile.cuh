@@ -39,11 +39,15 @@ struct tile_place {
     [[nodiscard]] NF_HD static int all(const narrow_lattice& g) {
         return g.images * across(g, 0) * across(g, 1) * across(g, 2);
     }
-    __device__ tile_place(const narrow_lattice& g, int number_) : number(number_) {
-        int rest = number / across(g, 2);
-        word = (number - rest * across(g, 2)) * Tiling::words;
-        y = rest % across(g, 1) * Tiling::rows, rest /= across(g, 1);
-        z = rest % across(g, 0) * Tiling::planes, image = rest / across(g, 0);
+    __device__ tile_place(const narrow_lattice& g, int number_) : number(number_), image(0), z(0) {
+        const auto all = static_cast<std::uint32_t>(number), wide = static_cast<std::uint32_t>(across(g, 2));
+        std::uint32_t rest = all / wide;
+        word = static_cast<int>(all - rest * wide) * Tiling::words;
+        y = static_cast<int>(rest) * Tiling::rows;
+        if (Tiling::deep == 1 && g.images == 1 && g.size[0] == 1) return;  // divisions take long
+        const auto high = static_cast<std::uint32_t>(across(g, 1)), deep = static_cast<std::uint32_t>(across(g, 0));
+        y = static_cast<int>(rest % high) * Tiling::rows, rest /= high;
+        z = static_cast<int>(rest % deep) * Tiling::planes, image = static_cast<int>(rest / deep);
     }
     /// Number of the row, among those of all images.
     [[nodiscard]] __device__ int row(const narrow_lattice& g, int plane, int line) const {

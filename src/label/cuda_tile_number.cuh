@@ -23,6 +23,10 @@ __global__ void __launch_bounds__(Tiling::threads)
     cuda::wait_for_kernel_before();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     for (int i = static_cast<int>(threadIdx.x); i < Tiling::row_words; i += Tiling::threads) marks[i] = 0;
+    // What is read by number_words at a time ends in words without marks.
+    const std::int64_t behind = g.all_words() + threadIdx.x;
+    if (blockIdx.x == 0 && threadIdx.x < number_words && behind / number_words == (g.all_words() - 1) / number_words)
+        firsts[behind] = 0;
     __syncthreads();
     const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes, count = from.counts[at.number];
     const auto row_cells = static_cast<std::uint32_t>(g.words * word_cells);
@@ -61,10 +65,8 @@ static __global__ void __launch_bounds__(number_threads)
     const std::int64_t group = block_here * number_threads + threadIdx.x, first = group * number_words;
     static_assert(number_words == 4);
     uint4 bits{0, 0, 0, 0};
-    if (first < words) bits = reinterpret_cast<const uint4*>(firsts)[group];  // the memory behind the last word is ours
-    const int left = static_cast<int>(min(words - first, std::int64_t{number_words}));
-    const int each[number_words] = {__popc(bits.x), left > 1 ? __popc(bits.y) : 0, left > 2 ? __popc(bits.z) : 0,
-                                    left > 3 ? __popc(bits.w) : 0};
+    if (first < words) bits = reinterpret_cast<const uint4*>(firsts)[group];  // none behind the last word
+    const int each[number_words] = {__popc(bits.x), __popc(bits.y), __popc(bits.z), __popc(bits.w)};
     std::uint32_t total = 0;
     const std::uint32_t upto =
         sum_before(static_cast<std::uint32_t>(each[0] + each[1] + each[2] + each[3]), held, total);

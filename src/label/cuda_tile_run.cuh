@@ -140,9 +140,9 @@ private:
             if (label.wanted())
                 call_.with_label(label, [&]<class Label, class Quads>(const label_target<Label>& at, Quads) {
                     if constexpr (Quads::value && std::is_same_v<Label, std::uint32_t>) {
-                        cuda::launch_overlapped(call_.on, write_and_measure_tiles<Tiling, Wish>, 2 * tiles_,
-                                                Tiling::threads, 0, g_, store_, numbers(),
-                                                static_cast<const std::int64_t*>(base_), at, to);
+                        cuda::launch_overlapped(call_.on, write_and_measure_tiles<Tiling, Wish>,
+                                                (one_block_does_both<Tiling> ? 1 : 2) * tiles_, Tiling::threads, 0, g_,
+                                                store_, numbers(), static_cast<const std::int64_t*>(base_), at, to);
                         written = true;
                     }
                 });

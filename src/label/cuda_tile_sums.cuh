@@ -44,72 +44,154 @@ struct small_values {
 };
 
 /// Sums of a part in coordinates of its tile. Lattice axes from `first_axis` on.
-template <class Tiling, class Wish>
-struct part_sums {
+template <class Tiling>
+struct part_shape {
     static constexpr int first_axis = Tiling::deep > 1 ? 0 : 1, axes = 3 - first_axis;
-    std::uint32_t cells = 0, sum[axes] = {}, low[axes], high[axes] = {};
+    std::uint32_t cells, sum[axes], low[axes], high[axes];
+};
+template <class Tiling, class Wish>
+struct part_sums : part_shape<Tiling> {
     std::uint32_t pairs = 0;  ///< of cells that share a face
     small_values values;
+};
 
-    __device__ part_sums() {
-#pragma unroll
-        for (std::uint32_t& each : low) each = 0xffffffffU;
-    }
-    /// `n` cells of one row, whose columns add up to `sum_x`.
-    __device__ void add_row(std::uint32_t n, std::uint32_t sum_x, int line, int plane) {
-        cells += n;
-        sum[axes - 1] += sum_x;
-        sum[axes - 2] += n * static_cast<std::uint32_t>(line);
-        reach(axes - 2, line, line);
-        if constexpr (first_axis == 0) sum[0] += n * static_cast<std::uint32_t>(plane), reach(0, plane, plane);
-    }
-    __device__ void reach(int i, int first, int last) {
-        low[i] = min(low[i], static_cast<std::uint32_t>(first)),
-        high[i] = max(high[i], static_cast<std::uint32_t>(last));
+/// Sums of cells of one word's columns, in few words: of a bundle, or of a warp's that lie one behind the other.
+template <class Tiling, class Wish>
+struct column_sums {
+    /// Lines, and of volumes planes behind them, as bits: so that ends need one operation.
+    static constexpr int line_words =
+        (Tiling::rows + (Tiling::deep > 1 ? Tiling::planes : 0) + word_cells - 1) / word_cells;
+    static constexpr std::uint32_t half = 16, low_half = 0xffffU;
+    static constexpr int most_rows = Tiling::bundle::count * cuda::warp;  ///< of a word's columns, in a warp
+    static_assert(Tiling::deep > 1
+                      ? most_rows * word_cells * (Tiling::rows - 1) <= 0xffff
+                      : Tiling::rows == most_rows && word_cells * most_rows * (most_rows - 1) / 2 <= 0xffff);
+    static_assert(most_rows * 496 <= 0xffff && (Tiling::deep == 1 || line_words == 1));
+    std::uint32_t cells_lines = 0,
+                  places_planes = 0;  ///< halves: the sum of lines above the cells, of planes above places
+    word columns = 0, lines[line_words] = {};
+    std::uint32_t pairs = 0;
+    small_values values;
+
+    /// `n` cells of one row, whose places in the word add up to `places`.
+    __device__ void add_row(word row, std::uint32_t n, std::uint32_t places, int line, int plane) {
+        columns |= row;
+        cells_lines += n + (n * static_cast<std::uint32_t>(line) << half);
+        places_planes += places;
+        if constexpr (Tiling::deep > 1) {
+            places_planes += n * static_cast<std::uint32_t>(plane) << half;
+            lines[0] |= 1U << line | 1U << (Tiling::rows + plane);
+        } else {
+            if (line_words == 1 || line < word_cells) lines[0] |= 1U << line;
+            else lines[line_words - 1] |= 1U << (line - word_cells);
+        }
     }
     __device__ void reduce() {
-        cells = __reduce_add_sync(cuda::every_lane, cells);
+        cells_lines = __reduce_add_sync(cuda::every_lane, cells_lines);
+        places_planes = __reduce_add_sync(cuda::every_lane, places_planes);
+        columns = __reduce_or_sync(cuda::every_lane, columns);
 #pragma unroll
-        for (int i = 0; i < axes; ++i) {
-            sum[i] = __reduce_add_sync(cuda::every_lane, sum[i]);
-            low[i] = __reduce_min_sync(cuda::every_lane, low[i]);
-            high[i] = __reduce_max_sync(cuda::every_lane, high[i]);
-        }
+        for (word& each : lines) each = __reduce_or_sync(cuda::every_lane, each);
         if (Wish::faces) pairs = __reduce_add_sync(cuda::every_lane, pairs);
         if (Wish::values) values.reduce();
     }
+    [[nodiscard]] __device__ std::uint32_t cells() const { return cells_lines & low_half; }
+    [[nodiscard]] __device__ std::uint32_t line_sum() const { return cells_lines >> half; }
+    [[nodiscard]] __device__ std::uint32_t plane_sum() const { return places_planes >> half; }
+    [[nodiscard]] __device__ std::uint32_t column_sum(int first_column) const {
+        return cells() * static_cast<std::uint32_t>(first_column) + (places_planes & low_half);
+    }
+    [[nodiscard]] __device__ int low_column() const { return __ffs(static_cast<int>(columns)) - 1; }
+    [[nodiscard]] __device__ int high_column() const { return 31 - __clz(static_cast<int>(columns)); }
+    /// Ends along lines and planes.
+    __device__ static void put_ends(const word* lines, part_shape<Tiling>& to) {
+        constexpr int y = part_shape<Tiling>::axes - 2;
+        if constexpr (Tiling::deep > 1) {
+            const word line = lines[0] & ((1U << Tiling::rows) - 1), plane = lines[0] >> Tiling::rows;
+            to.low[y] = __ffs(static_cast<int>(line)) - 1, to.high[y] = 31 - __clz(static_cast<int>(line));
+            to.low[0] = __ffs(static_cast<int>(plane)) - 1, to.high[0] = 31 - __clz(static_cast<int>(plane));
+        } else if constexpr (line_words == 1) {
+            to.low[y] = __ffs(static_cast<int>(lines[0])) - 1, to.high[y] = 31 - __clz(static_cast<int>(lines[0]));
+        } else {
+            const auto both = static_cast<std::uint64_t>(lines[1]) << word_cells | lines[0];
+            to.low[y] = static_cast<std::uint32_t>(__ffsll(static_cast<long long>(both)) - 1);
+            to.high[y] = static_cast<std::uint32_t>(63 - __clzll(static_cast<long long>(both)));
+        }
+    }
+    /// As a part's, where there is nothing else in it. `first_column`: of the word.
+    [[nodiscard]] __device__ part_sums<Tiling, Wish> alone(int first_column) const {
+        part_sums<Tiling, Wish> s;
+        constexpr int x = s.axes - 1;
+        s.cells = cells();
+        s.sum[x] = column_sum(first_column), s.sum[x - 1] = line_sum();
+        if constexpr (Tiling::deep > 1) s.sum[0] = plane_sum();
+        s.low[x] = static_cast<std::uint32_t>(first_column + low_column());
+        s.high[x] = static_cast<std::uint32_t>(first_column + high_column());
+        put_ends(lines, s);
+        if (Wish::faces) s.pairs = pairs;
+        if (Wish::values) s.values = values;
+        return s;
+    }
 };
+
+constexpr int bits_for(std::uint32_t most) { return most == 0 ? 0 : 1 + bits_for(most / 2); }
 
 /// Sums of `Count` places; atomics, so that all of a block's threads may add.
 template <class Tiling, class Wish, std::uint32_t Count>
 struct part_tally {
-    static constexpr int axes = part_sums<Tiling, Wish>::axes;
-    static constexpr std::uint32_t of_faces = Wish::faces ? Count : 1, of_values = Wish::values ? Count : 1,
+    using added = column_sums<Tiling, Wish>;
+    static constexpr bool deep = Tiling::deep > 1;
+    static constexpr std::uint32_t most_cells = Tiling::row_words * word_cells;
+    static constexpr int cell_bits = bits_for(most_cells);
+    /// Cells and the sum of their lines in one word, where it has room.
+    static constexpr bool together = cell_bits + bits_for(most_cells / 2 * (Tiling::rows - 1)) <= 32;
+    static constexpr std::uint32_t of_lines = together ? 1 : Count, of_planes = deep ? Count : 1,
+                                   of_faces = Wish::faces ? Count : 1, of_values = Wish::values ? Count : 1,
                                    of_halves = Wish::values && !Wish::bytes ? Count : 1;
-    std::uint32_t cells[Count], sum[axes][Count], low[axes][Count], high[axes][Count], pairs[of_faces];
-    std::uint32_t range[of_values], total[of_values], square[of_values], low_square[of_halves];
+    std::uint32_t cells[Count], line_sum[of_lines], plane_sum[of_planes], column_sum[Count], low[Count], high[Count];
+    word lines[added::line_words][Count];
+    std::uint32_t pairs[of_faces], range[of_values], total[of_values], square[of_values], low_square[of_halves];
 
     __device__ void clear(std::uint32_t i) {
-        cells[i] = 0;
+        cells[i] = 0, column_sum[i] = 0, low[i] = 0xffffffffU, high[i] = 0;
+        if constexpr (!together) line_sum[i] = 0;
+        if constexpr (deep) plane_sum[i] = 0;
 #pragma unroll
-        for (int a = 0; a < axes; ++a) sum[a][i] = high[a][i] = 0, low[a][i] = 0xffffffffU;
+        for (auto& each : lines) each[i] = 0;
         if (Wish::faces) pairs[i] = 0;
         if (Wish::values) range[i] = 0xffffffffU, total[i] = square[i] = 0;
         if (Wish::values && !Wish::bytes) low_square[i] = 0;
     }
-    __device__ void add(std::uint32_t i, const part_sums<Tiling, Wish>& s) {
-        atomicAdd(cells + i, s.cells);
+    __device__ void add(std::uint32_t i, const added& s, int first_column) {
+        if constexpr (together) {
+            atomicAdd(cells + i, s.cells() | s.line_sum() << cell_bits);
+        } else {
+            atomicAdd(cells + i, s.cells()), atomicAdd(line_sum + i, s.line_sum());
+        }
+        atomicAdd(column_sum + i, s.column_sum(first_column));
+        if constexpr (deep) atomicAdd(plane_sum + i, s.plane_sum());
+        atomicMin(low + i, static_cast<std::uint32_t>(first_column + s.low_column()));
+        atomicMax(high + i, static_cast<std::uint32_t>(first_column + s.high_column()));
 #pragma unroll
-        for (int a = 0; a < axes; ++a)
-            atomicAdd(sum[a] + i, s.sum[a]), atomicMin(low[a] + i, s.low[a]), atomicMax(high[a] + i, s.high[a]);
+        for (int k = 0; k < added::line_words; ++k)
+            if (added::line_words == 1 || s.lines[k] != 0) atomicOr(lines[k] + i, s.lines[k]);
         if (Wish::faces && s.pairs != 0) atomicAdd(pairs + i, s.pairs);
         if (Wish::values) add_values(i, s.values);
     }
     [[nodiscard]] __device__ part_sums<Tiling, Wish> get(std::uint32_t i) const {
         part_sums<Tiling, Wish> s;
-        s.cells = cells[i];
+        constexpr int x = s.axes - 1;
+        if constexpr (together) {
+            s.cells = cells[i] & ((1U << cell_bits) - 1), s.sum[x - 1] = cells[i] >> cell_bits;
+        } else {
+            s.cells = cells[i], s.sum[x - 1] = line_sum[i];
+        }
+        s.sum[x] = column_sum[i], s.low[x] = low[i], s.high[x] = high[i];
+        if constexpr (deep) s.sum[0] = plane_sum[i];
+        word ends[added::line_words];
 #pragma unroll
-        for (int a = 0; a < axes; ++a) s.sum[a] = sum[a][i], s.low[a] = low[a][i], s.high[a] = high[a][i];
+        for (int k = 0; k < added::line_words; ++k) ends[k] = lines[k][i];
+        added::put_ends(ends, s);
         if (Wish::faces) s.pairs = pairs[i];
         if (Wish::values) {
             s.values.lowest = range[i] & small_values::most, s.values.rest = range[i] >> 16, s.values.sum = total[i];
@@ -206,30 +288,28 @@ struct tile_view {
     const value_source& values;
 };
 
-/// What the cells of `columns` have in a bundle.
-template <class Tiling, class Wish>
-__device__ part_sums<Tiling, Wish> sums_of_columns(const tile_view<Tiling>& in, const tile_bundle<Tiling>& b,
-                                                   word columns, const word* cells) {
-    part_sums<Tiling, Wish> s;
-    const int x0 = b.w * word_cells, first = x0 + __ffs(static_cast<int>(columns)) - 1,
-              last = x0 + 31 - __clz(static_cast<int>(columns));
-    s.reach(s.axes - 1, first, last);
+/// What the cells of `columns` have in a bundle. `Gapless`: of one node, whose columns lie side by side.
+template <bool Gapless, class Tiling, class Wish>
+__device__ column_sums<Tiling, Wish> sums_of_columns(const tile_view<Tiling>& in, const tile_bundle<Tiling>& b,
+                                                     word columns, const word* cells) {
+    column_sums<Tiling, Wish> s;
+    const int first = __ffs(static_cast<int>(columns)) - 1, last = 31 - __clz(static_cast<int>(columns));
 #pragma unroll
     for (int r = 0; r < Tiling::bundle::count; ++r) {
         const word row = cells[r] & columns;
         if (row == 0) continue;
-        const auto n = static_cast<std::uint32_t>(__popc(row));
-        const bool full = static_cast<int>(n) == last - first + 1;
-        s.add_row(n,
-                  full ? n * static_cast<std::uint32_t>(first + last) / 2
-                       : n * static_cast<std::uint32_t>(x0) + sum_of_places(row),
-                  b.line(r), b.plane(r));
+        constexpr bool always_full = Gapless && Tiling::bundle::count == 1;
+        const auto n = static_cast<std::uint32_t>(always_full ? last - first + 1 : __popc(row));
+        const bool full = always_full || static_cast<int>(n) == last - first + 1;
+        s.add_row(row, n, full ? n * static_cast<std::uint32_t>(first + last) / 2 : sum_of_places(row), b.line(r),
+                  b.plane(r));
         if constexpr (Wish::faces) s.pairs += rows_before<Tiling>(in.g, in.at, in.from, b, r).pairs(row);
         if constexpr (Wish::values) {
             using value = typename Wish::value;
             const strides& to = in.values.at;
-            const auto* const values = static_cast<const value*>(in.values.data) + to.image(in.at.image) +
-                                       to.cell(in.at.z + b.plane(r), in.at.y + b.line(r), in.at.word * word_cells + x0);
+            const auto* const values =
+                static_cast<const value*>(in.values.data) + to.image(in.at.image) +
+                to.cell(in.at.z + b.plane(r), in.at.y + b.line(r), (in.at.word + b.w) * word_cells);
             if constexpr (Wish::bytes)
                 if (in.values.quads) {
                     add_byte_quads(s.values, values, row, in.values.flip);

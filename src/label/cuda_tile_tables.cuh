@@ -35,15 +35,13 @@ __device__ void each_node(const tile_place<Tiling>& at, const tile_store& from, 
 template <class Tiling, class Wish>
 struct measuring_desk {
     /// Parts that are added up at once; few tiles have more. So that a multiprocessor holds five blocks or six.
-    static constexpr std::uint32_t room = Wish::values                 ? 384
-                                          : Tiling::deep > 1           ? 512
-                                          : Tiling::bundle::count == 1 ? 384
-                                                                       : 896;
+    static constexpr std::uint32_t room = Wish::values ? 384 : Tiling::deep > 1 ? 512 : 768;
     /// Split components, behind the parts: most often the same few.
     static constexpr std::uint32_t split_room = 128, slots = room + split_room, tries = 4;
     static constexpr std::uint32_t none = 0xffffffffU, nowhere = 0xffffU, loose = 0x80000000U;
     /// A tile with as many parts has its nodes dealt out: by bundles some threads would have many more than others.
     static constexpr std::uint32_t many_parts = 200;
+    static_assert(split_room <= Tiling::threads && many_parts <= room);
 
     part_tally<Tiling, Wish, slots> tally;
     std::uint32_t
@@ -51,11 +49,14 @@ struct measuring_desk {
     word cells[Tiling::row_words], starts[Tiling::valued ? Tiling::threads : 1];
     std::uint32_t nodes;
     std::uint16_t slot_of[room];           ///< where a part's sums are
-    std::uint16_t of_node[Tiling::nodes];  ///< part of each node, or its bundle and first column
+    std::uint16_t of_node[Tiling::nodes];  ///< a node's bundle and first column, where they are dealt out
 
     __device__ void clear(std::uint32_t slot) {
         tally.clear(slot);
         row[slot] = none;
+    }
+    __device__ void clear_split() {
+        if (threadIdx.x < split_room) clear(room + threadIdx.x);
     }
     /// A split component's slot; `none` where there is none.
     [[nodiscard]] __device__ std::uint32_t slot_of_row(std::uint32_t wanted) {
@@ -83,7 +84,35 @@ struct measuring_desk {
         }
         slot_of[i] = static_cast<std::uint16_t>(slot);
     }
+    /// `here` of the parts from `first` on. Threads meet.
+    __device__ void place_parts(const tile_view<Tiling>& in, std::uint32_t first, std::uint32_t here,
+                                const component_numbers& numbers, const table_target& to) {
+        const part* const parts = in.from.parts + std::int64_t{in.at.number} * Tiling::nodes + first;
+        for (std::uint32_t i = threadIdx.x; i < here; i += Tiling::threads)
+            place(i, static_cast<std::uint32_t>(parts[i] >> 32), numbers, to);
+        __syncthreads();
+    }
+    __device__ void put_parts(const tile_view<Tiling>& in, std::uint32_t here, const table_target& to) const {
+        for (std::uint32_t i = threadIdx.x; i < here; i += Tiling::threads) {
+            const std::uint32_t of = row[i];
+            if (of == none) continue;
+            if ((of & loose) != 0) add_to_row(to, in.at, of & ~loose, tally.get(i));
+            else put_whole(to, in.g, in.at, of, tally.get(i));
+        }
+    }
+    __device__ void put_split(const tile_view<Tiling>& in, const table_target& to) const {
+        const std::uint32_t i = room + threadIdx.x;
+        if (threadIdx.x < split_room && row[i] != none) add_to_row(to, in.at, row[i], tally.get(i));
+    }
 };
+
+/// The bundle of a thread where a warp has those of one word's columns: what goes on over many rows is added up by warps.
+template <class Tiling>
+__device__ tile_bundle<Tiling> upright_bundle(int thread) {
+    constexpr int across = Tiling::down * Tiling::deep;
+    static_assert(across % cuda::warp == 0);
+    return tile_bundle<Tiling>(thread % across * Tiling::words + thread / across);
+}
 
 /// A thread's words.
 template <class Tiling>
@@ -104,30 +133,51 @@ struct bundle_words {
     [[nodiscard]] __device__ std::uint32_t behind() const {
         return before + static_cast<std::uint32_t>(__popc(starts));
     }
+    /// Columns of the node that starts at bit `low`.
+    [[nodiscard]] __device__ word columns_from(word low) const {
+        const word behind = (starts | ~all) & ~(low | (low - 1));
+        return (behind & -behind) - low;
+    }
 };
 
-/// A thread walks through its bundle, and takes together what belongs to the slot of the node before.
+/// Threads walk through their bundles, taking together what follows of one slot, and warps add up what their lanes have for one.
 template <class Tiling, class Wish>
 __device__ void add_by_bundle(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in,
-                              const tile_bundle<Tiling>& b, const bundle_words<Tiling>& w, std::uint32_t first) {
+                              const tile_bundle<Tiling>& b, const bundle_words<Tiling>& w, const std::uint16_t* parts) {
     constexpr std::uint32_t nowhere = measuring_desk<Tiling, Wish>::nowhere;
-    std::uint32_t place = nowhere, node = w.before;
-    word columns = 0;
-    for (word left = w.starts; left != 0; left &= left - 1, ++node) {
-        const std::uint32_t part = s.of_node[node] - first;
-        if (part >= s.room) continue;
-        const std::uint32_t slot = s.slot_of[part];
-        if (slot != place) {
-            if (place != nowhere) s.tally.add(place, sums_of_columns<Tiling, Wish>(in, b, columns, w.cells));
-            place = slot, columns = 0;
+    const int first_column = b.w * word_cells;
+    word left = w.starts;
+    std::uint32_t node = w.before;
+    while (__any_sync(cuda::every_lane, left != 0 ? 1 : 0)) {
+        std::uint32_t place = nowhere;
+        word columns = 0;
+        while (left != 0) {
+            const std::uint32_t slot = s.slot_of[parts[node]];
+            if (columns == 0) place = slot;
+            else if (slot != place) break;
+            columns |= w.columns_from(left & -left);
+            left &= left - 1, ++node;
         }
-        const word low = left & -left, behind = (w.starts | ~w.all) & ~(low | (low - 1));
-        columns |= (behind & -behind) - low;
+        column_sums<Tiling, Wish> mine;
+        if (place != nowhere) mine = sums_of_columns<false, Tiling, Wish>(in, b, columns, w.cells);
+        cuda::put_by_warp(place, nowhere, mine, [&](std::uint32_t slot, const column_sums<Tiling, Wish>& sums) {
+            s.tally.add(slot, sums, first_column);
+        });
     }
-    part_sums<Tiling, Wish> mine;
-    if (place != nowhere) mine = sums_of_columns<Tiling, Wish>(in, b, columns, w.cells);
-    cuda::put_by_warp(place, nowhere, mine,
-                      [&](std::uint32_t which, const part_sums<Tiling, Wish>& sums) { s.tally.add(which, sums); });
+}
+
+/// Lists where nodes begin.
+template <class Tiling, class Wish>
+__device__ void list_nodes(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in) {
+    const tile_bundle<Tiling> b(static_cast<int>(threadIdx.x));
+    const bundle_words<Tiling> w(in.at.number, in.from, b);
+    if (threadIdx.x == Tiling::threads - 1) s.nodes = w.behind();
+#pragma unroll
+    for (int r = 0; r < Tiling::bundle::count; ++r) s.cells[b.at(r)] = w.cells[r];
+    if (Tiling::valued) s.starts[b.thread] = w.starts;
+    std::uint32_t node = w.before;
+    for (word left = w.starts; left != 0; left &= left - 1)
+        s.of_node[node++] = static_cast<std::uint16_t>(b.thread * word_cells + __ffs(static_cast<int>(left)) - 1);
 }
 
 /// Threads share the nodes evenly. `parts`: of the tile's nodes.
@@ -146,65 +196,42 @@ __device__ void add_by_node(measuring_desk<Tiling, Wish>& s, const tile_view<Til
 #pragma unroll
         for (int r = 0; r < bundle::count; ++r) cells[r] = s.cells[b.at(r)], all |= cells[r];
         const word stops = Tiling::valued ? s.starts[b.thread] | ~all : ~all, behind = stops & ~(low | (low - 1));
-        s.tally.add(slot, sums_of_columns<Tiling, Wish>(in, b, (behind & -behind) - low, cells));
+        s.tally.add(slot, sums_of_columns<true, Tiling, Wish>(in, b, (behind & -behind) - low, cells),
+                    b.w * word_cells);
     }
-}
-
-/// Lists where nodes begin, or their parts.
-template <class Tiling, class Wish>
-__device__ void list_nodes(measuring_desk<Tiling, Wish>& s, const tile_bundle<Tiling>& b, const bundle_words<Tiling>& w,
-                           const std::uint16_t* parts, bool deal) {
-    if (threadIdx.x == Tiling::threads - 1) s.nodes = w.behind();
-    if (!deal) {  // a warp's nodes lie one behind the other
-        const std::uint32_t first = __shfl_sync(cuda::every_lane, w.before, 0),
-                            end = __shfl_sync(cuda::every_lane, w.behind(), cuda::warp - 1);
-        for (std::uint32_t a = first + threadIdx.x % cuda::warp; a < end; a += cuda::warp) s.of_node[a] = parts[a];
-        return;
-    }
-#pragma unroll
-    for (int r = 0; r < Tiling::bundle::count; ++r) s.cells[b.at(r)] = w.cells[r];
-    if (Tiling::valued) s.starts[b.thread] = w.starts;
-    std::uint32_t node = w.before;
-    for (word left = w.starts; left != 0; left &= left - 1)
-        s.of_node[node++] = static_cast<std::uint16_t>(b.thread * word_cells + __ffs(static_cast<int>(left)) - 1);
 }
 
 /// Adds up what the parts of tile `number` have. All threads of a block call it: a thread owns a bundle of words, and then a part.
 template <class Tiling, class Wish>
 __device__ void measure_tile(measuring_desk<Tiling, Wish>& s, const narrow_lattice& g, int number,
                              const tile_store& from, const component_numbers& numbers, const table_target& to) {
-    const std::uint32_t count = from.counts[number], begin = static_cast<std::uint32_t>(number) * Tiling::nodes;
-    const std::uint16_t* const parts = from.node_part + std::int64_t{number} * Tiling::nodes;
-    const tile_bundle<Tiling> b(static_cast<int>(threadIdx.x));
-    const bundle_words<Tiling> w(number, from, b);
+    const std::uint32_t count = from.counts[number];
     if (count == 0) return;
-    const bool deal = count >= s.many_parts;
-    for (std::uint32_t i = s.room + threadIdx.x; i < s.slots; i += Tiling::threads) s.clear(i);
-    list_nodes(s, b, w, parts, deal);
-    __syncthreads();
-    for (std::uint32_t first = 0; first < count; first += s.room) {
-        const std::uint32_t here = min(count - first, s.room);
-        for (std::uint32_t i = threadIdx.x; i < here; i += Tiling::threads)
-            s.place(i, static_cast<std::uint32_t>(from.parts[begin + first + i] >> 32), numbers, to);
+    const tile_place<Tiling> at(g, number);
+    const tile_view<Tiling> in{g, at, from, to.values};
+    const std::uint16_t* const parts = from.node_part + std::int64_t{number} * Tiling::nodes;
+    s.clear_split();
+    if (count < s.many_parts) {
+        const tile_bundle<Tiling> b = upright_bundle<Tiling>(static_cast<int>(threadIdx.x));
+        const bundle_words<Tiling> w(number, from, b);
         __syncthreads();
-        {
-            const tile_place<Tiling> at(g, number);
-            const tile_view<Tiling> in{g, at, from, to.values};
-            if (deal) add_by_node(s, in, parts, first);
-            else add_by_bundle(s, in, b, w, first);
-        }
+        s.place_parts(in, 0, count, numbers, to);
+        add_by_bundle(s, in, b, w, parts);
         __syncthreads();
-        for (std::uint32_t i = threadIdx.x; i < here; i += Tiling::threads) {
-            const std::uint32_t row = s.row[i];
-            if (row == s.none) continue;
-            const tile_place<Tiling> at(g, number);
-            if ((row & s.loose) != 0) add_to_row(to, at, row & ~s.loose, s.tally.get(i));
-            else put_whole(to, g, at, row, s.tally.get(i));
+        s.put_parts(in, count, to);
+    } else {
+        list_nodes(s, in);
+        __syncthreads();
+        for (std::uint32_t first = 0; first < count; first += s.room) {
+            const std::uint32_t here = min(count - first, s.room);
+            s.place_parts(in, first, here, numbers, to);
+            add_by_node(s, in, parts, first);
+            __syncthreads();
+            s.put_parts(in, here, to);
+            if (first + s.room < count) __syncthreads();
         }
-        if (first + s.room < count) __syncthreads();
     }
-    for (std::uint32_t i = s.room + threadIdx.x; i < s.slots; i += Tiling::threads)
-        if (s.row[i] != s.none) add_to_row(to, tile_place<Tiling>(g, number), s.row[i], s.tally.get(i));
+    s.put_split(in, to);
 }
 
 /// Blocks that measure, at a time on a multiprocessor.
@@ -223,7 +250,12 @@ __global__ void __launch_bounds__(Tiling::threads, measuring_blocks<Tiling>)
     measure_tile(s, g, static_cast<int>(blockIdx.x), from, numbers, to);
 }
 
-/// Of two neighbouring blocks one writes a tile's labels, bound by memory, and one measures it, bound by instructions.
+/// Whether a block writes its tile's labels and then measures it. Else of two neighbouring blocks one writes a tile's labels,
+/// bound by memory, and one measures it, bound by instructions. With 6 and 18 neighbours the former is quicker, with others the
+/// latter (H200, 512^3 and 8192^2, g = 8, 50 %, 2026-11-22: 0.530 and 0.554 ms with 6, 0.296 and 0.282 with 4).
+template <class Tiling>
+constexpr bool one_block_does_both = Tiling::deep > 1 && Tiling::bundle::count == 1;
+
 template <class Tiling, class Wish>
 __global__ void __launch_bounds__(Tiling::threads, measuring_blocks<Tiling>)
     write_and_measure_tiles(narrow_lattice g, tile_store from, component_numbers numbers,
@@ -234,9 +266,16 @@ __global__ void __launch_bounds__(Tiling::threads, measuring_blocks<Tiling>)
     };
     __shared__ desks s;
     cuda::wait_for_kernel_before();
-    const int number = static_cast<int>(blockIdx.x / 2);
-    if (blockIdx.x % 2 == 0) measure_tile(s.measure, g, number, from, numbers, to);
-    else write_tile<Tiling, true>(s.write, g, number, from, numbers, image_base, label);
+    if constexpr (one_block_does_both<Tiling>) {
+        const int number = static_cast<int>(blockIdx.x);
+        write_tile<Tiling, true>(s.write, g, number, from, numbers, image_base, label);
+        __syncthreads();
+        measure_tile(s.measure, g, number, from, numbers, to);
+    } else {
+        const int number = static_cast<int>(blockIdx.x / 2);
+        if (blockIdx.x % 2 == 0) measure_tile(s.measure, g, number, from, numbers, to);
+        else write_tile<Tiling, true>(s.write, g, number, from, numbers, image_base, label);
+    }
 }
 
 }  // namespace nearfield::labelling

@@ -46,41 +46,75 @@ __device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tilin
 }
 
 /// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a bundle share
-/// the look-up of their nodes.
-template <class Tiling, bool Quads, class Label>
-__device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
-                           const label_target<Label>& to, int first, int end) {
+/// the look-up of their nodes. A thread goes down one column of the tile, or through its planes, so that all that stays the same is
+/// found once.
+template <class Tiling, class Label>
+__device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
+                                const label_target<Label>& to, int first, int end) {
     using bundle = typename Tiling::bundle;
-    constexpr int step = Quads ? 4 : 1, per_word = word_cells / step;
+    constexpr int step = 4, per_word = word_cells / step, words_a_round = Tiling::threads / per_word,
+                  bundles_a_round = words_a_round / Tiling::words;
+    constexpr bool deep = Tiling::deep > 1;
+    constexpr int axis = deep ? 0 : 1;  // along which a thread goes
+    constexpr int far = deep ? bundles_a_round / Tiling::down * bundle::planes : bundles_a_round * bundle::rows;
+    static_assert(words_a_round % Tiling::words == 0 && (!deep || bundles_a_round % Tiling::down == 0));
     const int x = static_cast<int>(threadIdx.x) % per_word * step;
-    Label* const image = to.data + to.at.image(at.image);
-    for (int thread = first + static_cast<int>(threadIdx.x) / per_word; thread < end;
-         thread += Tiling::threads / per_word) {
-        const tile_bundle<Tiling> b(thread);
-        const int column = (at.word + b.w) * word_cells + x;
-        if (column >= g.size[2] || !at.holds(g, b.plane(0), b.line(0), b.w)) continue;
+    int thread = first + static_cast<int>(threadIdx.x) / per_word;
+    const tile_bundle<Tiling> b(thread);
+    const int column = (at.word + b.w) * word_cells + x;
+    if (column >= g.size[2] || at.y + b.line(0) >= g.size[1] || at.z + b.plane(0) >= g.size[0]) return;
+    const word here = up_to(x) >> 1;  // cells before
+    const std::int64_t across[2] = {to.at.along[0], to.at.along[1]};
+    Label* out = to.data + to.at.image(at.image) + to.at.cell(at.z + b.plane(0), at.y + b.line(0), column);
+    // Cells left along the axis, from the bundle's first row on.
+    int left = g.size[axis] - (deep ? at.z + b.plane(0) : at.y + b.line(0));
+    const int lines = g.size[1] - at.y - b.line(0);
+    const auto* nodes = s.nodes - s.before[first];
+    const word* cells = s.cells + b.at(0);
+    for (; thread < end && left > 0; thread += words_a_round, left -= far, out += far * across[axis],
+                                     cells += far * (deep ? Tiling::rows : 1) * Tiling::words) {
         const word starts = s.starts[thread];
-        const auto* node = s.nodes + (s.before[thread] - s.before[first]);
+        const auto* node = nodes + s.before[thread] + __popc(starts & here);
+        word begin = starts >> x;
         Label label[step];
-        int rank = __popc(starts & (up_to(x) >> 1));
 #pragma unroll
-        for (int j = 0; j < step; ++j) {
-            rank += static_cast<int>(starts >> (x + j) & 1);
+        for (int j = 0; j < step; ++j, begin >>= 1) {
+            node += begin & 1;
             // Of the node before, where none is; the cell does not take it.
-            label[j] = static_cast<Label>(node[rank]);
+            label[j] = static_cast<Label>(*node);
         }
-        Label* const out = image + to.at.cell(at.z + b.plane(0), at.y + b.line(0), column);
 #pragma unroll
         for (int r = 0; r < bundle::count; ++r) {
-            if (r > 0 && !at.holds(g, b.plane(r), b.line(r), b.w)) continue;
-            const word set = s.cells[b.at(r)] >> x;
+            const int plane = r / bundle::rows, line = r % bundle::rows;
+            if (r > 0 && ((plane > 0 && plane >= left) || (line > 0 && line >= (deep ? lines : left)))) continue;
+            const word set = cells[(plane * Tiling::rows + line) * Tiling::words] >> x;
             four_labels<Label> four;
 #pragma unroll
             for (int j = 0; j < step; ++j) four.value[j] = (set >> j & 1) != 0 ? label[j] : Label{0};
-            Label* const row = out + to.at.cell(r / bundle::rows, r % bundle::rows, 0);
-            if constexpr (Quads) store_once(row, four);
-            else *row = four.value[0];
+            Label* const row = out + plane * across[0] + line * across[1];
+            store_once(row, four);
         }
+    }
+}
+
+/// The same, cell by cell.
+template <class Tiling, class Label>
+__device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
+                           const label_target<Label>& to, int first, int end) {
+    using bundle = typename Tiling::bundle;
+    const int x = static_cast<int>(threadIdx.x) % word_cells;
+    for (int thread = first + static_cast<int>(threadIdx.x) / word_cells; thread < end;
+         thread += Tiling::threads / word_cells) {
+        const tile_bundle<Tiling> b(thread);
+        const int column = (at.word + b.w) * word_cells + x;
+        if (column >= g.size[2]) continue;
+        const int rank = __popc(s.starts[thread] & up_to(x));
+        const auto label = static_cast<Label>(s.nodes[s.before[thread] - s.before[first] + rank]);
+#pragma unroll
+        for (int r = 0; r < bundle::count; ++r)
+            if (at.holds(g, b.plane(r), b.line(r), b.w))
+                to.data[to.at.image(at.image) + to.at.cell(at.z + b.plane(r), at.y + b.line(r), column)] =
+                    (s.cells[b.at(r)] >> x & 1) != 0 ? label : Label{0};
     }
 }
 
@@ -107,7 +141,8 @@ __device__ void write_tile(writing_desk<Tiling>& s, const narrow_lattice& g, int
             s.nodes[a - s.before[first] + 1] = of_node < s.room ? s.part_label[of_node] : label_of(of_node);
         }
         __syncthreads();
-        put_labels<Tiling, Quads>(s, g, at, to, first, end);
+        if constexpr (Quads) put_label_quads(s, g, at, to, first, end);
+        else put_labels(s, g, at, to, first, end);
         if (end < Tiling::threads) __syncthreads();
     }
 }

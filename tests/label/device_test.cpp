@@ -270,6 +270,22 @@ TEST_F(LabelDevice, Filters) {
             }
 }
 
+/// More components than a block of threads looks at, most of them equally large, so that ties are decided across blocks.
+TEST_F(LabelDevice, TheLargestOfThousands) {
+    std::uint64_t k = 90000;
+    const shape_t shape{2, 60, 320};
+    for (const std::int64_t keep : {0, 1, 200, 700, 1500, 1000000}) {
+        ++k;
+        label_options o{.connectivity = 1, .batch_axes = 1, .keep_largest = keep};
+        label_call c(plain_for(shape), o);
+        std::vector<std::int64_t> values(static_cast<std::size_t>(cells_of(shape)));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = mix(i) % 5 == 0 ? 1 : 0;
+        c.write(values);
+        expect_right(c, k);
+        if (testing::Test::HasFatalFailure()) return;
+    }
+}
+
 /// Tables of more rows than there may be components, as bytes: rows beyond them keep what was there.
 std::vector<std::vector<std::byte>> tables_on(bool on_device, const shape_t& shape,
                                               const std::vector<std::uint8_t>& image,

@@ -301,6 +301,15 @@ T __reduce_or_sync(unsigned mask, T x) {
     return on_cpu::reduce(mask, x, "__reduce_or_sync", [](T a, T b) { return static_cast<T>(a | b); });
 }
 
+/// Lanes of the warp that have the same; all of them call it.
+template <class T>
+unsigned __match_any_sync(unsigned mask, T x) {
+    unsigned same = 0;
+    for (int lane = 0; lane < 32; ++lane)
+        if (const T other = __shfl_sync(mask, x, lane); other == x) same |= 1U << lane;
+    return same;
+}
+
 // What the engine says in PTX; translate.cmake makes calls of it.
 namespace on_cpu::ptx {
 inline std::uint32_t bfind_shiftamt_u32(std::uint32_t x) { return x == 0 ? ~0u : std::countl_zero(x); }
