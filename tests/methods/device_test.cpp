@@ -82,7 +82,13 @@ TEST_F(MethodsOnDevice, LimitsLabelsAndReportsEqualTheHosts) {
             const device_answer here = on_host(by, shape, seeds, limit), there = on_device(by, shape, seeds, limit);
             EXPECT_EQ(here.distance, there.distance) << name_of(by);
             EXPECT_EQ(here.label, there.label) << name_of(by);
-            ASSERT_EQ(here.report.stages.size(), there.report.stages.size());
+            // A stage of a device may be several of the host's: jump flooding in small images goes in two kernels.
+            const auto rounds_of = [](const method_report& r) {
+                std::int64_t rounds = 0;
+                for (const auto& stage : r.stages) rounds += stage.rounds;
+                return rounds;
+            };
+            EXPECT_EQ(rounds_of(here.report), rounds_of(there.report)) << name_of(by);
             EXPECT_EQ(here.report.rounds, there.report.rounds) << name_of(by);
             EXPECT_EQ(here.report.bytes, there.report.bytes) << name_of(by);
         }
