@@ -238,9 +238,23 @@ TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
 
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
 TEST_F(Device, ShortWalkForTheSanitizer) {
-    std::vector<shape_t> shapes{{1},          {1025},       {33, 31},      {61, 47},      {5, 33, 32},
-                                {33, 5, 31},  {3, 1100, 5}, {1100, 3, 33}, {1100, 40},    {40, 600},
-                                {100, 66, 5}, {2100, 5},    {40, 41, 43},  {2, 9, 1, 33}, {2, 2, 3, 2, 2, 1, 2, 5}};
+    std::vector<shape_t> shapes{{1},
+                                {1025},
+                                {33, 31},
+                                {61, 47},
+                                {5, 33, 32},
+                                {33, 5, 31},
+                                {3, 1100, 5},
+                                {1100, 3, 33},
+                                {1100, 40},
+                                {40, 600},
+                                {100, 66, 5},
+                                {2100, 5},
+                                {5, 2100},
+                                {3, 4095},
+                                {40, 41, 43},
+                                {2, 9, 1, 33},
+                                {2, 2, 3, 2, 2, 1, 2, 5}};
     std::uint64_t k = 0;
     for (const shape_t& shape : shapes) {
         for (fill kind : {fill::one, fill::percent, fill::fifty}) {
@@ -266,15 +280,14 @@ TEST_F(Device, ShortWalkForTheSanitizer) {
             EXPECT_EQ(check(device_engine(), s, distances, dress{}), "");
             EXPECT_EQ(check(device_engine(), s, sites, dress{}), "");
         }
-    // Large enough to be looked at for having few sites.
+    // Large enough to be looked at for having few sites, or sites close by.
     const shape_t volume{162, 162, 162};
-    for (bool sites : {false, true}) {
-        const outputs wanted{sites ? outputs::distance_t::none : outputs::distance_t::float32, outputs::squared_t::none,
-                             sites, false};
-        EXPECT_EQ(
-            check(device_engine(), solve(volume, make_fill(fill::one, volume, k++), spacings()[0]), wanted, dress{}),
-            "");
-    }
+    const outputs distances{outputs::distance_t::float32, outputs::squared_t::none, false, false},
+        sites{outputs::distance_t::none, outputs::squared_t::none, true, false};
+    for (const auto& [kind, wanted] :
+         {std::pair{fill::one, distances}, std::pair{fill::one, sites}, std::pair{fill::tenth, sites}})
+        EXPECT_EQ(check(device_engine(), solve(volume, make_fill(kind, volume, k++), spacings()[0]), wanted, dress{}),
+                  "");
 }
 
 }  // namespace
