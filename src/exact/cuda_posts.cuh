@@ -1,102 +1,42 @@
 // Windows of packed lines that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, of any number of rows and sites.
 //
-// Every 32nd row of an image is a post. The winning row never moves back along a line (core.hpp), so that between two
-// posts only the rows from the winner at the one to the winner at the other can win: 33 on average, whatever the image.
-// The winners at the posts are found the other way round, the image being 32 times smaller then: how far the nearest site
-// of each column is from each post, then hulls along the posts (cuda_far.cuh). At last a warp takes 32 rows of 32 lines
-// and each lane is offered the rows that its line has left; where these are very many, all warps of a block do.
+// Every 32nd row of an image is a post, and so is the last one. The winning row never moves back along a line (core.hpp), so
+// that between two posts only the rows from the winner at the one to the winner at the other can win: 33 on average,
+// whatever the image (cuda_post_squares.cuh). The winners at the posts are found the other way round, the image being 32
+// times smaller then: how far the nearest site of each column is from each post, then, along each post, by halving: the
+// winning column never moves back either, so that the winner of a column between two lies between theirs.
 #pragma once
 
-#include "exact/cuda_far.cuh"
-#include "exact/cuda_square.cuh"
+#include <limits>
+
+#include "exact/cuda_windows.cuh"
 
 namespace nearfield::exact {
 namespace {
 
 constexpr int post_rows = 32;
-constexpr int column_warps = 8;
+constexpr int chunk_posts = 8;  // whose sites a warp keeps in registers
+constexpr int chunk_rows = chunk_posts * post_rows;
+constexpr int column_warps = 32;
 constexpr int column_threads = column_warps * cuda::warp;
-constexpr int chunk_rows = post_rows * cuda::warp;  // that a warp looks at in one go
-constexpr int most_chunks = static_cast<int>(most_packed / chunk_rows) + 1;
-constexpr int between_warps = 8;
-constexpr int most_own_rows = 96;  // left to a lane: with more, 32 rows at a time are looked at first
-// Left to a warp's lane: with more, all warps of a block share them. Microseconds without, from 256 and from 640 on: a circle
-// in 4096^2 411, 178, 232, in 8192^2 973, 505, 542; balls in 8192^2, whose gaps are wide but offer little, 367, 449, 385.
-constexpr int most_alone_rows = 640;
-constexpr int most_shared = 512;  // squares of a block that its warps share
-constexpr int between_threads = between_warps * cuda::warp;
+constexpr int winner_warps = 32;
+constexpr int winner_threads = winner_warps * cuda::warp;
+constexpr int most_own_columns = 64;       // that 32 neighbouring columns are offered without a look
+constexpr int most_offered_columns = 256;  // after one; else they are halved, too
 
-/// 32 neighbouring posts of one image.
-struct post_group {
-    std::int64_t number;
-    std::int64_t image;
-    int first;
-};
-
-/// Lines along the posts of all images, with values in the numbers V. A post after the last row closes each image.
+/// What is found at the posts of all images, whose values are in the numbers V.
 template <class V>
 struct post_lines {
-    static constexpr bool keeps_ties = false;
-    using group = post_group;
-    using number = V;
-    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each column, for each post
-    std::uint16_t* winners = nullptr;  ///< row that wins: for each post, for each column
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each post, for each column
+    std::uint16_t* winners = nullptr;  ///< row that wins, likewise
+    std::int32_t* taken = nullptr;     ///< number of squares between posts that warps took; 0 at first
     std::int64_t images = 1;
     std::int64_t length = 1;
     int posts = 1;
+    int rows = 1;
 
-    __device__ static V value(std::int32_t loaded) { return square(loaded); }
-    __device__ static V square(std::int32_t rows) { return static_cast<V>(rows) * rows; }
-    NF_HD std::int64_t groups_an_image() const { return (posts + cuda::warp - 1) / cuda::warp; }
-    NF_HD std::int64_t groups() const { return images * groups_an_image(); }
-    __device__ post_group group_of(std::int64_t number) const {
-        const std::int64_t image = quotient(number, groups_an_image());
-        return {number, image, static_cast<int>(number - image * groups_an_image()) * cuda::warp};
-    }
-    __device__ int rows() const { return static_cast<int>(length); }
-    __device__ std::int64_t inner() const { return posts; }
-    __device__ int width(const post_group& g) const { return min(posts - g.first, cuda::warp); }
-    __device__ std::int64_t first_cell(const post_group& g, int lane) const {
-        return g.image * length * posts + g.first + lane;
-    }
-    __device__ std::uint16_t* winners_of(std::int64_t image, int post) const {
-        return winners + (image * posts + post) * length;
-    }
-
-    /// Loads how far a column's nearest site is from the lane's post.
-    class reader {
-    public:
-        __device__ reader(const post_lines& of, const post_group& g, int lane)
-            : nearest_(of.nearest + of.first_cell(g, lane)), posts_(of.posts), row_((g.first + lane) * post_rows) {}
-        __device__ std::int32_t load(std::int64_t x) const {
-            const std::int32_t site = nearest_[x * posts_];
-            return site < 0 ? none : abs(site - row_);
-        }
-        __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
-        /// The row itself.
-        __device__ std::int32_t site(std::int32_t x) const { return nearest_[static_cast<std::int64_t>(x) * posts_]; }
-
-    private:
-        static constexpr std::int32_t none = -1;
-        const std::int32_t* nearest_;
-        int posts_, row_;
-    };
-};
-
-/// All groups of posts of the images that have hard tiles.
-struct hard_posts {
-    const std::int32_t* images;
-    const std::int32_t* list;
-    std::int64_t groups_an_image;
-
-    template <class V>
-    __device__ hard_posts(const hard_tiles& hard, const post_lines<V>& lines)
-        : images(hard.owner_count), list(hard.owners), groups_an_image(lines.groups_an_image()) {}
-    __device__ std::int64_t count() const { return *images * groups_an_image; }
-    __device__ std::int64_t operator[](std::int64_t nth) const {
-        const std::int64_t image = quotient(nth, groups_an_image);
-        return list[image] * groups_an_image + nth - image * groups_an_image;
-    }
+    NF_HD int row_of(int post) const { return post < posts - 1 ? post * post_rows : rows - 1; }
+    __device__ std::int64_t first_cell(std::int64_t image, int post) const { return (image * posts + post) * length; }
 };
 
 /// A matrix of 32 x 32 bits, a row a lane, turned round: bit i of lane l becomes bit l of lane i.
@@ -111,283 +51,308 @@ __device__ inline std::uint32_t turn_bits(std::uint32_t row) {
     return row;
 }
 
-/// Sites of a chunk of 1024 rows of 32 columns, a lane a column: bits of the 32 rows from each post on.
-struct column_bits {
-    std::uint32_t at[cuda::warp][cuda::warp + 1];
+/// Sites of a chunk of 256 rows of 32 columns, a lane a column: bits of the 32 rows from each post on.
+struct chunk_bits {
+    std::uint32_t at[chunk_posts];
 
     __device__ void load(const line_word* words, int first_row, int rows) {
-        const int lane = static_cast<int>(threadIdx.x);
-#pragma unroll 4
-        for (int post = 0; post < cuda::warp; ++post) {
-            const int row = first_row + post * post_rows + lane;
-            at[post][lane] = turn_bits(row < rows ? words[row].sites : 0);
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+#pragma unroll
+        for (int i = 0; i < chunk_posts; ++i) {
+            const int row = first_row + i * post_rows + lane;
+            at[i] = row < rows ? words[row].sites : 0;
         }
+#pragma unroll
+        for (auto& one : at) one = turn_bits(one);
     }
-};
-
-/// Memory of a block of nearest_to_posts: for each warp bits, and rows in their place.
-struct column_memory {
-    column_bits bits[column_warps];
-    std::int32_t rows[column_warps][cuda::warp][cuda::warp + 1];
-    std::int32_t first[most_chunks][cuda::warp];  ///< site of each chunk, of each column; `beyond` is none
-    std::int32_t last[most_chunks][cuda::warp];   ///< -1 is none
+    /// First and last row with a site of the 32 from post i on; only where there is one.
+    __device__ int first(int i) const { return i * post_rows + __ffs(static_cast<int>(at[i])) - 1; }
+    __device__ int last(int i) const { return i * post_rows + 31 - __clz(static_cast<int>(at[i])); }
 };
 constexpr std::int32_t beyond = 1 << 24;
 
-/// Of a chunk whose `bits` are loaded: the rows nearest to its posts, given the sites before and after the chunk. The
-/// chunk's last post may lie after the image's: rows of such are not used.
-__device__ inline void nearest_in_chunk(const column_bits& bits, std::int32_t (&rows)[cuda::warp][cuda::warp + 1],
-                                        int first_row, std::int32_t before, std::int32_t after) {
-    const int lane = static_cast<int>(threadIdx.x);
-    for (int post = 0; post < cuda::warp; ++post) {
-        rows[post][lane] = before;
-        const std::uint32_t mine = bits.at[post][lane];
-        if (mine != 0) before = first_row + post * post_rows + 31 - __clz(static_cast<int>(mine));
-    }
-    for (int post = cuda::warp - 1; post >= 0; --post) {
-        const std::uint32_t mine = bits.at[post][lane];
-        const int row = first_row + post * post_rows, above = rows[post][lane];
-        if (mine != 0) after = row + __ffs(static_cast<int>(mine)) - 1;
-        if (above < 0 || after - row < row - above) rows[post][lane] = after < beyond ? after : -1;
-    }
-}
-
-/// A block 32 columns of an image, a warp one chunk of rows after another, read twice: for its first and last sites, then
-/// for the rows nearest to its posts.
+/// A block 32 columns of an image, a warp one chunk of rows after another: first their first and last sites, then, with those
+/// of all chunks, the rows nearest to their posts. The last post lies behind all rows, or on the last of them.
 template <class V>
 __global__ void __launch_bounds__(column_threads)
     nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {
     cuda::wait_for_kernel_before();
-    extern __shared__ std::byte shared[];
-    auto& memory = *reinterpret_cast<column_memory*>(shared);
+    extern __shared__ std::int32_t ends[];
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int last_post = to.posts - 1, chunks = (last_post + chunk_posts - 1) / chunk_posts;
+    std::int32_t* const firsts = ends + lane;
+    std::int32_t* const lasts = firsts + chunks * cuda::warp;
     const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
-    const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y), rows = lines.rows();
-    const int chunks = (to.posts + cuda::warp - 1) / cuda::warp;
-    column_bits& bits = memory.bits[warp];
+    chunk_bits bits;
     for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
         const std::int64_t image = quotient(nth, columns);
         const word_group g = lines.group_of(hard.owners[image] * columns + nth - image * columns);
         const line_word* const words = lines.words(g);
         for (int chunk = warp; chunk < chunks; chunk += column_warps) {
-            bits.load(words, chunk * chunk_rows, rows);
+            const int first_row = chunk * chunk_rows;
+            bits.load(words, first_row, lines.rows());
             std::int32_t first = beyond, last = -1;
-            for (int post = 0; post < cuda::warp; ++post) {
-                const std::uint32_t mine = bits.at[post][lane];
-                const int row = chunk * chunk_rows + post * post_rows;
-                if (mine == 0) continue;
-                last = row + 31 - __clz(static_cast<int>(mine));
-                first = min(first, row + __ffs(static_cast<int>(mine)) - 1);
-            }
-            memory.first[chunk][lane] = first, memory.last[chunk][lane] = last;
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i)
+                if (bits.at[i] != 0) last = first_row + bits.last(i), first = min(first, first_row + bits.first(i));
+            firsts[chunk * cuda::warp] = first, lasts[chunk * cuda::warp] = last;
         }
         __syncthreads();
         for (int chunk = warp; chunk < chunks; chunk += column_warps) {
-            bits.load(words, chunk * chunk_rows, rows);
+            const int first_row = chunk * chunk_rows;
+            if (chunks > column_warps) bits.load(words, first_row, lines.rows());
             std::int32_t before = -1, after = beyond;
-            for (int c = 0; c < chunk; ++c) before = max(before, memory.last[c][lane]);
-            for (int c = chunks - 1; c > chunk; --c) after = min(after, memory.first[c][lane]);
-            nearest_in_chunk(bits, memory.rows[warp], chunk * chunk_rows, before, after);
-            __syncwarp();
-            const int post = chunk * cuda::warp + lane;
-            std::int32_t* const nearest = to.nearest + (g.outer * to.length + g.x) * to.posts + post;
-            for (int x = 0; x < lines.width(g) && post < to.posts; ++x)
-                nearest[static_cast<std::int64_t>(x) * to.posts] = memory.rows[warp][lane][x];
-            __syncwarp();
+            for (int c = 0; c < chunk; ++c) before = max(before, lasts[c * cuda::warp]);
+            for (int c = chunk + 1; c < chunks; ++c) after = min(after, firsts[c * cuda::warp]);
+            std::int32_t rows[chunk_posts];
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i) {
+                rows[i] = before;
+                if (bits.at[i] != 0) before = first_row + bits.last(i);
+            }
+#pragma unroll
+            for (int i = chunk_posts - 1; i >= 0; --i) {
+                const int row = first_row + i * post_rows;
+                if (bits.at[i] != 0) after = first_row + bits.first(i);
+                if (rows[i] < 0 || after - row < row - rows[i]) rows[i] = after < beyond ? after : -1;
+            }
+            if (lane >= lines.width(g)) continue;
+            std::int32_t* cell = to.nearest + to.first_cell(g.outer, chunk * chunk_posts) + g.x + lane;
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i, cell += to.length)
+                if (chunk * chunk_posts + i < last_post) *cell = rows[i];
+            if (chunk == chunks - 1) to.nearest[to.first_cell(g.outer, last_post) + g.x + lane] = before;
         }
         __syncthreads();
     }
 }
 
-/// A warp 32 columns of 32 posts: the nearest sites' rows, along finished hulls.
+/// The squared distances of a post from the columns' nearest sites. Those in 32 bits are kept in shared memory.
 template <class V>
-__global__ void __launch_bounds__(walk_threads)
-    walk_posts(const post_lines<V> lines, const hard_tiles hard, const far_lists lists) {
-    cuda::wait_for_kernel_before();
-    const hard_posts groups(hard, lines);
-    constexpr int block_cells = walk_warps * band_rows;
-    const int parts = (lines.rows() + block_cells - 1) / block_cells;
-    for (std::int64_t nth = blockIdx.x; nth < groups.count() * parts; nth += gridDim.x) {
-        const std::int64_t above = quotient(nth, parts);
-        const post_group g = lines.group_of(groups[above]);
-        const int from =
-            static_cast<int>(nth - above * parts) * block_cells + static_cast<int>(threadIdx.y) * band_rows;
-        if (from >= lines.rows()) continue;
-        const int lane = min(static_cast<int>(threadIdx.x), lines.width(g) - 1);
-        const far_hull<post_lines<V>> hull(lines, lists, g, lane);
-        const typename post_lines<V>::reader line(lines, g, lane);
-        std::uint16_t* const winners = lines.winners_of(g.image, g.first + lane);
-        walk<false>(
-            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, lines.rows()), 1,
-            [](const auto& p) { return p.row(); },
-            [&](int x, V, std::int32_t site_x) { winners[x] = static_cast<std::uint16_t>(line.site(site_x)); });
-    }
-}
+class post_squares {
+public:
+    static constexpr bool kept = sizeof(V) == sizeof(std::int32_t);
+    static constexpr V none =
+        V{1} << (8 * sizeof(V) - 2);  // above all real ones, and with a square of columns in range
 
-/// Rows of a lane's line that its square can have as winners, and a bound of the values of the square's 32 rows.
-struct left_rows {
-    int from, end;  ///< both included
-    std::int32_t bound;
+    __device__ post_squares(const std::int32_t* nearest, int row, V* memory)
+        : nearest_(nearest), row_(row), memory_(memory) {}
+    static std::size_t bytes(std::int64_t length) { return kept ? static_cast<std::size_t>(length) * sizeof(V) : 0; }
+    __device__ void keep(int length) const {
+        if constexpr (kept)
+            for (int x = static_cast<int>(threadIdx.x); x < length; x += winner_threads) memory_[x] = square(x);
+    }
+    /// What column `from` is worth to column x.
+    __device__ V value(int from, int x) const {
+        const V columns = x - from;
+        if constexpr (kept) return memory_[from] + columns * columns;
+        else return square(from) + columns * columns;
+    }
+
+private:
+    __device__ V square(int x) const {
+        const std::int32_t site = nearest_[x];
+        const V rows = site - row_;
+        return site < 0 ? none : rows * rows;
+    }
+    const std::int32_t* nearest_;
+    int row_;
+    V* memory_;
 };
 
-/// Offers each lane the rows that its own line has left, one after another.
-template <class Values>
-__device__ void offer_own(const square& s, const left_rows& mine, offers<Values>& to) {
-#pragma unroll 2
-    for (int row = mine.from + 1; __any_sync(cuda::every_lane, row < mine.end); ++row) {
-        const std::int32_t apart = min(s.words[min(row, mine.end)].distance(s.lane), far_apart), rows = s.rows_to(row),
-                           least = apart * apart + rows * rows;
-        // Rows too far away to win could exceed what the square holds.
-        const bool wins = row < mine.end && least < to.mine;
-        if (__any_sync(cuda::every_lane, wins))
-            to.take(wins ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0});
-    }
-}
+/// The least value found, and the column that it is of.
+template <class V>
+struct least_column {
+    V value;
+    int at;
 
-/// Offers all lanes the rows that any of them has left; a warp that is one of `parts` every so many groups of 32.
-template <class Values>
-__device__ void offer_all(const square& s, const left_rows& mine, offers<Values>& to, int part = 0, int parts = 1) {
-    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
-              last = __reduce_max_sync(cuda::every_lane, mine.end);
-    const auto load = [&](int row) { return row <= last ? s.words[row] : word_without_sites(); };
-    const int step = parts * cuda::warp;
-    line_word next = load(first + part * cuda::warp + s.lane);
-    for (int at = first + part * cuda::warp; at <= last; at += step) {
-        const line_word word = next;
-        next = load(at + step + s.lane);
-        const int row = at + s.lane;
-        const std::int32_t rows = s.rows_to(row), near = near_word(word);
-        to.rows(s, word, row, word.any() ? near * near + rows * rows : no_site<std::int32_t>(), false);
+    __device__ void offer(V other, int from) {
+        if (other < value) value = other, at = from;
     }
-}
-
-/// The same in 64 bits, row by row, for squares whose values may exceed 32.
-template <bool Last>
-__device__ void finish_between_wide(const square& s, const left_rows& mine,
-                                    const tile_target<std::int64_t, Last>& target) {
-    if (s.lane >= target.lines) return;
-    int first = mine.from;  // the winning row never moves back
-    for (int q = s.top; q <= s.bottom; ++q) {
-        std::int64_t best = no_site<std::int64_t>();
-        for (int row = first; row <= mine.end; ++row) {
-            const line_word word = s.words[row];
-            if (!word.any()) continue;
-            const std::int64_t apart = word.distance(s.lane), rows = q - row, value = apart * apart + rows * rows;
-            if (value < best) best = value, first = row;
+    /// Of all lanes.
+    __device__ void reduce() {
+        if constexpr (sizeof(V) == sizeof(std::int32_t)) {
+            const V least = __reduce_min_sync(cuda::every_lane, value);
+            const std::uint32_t mine = __ballot_sync(cuda::every_lane, value == least);
+            value = least, at = __shfl_sync(cuda::every_lane, at, __ffs(static_cast<int>(mine)) - 1);
+        } else {
+#pragma unroll
+            for (int o = cuda::warp / 2; o > 0; o /= 2) {
+                const V other = __shfl_xor_sync(cuda::every_lane, value, o);
+                const int from = __shfl_xor_sync(cuda::every_lane, at, o);
+                // The lesser column of equal ones, so that all lanes have the same.
+                if (other < value || (other == value && from < at)) value = other, at = from;
+            }
         }
-        target.put_wide(q, best);
     }
+};
+
+/// By a warp: which of the columns [from, end] wins at column x; of `parts` warps, each its share.
+template <class V>
+__device__ least_column<V> search_columns(const post_squares<V>& of, int x, int from, int end, int part = 0,
+                                          int parts = 1) {
+    least_column<V> best{std::numeric_limits<V>::max(), from};
+#pragma unroll 4
+    for (int at = from + part * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp; at <= end;
+         at += parts * cuda::warp)
+        best.offer(of.value(at, x), at);
+    best.reduce();
+    return best;
 }
 
-/// Offers each lane the first and the last row that its line has left.
-template <class Values>
-__device__ void offer_ends(const square& s, const left_rows& mine, offers<Values>& to) {
-    const auto end_of = [&](int row) {
-        const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart), rows = s.rows_to(row);
-        return rows * rows <= mine.bound ? offered{apart * apart, s.top - row} : offered{no_site<std::int32_t>(), 0};
-    };
-    to.best.offer(end_of(mine.from), end_of(mine.end));
-    to.mine = min(to.mine, to.best.largest());
-    to.bound = min(to.bound, __reduce_max_sync(cuda::every_lane, to.mine));
+/// Of the columns between `from` and `end`, which win at columns `first` and further on, a lane each from `at` on: whether they
+/// lie below the line from the one to the other, so that they may win between.
+template <class V>
+class column_chord {
+public:
+    __device__ column_chord(const post_squares<V>& of, int first, int from, int end)
+        : of_(of), first_(first), from_(from), end_(end), least_(of.value(from, first)) {
+        slope_ = static_cast<float>(of.value(end, first) - least_) / static_cast<float>(end - from);
+    }
+    __device__ std::uint32_t below(int at) const {
+        const int column = at + static_cast<int>(threadIdx.x) % cuda::warp;
+        // Where it matters the sum is below 2^24.
+        return __ballot_sync(cuda::every_lane,
+                             column < end_ && static_cast<float>(of_.value(min(column, end_), first_) - least_) <=
+                                                  slope_ * static_cast<float>(column - from_) + 2.0f);
+    }
+
+private:
+    const post_squares<V>& of_;
+    int first_, from_, end_;
+    V least_;
+    float slope_;
+};
+
+/// By a warp: the winner at column first + lane, given [from, end] for all 32, `from` being the first one's.
+template <class V>
+__device__ int winner_of_lane(const post_squares<V>& of, int first, int last, int from, int end) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = min(first + lane, last);
+    least_column<V> best{of.value(from, x), from};
+    if (end - from <= most_own_columns) {
+#pragma unroll 4
+        for (int at = from + 1; at <= end; ++at) best.offer(of.value(at, x), at);
+        return best.at;
+    }
+    const column_chord<V> line(of, first, from, end);
+    int left = 0;
+    for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
+    if (left <= most_offered_columns) {
+        for (int at = from + 1; at < end; at += cuda::warp)
+            for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
+                const int column = at + __ffs(static_cast<int>(wanted)) - 1;
+                best.offer(of.value(column, x), column);
+            }
+        best.offer(of.value(end, x), end);
+        return best.at;
+    }
+    int mine = from;
+    for (int step = cuda::warp / 2; step > 0; step /= 2)
+        for (int l = step; l < cuda::warp; l += 2 * step) {
+            const int low = __shfl_sync(cuda::every_lane, mine, l - step),
+                      high = __shfl_sync(cuda::every_lane, mine, (l + step) % cuda::warp);
+            const auto found = search_columns(of, min(first + l, last), low, l + step < cuda::warp ? high : end);
+            if (lane == l) mine = found.at;
+        }
+    return mine;
 }
 
-template <class Values, class V, bool Last>
-__device__ void finish_between_in(const square& s, const left_rows& mine, const tile_target<V, Last>& target) {
-    offers<Values> to(mine.bound);
-    offer_ends(s, mine, to);
-    if (__reduce_max_sync(cuda::every_lane, mine.end - mine.from) <= most_own_rows) offer_own(s, mine, to);
-    else offer_all(s, mine, to);
-    to.finish();
-    write_square(s, to.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
-}
+/// Knots of a post: every 32nd column and the last one, knot 1 being column 0. Between knots that are known its warp finds the
+/// others.
+template <class V>
+struct post_knots {
+    const post_squares<V>& of;
+    int count, last;  ///< of the knots; the last column
+    int* winners;     ///< of each knot
 
-/// A square of a hard tile, what its lanes have left, and where it goes.
-template <class V, bool Last>
-struct square_between {
-    square s;
-    left_rows left;
-    tile_target<V, Last> target;
-    bool within;  ///< of the image
-
-    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
-                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
-        : target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
-        const std::int64_t above = quotient(nth, squares);
-        const auto at = lines.place(cut, hard.list[above]);
-        const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
-        const int end = min((at.window + 1) * cut.rows, lines.rows());
-        within = top < end;
-        if (!within) return;
-        target.first = lines.first_cell(at.group, lane), target.lines = lines.width(at.group);
-        s = {lines.words(at.group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
-        const std::uint16_t* const winners =
-            posts.winners_of(at.group.outer, top / post_rows) + at.group.x + min(lane, target.lines - 1);
-        left = {winners[0], winners[posts.length], 0};
-        const auto bound_by = [&](int row) {
-            const std::int32_t apart = min(s.words[row].distance(lane), far_apart),
-                               rows = min(max(abs(row - top), abs(s.bottom - row)), far_apart);
-            return apart * apart + rows * rows;
-        };
-        left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
+    __device__ int first_of(int knot) const { return knot <= 0 ? 0 : winners[knot]; }
+    __device__ int last_of(int knot) const { return knot > count ? last : winners[knot]; }
+    /// Between knots `low` and `high`.
+    __device__ least_column<V> search(int knot, int low, int high, int part = 0, int parts = 1) const {
+        return search_columns(of, min((knot - 1) * cuda::warp, last), first_of(low), last_of(high), part, parts);
     }
-    static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
-    __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
 
-    __device__ void finish() const {
-        if constexpr (sizeof(V) == sizeof(std::int64_t))
-            if (left.bound > largest_bound) return finish_between_wide(s, left, target);
-        if (left.bound <= narrow_square::bound) finish_between_in<narrow_square>(s, left, target);
-        else finish_between_in<wide_square>(s, left, target);
-    }
-    /// By all warps of a block alike. `best` has room for a square.
-    __device__ void finish_together(std::int32_t* best) const {
+    /// Finds every knot whose number is a multiple of what is returned, 4 at most. Begins and ends with a barrier.
+    __device__ int find_some(least_column<V>* found) const {
         const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
-        for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads)
-            best[i] = no_site<std::int32_t>();
-        offers<wide_square> to(left.bound);
-        offer_ends(s, left, to);
-        offer_all(s, left, to, warp, between_warps);
-        to.finish();
+        int step = 1;
+        while (8 * 2 * step <= count) step *= 2;
         __syncthreads();
-        to.best.lower(best + s.lane);
-        __syncthreads();
-        if (s.lane < target.lines)
-            for (int i = warp; i <= s.bottom - s.top; i += between_warps)
-                target.put(s.top + i, best[i * cuda::warp + s.lane] + i * i);
-        __syncthreads();
+        for (bool top = true;; top = false, step /= 8) {
+            const int here = count / step - (top ? 0 : count / (8 * step));
+            const auto knot_at = [&](int nth) { return (top ? nth + 1 : nth / 7 * 8 + nth % 7 + 1) * step; };
+            int parts = 1;
+            while (2 * parts * here <= winner_warps) parts *= 2;
+            for (int nth = warp / parts; nth < here; nth += winner_warps / parts) {
+                const int knot = knot_at(nth), low = top ? 0 : nth / 7 * 8 * step;
+                const auto best = search(knot, low, top ? count + 1 : low + 8 * step, warp % parts, parts);
+                if (parts > 1) found[warp] = best;
+                else winners[knot] = best.at;
+            }
+            __syncthreads();
+            if (parts > 1) {
+                if (static_cast<int>(threadIdx.x) < here) {
+                    least_column<V> best = found[threadIdx.x * parts];
+                    for (int part = 1; part < parts; ++part) {
+                        const auto other = found[threadIdx.x * parts + part];
+                        best.offer(other.value, other.at);
+                    }
+                    winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
+                }
+                __syncthreads();
+            }
+            if (step <= 4) return step;
+        }
+    }
+    /// By a warp: those between base and base + step.
+    __device__ void find_between(int base, int step) const {
+        for (int half = step / 2; half > 0; half /= 2)
+            for (int knot = base + half; knot < base + step && knot <= count; knot += 2 * half) {
+                const auto best = search(knot, knot - half, knot + half);
+                if (threadIdx.x % cuda::warp == 0) winners[knot] = best.at;
+                __syncwarp();
+            }
     }
 };
 
-/// A warp one square after another of the hard tiles; then all warps together those that one would be long at.
-template <class V, bool Last>
-__global__ void __launch_bounds__(between_threads, 3)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
-                   const post_lines<V> posts, const value_sink<V, Last> to) {
+/// Shared memory of winners_at_posts; all of it is asked for at the launch, which raises the limit by what is asked for.
+template <class V>
+std::size_t winner_bytes(std::int64_t length) {
+    return winner_warps * sizeof(least_column<V>) +
+           static_cast<std::size_t>(blocks_for(length, cuda::warp) + 2) * sizeof(int) + post_squares<V>::bytes(length);
+}
+
+/// A block one post after another of the images that have hard tiles: the row that wins at each of its cells.
+template <class V>
+__global__ void __launch_bounds__(winner_threads, 2)
+    winners_at_posts(const hard_tiles hard, const post_lines<V> lines) {
     cuda::wait_for_kernel_before();
-    __shared__ std::int32_t best[square_rows * cuda::warp];
-    __shared__ int shared[most_shared], shared_count;
-    if (threadIdx.x == 0) shared_count = 0;
-    __syncthreads();
+    extern __shared__ std::byte memory[];
+    auto* const parts = reinterpret_cast<least_column<V>*>(memory);
+    auto* const winners = reinterpret_cast<int*>(parts + winner_warps);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const auto square_at = [&](std::int64_t nth) {
-        return square_between<V, Last>(lines, cut, m, hard, posts, to, nth);
-    };
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * square_between<V, Last>::squares_of(cut);
-    // Neighbours go to different blocks, because those that take long are neighbours.
-    for (std::int64_t nth = static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x; nth < count;
-         nth += static_cast<std::int64_t>(gridDim.x) * between_warps) {
-        const auto here = square_at(nth);
-        if (!here.within) continue;
-        int place = most_shared;
-        if (here.left.bound <= largest_bound && here.most_left() > most_alone_rows) {
-            if (lane == 0) place = atomicAdd(&shared_count, 1);
-            place = __shfl_sync(cuda::every_lane, place, 0);
+    const auto length = static_cast<int>(lines.length);
+    const int segments = (length + cuda::warp - 1) / cuda::warp;
+    const std::int64_t count = static_cast<std::int64_t>(*hard.owner_count) * lines.posts;
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t image = quotient(nth, lines.posts),
+                           first = lines.first_cell(hard.owners[image], static_cast<int>(nth - image * lines.posts));
+        const std::int32_t* const nearest = lines.nearest + first;
+        const post_squares<V> of(nearest, lines.row_of(static_cast<int>(nth - image * lines.posts)),
+                                 reinterpret_cast<V*>(winners + segments + 2));
+        of.keep(length);
+        const post_knots<V> knots{of, segments + 1, length - 1, winners};
+        const int step = knots.find_some(parts);
+        for (int base = warp * step; base <= segments; base += winner_warps * step) {
+            knots.find_between(base, step);
+            for (int knot = max(base, 1); knot < base + step && knot <= segments; ++knot) {
+                const int x = (knot - 1) * cuda::warp;
+                const int winner = winner_of_lane(of, x, length - 1, winners[knot], winners[knot + 1]);
+                if (x + lane < length) lines.winners[first + x + lane] = static_cast<std::uint16_t>(nearest[winner]);
+            }
         }
-        if (place >= most_shared) here.finish();
-        else if (lane == 0) shared[place] = static_cast<int>(nth);
+        __syncthreads();
     }
-    __syncthreads();
-    for (int i = 0; i < min(shared_count, most_shared); ++i) square_at(shared[i]).finish_together(best);
 }
 
 }  // namespace

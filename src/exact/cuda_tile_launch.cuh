@@ -8,11 +8,12 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_choice.hpp"
+#include "exact/cuda_far.cuh"
 #include "exact/cuda_gather.cuh"
 #include "exact/cuda_hard.cuh"
 #include "exact/cuda_pack.cuh"
 #include "exact/cuda_points.cuh"
-#include "exact/cuda_posts.cuh"
+#include "exact/cuda_post_squares.cuh"
 #include "exact/cuda_tile_shift.cuh"
 
 namespace nearfield::exact {
@@ -110,10 +111,9 @@ public:
             tiles = lines.tiles * cut_lines(lines.rows).into.count;
             if (far(p_.rank - 2)) {
                 const auto posts = this->posts<std::int32_t>(memory);
-                listed = posts.images * posts.posts * posts.length;
-                ranges = posts.groups() * cuda::warp * blocks_for(posts.length, slab_rows);
-                nearest_ = memory.reserve<std::int32_t>(listed);
-                winners_ = memory.reserve<std::uint16_t>(listed);
+                const std::int64_t cells = posts.images * posts.posts * posts.length;
+                nearest_ = memory.reserve<std::int32_t>(cells);
+                winners_ = memory.reserve<std::uint16_t>(cells);
                 owners = lines.images;
             }
         }
@@ -158,6 +158,8 @@ public:
         posts.images = lines.images;
         posts.length = lines.length;
         posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
+        posts.rows = static_cast<int>(lines.rows);
+        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // along which no pass counts tiles
         return posts;
     }
     [[nodiscard]] point_lists lists_of_points(const cuda::workspace& memory) const {
@@ -306,18 +308,16 @@ private:
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
-        const far_lists lists = tiles_.lists(memory_, posts.length);
-        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, 3 * multiprocessors),
-                                dim3(cuda::warp, column_warps), sizeof(column_memory), from, hard_, posts);
-        build_hulls<hard_posts>(posts, posts.groups(), lists);
-        cuda::launch_overlapped(
-            on_, walk_posts<V>,
-            std::min(posts.groups() * blocks_for(posts.length, walk_warps * band_rows), 8 * multiprocessors),
-            dim3(cuda::warp, walk_warps), 0, posts, hard_, lists);
-        cuda::launch_overlapped(
-            on_, finish_between<V, Last>,
-            std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps), 3 * multiprocessors),
-            dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+        const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
+        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, multiprocessors), dim3(column_threads),
+                                static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard_,
+                                posts);
+        cuda::launch_overlapped(on_, winners_at_posts<V>, std::min(posts.images * posts.posts, 2 * multiprocessors),
+                                dim3(winner_threads), post_squares<V>::bytes(posts.length), hard_, posts);
+        cuda::launch_overlapped(on_, finish_between<V, Last>,
+                                std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
+                                         between_blocks * multiprocessors),
+                                dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
     }
     void finish_by_hulls(const value_lines& from, std::int64_t groups) const {
         const far_lists lists = tiles_.lists(memory_, rows_);

@@ -118,6 +118,7 @@ const std::vector<shape_case>& large_shapes() {
         {{1023, 1001}, "2-D, tiles with a row less, lines that are no multiple of 16"},
         {{1025, 1057}, "2-D, windows of long lines: the fewest rows that take two"},
         {{2049, 1056}, "2-D, windows of the smaller tiles, the last one cut short"},
+        {{1030, 12000}, "2-D, winners at posts: values of a row that fill nearly all of 48 KB, more beside them"},
         {{5000, 33}, "2-D, windows of the larger tiles, a word and a cell wide"},
         {{1921, 1}, "one column of two windows and a row"},
         {{30000, 31}, "2-D, columns near the longest of int32, narrow"},
