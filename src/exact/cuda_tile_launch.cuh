@@ -313,7 +313,7 @@ private:
                                 static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard_,
                                 posts);
         cuda::launch_overlapped(on_, winners_at_posts<V>, std::min(posts.images * posts.posts, 2 * multiprocessors),
-                                dim3(winner_threads), post_squares<V>::bytes(posts.length), hard_, posts);
+                                dim3(winner_threads), winner_bytes<V>(posts.length), hard_, posts);
         cuda::launch_overlapped(on_, finish_between<V, Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
