@@ -216,10 +216,6 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
     memory.allocate();
     site_arrays<Key> now{site.in<Key>(), memory.get<Key>(second_now)};
     site_arrays<Key> next{site.out<Key>(), memory.get<Key>(second_next)};
-    if (Two)
-        cuda::check(
-            cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
-            "clearing second sites");
     site_table<Key> all_sites(on, g, how.randomised ? now.first : nullptr);
     constexpr bool in_tiles = by_tiles<V, Key>;
     tiled_rounds tiled(on, g, in_tiles ? steps : std::vector<std::int64_t>{},
@@ -227,11 +223,17 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
                        : how.randomised ? sites_held::drawn
                                         : sites_held::one,
                        unit);
-    for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
+    if (Two && !tiled.asks_first_sites_alone())
+        cuda::check(
+            cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),
+            "clearing second sites");
+    std::int64_t begin = 0;  // of a stage
+    for (std::int64_t round = 0; round < std::ssize(steps);) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
+        std::int64_t rounds = 1;
         if constexpr (in_tiles) {
             if constexpr (Two) tiled.run(step, {now.first, now.second}, {next.first, next.second});
-            else tiled.run(step, now.first, next.first);
+            else rounds = tiled.run(step, now.first, next.first);
             // Later every cell has a site: it asks itself.
             if (how.randomised && round == 0) all_sites.draw(on, next.first, g.cells(), how.seed, round);
         } else {
@@ -242,7 +244,13 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
         }
         std::swap(now, next);
         site.exchange();
-        report.done("step " + std::to_string(step), 1, 2 * how.sites_per_cell * g.cells() * g.key_bytes());
+        round += rounds;
+        if (round < tiled.short_ones()) continue;
+        const std::int64_t of_stage = round - begin, last = steps[static_cast<std::size_t>(round - 1)];
+        const std::string first = std::to_string(steps[static_cast<std::size_t>(begin)]);
+        report.done(of_stage == 1 ? "step " + first : "steps " + first + " to " + std::to_string(last), of_stage,
+                    2 * of_stage * how.sites_per_cell * g.cells() * g.key_bytes());
+        begin = round;
     }
 }
 

@@ -11,6 +11,7 @@ template <class Tile, turn Turn, bool Skipped>
 __global__ void __launch_bounds__(threads, 4)
     flood_by_offsets(const __grid_constant__ plan p, const __grid_constant__ offsets o, const Key* from, Key* to,
                      open_stretches left) {
+    cuda::wait_for_kernel_before();
     place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
     if (!at.inside(p)) return;
     at.look_along_the_row(p);
@@ -49,9 +50,9 @@ void flood_volume(const device& on, const plan& p, const offsets& o, const Key* 
     // 512^3: 4: 2.07, 2.68; 8: 2.13, 2.28; 16: 2.13, 2.11; 64: 2.25, 2.04; 256: 2.18, 1.88; 512: 2.19, 2.02.
     constexpr bool one_form = Tile::lies == form::fours || Tile::rows == 2;
     if (one_form || p.along < 16 * p.step)
-        cuda::launch(on, flood_by_offsets<Tile, Turn, true>, p.blocks(), p.block, 0, p, o, from, to, left);
+        cuda::launch_overlapped(on, flood_by_offsets<Tile, Turn, true>, p.blocks(), p.block, 0, p, o, from, to, left);
     else if constexpr (!one_form)
-        cuda::launch(on, flood_by_offsets<Tile, Turn, false>, p.blocks(), p.block, 0, p, o, from, to, left);
+        cuda::launch_overlapped(on, flood_by_offsets<Tile, Turn, false>, p.blocks(), p.block, 0, p, o, from, to, left);
 }
 
 }  // namespace

@@ -68,6 +68,13 @@ private:
         if (!row_is_there(along, r)) return;
         const Key* const row = Tile::volume ? from_ + (r - 1) * row_ : from_;
         to[0].read(p_, at_, row), to[1].read(p_, at_, row + from_second_);
+        if constexpr (requires { Rule::from_offsets; })
+#pragma unroll
+            for (int s = 0; s < 2; ++s)
+#pragma unroll
+                for (int w = 0; w < Tile::words; ++w)
+                    to[s].of[w] = rule_.words.site_in(static_cast<std::uint32_t>(to[s].of[w]), along,
+                                                      at_.across + (r - 1) * p_.step, at_.x_of(w));
     }
 
     /// What a cell asks of a row: three words, two sites each.
@@ -127,6 +134,12 @@ private:
                 std::uint32_t begin = first;
                 if constexpr (Tile::lies != form::spread && requires { rule_.one.rest; }) begin += rule_.one.rest[cell];
                 rule_.template sites_of<Tile::volume>(best, begin, site[0][cell], site[1][cell]);
+                if constexpr (requires { Rule::from_offsets; })
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                        site[s][cell] =
+                            rule_.words.word_of(site[s][cell], along, at_.across + t * p_.step,
+                                                at_.x + static_cast<std::int32_t>(Tile::away(cell, p_.step)));
                 Rule::look_at(best, doubt);
             }
             put(to, site[0]), put(to + to_second_, site[1]);

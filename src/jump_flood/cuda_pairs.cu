@@ -81,6 +81,11 @@ using namespace tiles;
 
 void tiled_rounds::run(std::int64_t step, const both<const Key>& from, const both<Key>& to) {
     const std::int64_t unit = unit_of(step);
+    if (round_ < by_offsets_) {
+        const open_stretches left{left_.count, stretches_.first};
+        left_.count += run_pairs_by_offsets(on_, g_, step, round_++ == 0, from, to, left);
+        return;
+    }
     with_pair_tile(g_, step, [&]<class Tile>(Tile) {
         const plan p = plan_of<Tile>(g_, step, unit, true);
         if (!p.in_one.usable)

@@ -42,7 +42,8 @@ inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes,
 }
 
 template <class Tile>
-plan plan_of(const grid& g, std::int64_t step, std::int64_t unit, bool two = false) {
+plan plan_of(const grid& g, std::int64_t step, std::int64_t unit, bool two = false,
+             std::int64_t blocks_at_once = pair_blocks_at_once<Tile>) {
     plan p{};
     p.step = static_cast<std::int32_t>(step);
     p.nx = static_cast<std::int32_t>(g.size[2]);
@@ -61,7 +62,7 @@ plan plan_of(const grid& g, std::int64_t step, std::int64_t unit, bool two = fal
     p.groups = ceiling(ceiling(p.across, step), Tile::rows);
     const std::int32_t planes = ceiling(p.along, step);
     p.walk = two ? even_walk(std::int64_t{p.x_threads} * p.across_classes * p.groups * p.along_classes, planes,
-                             multiprocessors * pair_blocks_at_once<Tile> * threads)
+                             multiprocessors * blocks_at_once * threads)
                  : walk_of(g.cells(), Tile::cells * Tile::rows, planes);
     p.walks = ceiling(planes, p.walk);
     // Rows of a class first: they read each other's.

@@ -8,15 +8,25 @@ namespace nearfield::methods {
 
 using namespace tiles;
 
+std::size_t shared_of_device() {
+    int ordinal = 0, bytes = 0;
+    cuda::check(cudaGetDevice(&ordinal), "finding the current device");
+    cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+                "asking for the shared memory of a block");
+    return static_cast<std::size_t>(bytes);
+}
+
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
                            std::int64_t unit_before)
     : on_(on), g_(g), memory_(on), held_(held), unit_(unit_before) {
-    by_offsets_ = held == sites_held::one ? rounds_by_offsets(g, steps) : 0;
+    if (held != sites_held::drawn) by_offsets_ = rounds_by_offsets(g, steps);
+    if (held == sites_held::one) by_classes_ = rounds_by_classes(g, steps);
     std::int64_t most = 0, most_stretches = 0;
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)], unit = unit_of(step);
         if (round < by_offsets_) {
-            most_stretches = std::max(most_stretches, most_open_stretches(g, step));
+            most_stretches = std::max(most_stretches, held == sites_held::two ? most_open_pair_stretches(g, step)
+                                                                              : most_open_stretches(g, step));
             continue;
         }
         const auto count = [&]<class Tile>(Tile) {
@@ -27,7 +37,7 @@ tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<st
         else with_tile(g, step, count);
     }
     unit_ = unit_before;
-    const std::int64_t row = by_offsets_ > 0 ? g.size[2] : 0,
+    const std::int64_t row = by_offsets_ > 0 && held == sites_held::one ? g.size[2] : 0,
                        rounds = most + most_stretches > 0 ? std::ssize(steps) : 0;
     if (row + rounds == 0) return;
     const std::int64_t tiles = memory_.reserve<std::int64_t>(most),
@@ -37,12 +47,14 @@ tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<st
     left_ = {memory_.get<std::uint32_t>(counts), memory_.get<std::int64_t>(tiles)};
     stretches_.first = memory_.get<std::uint32_t>(stretches);
     nothing_ = memory_.get<Key>(nothing);
+    counts_ = rounds;
+    if (by_classes_ > 0) return;
     const auto set = [&](void* to, int byte, std::int64_t words) {
         cuda::check(cudaMemsetAsync(to, byte, static_cast<std::size_t>(words) * 4, cuda::stream_of(on)),
                     "preparing rounds of jump flooding");
     };
     if (rounds > 0) set(left_.count, 0, rounds);
-    if (row > 0) set(memory_.get<Key>(nothing), 0xff, row);
+    if (row > 0) set(nothing_, 0xff, row);
 }
 
 }  // namespace nearfield::methods

@@ -241,15 +241,6 @@ void launch_tiles(const device& on, const image& of, const Key* from, Key* to) {
                             of, across, from, to);
 }
 
-/// Bytes that a block of the current device may have.
-std::size_t shared_of_device() {
-    int ordinal = 0, bytes = 0;
-    cuda::check(cudaGetDevice(&ordinal), "finding the current device");
-    cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
-                "asking for the shared memory of a block");
-    return static_cast<std::size_t>(bytes);
-}
-
 }  // namespace
 
 std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& steps) {

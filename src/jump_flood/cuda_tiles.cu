@@ -73,12 +73,17 @@ __global__ void __launch_bounds__(threads)
 
 using namespace tiles;
 
-void tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t* to) {
+std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t* to) {
     const std::int64_t unit = unit_of(step);
+    if (round_ < by_classes_) {
+        run_by_classes(on_, g_, step, from, to, {left_.count, static_cast<std::int32_t>(counts_), nothing_});
+        round_ = by_classes_;
+        return by_classes_;
+    }
     if (round_ < by_offsets_) {
         const open_stretches left{left_.count, stretches_.first};
         left_.count += run_by_offsets(on_, g_, step, round_++ == 0, from, to, nothing_, left);
-        return;
+        return 1;
     }
     with_tile(g_, step, [&]<class Tile>(Tile) {
         const plan p = plan_of<Tile>(g_, step, unit);
@@ -88,6 +93,7 @@ void tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t
         cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left_);
         ++left_.count;
     });
+    return 1;
 }
 
 }  // namespace nearfield::methods

@@ -11,7 +11,17 @@
 
 namespace nearfield::methods {
 
+/// Bytes that a block of the current device may have.
+std::size_t shared_of_device();
+
 namespace tiles {
+
+/// A cell's two sites lie in two arrays.
+template <class Key>
+struct both {
+    Key* first = nullptr;
+    Key* second = nullptr;
+};
 
 /// Tiles that a round by one number a cell left open, in no order; `count` is 0 before.
 struct open_tiles {
@@ -33,12 +43,26 @@ std::int64_t most_open_stretches(const grid& g, std::int64_t step);
 bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, const std::int32_t* from,
                     std::int32_t* to, const std::int32_t* nothing, const open_stretches& left);
 
-/// A cell's two sites lie in two arrays.
-template <class Key>
-struct both {
-    Key* first = nullptr;
-    Key* second = nullptr;
+/// The same with two sites a cell; the first round looks at first sites alone.
+std::int64_t most_open_pair_stretches(const grid& g, std::int64_t step);
+bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bool first,
+                          const both<const std::int32_t>& from, const both<std::int32_t>& to,
+                          const open_stretches& left);
+
+/// Cells of volumes whose rounds wait for their kernels' launches.
+inline constexpr std::int64_t small_volume = 160 * 160 * 160;
+
+/// How many rounds of a call go in one kernel by classes, from the first one on, before others go by offsets.
+std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& steps);
+/// What they prepare for later rounds, which saves two launches: counts of 0, and a row of cells without a site.
+struct to_prepare {
+    std::uint32_t* counts = nullptr;
+    std::int32_t count = 0;
+    std::int32_t* nothing = nullptr;
 };
+/// They: cells hold themselves or nothing, then words that the next round by offsets reads.
+void run_by_classes(const device& on, const grid& g, std::int64_t first_step, const std::int32_t* from,
+                    std::int32_t* to, const to_prepare& also);
 
 }  // namespace tiles
 
@@ -62,9 +86,13 @@ public:
     /// `unit`: what divides the offsets of cells from the sites that they hold, but for this round's step.
     tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
                  std::int64_t unit = std::numeric_limits<std::int64_t>::max());
-    /// The next one, from one array of sites to the other.
-    void run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
-    /// The same with two sites a cell.
+    /// The next one, or several, from one array of sites to the other: how many.
+    std::int64_t run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
+    /// So many from the first one on are so short that time taken between them would be much of theirs.
+    [[nodiscard]] std::int64_t short_ones() const { return g_.cells() <= tiles::small_volume ? by_offsets_ : 0; }
+    /// Whether the first round takes cells for ones without a second site, whatever their array holds.
+    [[nodiscard]] bool asks_first_sites_alone() const { return by_offsets_ > 0; }
+    /// The next one with two sites a cell.
     void run(std::int64_t step, const tiles::both<const std::int32_t>& from, const tiles::both<std::int32_t>& to);
 
 private:
@@ -73,8 +101,8 @@ private:
     cuda::workspace memory_;
     tiles::open_tiles left_;
     tiles::open_stretches stretches_;
-    const std::int32_t* nothing_ = nullptr;
-    std::int64_t by_offsets_ = 0, round_ = 0;
+    std::int32_t* nothing_ = nullptr;
+    std::int64_t by_offsets_ = 0, by_classes_ = 0, round_ = 0, counts_ = 0;
     /// The unit of a round of this step: a length that divides all offsets of cells from the sites they have heard of.
     std::int64_t unit_of(std::int64_t step) {
         unit_ = std::min(unit_, step);

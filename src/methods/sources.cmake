@@ -16,7 +16,9 @@ if(NEARFIELD_HAS_CUDA)
     brushfire/cuda.cu
     chamfer/cuda.cu
     jump_flood/cuda.cu
+    jump_flood/cuda_classes.cu
     jump_flood/cuda_offsets.cu
+    jump_flood/cuda_pair_offsets.cu
     jump_flood/cuda_pairs.cu
     jump_flood/cuda_rounds.cu
     jump_flood/cuda_several.cu

@@ -81,8 +81,8 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
 
 /// Every form of a tile, and tiles that are left open.
 TEST_F(JumpFloodDevice, ShortWalkForTheSanitizer) {
-    for (const shape_t& shape :
-         {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24}, shape_t{3, 4, 160}}) {
+    for (const shape_t& shape : {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24},
+                                 shape_t{3, 4, 160}, shape_t{52, 64, 61}}) {
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
         sites.front() = 1;
         for (const jump_flood& how :
@@ -124,6 +124,22 @@ TEST_F(JumpFloodDevice, SeveralRoundsInAKernelEqualTheHosts) {
 TEST_F(JumpFloodDevice, LargerImagesOfSeveralRoundsInAKernelEqualTheHosts) {
     several_rounds_equal_the_hosts(
         {{512, 512}, {1000, 1030}, {1024, 1024}, {1217, 999}, {1280, 1280}, {1536, 1536}, {200, 2048}, {2049, 20}});
+}
+/// Volumes whose long steps go in one kernel: classes of 16 cells along each axis, and of fewer along some.
+TEST_F(JumpFloodDevice, ClassesOfVolumesEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{64, 64, 64}, shape_t{61, 64, 52}, shape_t{50, 63, 64}})
+        for (const double density : {0.0, 0.00001, 0.001, 0.05})
+            for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_after = 2}})
+                EXPECT_EQ(differs(how, shape, make_random(shape, density, 7), {{}, "not given"}), "")
+                    << text_of(shape) << ' ' << text_of(method{how}) << ' ' << density;
+}
+TEST_F(JumpFloodDevice, LargerClassesOfVolumesEqualTheHosts) {
+    for (const double density : {0.00001, 0.001, 0.5})
+        for (const shape_t& shape : {shape_t{128, 128, 128}, shape_t{128, 113, 118}})
+            EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "")
+                << text_of(shape) << ' ' << density;
+    for (const shape_t& shape : {shape_t{256, 256, 256}, shape_t{250, 254, 255}})
+        EXPECT_EQ(differs({}, shape, make_random(shape, 0.001, 7), {{}, "not given"}), "") << text_of(shape);
 }
 TEST_F(JumpFloodDevice, LargerGridsOfTwoSitesAndOfDrawnOnesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{2050, 1300}, shape_t{1024, 2048}, shape_t{120, 128, 96}, shape_t{99, 95, 97}})

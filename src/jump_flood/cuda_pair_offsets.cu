@@ -1,0 +1,79 @@
+// Rounds of jump flooding with two sites a cell in volumes by offsets: the kernels and their launches.
+#include "jump_flood/cuda_pair_offsets.cuh"
+
+namespace nearfield::methods::tiles {
+namespace {
+
+constexpr std::int64_t settling_blocks = 528;  ///< as with one site a cell (cuda_offsets.cu)
+/// H200, 2026-11-22, 512^3, 256^3 and 128^3, mean of the rounds in floors: two by two cells 3.7, 4.0 and 5.1; four by two, by 3 blocks
+/// 3.9, 4.3 and 6.2, by 4 3.9, 4.3 and 6.3; four by four, by 2 4.3, 4.9 and 7.1.
+using cells_of_pairs = tile<true, 2, 2, 1, form::spread>;
+constexpr int blocks_at_once = 4;
+
+template <turn Turn>
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    flood_pairs_by_offsets(const __grid_constant__ plan p, const __grid_constant__ offsets o,
+                           const __grid_constant__ factors by, both<const Key> from, both<Key> to,
+                           open_stretches left) {
+    cuda::wait_for_kernel_before();
+    place<cells_of_pairs> at = place_of_thread<cells_of_pairs>(p, blockIdx.x, threadIdx.x, threadIdx.y);
+    if (!at.inside(p)) return;
+    at.look_along_the_row(p);
+    at.before = at.after = true;
+    pair_offsets_walker<cells_of_pairs, Turn>(p, o, by, at, from, to, left).run();
+}
+
+/// The stretches that were left open, a row of a tile for each thread; a plane of it where there are threads enough.
+__global__ void __launch_bounds__(threads)
+    settle_pair_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule,
+                          both<const Key> from, both<Key> to, open_stretches left) {
+    using Tile = cells_of_pairs;
+    using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
+    cuda::wait_for_kernel_before();
+    const std::int64_t all = gridDim.x * threads, rows = static_cast<std::int64_t>(*left.count) * Tile::rows;
+    const std::int32_t length = rows * stretch <= all ? 1 : stretch, parts = stretch / length * Tile::rows;
+    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < rows * (stretch / length); k += all) {
+        const std::uint32_t first = left.first[k / parts], nx = static_cast<std::uint32_t>(p.nx),
+                            across = static_cast<std::uint32_t>(p.across), in_rows = first / nx;
+        const auto part = static_cast<std::int32_t>(k % parts);
+        place<Tile> at;
+        at.x = static_cast<std::int32_t>(first - in_rows * nx);
+        at.along = static_cast<std::int32_t>(in_rows / across) + part / Tile::rows * p.step;
+        at.across = static_cast<std::int32_t>(in_rows % across) + part % Tile::rows * p.step;
+        if (!at.inside(p)) continue;
+        at.look_along_the_row(p);
+        at.before = at.after = true;
+        pair_walker<row, separate_offset_pairs>(p, separate_offset_pairs{{rule}, rule}, place<row>(at), length, from,
+                                                to)
+            .run();
+    }
+}
+
+plan plan_of_pairs(const grid& g, std::int64_t step) {
+    return plan_of<cells_of_pairs>(g, step, step, true, blocks_at_once);
+}
+
+}  // namespace
+
+std::int64_t most_open_pair_stretches(const grid& g, std::int64_t step) {
+    if (offsets_of(g, step).all_near) return 0;
+    const plan p = plan_of_pairs(g, step);
+    return p.tiles() * ceiling(p.walk, stretch);
+}
+
+bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bool first,
+                          const both<const std::int32_t>& from, const both<std::int32_t>& to,
+                          const open_stretches& left) {
+    const offsets o = offsets_of(g, step);
+    const plan p = plan_of_pairs(g, step);
+    const auto kernel = first       ? flood_pairs_by_offsets<turn::first>
+                        : step == 1 ? flood_pairs_by_offsets<turn::last>
+                                    : flood_pairs_by_offsets<turn::between>;
+    cuda::launch_overlapped(on, kernel, p.blocks(), p.block, 0, p, o, factors{1, 0xffffffffu}, from, to, left);
+    if (o.all_near) return false;
+    const separate_offsets rule{p.in_two, o, p.step, std::countr_zero(static_cast<unsigned>(p.step)), step == 1};
+    cuda::launch_overlapped(on, settle_pair_stretches, settling_blocks, dim3(threads), 0, p, rule, from, to, left);
+    return true;
+}
+
+}  // namespace nearfield::methods::tiles
