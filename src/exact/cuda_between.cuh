@@ -20,6 +20,7 @@ static_assert(band_rows % group_rows == 0);
 /// A value and its row in one word, value << row_bits | row: the least word is the least value.
 using row_word = std::uint32_t;
 constexpr row_word no_row = 0xffffffffu;
+constexpr int row_pitch = cuda::warp + 1;  // words, so that lanes reach other banks along a row and along a line
 
 /// The square of (rows << half_row_bits) is that of `rows` in the place of a value.
 constexpr int half_row_bits = row_bits / 2;
@@ -49,17 +50,17 @@ struct posted_lines {
     row_word* posts;
     int rows, bands;
 
-    __device__ posted_lines(row_word* memory, int rows)
-        : line(memory + threadIdx.x),
-          posts(line + (rows + 1) * cuda::warp),
+    __device__ posted_lines(row_word* memory, int rows, int lane)
+        : line(memory + lane),
+          posts(line + (rows + 1) * row_pitch),
           rows(rows),
           bands((rows + band_rows - 1) / band_rows) {}
     static std::size_t bytes(std::int64_t rows) {
-        return static_cast<std::size_t>((rows + 1 + blocks_for(rows, band_rows) + 1) * cuda::warp) * sizeof(row_word);
+        return static_cast<std::size_t>((rows + 1 + blocks_for(rows, band_rows) + 1) * row_pitch) * sizeof(row_word);
     }
     __device__ int row_of(int post) const { return min(post * band_rows, rows - 1); }
-    __device__ row_word& at(int row) const { return line[row * cuda::warp]; }
-    __device__ row_word& post(int nth) const { return posts[nth * cuda::warp]; }
+    __device__ row_word& at(int row) const { return line[row * row_pitch]; }
+    __device__ row_word& post(int nth) const { return posts[nth * row_pitch]; }
 };
 
 /// Rows [from, end) of a band to a post.
@@ -72,17 +73,30 @@ __device__ inline void offer_band(const posted_lines& to, int post, int from, in
     atomicMin(&to.post(post), best);
 }
 
-/// Winners at all posts; `least` is the least value of the lane's rows [from, end). Begins and ends with a barrier.
-__device__ inline void find_posts(const posted_lines& to, int band, int from, int end, std::int32_t least) {
+/// Winners at all posts, [from, end) being the rows of the calling warp's band. Ends with a barrier, and begins with one that
+/// waits for the rows and posts to be filled.
+__device__ inline void find_posts(const posted_lines& to, int band, int from, int end) {
     __syncthreads();
-    offer_band(to, band, from, end);
-    offer_band(to, band + 1, from, end);
+    row_word least = no_row, at_top = no_row, at_end = no_row;
+    constexpr std::int32_t down = 1 << half_row_bits;
+    std::int32_t to_top = 0, to_end = (to.row_of(band + 1) - from) * down;
+    const row_word* row = &to.at(from);
+#pragma unroll 8
+    for (int i = from; i < end; ++i, row += row_pitch, to_top += down, to_end -= down) {
+        const row_word one = *row;
+        least = min(least, one);
+        at_top = __viaddmin_u32(one, static_cast<row_word>(to_top * to_top), at_top);
+        at_end = __viaddmin_u32(one, static_cast<row_word>(to_end * to_end), at_end);
+    }
+    atomicMin(&to.post(band), at_top);
+    atomicMin(&to.post(band + 1), at_end);
+    const auto value = static_cast<std::int32_t>(least >> row_bits);
     __syncthreads();
     for (int post = 0; post <= to.bands; ++post) {
         if (post == band || post == band + 1) continue;
-        const int row = to.row_of(post), gap = max(from - row, row - (end - 1));
+        const int at = to.row_of(post), gap = max(from - at, at - (end - 1));
         const row_word best = *const_cast<const volatile row_word*>(&to.post(post));
-        const bool wins = least < packed_none && static_cast<row_word>(least + gap * gap) < best >> row_bits;
+        const bool wins = value < packed_none && static_cast<row_word>(value + gap * gap) < best >> row_bits;
         if (__any_sync(cuda::every_lane, wins)) offer_band(to, post, from, end);
     }
     __syncthreads();
@@ -108,8 +122,8 @@ __device__ void offer_rows(const posted_lines& of, const rows_left& left, int to
     std::int32_t apart = (top - left.from) * (1 << half_row_bits);
     constexpr std::int32_t down = 1 << half_row_bits;
 #pragma unroll 2
-    for (int k = 0; k < left.count; k += 2, row += 2 * cuda::warp, apart -= 2 * down) {
-        const row_offer one(row[0], apart), other(row[cuda::warp], apart - down);
+    for (int k = 0; k < left.count; k += 2, row += 2 * row_pitch, apart -= 2 * down) {
+        const row_offer one(row[0], apart), other(row[row_pitch], apart - down);
 #pragma unroll
         for (int i = 0; i < Count; ++i)
             best[i] = __vimin3_u32(best[i], one.at(First + i * Step), other.at(First + i * Step));
@@ -175,25 +189,46 @@ __device__ void finish_band(const posted_lines& of, int band, int from, int end,
     }
 }
 
-/// 32 lines; `load(row)` gives the values of the lane's own, from packed_none on without a site.
-template <bool Last, class Load>
-__device__ void search_between(row_word* memory, int rows, const Load& load,
-                               const tile_target<std::int32_t, Last>& target) {
-    const posted_lines of(memory, rows);
-    const int band = static_cast<int>(threadIdx.y), from = band * band_rows, end = min(from + band_rows, rows);
-    std::int32_t least = packed_none;
+/// The lanes' own values, `load(row)`, from packed_none on without a site.
+template <class Load>
+__device__ void fill_rows(const posted_lines& of, int from, int end, const Load& load) {
 #pragma unroll 8
-    for (int row = from; row < end; ++row) {
-        const std::int32_t value = min(load(row), packed_none);
-        least = min(least, value);
-        of.at(row) = static_cast<row_word>(value) << row_bits | static_cast<row_word>(row);
+    for (int row = from; row < end; ++row)
+        of.at(row) =
+            static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
+}
+
+/// A thread a row: distances along its 32 cells from left to right, then back.
+__device__ inline void fill_row(row_word* memory, const line_word& word, int row) {
+    constexpr std::int32_t far = 2000;  // its square is above packed_none, and that of 31 more below 2^22
+    static_assert(far * far > packed_none && (far + 31) * (far + 31) < 1 << 22);
+    row_word* const cells = memory + row * row_pitch;
+    // In halves, so that the compiler does not lay them beside put_group's values, in local memory.
+    row_word from_left[2][16];
+    std::int32_t distance = min(word.before(), far) - 1;
+#pragma unroll
+    for (int i = 0; i < cuda::warp; ++i) {
+        distance = (word.sites >> i & 1) != 0 ? 0 : distance + 1;
+        from_left[i / 16][i % 16] = static_cast<row_word>(distance);
     }
+    distance = min(word.after(), far) - 1;
+#pragma unroll
+    for (int i = cuda::warp - 1; i >= 0; --i) {
+        distance = min(distance + 1, static_cast<std::int32_t>(from_left[i / 16][i % 16]));
+        cells[i] = static_cast<row_word>(min(distance * distance, packed_none)) << row_bits | static_cast<row_word>(row);
+    }
+}
+
+/// 32 lines that are filled but for their posts and the row behind their last.
+template <bool Last>
+__device__ void search_between(const posted_lines& of, const tile_target<std::int32_t, Last>& target) {
+    const int band = static_cast<int>(threadIdx.y), from = band * band_rows, end = min(from + band_rows, of.rows);
     of.post(band) = no_row;
-    if (end == rows) {
-        of.at(rows) = static_cast<row_word>(packed_none) << row_bits | static_cast<row_word>(rows % short_rows);
+    if (end == of.rows) {
+        of.at(of.rows) = static_cast<row_word>(packed_none) << row_bits | static_cast<row_word>(of.rows % short_rows);
         of.post(of.bands) = no_row;
     }
-    find_posts(of, band, from, end, least);
+    find_posts(of, band, from, end);
     finish_band(of, band, from, end, target);
 }
 

@@ -77,12 +77,53 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
     return rows;
 }
 
+/// Whether a look at some rows comes before their list, which short lines do not need.
+template <int Pairs>
+inline constexpr bool looks_for_hard = Pairs >= 128;
+constexpr int sample_step = 8;
+constexpr int hard_samples = 24;  // of 64, three times as many rows as a square may be offered
+
+/// Every eighth row of a tile, as far as it is from sites: near | reach << 16, for a tile to be called hard before its rows are listed.
+template <int Pairs>
+struct row_samples {
+    static constexpr int count = 2 * Pairs / sample_step;
+    std::uint32_t bits[count];
+
+    __device__ void put(const line_word& word, int row) {
+        if (row % sample_step == sample_step / 2)
+            bits[row / sample_step] =
+                word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
+    }
+    /// By a warp: whether so many rows could win in the square that begins at row `top` of the tile that it will not be
+    /// offered them.
+    __device__ bool many_win(int top) const {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
+        const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};
+        std::int32_t most = no_site<std::int32_t>(), least[2];
+#pragma unroll
+        for (int side = 0; side < 2; ++side) {
+            const int at = side == 0 ? middle - 1 - lane : middle + lane;
+            least[side] = no_site<std::int32_t>();
+            if (at < 0 || at >= count) continue;
+            const sited_row row{at * sample_step + sample_step / 2, bits[at]};
+            if (row.near() == far_apart) continue;
+            least[side] = here.least(row), most = min(most, here.most(row));
+        }
+        const std::int32_t bound = __reduce_min_sync(cuda::every_lane, most);
+        int wins = 0;
+#pragma unroll
+        for (const std::int32_t one : least)
+            wins += __popc(__ballot_sync(cuda::every_lane, one < no_site<std::int32_t>() && one <= bound));
+        return wins >= hard_samples;
+    }
+};
+
 /// For all threads alike: steps that the tile will need at least, as far as the share of sites tells (a look at whether
 /// they suffice costs nearly as much as a step); 0 when sites are few, or when somewhere a gap is so wide that steps
 /// would be in vain, seen from the middle of every second 32 rows (of short lines, of all). `counts` holds one number a
-/// warp.
+/// warp. Fills `samples` of tiles that have any.
 template <int Pairs>
-__device__ int steps_worth(const line_word* words, int rows, int width, int* counts) {
+__device__ int steps_worth(const line_word* words, int rows, int width, int* counts, row_samples<Pairs>& samples) {
     constexpr int groups = (2 * tile<Pairs>::half + tile_threads<Pairs> - 1) / tile_threads<Pairs>;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     int sites = 0;
@@ -92,6 +133,8 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
         const int row = static_cast<int>(threadIdx.x) + i * tile_threads<Pairs>, top = row - lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
         sites += __popc(word.sites);
+        if constexpr (looks_for_hard<Pairs>)
+            if (row < 2 * Pairs) samples.put(word, row);
         if ((Pairs > 2 * cuda::warp && top % (2 * cuda::warp) != 0) || top >= rows) continue;
         const std::int32_t near = min(near_word(word), cap_distance), apart = lane - min(rows - top, cuda::warp) / 2;
         gap |= !__any_sync(cuda::every_lane, near * near + apart * apart < cap);
@@ -118,6 +161,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
+    __shared__ row_samples<Pairs> samples;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
@@ -127,12 +171,17 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const tile_target<V, Last> target{m, to, lines.template target_cell<Last>(at.group, lane),
                                       static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
     // Within a limit below the cap steps always do.
-    const int steps = to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts);
+    const int steps = to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to.out.unit2);
         fill_from_words(t, words + r.first, r.rows);
         if (finish_tile(t, target, r, steps)) return;
+    } else if constexpr (looks_for_hard<Pairs>) {
+        bool many = false;
+        for (int top = r.from + warp * square_rows; top < r.end; top += tile_warps<Pairs> * square_rows)
+            many |= samples.many_win(top);
+        if (__syncthreads_or(many)) return hard.add(at.group.outer);
     }
     __syncthreads();
     const row_list list = list_sited_rows<Pairs>(words, lines.sited(at.group), r, lines.rows(), counts, tile_words);

@@ -29,12 +29,11 @@ __global__ void __launch_bounds__(short_threads)
     const int count = *hard.count;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const word_group group = lines.group_of(hard.list[nth]);
-        const word_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        const auto load = [&](int row) {
-            const std::int32_t apart = line.load(row);
-            return word_lines::reader::is_site(apart) ? apart * apart : packed_none;
-        };
-        search_between(rows, lines.rows(), load, target_of<Last>(lines, group, m, to));
+        // Lanes beyond the last line repeat it.
+        const posted_lines of(rows, lines.rows(), min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
+        const int row = static_cast<int>(threadIdx.y * cuda::warp + threadIdx.x);
+        if (row < of.rows) fill_row(rows, lines.words(group)[row], row);
+        search_between(of, target_of<Last>(lines, group, m, to));
         __syncthreads();
     }
 }
@@ -50,8 +49,10 @@ __global__ void __launch_bounds__(short_threads)
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         const value_group group = lines.group_of(hard.list[nth]);
         const value_lines::reader line(lines, group, min(static_cast<int>(threadIdx.x), lines.width(group) - 1));
-        search_between(
-            rows, lines.rows(), [&](int row) { return line.load(row); }, target_of<Last>(lines, group, m, to));
+        const posted_lines of(rows, lines.rows(), static_cast<int>(threadIdx.x));
+        const int from = static_cast<int>(threadIdx.y) * band_rows;
+        fill_rows(of, from, min(from + band_rows, of.rows), [&](int row) { return line.load(row); });
+        search_between(of, target_of<Last>(lines, group, m, to));
         __syncthreads();
     }
 }
