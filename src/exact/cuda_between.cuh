@@ -194,8 +194,7 @@ template <class Load>
 __device__ void fill_rows(const posted_lines& of, int from, int end, const Load& load) {
 #pragma unroll 8
     for (int row = from; row < end; ++row)
-        of.at(row) =
-            static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
+        of.at(row) = static_cast<row_word>(min(load(row), packed_none)) << row_bits | static_cast<row_word>(row);
 }
 
 /// A thread a row: distances along its 32 cells from left to right, then back.
@@ -215,7 +214,8 @@ __device__ inline void fill_row(row_word* memory, const line_word& word, int row
 #pragma unroll
     for (int i = cuda::warp - 1; i >= 0; --i) {
         distance = min(distance + 1, static_cast<std::int32_t>(from_left[i / 16][i % 16]));
-        cells[i] = static_cast<row_word>(min(distance * distance, packed_none)) << row_bits | static_cast<row_word>(row);
+        cells[i] =
+            static_cast<row_word>(min(distance * distance, packed_none)) << row_bits | static_cast<row_word>(row);
     }
 }
 

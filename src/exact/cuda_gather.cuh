@@ -171,7 +171,8 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     const tile_target<V, Last> target{m, to, lines.template target_cell<Last>(at.group, lane),
                                       static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
     // Within a limit below the cap steps always do.
-    const int steps = to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
+    const int steps =
+        to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);
     if (steps > 0) {
         const tile<Pairs> t{tile_words};
         if constexpr (Last) fill_roots(t, to.out.unit2);
