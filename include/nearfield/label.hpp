@@ -138,7 +138,7 @@ struct label_fields {
 ///
 /// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4, 6, 18), all
 /// else 11.0 to 12.5; lines, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes, centroids and borders take
-/// 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (88) and values of one or two bytes (120). Filters
+/// 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (96) and values of one or two bytes (128). Filters
 /// take 8 or 9 for each component that there may be (most_components). Other tables are made from labels: 4 more a cell where
 /// those are not 32 bits in C order.
 ///

@@ -98,6 +98,23 @@ struct tile_store {
     std::uint32_t* counts;     ///< of each tile: parts
 };
 
+/// What the first kernel of a call clears for those behind it.
+struct fresh_words {
+    state* states;  ///< of the numbering
+    std::int64_t state_count;
+    word* marks;  ///< of split components; null: none are wanted
+    std::int64_t mark_words;
+
+    /// All threads of a kernel call it, before they return.
+    __device__ void clear() const {
+        const std::int64_t all = std::int64_t{gridDim.x} * blockDim.x;
+        const std::int64_t me = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+        for (std::int64_t i = me; i < state_count; i += all) states[i] = 0;
+        if (marks == nullptr) return;
+        for (std::int64_t i = me; i < mark_words / 4; i += all) reinterpret_cast<uint4*>(marks)[i] = uint4{0, 0, 0, 0};
+    }
+};
+
 /// Trees of the parts of all tiles.
 struct part_forest {
     part* parts;

@@ -50,14 +50,12 @@ __device__ int thread_of(link_row row, int thread) {
 
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
-    unite_kept_tiles(narrow_lattice g, link_store links, tile_store out, state* states, std::int64_t state_count) {
+    unite_kept_tiles(narrow_lattice g, link_store links, tile_store out, fresh_words fresh) {
     constexpr int kinds = kinds_of<Tiling>();
     __shared__ tile_workshop<Tiling> s;
     cuda::wait_for_kernel_before();
     const int me = static_cast<int>(threadIdx.x);
-    for (std::int64_t i = std::int64_t{blockIdx.x} * Tiling::threads + me; i < state_count;
-         i += std::int64_t{gridDim.x} * Tiling::threads)
-        states[i] = 0;
+    fresh.clear();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     const kept_word<Tiling> mine(g, at);
     const tile_bundle<Tiling>& b = mine.b;

@@ -24,15 +24,13 @@ struct recorded_words {
 
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
-    unite_linked_tiles(narrow_lattice g, const word* records, tile_store out, state* states, std::int64_t state_count) {
+    unite_linked_tiles(narrow_lattice g, const word* records, tile_store out, fresh_words fresh) {
     using record_of = link_record<typename Tiling::touching>;
     __shared__ tile_workshop<Tiling> s;
     __shared__ word going_on[Tiling::threads];
     cuda::wait_for_kernel_before();
     const int me = static_cast<int>(threadIdx.x);
-    for (std::int64_t i = std::int64_t{blockIdx.x} * Tiling::threads + me; i < state_count;
-         i += std::int64_t{gridDim.x} * Tiling::threads)
-        states[i] = 0;
+    fresh.clear();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     const tile_bundle<Tiling> b(me);
     const recorded_words<Tiling> words{g, records};

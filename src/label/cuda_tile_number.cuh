@@ -52,10 +52,36 @@ __global__ void __launch_bounds__(Tiling::threads)
     }
 }
 
+/// Rows whose sums are cleared as soon as they have numbers: those of split components.
+struct rows_to_clear {
+    const word* split = nullptr;
+    state* sums = nullptr;
+    std::int64_t rows = 0;
+    int row_words = 0;  ///< even
+
+    __device__ void clear(std::int64_t row) const {
+        if (row >= rows) return;
+        auto* const two = reinterpret_cast<uint4*>(sums + row * row_words);
+        for (int k = 0; k < row_words / 2; ++k) two[k] = uint4{0, 0, 0, 0};
+    }
+    /// Those among the components whose first cells are `firsts`, of words from `word_at` on; `before` have their cells before.
+    __device__ void clear_of(std::int64_t word_at, const word* firsts, std::int64_t before) const {
+        if (sums == nullptr) return;
+        const uint4 bits = *reinterpret_cast<const uint4*>(split + word_at);
+        const word each[number_words] = {bits.x, bits.y, bits.z, bits.w};
+#pragma unroll
+        for (int i = 0; i < number_words; ++i) {
+            for (word left = each[i]; left != 0; left &= left - 1)
+                clear(before + __popc(firsts[i] & ((left & -left) - 1)));
+            before += __popc(firsts[i]);
+        }
+    }
+};
+
 /// A thread owns number_words neighbouring words: `before` becomes the number of bits in all words before them.
 static __global__ void __launch_bounds__(number_threads)
     count_firsts(std::int64_t words, const word* firsts, std::uint32_t* before, state* states,
-                 std::int64_t words_per_image, std::int64_t images, std::int64_t* image_base) {
+                 std::int64_t words_per_image, std::int64_t images, std::int64_t* image_base, rows_to_clear rows) {
     __shared__ std::uint32_t held[number_threads / cuda::warp];
     __shared__ std::int64_t block_here;
     __shared__ state base;
@@ -76,7 +102,11 @@ static __global__ void __launch_bounds__(number_threads)
     }
     __syncthreads();
     std::int64_t sum = static_cast<std::int64_t>(base) + upto;
-    if (first < words) before[group] = static_cast<std::uint32_t>(sum);
+    if (first < words) {
+        before[group] = static_cast<std::uint32_t>(sum);
+        const word each_first[number_words] = {bits.x, bits.y, bits.z, bits.w};
+        rows.clear_of(first, each_first, sum);
+    }
 #pragma unroll
     for (int i = 0; i < number_words; ++i) {
         const std::int64_t w = first + i;
@@ -92,8 +122,9 @@ struct component_numbers {
     const std::uint32_t* before;
     const state* kept = nullptr;  ///< what component_choice made; null: all components stay
     /// From 1 on; 0 of a component that was dropped.
-    [[nodiscard]] __device__ std::uint32_t of(std::uint32_t id) const {
-        const std::uint32_t number = of_all(id);
+    [[nodiscard]] __device__ std::uint32_t of(std::uint32_t id) const { return staying(of_all(id)); }
+    /// What a filter makes of a number.
+    [[nodiscard]] __device__ std::uint32_t staying(std::uint32_t number) const {
         if (kept == nullptr) return number;
         const state chosen = kept[number - 1];
         return chosen % 2 != 0 ? static_cast<std::uint32_t>(chosen / 2) : 0;

@@ -31,33 +31,57 @@ struct table_target {
     [[nodiscard]] __device__ int axis_of(int a) const { return a - (3 - axes); }
 };
 
-/// Calls take(row) for the split components of a thread's four words.
+constexpr int row_threads = 256;
+
+/// Calls take(row) for the split components whose first cells lie in the warp's words, four to a thread. A word may have many and
+/// its neighbours none: the warp lists them, and its lanes take turns.
 template <class Take>
 __device__ void each_split_row(std::int64_t words, const component_numbers& numbers, const table_target& to,
                                const Take& take) {
+    constexpr std::uint32_t room = 256;
+    __shared__ std::uint32_t all_listed[row_threads / cuda::warp][room];
     static_assert(number_words == 4);
-    const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * number_words;
-    if (first >= words) return;
-    const uint4 bits = *reinterpret_cast<const uint4*>(to.split + first);
+    const std::int64_t group = std::int64_t{blockIdx.x} * row_threads + threadIdx.x;
+    const std::uint32_t lane = threadIdx.x % cuda::warp;
+    std::uint32_t* const listed = all_listed[threadIdx.x / cuda::warp];
+    uint4 bits{0, 0, 0, 0}, firsts{0, 0, 0, 0};
+    if (group * number_words < words) bits = reinterpret_cast<const uint4*>(to.split)[group];
     const word each[number_words] = {bits.x, bits.y, bits.z, bits.w};
-    for (int i = 0; i < number_words; ++i)
-        for (word left = each[i]; left != 0; left &= left - 1) {
-            const std::int64_t cell = (first + i) * word_cells + __ffs(static_cast<int>(left)) - 1;
-            const std::int64_t row = std::int64_t{numbers.of(static_cast<std::uint32_t>(cell))} - 1;
+    const auto mine = static_cast<std::uint32_t>(__popc(bits.x) + __popc(bits.y) + __popc(bits.z) + __popc(bits.w));
+    if (__ballot_sync(cuda::every_lane, mine != 0 ? 1 : 0) == 0) return;
+    std::uint32_t behind = mine, before = 0;
+    for (int by = 1; by < cuda::warp; by *= 2) {
+        const std::uint32_t other = __shfl_up_sync(cuda::every_lane, behind, by);
+        if (static_cast<int>(lane) >= by) behind += other;
+    }
+    const std::uint32_t total = __shfl_sync(cuda::every_lane, behind, cuda::warp - 1);
+    if (mine != 0) firsts = reinterpret_cast<const uint4*>(numbers.firsts)[group], before = numbers.before[group];
+    const word each_first[number_words] = {firsts.x, firsts.y, firsts.z, firsts.w};
+    for (std::uint32_t begin = 0; begin < total; begin += room) {
+        std::uint32_t at = behind - mine, number = before;
+#pragma unroll
+        for (int i = 0; i < number_words; ++i) {
+            for (word left = each[i]; left != 0; left &= left - 1, ++at)
+                if (at - begin < room)
+                    listed[at - begin] =
+                        number + static_cast<std::uint32_t>(__popc(each_first[i] & (left ^ (left - 1))));
+            number += static_cast<std::uint32_t>(__popc(each_first[i]));
+        }
+        __syncwarp();
+        for (std::uint32_t k = lane; k < min(total - begin, room); k += cuda::warp) {
+            const std::int64_t row = std::int64_t{numbers.staying(listed[k])} - 1;
             if (row >= 0 && row < to.rows) take(row);  // a component that a filter dropped has none
         }
+        __syncwarp();
+    }
 }
-
-constexpr int row_threads = 256;
 
 /// Clears the sums of split components. A thread owns four words of marks.
 static __global__ void __launch_bounds__(row_threads)
     open_split_rows(std::int64_t words, component_numbers numbers, table_target to) {
     cuda::wait_for_kernel_before();
-    each_split_row(words, numbers, to, [&](std::int64_t row) {
-        state* const sums = to.sums_of(row);
-        for (int k = 0; k < to.row_words; ++k) sums[k] = 0;
-    });
+    const rows_to_clear rows{to.split, to.sums, to.rows, to.row_words};
+    each_split_row(words, numbers, to, [&](std::int64_t row) { rows.clear(row); });
 }
 
 /// A row's box and centroid along one axis of the lattice; returns whether the component reaches an end of it.

@@ -46,15 +46,12 @@ public:
     template <class Find>
     void solve(const Find& find) {
         reserve();
-        if (split_ != nullptr)
-            cuda::check(cudaMemsetAsync(split_, 0, static_cast<std::size_t>(split_words()) * sizeof(word),
-                                        cuda::stream_of(call_.on)),
-                        "clearing marks");
         find(*this);
         start(settle_parts<Tiling>, Tiling::threads, store_, firsts_, split_);
         cuda::launch_overlapped(call_.on, count_firsts, in_blocks(words_, number_block), number_threads, 0, words_,
                                 static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
-                                std::int64_t{g_.images}, base_);
+                                std::int64_t{g_.images}, base_,
+                                call_.p.filtered() ? rows_to_clear{} : rows_to_clear{split_, sums_, rows_, row_words_});
         std::optional<component_choice> choice;
         if (call_.p.filtered()) filter(choice.emplace(call_.on, call_.p, base_));
         call_.check_label(base_);
@@ -76,8 +73,7 @@ public:
     [[nodiscard]] const tile_store& store() const { return store_; }
     /// Words for a bit a cell; not needed between the tiles' first kernel and settle_parts.
     [[nodiscard]] word* spare_words() const { return firsts_; }
-    [[nodiscard]] state* states() const { return states_; }
-    [[nodiscard]] std::int64_t state_count() const { return state_count_; }
+    [[nodiscard]] fresh_words fresh() const { return {states_, state_count_, split_, split_words()}; }
 
 private:
     void write(const any_output<device>& label) {
@@ -119,16 +115,23 @@ private:
             if (label.wanted()) write(label);
             return;
         }
-        const int row_words = table_target::shape_words(call_.p.rank) + Wish::words;
         cuda::workspace memory(call_.on);
-        const std::int64_t sums = memory.reserve<state>(columns.rows() * row_words);
+        const bool late = sums_ == nullptr;  // nobody knew how many rows there are
+        const int row_words = row_words_of(columns);
+        const std::int64_t sums = memory.reserve<state>(late ? columns.rows() * row_words : 0);
         memory.allocate();
-        table_target to{
-            columns, columns.rows(), call_.p.rank, row_words, goes_by_vectors(columns), memory.get<state>(sums), split_,
-            {}};
+        table_target to{columns,
+                        columns.rows(),
+                        call_.p.rank,
+                        row_words,
+                        goes_by_vectors(columns),
+                        late ? memory.get<state>(sums) : sums_,
+                        split_,
+                        {}};
         if (Wish::values) to.values = values_of(tables.intensity);
         const std::int64_t blocks = in_blocks(in_blocks(words_, number_words), row_threads);
-        cuda::launch_overlapped(call_.on, open_split_rows, blocks, row_threads, 0, words_, numbers(), to);
+        if (late || call_.p.filtered())
+            cuda::launch_overlapped(call_.on, open_split_rows, blocks, row_threads, 0, words_, numbers(), to);
         write_and_measure<Wish>(label, to);
         cuda::launch_overlapped(call_.on, close_split_rows<Wish>, blocks, row_threads, 0, words_, g_, numbers(), to);
     }
@@ -149,6 +152,12 @@ private:
         if (written) return;
         if (label.wanted()) write(label);
         start(measure_tiles<Tiling, Wish>, Tiling::threads, store_, numbers(), to);
+    }
+    /// Words of a row's sums; an even number, so that they are cleared two at a time.
+    [[nodiscard]] int row_words_of(const statistics::columns& of) const {
+        const bool values = of.want_range() || of.want_sums();
+        const int more = values ? tile_wish<true, std::uint8_t>::words : of.faces.wanted() ? tile_wish<true>::words : 0;
+        return (table_target::shape_words(call_.p.rank) + more + 1) / 2 * 2;
     }
     [[nodiscard]] bool goes_by_vectors(const statistics::columns& to) const {
         const auto even = [](const statistics::column& c) {
@@ -194,10 +203,16 @@ private:
         const std::int64_t parts = memory_.reserve<part>(tiles_ * Tiling::nodes);
         const std::int64_t counts = memory_.reserve<std::uint32_t>(tiles_);
         const component_tables<device>& tables = call_.out.tables;
-        const bool marks = call_.out.make_tables || (tables.any() && tiles_measure(!Tiling::valued, tables));
+        const bool known = tables.any() && tiles_measure(!Tiling::valued, tables);
+        const bool marks = call_.out.make_tables || known;
+        if (known) {
+            const auto columns = statistics::columns::of(tables);
+            rows_ = columns.rows(), row_words_ = row_words_of(columns);
+        }
         const std::int64_t firsts = memory_.reserve<word>(groups * number_words);
         const std::int64_t split = memory_.reserve<word>(marks ? split_words() : 0);
-        const std::int64_t sums = memory_.reserve<std::uint32_t>(groups);
+        const std::int64_t before_groups = memory_.reserve<std::uint32_t>(groups);
+        const std::int64_t sums = memory_.reserve<state>(rows_ * row_words_);
         const std::int64_t states = memory_.reserve<state>(state_count_);
         const std::int64_t base = memory_.reserve<std::int64_t>(g_.images + 1);
         memory_.allocate();
@@ -205,7 +220,8 @@ private:
                   memory_.get<std::uint16_t>(before), memory_.get<std::uint16_t>(node_part),
                   memory_.get<part>(parts),           memory_.get<std::uint32_t>(counts)};
         split_ = marks ? memory_.get<word>(split) : nullptr;
-        firsts_ = memory_.get<word>(firsts), before_ = memory_.get<std::uint32_t>(sums);
+        firsts_ = memory_.get<word>(firsts), before_ = memory_.get<std::uint32_t>(before_groups);
+        sums_ = known ? memory_.get<state>(sums) : nullptr;
         states_ = memory_.get<state>(states),
         base_ = call_.base != nullptr ? call_.base : memory_.get<std::int64_t>(base);
     }
@@ -221,6 +237,9 @@ private:
     const state* kept_ = nullptr;
     state* states_ = nullptr;
     std::int64_t state_count_ = 0;
+    state* sums_ = nullptr;  ///< of the rows of split components; null: rows are not known yet
+    std::int64_t rows_ = 0;
+    int row_words_ = 0;
     std::int64_t* base_ = nullptr;
 };
 

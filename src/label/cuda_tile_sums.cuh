@@ -86,6 +86,21 @@ struct column_sums {
             else lines[line_words - 1] |= 1U << (line - word_cells);
         }
     }
+    /// Of `n` bundles below each other whose rows have the same columns, from what the first one has.
+    __device__ void repeat(std::uint32_t n) {
+        constexpr std::uint32_t step = Tiling::bundle::rows;
+        cells_lines = n * cells_lines + (cells() * step * (n * (n - 1) / 2) << half);
+        places_planes *= n, pairs *= n;
+        const std::uint32_t by = step * (n - 1);  // what lies between the ends is of no use
+        if constexpr (Tiling::deep > 1) {
+            lines[0] |= (lines[0] & ((1U << Tiling::rows) - 1)) << by;
+        } else if constexpr (line_words == 1) {
+            lines[0] |= lines[0] << by;
+        } else {
+            const auto both = (static_cast<std::uint64_t>(lines[1]) << word_cells | lines[0]) << by;
+            lines[0] |= static_cast<word>(both), lines[1] |= static_cast<word>(both >> word_cells);
+        }
+    }
     __device__ void reduce() {
         cells_lines = __reduce_add_sync(cuda::every_lane, cells_lines);
         places_planes = __reduce_add_sync(cuda::every_lane, places_planes);

@@ -166,31 +166,39 @@ __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>&
     }
 }
 
-/// Numbers the tile's roots as its parts, plants them in device memory and writes each node's part.
+/// Numbers the tile's roots as its parts in the order of nodes, so that threads side by side have components whose first cells,
+/// numbers and rows of tables lie side by side; plants them in device memory and writes each node's part.
 template <class Tiling>
 __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                           std::uint32_t nodes, const tile_store& out) {
     const node_forest trees{s.entry};
+    const std::uint32_t lane = threadIdx.x % cuda::warp, turns = (nodes + Tiling::threads - 1) / Tiling::threads;
+    const std::uint32_t mine = threadIdx.x / cuda::warp * turns * cuda::warp + lane;  // a warp has neighbouring nodes
     std::uint32_t roots = 0, count = 0;
-    for (std::uint32_t a = threadIdx.x; a < nodes; a += Tiling::threads) {
+    for (std::uint32_t turn = 0, a = mine; turn < turns && a < nodes; ++turn, a += cuda::warp) {
         const std::uint32_t root = trees.flatten(a), first = trees.read(a) & node_forest::low_half;
         roots += root == a ? 1 : 0;
         // Nodes of rows that share them are numbered by columns, so that a later one may have an earlier cell.
         if (Tiling::bundle::count > 1 && root != a && first < (trees.read(root) & node_forest::low_half))
             atomicMin(s.entry + root, root << node_forest::half | first);
     }
-    std::uint32_t number = sum_before(roots, s.held, count);
+    std::uint32_t number = __shfl_sync(cuda::every_lane, sum_before(roots, s.held, count), 0);
     const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
     const auto base = static_cast<std::uint32_t>((at.row(g, 0, 0) * g.words + at.word) * word_cells);
-    for (std::uint32_t a = threadIdx.x; a < nodes; a += Tiling::threads) {
-        const std::uint32_t entry = s.entry[a];
-        if (entry >> node_forest::half != a) continue;
-        const std::uint32_t cell = entry & node_forest::low_half, x = cell % Tiling::columns,
-                            row = cell / Tiling::columns;
-        const std::uint32_t lines = row / Tiling::rows * g.size[1] + row % Tiling::rows;
-        const std::uint32_t id = base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
-        out.parts[begin + number] = part_of(id, begin + number);
-        s.entry[a] = a << node_forest::half | number++;
+    for (std::uint32_t turn = 0, a = mine; turn < turns; ++turn, a += cuda::warp) {
+        const std::uint32_t entry = a < nodes ? s.entry[a] : 0;
+        const bool is_root = a < nodes && entry >> node_forest::half == a;
+        const unsigned all = __ballot_sync(cuda::every_lane, is_root ? 1 : 0);
+        if (is_root) {
+            const std::uint32_t cell = entry & node_forest::low_half, x = cell % Tiling::columns,
+                                row = cell / Tiling::columns;
+            const std::uint32_t lines = row / Tiling::rows * g.size[1] + row % Tiling::rows;
+            const std::uint32_t id = base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
+            const std::uint32_t place = number + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)));
+            out.parts[begin + place] = part_of(id, begin + place);
+            s.entry[a] = a << node_forest::half | place;
+        }
+        number += static_cast<std::uint32_t>(__popc(all));
     }
     if (threadIdx.x == 0) out.counts[at.number] = count;
     __syncthreads();
@@ -224,13 +232,11 @@ __device__ void unite_found(tile_workshop<Tiling>& s, const narrow_lattice& g, c
 
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads, Tiling::resident)
-    unite_tiles(narrow_lattice g, bit_source from, tile_store out, state* states, std::int64_t state_count) {
+    unite_tiles(narrow_lattice g, bit_source from, tile_store out, fresh_words fresh) {
     alignas(16) __shared__ tile_workshop<Tiling> s;
     cuda::wait_for_kernel_before();
     const int me = static_cast<int>(threadIdx.x);
-    for (std::int64_t i = std::int64_t{blockIdx.x} * Tiling::threads + me; i < state_count;
-         i += std::int64_t{gridDim.x} * Tiling::threads)
-        states[i] = 0;
+    fresh.clear();
     const tile_place<Tiling> at(g, static_cast<int>(blockIdx.x));
     const tile_bundle<Tiling> b(me);
     const tile_words<Tiling> words{s.cells, s.all};

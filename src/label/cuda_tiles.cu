@@ -35,7 +35,7 @@ void run_tiles(const device_call<narrow_id>& call) {
                 mark_foreground(call, run.spare_words());
                 from = {nullptr, run.spare_words()};
             }
-            run.start(unite_tiles<Tiling>, Tiling::threads, from, run.store(), run.states(), run.state_count());
+            run.start(unite_tiles<Tiling>, Tiling::threads, from, run.store(), run.fresh());
             run.start(unite_borders<Tiling>, border_items<Tiling>::threads, run.store());
         });
     });

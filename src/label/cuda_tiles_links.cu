@@ -39,8 +39,7 @@ void run_records(const device_call<narrow_id>& call, const Find& find) {
             memory.allocate();
             find(touch_list::make<touching>(), size, memory.get<word>(at));
             const word* const records = memory.get<word>(at);
-            run.start(unite_linked_tiles<Tiling>, Tiling::threads, records, run.store(), run.states(),
-                      run.state_count());
+            run.start(unite_linked_tiles<Tiling>, Tiling::threads, records, run.store(), run.fresh());
             run.start(unite_linked_borders<Tiling>, border_items<Tiling>::threads, records, run.store());
         });
     });
@@ -61,7 +60,7 @@ void run_kept(const device_call<narrow_id>& call, const Find& find) {
             const link_store links{memory.get<kept_record>(records), memory.get<std::uint16_t>(flags),
                                    memory.get<word>(slanted), static_cast<std::uint32_t>(words)};
             find(kinds, tile_order::make<Tiling>(call.grid), links);
-            run.start(unite_kept_tiles<Tiling>, Tiling::threads, links, run.store(), run.states(), run.state_count());
+            run.start(unite_kept_tiles<Tiling>, Tiling::threads, links, run.store(), run.fresh());
             run.start(unite_kept_borders<Tiling>, Tiling::threads, links, run.store());
         });
     });

@@ -191,6 +191,48 @@ TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
         }
 }
 
+/// More components in several tiles, with first cells side by side, than a warp lists at a time; their sums cleared while they are
+/// numbered, or afterwards where a filter or the caller decides on rows.
+TEST_F(LabelTablesDevice, ManyInSeveralTilesSideBySide) {
+    const shape_t shape{70, 4100};
+    for (const int connectivity : {1, 2})
+        for (const bool asked : {false, true})
+            for (const std::int64_t smallest : {1, 2}) {
+                SCOPED_TRACE(std::to_string(connectivity) + " " + std::to_string(asked) + " " +
+                             std::to_string(smallest));
+                shapes_call c{.shape = shape, .options = {.connectivity = connectivity, .smallest = smallest}};
+                std::fill_n(c.rows, first_value_table, 6000);
+                std::fill(c.rows + first_value_table, c.rows + table_count, -1);
+                c.asked = asked, c.labels = true;
+                c.image = over(shape, [](const shape_t& at) {
+                    const std::int64_t y = at[0], x = at[1];
+                    const bool edge = y == 31 || y == 32 || y == 63 || y == 64;
+                    return static_cast<std::uint8_t>((edge && x % 2 == 0) || (y == 40 && x % 5 == 0) ? 1 : 0);
+                });
+                expect_hosts(c, false);
+                if (HasFatalFailure()) return;
+            }
+}
+
+/// Boxes of all heights, so that rows below each other have the same columns of one component, or of two.
+TEST_F(LabelTablesDevice, EqualRowsBelowEachOther) {
+    const shape_t shape{190, 330};
+    for (const int connectivity : {1, 2})
+        for (const bool faces : {false, true}) {
+            SCOPED_TRACE(std::to_string(connectivity) + " " + std::to_string(faces));
+            shapes_call c{.shape = shape, .options = {.connectivity = connectivity}};
+            std::fill_n(c.rows, first_value_table, 3000);
+            std::fill(c.rows + (faces ? first_value_table : first_value_table - 1), c.rows + table_count, -1);
+            c.labels = true;
+            c.image = over(shape, [](const shape_t& at) {
+                const std::int64_t height = 2 + at[1] / 33 * 4, width = 3 + at[1] / 33;
+                return static_cast<std::uint8_t>(at[0] % height != 0 && at[1] % 33 % width != 0 ? 1 : 0);
+            });
+            expect_hosts(c, false);
+            if (HasFatalFailure()) return;
+        }
+}
+
 /// One component through many tiles, whose sums pass 32 bits.
 TEST_F(LabelTablesDevice, SumsOfLargeComponents) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{3, 70000}, shape_t{3, 3, 60000}})
