@@ -119,28 +119,42 @@ __global__ void __launch_bounds__(digits) begin_selection(selection* s, std::int
     s->bins[threadIdx.x] = 0;
 }
 
+/// What a block of number_threads threads shares while threads are counted over all blocks.
+struct counting_desk {
+    std::uint32_t held[number_threads / cuda::warp];
+    std::int64_t place;
+    state before;
+
+    /// The block's number, in the order in which blocks start, so that those before it have. Threads meet.
+    __device__ std::int64_t take_place(state* states) {
+        if (threadIdx.x == 0) place = static_cast<std::int64_t>(atomicAdd(states, state{1}));
+        __syncthreads();
+        return place;
+    }
+    /// How many threads before the calling one, in this block and in those before it, count. Threads meet.
+    __device__ state count_before_me(state* states, bool counts) {
+        std::uint32_t total = 0;
+        const std::uint32_t upto = sum_before(counts ? 1U : 0U, held, total);
+        if (threadIdx.x < cuda::warp) {
+            const state sum = count_before(states + 1, place, total);
+            if (threadIdx.x == 0) before = sum;
+        }
+        __syncthreads();
+        return before + upto;
+    }
+};
+
 /// A thread owns a component of the image: drops those behind the k largest; of those as large as the last one the first `left`
 /// stay.
 __global__ void __launch_bounds__(number_threads)
     drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s, state* states) {
-    __shared__ std::uint32_t held[number_threads / cuda::warp];
-    __shared__ std::int64_t block_here;
-    __shared__ state equals_before;
+    __shared__ counting_desk desk;
     cuda::wait_for_kernel_before();
-    if (threadIdx.x == 0) block_here = static_cast<std::int64_t>(atomicAdd(states, state{1}));
-    __syncthreads();
-    const std::int64_t first = base[image] + block_here * number_threads, i = first + threadIdx.x;
+    const std::int64_t first = base[image] + desk.take_place(states) * number_threads, i = first + threadIdx.x;
     if (first >= base[image + 1]) return;
     const state size = s->size, mine = i < base[image + 1] ? cells[i] : 0;
     const bool equal = size != 0 && mine == size;
-    std::uint32_t total = 0;
-    const std::uint32_t upto = sum_before(equal ? 1U : 0U, held, total);
-    if (threadIdx.x < cuda::warp) {
-        const state sum = count_before(states + 1, block_here, total);
-        if (threadIdx.x == 0) equals_before = sum;
-    }
-    __syncthreads();
-    const auto before = static_cast<std::int64_t>(equals_before) + upto;
+    const auto before = static_cast<std::int64_t>(desk.count_before_me(states, equal));
     if (mine != 0 && (mine < size || (equal && before >= s->left))) cells[i] = 0;
 }
 
@@ -148,22 +162,12 @@ __global__ void __launch_bounds__(number_threads)
 /// the number of those that stay, up to it, and whether it does itself in the last bit.
 __global__ void __launch_bounds__(number_threads)
     number_kept(const std::int64_t* base, std::int64_t images, state* cells, state* states) {
-    __shared__ std::uint32_t held[number_threads / cuda::warp];
-    __shared__ std::int64_t block_here;
-    __shared__ state before;
+    __shared__ counting_desk desk;
     cuda::wait_for_kernel_before();
-    if (threadIdx.x == 0) block_here = static_cast<std::int64_t>(atomicAdd(states, state{1}));
-    __syncthreads();
-    const std::int64_t i = block_here * number_threads + threadIdx.x;
+    const std::int64_t i = desk.take_place(states) * number_threads + threadIdx.x;
     const bool kept = i < base[images] && cells[i] != 0;
-    std::uint32_t total = 0;
-    const std::uint32_t upto = sum_before(kept ? 1U : 0U, held, total);
-    if (threadIdx.x < cuda::warp) {
-        const state sum = count_before(states + 1, block_here, total);
-        if (threadIdx.x == 0) before = sum;
-    }
-    __syncthreads();
-    if (i < base[images]) cells[i] = (before + upto) * 2 + (kept ? 3 : 0);
+    const state before = desk.count_before_me(states, kept);
+    if (i < base[images]) cells[i] = before * 2 + (kept ? 3 : 0);
 }
 
 /// How many components stay in the images before each.
