@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
         static_cast<std::int64_t>(blockIdx.x) << log_threads | (threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// One row of a tile by two numbers a cell: all rows at once would take twice the registers.
+/// One row of a tile by two numbers a cell.
 template <class Tile>
 __device__ void settle_row(const plan& p, const Key* from, Key* to, place<Tile> at, int t, std::int32_t walk) {
     using row = tile<Tile::volume, Tile::cells, 1, Tile::reach, Tile::lies>;
@@ -39,12 +39,20 @@ __device__ void settle_row(const plan& p, const Key* from, Key* to, place<Tile> 
     walker<row, separate>(p, p.in_two, place<row>(at), walk, from, to).run();
 }
 
-/// All tiles.
+/// All tiles, two rows at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one row 5.2 and 5.9.
 template <class Tile>
 __global__ void __launch_bounds__(threads) settle_all(const __grid_constant__ plan p, const Key* from, Key* to) {
-    const place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
+    constexpr int rows = Tile::rows < 2 ? Tile::rows : 2;
+    using part = tile<Tile::volume, Tile::cells, rows, Tile::reach, Tile::lies>;
+    place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
 #pragma unroll 1
-    for (int t = 0; t < Tile::rows; ++t) settle_row(p, from, to, at, t, p.walk);
+    for (int t = 0; t < Tile::rows; t += rows) {
+        if (!at.inside(p)) return;
+        place<Tile> here = at;
+        here.look_along_the_row(p);
+        walker<part, separate>(p, p.in_two, place<part>(here), p.walk, from, to).run();
+        at.across += rows * p.step;
+    }
 }
 
 /// The tiles that were left open. Their parts lie beside each other here, so that they do not keep threads waiting that are done,
