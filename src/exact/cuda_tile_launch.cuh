@@ -14,6 +14,7 @@
 #include "exact/cuda_pack.cuh"
 #include "exact/cuda_points.cuh"
 #include "exact/cuda_post_squares.cuh"
+#include "exact/cuda_post_winners.cuh"
 #include "exact/cuda_tile_shift.cuh"
 
 namespace nearfield::exact {
@@ -312,8 +313,10 @@ private:
         cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, multiprocessors), dim3(column_threads),
                                 static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard_,
                                 posts);
-        cuda::launch_overlapped(on_, winners_at_posts<V>, std::min(posts.images * posts.posts, 2 * multiprocessors),
-                                dim3(winner_threads), winner_bytes<V>(posts.length), hard_, posts);
+        const int shares = winner_shares(posts);
+        cuda::launch_overlapped(on_, winners_at_posts<V>,
+                                std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
+                                dim3(winner_threads), winner_bytes<V>(posts.length), hard_, posts, shares);
         cuda::launch_overlapped(on_, finish_between<V, Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
