@@ -4,6 +4,7 @@
 
 #include "exact/cuda_options_lines.cuh"
 #include "exact/cuda_options_thin.cuh"
+#include "exact/cuda_options_tiles.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -224,6 +225,18 @@ struct left_tiles {
     std::int32_t* tiles = nullptr;
 };
 
+/// Whether a search by bits leaves any of a place's tiles. For all lanes of a warp.
+__device__ inline bool any_left(const near_tiles& of, const step_pass& g, const step_place& place) {
+    if (of.left == nullptr) return true;
+    const int first = (place.first_row + place.from) / of.rows, end = (place.first_row + place.end - 1) / of.rows + 1;
+    const std::uint8_t* const column =
+        of.left + quotient(place.first_line, g.rows) * of.down * of.across + place.word / of.words;
+    bool any = false;
+    for (int y = first + static_cast<int>(threadIdx.x) % cuda::warp; y < end; y += cuda::warp)
+        any |= column[static_cast<std::int64_t>(y) * of.across] != 0;
+    return __any_sync(cuda::every_lane, any) != 0;
+}
+
 /// Where a pass reads and writes.
 struct step_io {
     bit_lines lines;                       ///< of the first pass
@@ -232,6 +245,7 @@ struct step_io {
     std::uint16_t* to = nullptr;           ///< null: fields are written
     std::int32_t* refused = nullptr;       ///< of the last pass, where it may refuse
     left_tiles left;
+    near_tiles near;
     tile_fields fields;
     bool may_be_thin = false;  ///< see cuda_options_thin.cuh; of images
 };
@@ -266,6 +280,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     cuda::wait_for_kernel_before();
     const step_tile<LaneRows> t{step_words};
     step_place place(g, blockIdx.x, 0);
+    if (!any_left(io.near, g, place)) return;
     // Cells with a sign are 1 away from the other class, at least.
     const auto distance_of = [&](std::uint32_t value) {
         return io.fields.distance_of(io.fields.zeros != nullptr ? max(value, 1u) : value);

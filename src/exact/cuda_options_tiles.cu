@@ -6,7 +6,7 @@
 
 #include "exact/cuda_options_cut.cuh"
 #include "exact/cuda_options_fields.cuh"
-#include "exact/cuda_options_put.cuh"
+#include "exact/cuda_options_near.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -20,6 +20,8 @@ constexpr int most_steps_along = 64;
 constexpr double least_filled = 0.6;
 constexpr std::int64_t longest_line = std::int64_t{1} << 30;
 constexpr std::int64_t large_problem = std::int64_t{1} << 20;
+// Cells from which on bits come first: in vain they take 5 us, of 4096^2 with signs 5 % (H200, 2026-11-23).
+constexpr std::int64_t least_near = std::int64_t{1} << 25;
 // Blocks for what half precision leaves: as many as run at a time on the largest GPUs.
 constexpr std::int64_t multiprocessors = 132;
 
@@ -112,6 +114,23 @@ std::int64_t option_tiles::lines_between(int axis) const {
     return cells_between(p_.size.data(), axis + 1, p_.rank - 1);
 }
 
+/// Distances of images of unit spacing with open borders, for which there are shorter ways (cuda_options_near.cuh, ..._thin.cuh).
+bool option_tiles::is_simple() const {
+    const auto open = [&](int i) { return axes_[i].weight == 1 && !axes_[i].periodic && !axes_[i].closed; };
+    const bool alone = put_fields_ && call_.out.distance.wanted() && call_.list[0].trusted.data == nullptr;
+    return p_.rank - p_.first_axis == 2 && alone && !p_.half_cell && open(p_.first_axis) && open(p_.rank - 1);
+}
+
+bool option_tiles::may_be_near() const {
+    return is_simple() && p_.by != classes::none && !(p_.background && p_.is_signed()) && p_.cells >= least_near;
+}
+
+near_tiles option_tiles::tiles_by_bits() const {
+    const std::int64_t rows = size(p_.first_axis);
+    return {nullptr, p_.cells / size(p_.rank - 1) / rows, blocks_for(words_of_line_, near_tiles::words),
+            blocks_for(rows, near_tiles::rows)};
+}
+
 option_tiles::windows option_tiles::windows_along(int axis) const {
     const auto rows = static_cast<int>(axes_[axis].rows);
     const int steps = steps_along(axis);
@@ -151,7 +170,8 @@ void option_tiles::reserve() {
     std::int64_t tiles = 0;
     for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) tiles = std::max(tiles, tiles_along(axis));
     left_ = take(4 * tiles), counts_ = take(4 * max_rank);
-    const int states = p_.rank - p_.first_axis - 2 + (put_fields_ ? 0 : 1);
+    if (may_be_near()) states_[0] = take(tiles_by_bits().count());
+    const int states = p_.rank - p_.first_axis - 2 + (put_fields_ ? 0 : 1);  // none there
     for (int i = 0; i < std::min(states, 2); ++i) states_[i] = take(2 * mark_bits * words());
 }
 
@@ -263,12 +283,16 @@ private:
         return g;
     }
 
-    /// Signed distances of cells with open borders (cuda_options_thin.cuh).
-    [[nodiscard]] bool may_be_thin(const step_pass& g) const {
-        const axis_of& last = of_.axes_[p_.rank - 1];
-        return p_.by == classes::zero && of_.put_fields_ && of_.call_.out.distance.wanted() &&
-               of_.call_.list[0].trusted.data == nullptr && !g.half_cell && g.weight == 1 && last.weight == 1 &&
-               !g.periodic && !g.closed && !last.periodic && !last.closed;
+    /// Tiles that a search by bits leaves, of all.
+    [[nodiscard]] near_tiles search_by_bits(int axis) const {
+        near_call c;
+        c.classes = at<std::uint32_t>(of_.bits_), c.fields = fields_of(axis);
+        if (p_.by == classes::values) c.along = at<std::uint32_t>(of_.changes_[axis]);
+        if (p_.background) c.sites = at<std::uint32_t>(of_.zeros_);
+        c.length = of_.size(axis + 1), c.words = of_.words_of_line_, c.rows = of_.size(axis);
+        c.grid = of_.tiles_by_bits(), c.grid.left = at<std::uint8_t>(of_.states_[0]);
+        launch_near(of_.on_, c, multiprocessors);
+        return c.grid;
     }
 
     void search(int axis) const {
@@ -284,7 +308,8 @@ private:
         const bool is_last = axis == p_.first_axis;
         io.fields = fields_of(axis);
         if (is_last) io.refused = refused_;
-        io.may_be_thin = is_last && nth == 0 && may_be_thin(g);
+        io.may_be_thin = is_last && nth == 0 && p_.by == classes::zero && of_.is_simple();
+        if (of_.may_be_near()) io.near = search_by_bits(axis);
         if (!is_last || !of_.put_fields_) io.to = at<std::uint16_t>(of_.states_[nth % 2]);
         io.left = {at<std::int32_t>(of_.counts_) + axis, at<std::int32_t>(of_.left_)};
         const std::int64_t blocks = of_.tiles_along(axis);
@@ -363,6 +388,9 @@ void option_tiles::describe(call_plan& to) const {
     const int last = p_.rank - 1;
     to.passes.push_back({source(last), p_.by == classes::none ? "words of sites" : "words of changes of class",
                          blocks_for(words(), word_threads), std::min<std::int64_t>(size(last), word_threads), 1});
+    if (may_be_near())
+        to.passes.push_back({source(last - 1), "tiles by bits where classes change close by", tiles_by_bits().count(),
+                             near_tiles::rows, near_tiles::words * mark_bits});
     for (int axis = last - 1; axis >= p_.first_axis; --axis) {
         const windows w = windows_along(axis);
         to.passes.push_back({source(axis), "tiles in 16 bits by steps", tiles_along(axis), w.own, cuda::warp});

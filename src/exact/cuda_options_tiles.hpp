@@ -18,6 +18,16 @@ struct narrow_states {
     int factor = 1;          ///< of the others
 };
 
+/// Tiles of 64 rows of 128 columns of images, which a search by bits finishes or leaves.
+struct near_tiles {
+    static constexpr int words = 4, rows = 64;
+    std::uint8_t* left = nullptr;  ///< 1 where one is left; null: all are
+    std::int64_t images = 1;
+    std::int64_t across = 1, down = 1;  ///< of an image
+
+    [[nodiscard]] NF_HD std::int64_t count() const { return images * across * down; }
+};
+
 /// Whether the plain engine had better leave a call to the tiles: it has none for spacings other than 1.
 bool prefers_tiles(const plan& p);
 
@@ -54,6 +64,9 @@ private:
     [[nodiscard]] windows windows_along(int axis) const;
     [[nodiscard]] std::int64_t tiles_along(int axis) const;
     [[nodiscard]] std::int64_t words() const { return p_.cells / size(p_.rank - 1) * words_of_line_; }
+    [[nodiscard]] bool is_simple() const;
+    [[nodiscard]] bool may_be_near() const;
+    [[nodiscard]] near_tiles tiles_by_bits() const;
     [[nodiscard]] std::int64_t below_factor(double value) const;
     bool choose_numbers();
     void choose_saturated();
