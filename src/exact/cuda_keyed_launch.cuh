@@ -9,6 +9,7 @@
 #include "exact/cuda_keyed_few.cuh"
 #include "exact/cuda_keyed_hard.cuh"
 #include "exact/cuda_keyed_mend.cuh"
+#include "exact/cuda_keyed_sweep.cuh"
 #include "exact/cuda_pack.cuh"
 
 namespace nearfield::exact {
@@ -43,6 +44,13 @@ inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin =
 // Cells of volumes that are looked at for having few sites. It takes two more launches, 5 us.
 constexpr std::int64_t least_looked_at = 1 << 22;
 constexpr std::int64_t near_tiles_a_block = 4;  ///< so that blocks that find nothing to do are few
+
+// Groups of 32 lines from which on a sweep is thought of. 256^3 has 2048, of which sweeps took as long as hulls.
+constexpr std::int64_t groups_for_sweeps = 4096;
+// Words that tell, after the first steps, that others are in vain where a sweep is what follows: no 64 steps finish them. 512^3 of balls
+// 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56, 2.30; H200, 2026-11-23).
+constexpr std::uint32_t steps_in_vain = 66 * 66 * one_value;
+static_assert(steps_in_vain > (most_steps + 1) * (most_steps + 1) * one_value && steps_in_vain < near_cap);
 
 /// Whether near sites may be searched by bits: in volumes that fill its tiles by half or more, and whose planes are counted in
 /// 32 bits.
@@ -123,6 +131,9 @@ private:
         return axis == p_.rank - 2 ? columns / length * blocks_for(length, cuda::warp)
                                    : blocks_for(columns, cuda::warp);
     }
+
+    /// What steps leave goes to a sweep where it is a lot.
+    [[nodiscard]] bool sweeps(int axis) const { return !far(axis) && groups_of(axis) >= groups_for_sweeps; }
 
     [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
         packed_lines lines;
@@ -242,7 +253,7 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    c.m, hard, before<Last>(c), state, c.to);
+                                    c.m, hard, before<Last>(c), sweeps(axis), state, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, state);
     }
@@ -260,7 +271,7 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, before<End>(c), c.to);
+                                    hard, before<End>(c), sweeps(axis) ? steps_in_vain : near_cap, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
     }
@@ -287,8 +298,14 @@ private:
             const auto shared = static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2);
             cuda::launch_overlapped(c.on, search_hard_sites<End, Lines>,
                                     std::min(groups, 2 * multiprocessors * blocks_for(short_rows, rows)),
-                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard, state,
-                                    c.to);
+                                    dim3(cuda::warp, static_cast<unsigned>(bands)), shared, from, cut, c.m, hard,
+                                    sweeps(axis), state, c.to);
+            if (sweeps(axis)) {
+                cuda::launch_overlapped(c.on, sweep_hard_sites<End, Lines>,
+                                        std::min(blocks_for(groups, sweep_warps), sweep_blocks * multiprocessors),
+                                        dim3(cuda::warp, sweep_warps), line_winners::bytes(rows), from, cut, c.m, hard,
+                                        state, c.to);
+            }
             return;
         }
         const far_lists lists{c.memory.template get<slab_row>(lists_), c.memory.template get<list_range>(ranges_),

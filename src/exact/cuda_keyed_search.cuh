@@ -165,7 +165,8 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_words(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                          const hard_tiles hard, const done_before before, std::uint32_t* next, const site_sink to) {
+                          const hard_tiles hard, const done_before before, const bool sweeps, std::uint32_t* next,
+                          const site_sink to) {
     cuda::wait_for_kernel_before();
     if (before.all()) return;
     extern __shared__ uint4 shared_words[];
@@ -189,6 +190,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     } else {
         __syncwarp();
     }
+    if (sweeps) return hard.add(at.group.number);
     bool fits = true;
     for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
          top += static_cast<int>(blockDim.x) / cuda::warp * square_side) {
@@ -202,7 +204,8 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
 template <int Rows, ending End>
 __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     search_sites_of_states(const site_states lines, const windows cut, const metric<std::int32_t> m,
-                           const hard_tiles hard, const done_before before, const site_sink to) {
+                           const hard_tiles hard, const done_before before, const std::uint32_t hopeless,
+                           const site_sink to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t edges[];
     if (before.all()) return;
@@ -224,7 +227,8 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     }
 #pragma unroll
     for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t)))
+    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t), as_it_is{},
+                             hopeless))
         hard.add(at.group.number);
 }
 

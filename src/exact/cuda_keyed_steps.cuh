@@ -148,7 +148,8 @@ struct as_it_is {
 /// later step. A strip of which only rows of the margin are open goes on as long as others do.
 template <int Rows, class Target, class Stepped = as_it_is>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch, const Stepped& stepped_once = {}) {
+                              std::uint32_t* edges, int pitch, const Stepped& stepped_once = {},
+                              std::uint32_t hopeless = near_cap) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -173,7 +174,7 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
             for (int i = 1; i < strip_halo; ++i)
                 steps += static_cast<std::uint32_t>((k + i) * (k + i)) * one_value <= most ? 1 : 0;
             if (round == patient_rounds && target.to.limit >= offset_reach * offset_reach) {
-                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= near_cap);
+                const unsigned capped = __ballot_sync(cuda::every_lane, open && mine >= hopeless);
                 steps = __popc(capped) >= patient_columns ? 0 : steps;
             }
         }

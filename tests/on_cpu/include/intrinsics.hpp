@@ -197,6 +197,11 @@ T atomicOr(T* to, std::type_identity_t<T> by) {
     return *to = before | by, before;
 }
 template <class T>
+T atomicAnd(T* to, std::type_identity_t<T> by) {
+    const T before = *to;
+    return *to = before & by, before;
+}
+template <class T>
 T atomicExch(T* to, std::type_identity_t<T> by) {
     const T before = *to;
     return *to = by, before;
@@ -313,6 +318,7 @@ unsigned __match_any_sync(unsigned mask, T x) {
 // What the engine says in PTX; translate.cmake makes calls of it.
 namespace on_cpu::ptx {
 inline std::uint32_t bfind_shiftamt_u32(std::uint32_t x) { return x == 0 ? ~0u : std::countl_zero(x); }
+inline float rcp_approx_ftz_f32(float x) { return 1 / x; }
 inline float rsqrt_approx_ftz_f32(float x) { return static_cast<float>(1 / std::sqrt(static_cast<double>(x))); }
 inline std::uint32_t sqrt_approx_ftz_f32(std::uint32_t x) {
     return std::bit_cast<std::uint32_t>(std::sqrt(std::bit_cast<float>(x)));
