@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "jump_flood/cuda_several.cuh"
+#include "jump_flood/cuda_several_far.cuh"
 #include "jump_flood/tiles.hpp"
 
 namespace nearfield::methods::several {
@@ -13,23 +13,14 @@ namespace {
 constexpr int log_unit = 4, unit = 1 << log_unit;  ///< of the classes: steps below it go by tiles
 constexpr int side =
     2;  ///< classes of a block, neighbours along the last axis: 128 blocks, and 8 bytes are read at once
-constexpr int class_threads = 512, class_warps = class_threads / cuda::warp;
+constexpr int class_threads = 1024, class_warps = class_threads / cuda::warp;
 /// Cells of a thread's tile along the last axis, and rows: by class, where there are more than two a step apart.
 constexpr int cells = 4, rows = 4;
-constexpr std::size_t most_shared = 227 * 1024;    ///< bytes of a block, where the device has as many
+constexpr int most_listed = 8;  ///< sites of a block's classes that it keeps a list of
+constexpr std::size_t most_shared =
+    227 * 1024 - 256;                              ///< bytes of a block beside that list, where the device has as many
 constexpr std::int64_t most_pixels = 1536 * 1536;  ///< squares end at 1408^2, by their shared memory
 constexpr std::int64_t most_cells = 128;           ///< of a class along an axis: what a word holds
-
-struct image {
-    std::int32_t nx, ny, x_shift;
-    std::uint32_t y_mask;
-
-    __device__ Key site(std::int32_t x, std::int32_t y) const { return x << x_shift | y; }
-    __device__ std::int32_t x_of(Key site) const { return site >> x_shift; }
-    __device__ std::int32_t y_of(Key site) const {
-        return static_cast<std::int32_t>(static_cast<std::uint32_t>(site) & y_mask);
-    }
-};
 
 /// Classes in shared memory: `gap` words without a site follow each row and are before the first one.
 struct class_plan {
@@ -69,14 +60,57 @@ __device__ void class_round(const class_plan& p, const arrays& in, const area& o
     else round<Step, side, cells, rows, false>::run(in, of);
 }
 
+/// The sites of a block's classes, where they are few: a class's number above its cell's two coordinates.
+struct site_list {
+    int count, meeting;
+    std::uint32_t site[most_listed];
+
+    __device__ void add(std::int32_t which, std::int32_t u, std::int32_t v) {
+        if (*static_cast<volatile int*>(&count) > most_listed) return;
+        const int k = atomicAdd(&count, 1);
+        if (k < most_listed) site[k] = static_cast<std::uint32_t>(which << 16 | u << 8 | v);
+    }
+};
+
+/// Cells whose coordinates within a class are equal modulo m hear only of each other while steps are m and more. As long as no two
+/// sites are among such cells these rounds give each of them the one that is: that is done at once. How many rounds are left.
+__device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& in, site_list& sites) {
+    const auto thread = static_cast<std::int32_t>(threadIdx.x), count = sites.count;
+    if (count > most_listed) return p.rounds;
+    for (std::int32_t pair = thread; pair < count * count; pair += class_threads) {
+        const std::uint32_t a = sites.site[pair / count], b = sites.site[pair % count], differ = a ^ b;
+        if (differ == 0 || differ >> 16 != 0) continue;
+        atomicMax(&sites.meeting, __ffs(static_cast<int>((differ | differ >> 8) & 255)));
+    }
+    __syncthreads();
+    const int rounds = sites.meeting;
+    if (rounds >= p.rounds) return p.rounds;
+    const std::int32_t apart = 1 << rounds;
+    for (std::int32_t k = 0; k < count; ++k) {
+        const auto site = static_cast<std::int32_t>(sites.site[k]);
+        const std::int32_t which = site >> 16, u = site >> 8 & 255, v = site & 255, u0 = u % apart, v0 = v % apart,
+                           wide = (p.nx - 1 - u0) / apart + 1, high = (p.ny - 1 - v0) / apart + 1;
+        for (std::int32_t cell = thread; cell < wide * high; cell += class_threads) {
+            const std::int32_t du = u - u0 - cell % wide * apart, dv = v - v0 - cell / wide * apart;
+            in.now[(v - dv) * p.pitch + (u - du) * side + which] = static_cast<std::uint32_t>(
+                (du * du + dv * dv) * static_cast<std::int32_t>(word::whole) +
+                du * static_cast<std::int32_t>(word::x_unit) + dv + static_cast<std::int32_t>(word::here));
+        }
+    }
+    __syncthreads();
+    return rounds;
+}
+
 /// All rounds of steps that are multiples of `unit`. A block has classes of one row modulo `unit`; reads and writes are of `side`
 /// cells, whose lines of the cache neighbouring blocks share.
-__global__ void __launch_bounds__(class_threads)
+__global__ void __launch_bounds__(class_threads, 1)
     flood_classes(const __grid_constant__ class_plan p, const Key* from, Key* to) {
     extern __shared__ std::uint32_t memory[];
     const std::int32_t block = static_cast<std::int32_t>(blockIdx.x), x0 = block % (unit / side) * side,
                        y0 = block / (unit / side), thread = static_cast<std::int32_t>(threadIdx.x);
     if (x0 >= p.of.nx || y0 >= p.of.ny) return;
+    __shared__ site_list sites;
+    if (thread == 0) sites.count = sites.meeting = 0;
     arrays in{memory + p.gap, memory + p.gap + p.words(), memory + p.gap + 2 * p.words(), p.pitch};
     for (std::int32_t k = thread; k < 2 * p.words() + p.gap + p.pitch; k += class_threads)
         memory[k] = word::none_of_class;
@@ -91,11 +125,13 @@ __global__ void __launch_bounds__(class_threads)
             }
     };
     each([&](std::int32_t x, std::int32_t y, std::int32_t k) {
-        if (from[static_cast<std::int64_t>(y) * p.of.nx + x] >= 0) in.now[k] = word::here;
+        if (from[static_cast<std::int64_t>(y) * p.of.nx + x] < 0) return;
+        in.now[k] = word::here;
+        sites.add(x % unit - x0, x / unit, y / unit);
     });
     __syncthreads();
     const area all{0, (p.of.nx - 1 - x0 - thread % side) / unit + 1, 0, high};
-    for (int k = p.rounds - 1; k >= 0; --k) {
+    for (int k = rounds_from_the_first_meeting(p, in, sites) - 1; k >= 0; --k) {
         switch (k) {
             case 6: class_round<64>(p, in, all); break;
             case 5: class_round<32>(p, in, all); break;
@@ -115,12 +151,13 @@ __global__ void __launch_bounds__(class_threads)
     });
 }
 
-constexpr int halo = unit - 1;  ///< steps of 8, 4, 2 and 1 reach so far
-
 /// Tiles of an image, and of a thread the cells along the last axis and rows for each of the four steps.
 /// H200, 2026-11-22, all rounds: 512^2 24 microseconds, 1024^2 54, 1280^2 86.
-template <int Wide, int High, int C8, int R8, int C4, int R4, int C2, int R2, int C1, int R1>
+/// `After`: so many rounds more, of steps 2 and 1 or of 1, come after them.
+template <int Wide, int High, int C8, int R8, int C4, int R4, int C2, int R2, int C1, int R1, int After>
 struct tiling {
+    static constexpr int after = After, more = (1 << After) - 1;  ///< cells that the rounds after reach
+    static constexpr int halo = unit - 1 + more;                  ///< that all rounds reach
     static constexpr int wide = Wide, high = High, threads = 512, warps = threads / cuda::warp, rows = High + 2 * halo;
     static constexpr int cells_of(int step) { return step == 8 ? C8 : step == 4 ? C4 : step == 2 ? C2 : C1; }
     static constexpr int rows_of(int step) { return step == 8 ? R8 : step == 4 ? R4 : step == 2 ? R2 : R1; }
@@ -128,7 +165,8 @@ struct tiling {
     /// column it begins later.
     static constexpr int reads(int step, int tile) {
         const auto whole = [tile](int cells) { return (cells + tile - 1) / tile * tile; };
-        return halo + std::max(1 + whole(Wide + 2 * (step - 1)), step + whole(Wide + step - 1));
+        const int beyond = step - 1 + more;
+        return halo + std::max(step - beyond + whole(Wide + 2 * beyond), step + whole(Wide + beyond));
     }
     static constexpr int pitch =
         std::max({Wide + 2 * halo, reads(8, 8 * C8), reads(4, 4 * C4), reads(2, 2 * C2), reads(1, C1)}) | 1;
@@ -136,69 +174,49 @@ struct tiling {
     static constexpr std::size_t bytes = 4 * (2 * words + pitch);
     static_assert(bytes <= most_shared);
 };
-using small_tiles = tiling<64, 32, 5, 2, 5, 2, 5, 2, 5, 2>;
-using middle_tiles = tiling<64, 64, 5, 4, 4, 4, 4, 4, 4, 2>;
-using large_tiles = tiling<80, 80, 4, 6, 4, 6, 4, 4, 4, 4>;
+template <int After>
+using small_tiles = tiling<64, 32, 5, 2, 5, 2, 5, 2, 5, 2, After>;
+template <int After>
+using middle_tiles = tiling<64, 64, After == 2 ? 4 : 5, 4, 4, 4, 4, 4, 4, 2, After>;
+template <int After>
+using large_tiles = tiling<80, 80, 4, 6, 4, 6, 4, 4, 4, 4, After>;
 
-/// A tile's place in the image; `around`: cells that are so far from it at most, if there are any.
+/// What comes after the round of step 1, in cells: a site is no farther than steps of 3 more than one number was sure of.
 template <class Tiling>
-struct tile_place {
-    std::int32_t x, y;  ///< of the array's first word
-
-    __device__ area around(const image& of, std::int32_t cells) const {
-        const std::int32_t first = halo - cells;
-        return {max(first, -x), min(halo + Tiling::wide + cells, of.nx - x), max(first, -y),
-                min(halo + Tiling::high + cells, of.ny - y)};
-    }
-    /// Calls body(x, y, word) for all cells of a tile's array or, `Own`, of the tile.
-    template <bool Own, class Body>
-    __device__ void each(const Body& body) const {
-        constexpr int first = Own ? halo : 0, end = Own ? halo + Tiling::wide : Tiling::pitch,
-                      rows_end = Own ? halo + Tiling::high : Tiling::rows;
-        const auto warp = static_cast<int>(threadIdx.x) / cuda::warp, lane = static_cast<int>(threadIdx.x) % cuda::warp;
-#pragma unroll 2
-        for (int v = first + warp; v < rows_end; v += Tiling::warps)
-#pragma unroll
-            for (int u = first + lane; u < end; u += cuda::warp) body(x + u, y + v, v * Tiling::pitch + u);
-    }
-};
-
-/// One step of a tile by two numbers a cell, where sites are farther than one holds. Words are sites.
-template <int Step, class Tiling>
-__device__ void far_round(const image& of, arrays& in, const tile_place<Tiling>& at) {
-    const area own = at.around(of, Step - 1);
-    const std::int32_t wide = own.x_end - own.x_first, all = wide * (own.y_end - own.y_first);
-    for (auto t = static_cast<std::int32_t>(threadIdx.x); t < all; t += Tiling::threads) {
-        const std::int32_t v = own.y_first + t / wide, u = own.x_first + t % wide, middle = v * in.pitch + u;
-        nearest<std::int32_t, Key> best;
-#pragma unroll
-        for (int k = 0; k < 9; ++k) {
-            const auto site = static_cast<Key>(in.now[middle + (k / 3 - 1) * Step * in.pitch + (k % 3 - 1) * Step]);
-            const std::int32_t dx = of.x_of(site) - at.x - u, dy = of.y_of(site) - at.y - v;
-            if (site >= 0) best.offer(dx * dx + dy * dy, site);
-        }
-        in.next[middle] = static_cast<std::uint32_t>(best.site);
-    }
-    in.swap();
+__device__ void rounds_after(const image& of, arrays& in, const tile_place<Tiling>& at) {
+    for (int k = static_cast<int>(threadIdx.x); k < Tiling::words; k += Tiling::threads)
+        if (in.now[k] >= word::sure) in.now[k] = word::none_of_class;
     __syncthreads();
+    const auto step = [&]<int Step>(std::integral_constant<int, Step>) {
+        round<Step, 1, Tiling::cells_of(Step), Tiling::rows_of(Step), false, true>::run(in, at.around(of, Step - 1));
+        in.swap();
+        __syncthreads();
+    };
+    if constexpr (Tiling::after > 1) step(std::integral_constant<int, 2>{});
+    step(std::integral_constant<int, 1>{});
 }
 
-/// The last four rounds of a tile.
+/// The last rounds of a tile, from step 8 on.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads, 2)
     flood_tiles(const __grid_constant__ image of, std::int32_t tiles_across, const Key* from, Key* to) {
     extern __shared__ std::uint32_t memory[];
     const std::int32_t block = static_cast<std::int32_t>(blockIdx.x);
-    const tile_place<Tiling> at{block % tiles_across * Tiling::wide - halo, block / tiles_across * Tiling::high - halo};
+    const tile_place<Tiling> at{block % tiles_across * Tiling::wide - Tiling::halo,
+                                block / tiles_across * Tiling::high - Tiling::halo};
     arrays in{memory, memory + Tiling::words, memory + 2 * Tiling::words, Tiling::pitch};
+    // True where most threads have many words of no site, or of one that is too far to be read.
     const auto fill = [&](const auto& word_of) {
+        int all = 0, far = 0;
         at.template each<false>([&](std::int32_t x, std::int32_t y, std::int32_t k) {
             const bool inside = static_cast<std::uint32_t>(x) < static_cast<std::uint32_t>(of.nx) &&
                                 static_cast<std::uint32_t>(y) < static_cast<std::uint32_t>(of.ny);
             const Key site = inside ? from[static_cast<std::int64_t>(y) * of.nx + x] : none<Key>;
-            in.now[k] = in.next[k] = site < 0 ? word::none : word_of(site, x, y);
+            const std::uint32_t w = site < 0 ? word::none : word_of(site, x, y);
+            in.now[k] = in.next[k] = w;
+            all += inside, far += inside && w >= word::far;
         });
-        __syncthreads();
+        return 2 * __syncthreads_count(4 * far > all) > Tiling::threads;
     };
     const auto put = [&](const auto& site_of) {
         at.template each<true>([&](std::int32_t x, std::int32_t y, std::int32_t k) {
@@ -208,28 +226,32 @@ __global__ void __launch_bounds__(Tiling::threads, 2)
     for (int u = static_cast<int>(threadIdx.x); u < Tiling::pitch; u += Tiling::threads)
         memory[2 * Tiling::words + u] = word::none;
     cuda::wait_for_kernel_before();
-    fill([&](Key site, std::int32_t x, std::int32_t y) {
+    bool far = fill([&](Key site, std::int32_t x, std::int32_t y) {
         return word::of((of.x_of(site) - x) >> log_unit, (of.y_of(site) - y) >> log_unit);
     });
-    bool far = false;
     const auto step = [&]<int Step>(std::integral_constant<int, Step>) {
         if (far) return;
-        constexpr int c = Tiling::cells_of(Step), r = Tiling::rows_of(Step);
-        const bool some = round<Step, 1, c, r, true>::run(in, at.around(of, Step - 1));
+        const bool some = round<Step, 1, Tiling::cells_of(Step), Tiling::rows_of(Step), true>::run(
+            in, at.around(of, Step - 1 + Tiling::more));
         in.swap();
         far = __syncthreads_or(some) != 0;
     };
     step(std::integral_constant<int, 8>{}), step(std::integral_constant<int, 4>{});
     step(std::integral_constant<int, 2>{}), step(std::integral_constant<int, 1>{});
     if (!far) {
+        if constexpr (Tiling::after > 0) rounds_after<Tiling>(of, in, at);
         put([&](std::uint32_t w, std::int32_t x, std::int32_t y) {
-            return w < word::sure ? of.site(x + word::dx(w), y + word::dy(w)) : none<Key>;
+            const bool some = w < (Tiling::after > 0 ? word::no_site : word::sure);
+            return some ? of.site(x + word::dx(w), y + word::dy(w)) : none<Key>;
         });
         return;
     }
     // `none` is the site that no cell has, too.
     fill([](Key site, std::int32_t, std::int32_t) { return static_cast<std::uint32_t>(site); });
-    far_round<8>(of, in, at), far_round<4>(of, in, at), far_round<2>(of, in, at), far_round<1>(of, in, at);
+    far_round<8, Tiling>::run(of, in, at), far_round<4, Tiling>::run(of, in, at);
+    far_round<2, Tiling>::run(of, in, at), far_round<1, Tiling>::run(of, in, at);
+    if constexpr (Tiling::after > 1) far_round<2, Tiling, 1>::run(of, in, at);
+    if constexpr (Tiling::after > 0) far_round<1, Tiling, 0>::run(of, in, at);
     put([](std::uint32_t site, std::int32_t, std::int32_t) { return static_cast<Key>(site); });
 }
 
@@ -248,19 +270,30 @@ std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& step
     if (g.size[0] > 1 || steps.empty() || steps[0] < unit) return 0;
     if (nx > 1 && ny > 1 && g.weight[1] != g.weight[2]) return 0;
     if (std::max(nx, ny) > unit * most_cells || nx * ny > most_pixels) return 0;
-    std::int64_t rounds = 1;
-    while (steps[static_cast<std::size_t>(rounds - 1)] > 1) ++rounds;
-    const std::size_t needed = std::max(classes_of(g, static_cast<int>(rounds) - log_unit).bytes(), large_tiles::bytes);
-    return needed <= std::min(most_shared, shared_of_device()) ? rounds : 0;
+    const std::int64_t rounds = std::bit_width(static_cast<std::uint64_t>(steps[0]));
+    if (steps[static_cast<std::size_t>(rounds - 1)] != 1) return 0;
+    const std::size_t needed =
+        std::max(classes_of(g, static_cast<int>(rounds) - log_unit).bytes(), large_tiles<0>::bytes);
+    if (needed > std::min(most_shared, shared_of_device())) return 0;
+    const std::vector<std::int64_t> after(steps.begin() + rounds, steps.end());
+    return rounds + (after == std::vector<std::int64_t>{1} ? 1 : after == std::vector<std::int64_t>{2, 1} ? 2 : 0);
 }
 
 void run(const device& on, const grid& g, std::int64_t rounds, Key* now, Key* spare) {
-    const class_plan p = classes_of(g, static_cast<int>(rounds) - log_unit);
+    const int series = std::bit_width(static_cast<unsigned>(std::max(g.size[1], g.size[2]) - 1));
+    const class_plan p = classes_of(g, series - log_unit);
     cuda::launch(on, flood_classes, unit * (unit / side), dim3(class_threads), p.bytes(), p, now, spare);
-    const std::int64_t pixels = g.cells();
-    if (pixels <= 640 * 640) launch_tiles<small_tiles>(on, p.of, spare, now);
-    else if (pixels <= 1152 * 1152) launch_tiles<middle_tiles>(on, p.of, spare, now);
-    else launch_tiles<large_tiles>(on, p.of, spare, now);
+    const auto tiles = [&]<int After>(std::integral_constant<int, After>) {
+        const std::int64_t pixels = g.cells();
+        if (pixels <= 640 * 640) launch_tiles<small_tiles<After>>(on, p.of, spare, now);
+        else if (After == 2 || pixels <= 1152 * 1152) launch_tiles<middle_tiles<After>>(on, p.of, spare, now);
+        else launch_tiles<large_tiles<After == 2 ? 0 : After>>(on, p.of, spare, now);
+    };
+    switch (rounds - series) {
+        case 0: tiles(std::integral_constant<int, 0>{}); break;
+        case 1: tiles(std::integral_constant<int, 1>{}); break;
+        default: tiles(std::integral_constant<int, 2>{}); break;
+    }
 }
 
 }  // namespace nearfield::methods::several

@@ -24,6 +24,7 @@ struct word {
 
     /// Farther than every site of a class of 128 cells along each axis, 2 * 127^2, and so far below 2^16 that steps may be added.
     static constexpr std::uint32_t none_of_class = 49152 * whole + here;
+    static constexpr std::uint32_t no_site = 40000 * whole;  ///< and more, once steps have been added
 
     // Where the unit is halved from round to round: sites of up to 62 units are read, d becomes 4 d and x becomes 2 x.
     static constexpr std::uint32_t nearest_cut = 62 * 62 + 1;  ///< what is farther is read as this
@@ -65,8 +66,8 @@ struct arrays {
 
 /// A round by `Step` cells of the array. A thread finds the sites of `Cells` by `Rows` cells a step apart.
 /// `Side`: so many classes lie side by side. `Halved`: words are in units of two steps, results in units of one; else the unit is
-/// a cell, and rows end where the area does.
-template <int Step, int Side, int Cells, int Rows, bool Halved>
+/// a cell, and rows end where the area does; `Kept`: it is a cell, and the array goes on around the area.
+template <int Step, int Side, int Cells, int Rows, bool Halved, bool Kept = false>
 class round {
     static constexpr std::uint32_t q = Halved ? 1 : Step;  ///< units of a step
     static constexpr std::uint32_t none = Halved ? word::none : word::none_of_class;
@@ -121,12 +122,13 @@ private:
     __device__ void read(std::uint32_t (&to)[Cells + 2], int row) const {
         const std::int32_t y = y_ + (row - 1) * Step;
         const std::uint32_t* line = in_.now + y * in_.pitch;
-        if (!Halved) line = static_cast<std::uint32_t>(y) < static_cast<std::uint32_t>(of_.y_end) ? line : in_.empty;
+        if (!Halved && !Kept)
+            line = static_cast<std::uint32_t>(y) < static_cast<std::uint32_t>(of_.y_end) ? line : in_.empty;
         else if (row > 1) line = row - 1 <= rows_ ? line : in_.empty;
 #pragma unroll
         for (int c = 0; c < Cells + 2; ++c) {
             // Two cells are all that a row of a class has.
-            const bool outside = !Halved && Cells == 2 && c % 3 == 0;
+            const bool outside = !Halved && !Kept && Cells == 2 && c % 3 == 0;
             to[c] = outside ? none : line[column_ + (c - 1) * Step * Side];
         }
     }
@@ -137,6 +139,7 @@ private:
 #pragma unroll
         for (int c = 0; c < Cells + 2; ++c) {
             if constexpr (Halved) nothing_ &= heard[c], heard[c] = word::in_halves(heard[c]);
+            if constexpr (Kept) heard[c] = min(heard[c], word::none_of_class);
             const std::uint32_t w = heard[c], x = w & word::low * word::x_unit, y = w & word::low;
             right[c] = x * (0u - forth / word::x_unit) + rest(true, word::x_unit) + w;
             left[c] = x * (forth / word::x_unit) + rest(false, word::x_unit) + w;

@@ -113,8 +113,9 @@ TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
 /// Images whose rounds go in two kernels: tiles of each size, classes of one cell to 81 along an axis, and images too large.
 void several_rounds_equal_the_hosts(const std::vector<shape_t>& shapes) {
     for (const shape_t& shape : shapes)
-        for (const double density : {0.00001, 0.0001, 0.01, 0.5})
-            for (const jump_flood& how : {jump_flood{}, jump_flood{.rounds_after = 2}})
+        for (const double density : {0.00001, 0.0001, 0.001, 0.01, 0.5})
+            for (const jump_flood& how :
+                 {jump_flood{}, jump_flood{.rounds_after = 1}, jump_flood{.rounds_after = 2}, jump_flood{.runs = 2}})
                 EXPECT_EQ(differs(how, shape, make_random(shape, density, 7), {{}, "not given"}), "")
                     << text_of(shape) << ' ' << text_of(method{how}) << ' ' << density;
 }
