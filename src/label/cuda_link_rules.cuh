@@ -1,7 +1,8 @@
 // Which links of a word are kept: such as others do not say already. Whether slanted cells hang together is asked only where
 // links already known leave it open, which in images of any order is at corners.
 //
-// Nothing is left out in a circle. A slanted link goes by way of straight ones, one to a corner of a cube by others of the cube.
+// Nothing is left out in a circle. A slanted link goes by way of straight ones or of slanted ones of a kind before its own, one to a
+// corner of a cube by others of the cube.
 // Straight ones above each other go by way of those one cell before in the word. A link to the front goes by way of the row
 // above, in the tile or, where it leads out of the tile, in any; a link up that leads out of the tile by way of the row in front
 // in the tile; one to the word before that leads out of the tile by way of the row above or in front in the tile.
@@ -51,10 +52,16 @@ __device__ inline kept_record kept_links(const link_facts& f, const word_place& 
 template <int Kind>
 using kind_number = std::integral_constant<int, Kind>;
 
+/// Cells that hang together with those of the row above, one before and one after, by whatever links: of the word's row, and of
+/// the one in front.
+struct slanted_facts {
+    word west = 0, east = 0, front_west = 0, front_east = 0;
+};
+
 /// Finds slanted links. ask(kind, candidates) says which of them hang together, and keeps them. Of two cells on the way that have
 /// equal values the links to a third are the same, so that nothing is left open there.
 template <bool Deep, class Ask>
-__device__ void find_slanted(const link_facts& f, int kinds, const Ask& ask) {
+__device__ void find_slanted(const link_facts& f, int kinds, slanted_facts& known, const Ask& ask) {
     if (kinds == 0) return;
     const row_links &me = f.here, &up = f.above, &front = f.front, &far = f.front_above;
     const word up_west = f.west(f.up, f.sides_up), up_east = f.east(f.up, f.sides_up);
@@ -63,16 +70,23 @@ __device__ void find_slanted(const link_facts& f, int kinds, const Ask& ask) {
                unlike_up_east = me.same_next | up.same_next | f.same_up >> 1 | f.same_up;
     const word west = by_up_west | ask(kind_number<0>{}, me.set & up.west_set & ~(by_up_west | unlike_up_west));
     const word east = by_up_east | ask(kind_number<1>{}, me.set & up.east_set & ~(by_up_east | unlike_up_east));
+    known.west = west, known.east = east;
     if constexpr (Deep) {
         const word to = f.to_front, to_west = f.west(to, f.sides_front), to_east = f.east(to, f.sides_front);
         const word by_west = (me.on & to_west) | (to & front.on), by_east = (me.next & to_east) | (to & front.next);
         const word unlike_west = me.same | front.same | f.same_front | f.same_front << 1,
                    unlike_east = me.same_next | front.same_next | f.same_front >> 1 | f.same_front;
         const word front_west = by_west | ask(kind_number<2>{}, me.set & front.west_set & ~(by_west | unlike_west));
-        const word front_east = by_east | ask(kind_number<3>{}, me.set & front.east_set & ~(by_east | unlike_east));
+        // Round a square on its corner, by way of the cell in the middle above and the one behind that.
+        const word by_square = east & (west & front_west) >> 2;
+        const word front_east =
+            by_east | by_square | ask(kind_number<3>{}, me.set & front.east_set & ~(by_east | by_square | unlike_east));
         const word up_front = f.above_to_front, front_up = f.front_up;
         const word unlike = f.same_up | f.same_front | f.same_above_front | f.same_front_up;
-        const word by_far = (f.up & up_front) | (to & front_up), by_cross = (f.up & to) | (up_front & front_up);
+        // By way of straight links, or of two slanted ones to a cell in front or above.
+        const word by_far = (f.up & up_front) | (to & front_up) | (front_west & known.front_east << 1) |
+                            (front_east & known.front_west >> 1),
+                   by_cross = (f.up & to) | (up_front & front_up) | (west & front_west) >> 1 | (east & front_east) << 1;
         const word there = by_far | ask(kind_number<4>{}, me.set & far.set & ~(by_far | unlike));
         const word cross = by_cross | ask(kind_number<5>{}, up.set & front.set & ~(by_cross | unlike));
         if (kinds < link_kinds) return;

@@ -220,15 +220,14 @@ struct byte_reader {
             r.same = alike_cells<unequal_words, -1>(from, r.planes, r.sides, r.planes, r.sides, last) & both;
         return r;
     }
-    /// Links straight from row to row, and of the cells beside the word, in place of its first and its last.
+    /// Links straight from row to row, and those of equal values among them. By whole warps: where all values are equal, as they
+    /// are within areas, nothing else is asked.
     template <class Relation>
-    [[nodiscard]] __device__ word straight(const byte_row& a, const byte_row& b) const {
-        return alike_cells<Relation, 0>(from, a.planes, a.sides, b.planes, b.sides, last) & a.set & b.set;
-    }
-    /// Those of equal values among them, where `links` are not that already.
-    template <class Relation>
-    [[nodiscard]] __device__ word same(const byte_row& a, const byte_row& b, word links) const {
-        return Relation::transitive ? links : straight<unequal_words>(a, b);
+    [[nodiscard]] __device__ word straight(const byte_row& a, const byte_row& b, word& same) const {
+        const word both = a.set & b.set;
+        same = alike_cells<unequal_words, 0>(from, a.planes, a.sides, b.planes, b.sides, last) & both;
+        if (Relation::transitive || !__any_sync(cuda::every_lane, both != same ? 1 : 0)) return same;
+        return alike_cells<Relation, 0>(from, a.planes, a.sides, b.planes, b.sides, last) & both;
     }
     template <class Relation>
     [[nodiscard]] __device__ word sides(const byte_sides& a, const byte_sides& b) const {
@@ -264,6 +263,7 @@ __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
     const int begin = deep * byte_strips::planes, end = Deep ? min(begin + byte_strips::planes, g.size[0]) : 1;
     row_links front_above;
     word front_up = 0, same_front_up = 0;
+    slanted_facts known;
     int turn = 0;
     if (Deep) stages[1].put(t, {});
     loaded_bytes next = read.load(Deep ? neighbour(g, 0, begin, -1) : 0);
@@ -277,15 +277,14 @@ __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
             if (z + 1 < end) next = read.load(z + 1);
             const byte_row front = before.row(t);
             f.front = front.links<Relation>(read.last), front_sides = front.sides;
-            f.to_front = read.straight<Relation>(mine, front),
-            f.same_front = read.same<Relation>(mine, front, f.to_front);
+            f.to_front = read.straight<Relation>(mine, front, f.same_front);
             here.front[t] = f.to_front;
             if (!Relation::transitive) here.same_front[t] = f.same_front;
         }
         __syncthreads();
         const byte_row above = here.row(above_at);
         f.last = read.last, f.here = mine.links<Relation>(f.last), f.above = above.links<Relation>(f.last);
-        f.up = read.straight<Relation>(mine, above), f.same_up = read.same<Relation>(mine, above, f.up);
+        f.up = read.straight<Relation>(mine, above, f.same_up);
         if constexpr (Deep) {
             f.front_above = front_above, f.front_up = front_up, f.same_front_up = same_front_up;
             f.above_to_front = here.front[above_at];
@@ -300,7 +299,7 @@ __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
                                    tile_order::in_tile(w, order.words) == 0, y == 0};
             const kept_record record = kept_links(f, place, flags);
             if (held && own) out.records[at] = record;
-            find_slanted<Deep>(f, kinds, [&](auto number, word candidates) {
+            find_slanted<Deep>(f, kinds, known, [&](auto number, word candidates) {
                 if (!own) candidates = 0;
                 if (!__any_sync(cuda::every_lane, candidates != 0)) return word{0};
                 constexpr link_kind kind = kind_of(decltype(number)::value);
@@ -319,6 +318,7 @@ __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
             if (held && own) out.flags[at] = static_cast<std::uint16_t>(flags);
         }
         front_above = f.above, front_up = f.up, same_front_up = f.same_up;
+        known.front_west = known.west, known.front_east = known.east;
         if (Deep) __syncthreads();  // the next plane comes where the one in front is
     }
 }

@@ -88,11 +88,14 @@ struct tile_bundle {
 using part = unsigned long long;
 constexpr part part_of(std::uint32_t id, std::uint32_t place) { return part{id} << 32 | place; }
 
+/// Nodes that a tile has at most where words share them (cuda_tile_alike.cuh).
+constexpr std::uint32_t few_nodes = 128;
+
 /// What tiles leave in device memory. Tile t's words, nodes and parts begin at t times as many as a tile can have.
 struct tile_store {
     word* cells;               ///< as the tile has them, row by row
     word* starts;              ///< of each bundle of words, where nodes begin; null: wherever cells do
-    std::uint16_t* before;     ///< of each bundle of words: nodes of the tile before its own
+    std::uint16_t* before;     ///< of each bundle of words: nodes of the tile before its own, or before those it shares
     std::uint16_t* node_part;  ///< of each node
     part* parts;               ///< trees: each names one that is not larger, a root itself
     std::uint32_t* counts;     ///< of each tile: parts
@@ -139,7 +142,8 @@ struct part_forest {
     }
     /// Hangs the later root below the earlier one, until no other thread was quicker.
     __device__ void unite(std::uint32_t one, std::uint32_t other) const {
-        part a = root(parts[one]), b = root(parts[other]);
+        part a = parts[one], b = parts[other];  // both are on their way at once
+        a = root(a), b = root(b);
         while (a != b) {
             const part high = a < b ? b : a, low = a < b ? a : b;
             const part seen = atomicMin(&at(high), low);

@@ -81,8 +81,14 @@ struct part_uniter {
         return static_cast<std::uint32_t>(tile * Tiling::threads + thread) << link_list::rank_bits |
                static_cast<std::uint32_t>(rank_of(starts, bit));
     }
-    __device__ void unite(uint2 link) const {
-        const std::uint32_t a = part_of_node(link.x), b = part_of_node(link.y);
+    __device__ void unite(uint2 link) const { unite_parts(part_of_node(link.x), part_of_node(link.y)); }
+    /// Of a cell in a tile that says where nodes start.
+    [[nodiscard]] __device__ std::uint32_t part_at(int tile, int thread, int bit) const {
+        const std::int64_t bundle = std::int64_t{tile} * Tiling::threads + thread;
+        const std::uint32_t begin = static_cast<std::uint32_t>(tile) * Tiling::nodes, before = from.before[bundle];
+        return begin + from.node_part[begin + before + static_cast<std::uint32_t>(rank_of(from.starts[bundle], bit))];
+    }
+    __device__ void unite_parts(std::uint32_t a, std::uint32_t b) const {
         if (!memory.remembers(a, b)) part_forest{from.parts}.unite(a, b);
     }
 

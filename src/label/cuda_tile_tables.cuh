@@ -41,7 +41,7 @@ struct measuring_desk {
     static constexpr std::uint32_t none = 0xffffffffU, nowhere = 0xffffU, loose = 0x80000000U;
     /// A tile with as many parts has its nodes dealt out: by bundles some threads would have many more than others.
     static constexpr std::uint32_t many_parts = 200;
-    static_assert(split_room <= Tiling::threads && many_parts <= room);
+    static_assert(split_room <= Tiling::threads && many_parts <= room && few_nodes < many_parts);
 
     part_tally<Tiling, Wish, slots> tally;
     std::uint32_t

@@ -21,6 +21,7 @@ struct tile_workshop {
     word first[Tiling::valued ? Tiling::threads : 1];  ///< of values: where nodes start
     std::uint16_t before[Tiling::threads];
     std::uint32_t held[Tiling::threads / cuda::warp];
+    std::uint32_t count;  ///< of links, where any thread may list some
 
     [[nodiscard]] __device__ word starts(int thread) const {
         return Tiling::valued ? first[thread] : all[thread] & ~(all[thread] << 1);
@@ -166,6 +167,14 @@ __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>&
     }
 }
 
+/// The id of a cell by its number within the tile, whose first cell's is `base`.
+template <class Tiling>
+__device__ std::uint32_t id_in_tile(const narrow_lattice& g, std::uint32_t base, std::uint32_t cell) {
+    const std::uint32_t x = cell % Tiling::columns, row = cell / Tiling::columns;
+    const std::uint32_t lines = row / Tiling::rows * g.size[1] + row % Tiling::rows;
+    return base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
+}
+
 /// Numbers the tile's roots as its parts in the order of nodes, so that threads side by side have components whose first cells,
 /// numbers and rows of tables lie side by side; plants them in device memory and writes each node's part.
 template <class Tiling>
@@ -190,10 +199,7 @@ __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, con
         const bool is_root = a < nodes && entry >> node_forest::half == a;
         const unsigned all = __ballot_sync(cuda::every_lane, is_root ? 1 : 0);
         if (is_root) {
-            const std::uint32_t cell = entry & node_forest::low_half, x = cell % Tiling::columns,
-                                row = cell / Tiling::columns;
-            const std::uint32_t lines = row / Tiling::rows * g.size[1] + row % Tiling::rows;
-            const std::uint32_t id = base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
+            const std::uint32_t id = id_in_tile<Tiling>(g, base, entry & node_forest::low_half);
             const std::uint32_t place = number + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)));
             out.parts[begin + place] = part_of(id, begin + place);
             s.entry[a] = a << node_forest::half | place;

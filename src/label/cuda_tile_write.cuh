@@ -10,6 +10,7 @@ namespace nearfield::labelling {
 template <class Tiling>
 struct writing_desk {
     static constexpr std::uint32_t room = 1024, node_room = Tiling::valued ? 1024 : Tiling::nodes;
+    static_assert(few_nodes <= node_room);  // nodes that are shared do not take turns
     static constexpr int few_words = static_cast<int>(node_room) / (Tiling::nodes / Tiling::threads);
     std::uint32_t part_label[room];  ///< of the tile's first parts; few tiles have more
     std::uint32_t

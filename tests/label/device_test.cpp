@@ -2,6 +2,8 @@
 // borders; plain and recorded as a graph.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "label/device_engine.hpp"
 #include "nearfield/system.hpp"
 
@@ -164,7 +166,7 @@ TEST_F(LabelDevice, LinksOfPlainBytes) {
                                  shape_t{18, 9, 144}, shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}})
         for (const criterion kind : {criterion::equal, criterion::within})
             for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
-                for (const std::int64_t grain : {1, 2, 3, 8}) {
+                for (const std::int64_t grain : {1, 2, 3, 8, 20}) {
                     if (!chosen(++k)) continue;
                     label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1 + mix(k) % 2};
                     o.has_background = k % 3 != 0;
@@ -179,6 +181,40 @@ TEST_F(LabelDevice, LinksOfPlainBytes) {
                     }));
                     expect_right(c, k);
                     if (testing::Test::HasFatalFailure()) return;
+                }
+}
+
+/// Words that are one area, whose rows share nodes, beside words that reach them in some rows or planes only.
+TEST_F(LabelDevice, WordsThatShareNodes) {
+    for (const shape_t& shape : {shape_t{40, 144}, shape_t{18, 17, 144}, shape_t{16, 16, 64}})
+        for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
+            for (const std::size_t along : {std::size_t{0}, shape.size() - 2}) {
+                label_call c(plain_for(shape), {.connectivity = connectivity, .criterion = criterion::equal});
+                c.write(over(shape, [&](const shape_t& at) {
+                    const bool reaches = at.back() % 64 >= 24 && at[along] % 8 > 1 && at[along] % 8 < 6;
+                    return std::int64_t{at.back() % 64 >= 32 || reaches ? 3 : 1};
+                }));
+                expect_right(c, 1);
+            }
+}
+
+/// Where no straight link is, slanted ones go round by others: checkerboards, of which all cells or every other one count.
+TEST_F(LabelDevice, CheckerboardsOfBytes) {
+    std::uint64_t k = 75000;
+    for (const shape_t& shape : {shape_t{70, 144}, shape_t{18, 17, 144}, shape_t{9, 40, 64}})
+        for (const criterion kind : {criterion::equal, criterion::within})
+            for (const std::int64_t other : {0, 12})
+                for (const std::uint64_t values : {1, 2, 3}) {
+                    if (!chosen(++k)) continue;
+                    label_call c(
+                        plain_for(shape),
+                        {.connectivity = axes_of(shape) - static_cast<int>(k % 2), .criterion = kind, .tolerance = 5});
+                    c.write(over(shape, [&](const shape_t& at) {
+                        const bool odd = std::accumulate(at.begin(), at.end(), std::int64_t{0}) % 2 != 0;
+                        const auto value = 3 * static_cast<std::int64_t>(grain_value(at, 1, values, k));
+                        return odd && other == 0 ? 0 : (odd ? other : 1) + value;
+                    }));
+                    expect_right(c, k);
                 }
 }
 
