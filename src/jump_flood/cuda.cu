@@ -203,12 +203,12 @@ constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
     std::vector<std::int64_t> steps = steps_of(how, g);
-    std::int64_t unit = std::numeric_limits<std::int64_t>::max();
+    bool fresh = true;
     if (by_tiles<V, Key> && !Two && !how.randomised)
         if (const std::int64_t rounds = several::rounds_at_once(g, steps); rounds > 0) {
             several::run(on, g, rounds, site.in<std::int32_t>(), site.out<std::int32_t>());
             report.done("steps " + std::to_string(steps[0]) + " to 1", rounds, 2 * rounds * g.cells() * g.key_bytes());
-            steps.erase(steps.begin(), steps.begin() + rounds), unit = 1;
+            steps.erase(steps.begin(), steps.begin() + rounds), fresh = false;
         }
     cuda::workspace memory(on);
     const std::int64_t more = Two ? g.cells() : 0;
@@ -222,7 +222,7 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
                        Two              ? sites_held::two
                        : how.randomised ? sites_held::drawn
                                         : sites_held::one,
-                       unit);
+                       fresh);
     if (Two && !tiled.asks_first_sites_alone())
         cuda::check(
             cudaMemsetAsync(now.second, 0xff, static_cast<std::size_t>(g.cells()) * sizeof(Key), cuda::stream_of(on)),

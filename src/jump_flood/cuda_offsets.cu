@@ -68,7 +68,7 @@ std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& s
 std::int64_t most_open_stretches(const grid& g, std::int64_t step) {
     if (offsets_of(g, step).all_near) return 0;
     return with_tile(g, step, [&]<class Tile>(Tile) -> std::int64_t {
-        const plan p = plan_of<Tile>(g, step, step);
+        const plan p = plan_of<Tile>(g, step, {step, g.size[0] + g.size[1] + g.size[2]});
         return p.tiles() * ceiling(p.walk, stretch);
     });
 }
@@ -79,7 +79,7 @@ bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool fir
     o.nothing = nothing;
     return with_tile(g, step, [&]<class Tile>(Tile) {
         if constexpr (Tile::volume) {
-            const plan p = plan_of<Tile>(g, step, step);
+            const plan p = plan_of<Tile>(g, step, {step, g.size[0] + g.size[1] + g.size[2]});
             constexpr bool longest = Tile::lies == form::fours || Tile::rows == 2;
             constexpr bool neighbours = Tile::lies == form::joined && Tile::reach == 1;
             if (first) {

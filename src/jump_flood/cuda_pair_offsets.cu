@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 plan plan_of_pairs(const grid& g, std::int64_t step) {
-    return plan_of<cells_of_pairs>(g, step, step, true, blocks_at_once);
+    return plan_of<cells_of_pairs>(g, step, {step, g.size[0] + g.size[1] + g.size[2]}, true, blocks_at_once);
 }
 
 }  // namespace

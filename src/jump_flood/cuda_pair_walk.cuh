@@ -33,7 +33,7 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.one.centre;
     }
 
-    /// False where the rule leaves a cell undecided. The next row is read while one is offered.
+    /// False where a cell is left without two sites, or with one that is not near. The next row is read while one is offered.
     __device__ bool run() {
         words<Tile> now[2], next[2];
         typename Rule::doubt doubt{};
@@ -55,7 +55,7 @@ public:
             if (along > at_.along) write(along - p_.step, doubt);
             move_on();
         }
-        return rule_.one.decided(doubt);
+        return rule_.one.near(doubt);
     }
 
 private:

@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(threads, pair_blocks_at_once<Tile>)
     place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
     if (!at.inside(p)) return;
     look_along_the_row(p, at);
-    if (pair_walker<Tile, packed_pairs>(p, packed_pairs{p.in_one, by}, at, p.walk, from, to).run()) return;
+    if (pair_walker<Tile, packed_pairs>(p, packed_pairs{p.in_one, by}, at, p.walk, from, to).run() || p.in_one.all_near)
+        return;
     left.tile[atomicAdd(left.count, 1u)] =
         static_cast<std::int64_t>(blockIdx.x) << log_threads | (threadIdx.y * blockDim.x + threadIdx.x);
 }
@@ -80,14 +81,14 @@ __global__ void __launch_bounds__(threads)
 using namespace tiles;
 
 void tiled_rounds::run(std::int64_t step, const both<const Key>& from, const both<Key>& to) {
-    const std::int64_t unit = unit_of(step);
+    const travelled now = travel(step);
     if (round_ < by_offsets_) {
         const open_stretches left{left_.count, stretches_.first};
         left_.count += run_pairs_by_offsets(on_, g_, step, round_++ == 0, from, to, left);
         return;
     }
     with_pair_tile(g_, step, [&]<class Tile>(Tile) {
-        const plan p = plan_of<Tile>(g_, step, unit, true);
+        const plan p = plan_of<Tile>(g_, step, now, true);
         if (!p.in_one.usable)
             return cuda::launch_overlapped(on_, settle_all_pairs<Tile>, p.blocks(), p.block, 0, p, from, to);
         cuda::launch_overlapped(on_, flood_pairs<Tile>, p.blocks(), p.block, 0, p, factors{1, 0xffffffffu}, from, to,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "jump_flood/cuda_walk.cuh"
+#include "jump_flood/tiles.hpp"
 
 namespace nearfield::methods::tiles {
 
@@ -41,8 +43,15 @@ inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes,
     }
 }
 
+/// From what squared distance on the next round, in which distances halve or so, may be unable to tell a site by one number.
+inline std::int32_t far2_of(const grid& g, std::int64_t step, std::int64_t unit) {
+    constexpr double most = std::numeric_limits<std::int32_t>::max(), units = 220;
+    const double near = units * static_cast<double>(std::min(unit, std::max<std::int64_t>(step / 2, 1)));
+    return static_cast<std::int32_t>(std::min(most, near * near * g.weight[2]));
+}
+
 template <class Tile>
-plan plan_of(const grid& g, std::int64_t step, std::int64_t unit, bool two = false,
+plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two = false,
              std::int64_t blocks_at_once = pair_blocks_at_once<Tile>) {
     plan p{};
     p.step = static_cast<std::int32_t>(step);
@@ -79,8 +88,9 @@ plan plan_of(const grid& g, std::int64_t step, std::int64_t unit, bool two = fal
     std::int64_t away[Tile::cells];
     for (int cell = 0; cell < Tile::cells; ++cell) away[cell] = Tile::away(cell, step);
     const tile_shape shape{Tile::volume, Tile::cells, Tile::rows, away};
-    p.in_one = packed_of(g, step, unit, shape);
+    p.in_one = packed_of(g, step, before.unit, before.heard, shape);
     p.in_two = separate_of(g, step, shape);
+    p.in_two.far2 = far2_of(g, step, before.unit);
     return p;
 }
 

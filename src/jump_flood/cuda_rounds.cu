@@ -17,26 +17,29 @@ std::size_t shared_of_device() {
 }
 
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
-                           std::int64_t unit_before)
-    : on_(on), g_(g), memory_(on), held_(held), unit_(unit_before) {
+                           bool fresh)
+    : on_(on), g_(g), memory_(on), held_(held) {
+    const travelled at_first = fresh ? travelled{anywhere, 0} : travelled{1, anywhere};
+    so_far_ = at_first;
     if (held != sites_held::drawn) by_offsets_ = rounds_by_offsets(g, steps);
     if (held == sites_held::one) by_classes_ = rounds_by_classes(g, steps);
     std::int64_t most = 0, most_stretches = 0;
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
-        const std::int64_t step = steps[static_cast<std::size_t>(round)], unit = unit_of(step);
+        const std::int64_t step = steps[static_cast<std::size_t>(round)];
+        const travelled now = travel(step);
         if (round < by_offsets_) {
             most_stretches = std::max(most_stretches, held == sites_held::two ? most_open_pair_stretches(g, step)
                                                                               : most_open_stretches(g, step));
             continue;
         }
         const auto count = [&]<class Tile>(Tile) {
-            const plan p = plan_of<Tile>(g, step, unit, held == sites_held::two);
+            const plan p = plan_of<Tile>(g, step, now, held == sites_held::two);
             if (may_leave_some(p)) most = std::max(most, p.tiles());
         };
         if (held == sites_held::two) with_pair_tile(g, step, count);
         else with_tile(g, step, count);
     }
-    unit_ = unit_before;
+    so_far_ = at_first;
     const std::int64_t row = by_offsets_ > 0 && held == sites_held::one ? g.size[2] : 0,
                        rounds = most + most_stretches > 0 ? std::ssize(steps) : 0;
     if (row + rounds == 0) return;
@@ -44,7 +47,7 @@ tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<st
                        stretches = memory_.reserve<std::uint32_t>(most_stretches),
                        counts = memory_.reserve<std::uint32_t>(rounds), nothing = memory_.reserve<Key>(row);
     memory_.allocate();
-    left_ = {memory_.get<std::uint32_t>(counts), memory_.get<std::int64_t>(tiles)};
+    left_ = {rounds > 0 ? memory_.get<std::uint32_t>(counts) : nullptr, memory_.get<std::int64_t>(tiles)};
     stretches_.first = memory_.get<std::uint32_t>(stretches);
     nothing_ = memory_.get<Key>(nothing);
     counts_ = rounds;

@@ -53,7 +53,8 @@ struct packed {
     std::uint32_t centre = 0;             ///< packed site of fields that hold 0
     std::uint32_t sure = 0;
     bool usable = false;
-    bool all_near = false;  ///< every site that may come lies near enough: who is not below `sure` has none
+    bool all_near = false;       ///< every site that may come lies near enough: who is not below `sure` has none
+    bool all_near_next = false;  ///< the same in a round of half the step
 
     static constexpr std::uint32_t far = 1 << 20;  ///< units: no axis is so long
     static constexpr NF_HD int field_bits(bool volume) { return volume ? 6 : 8; }
@@ -92,7 +93,7 @@ struct packed {
     }
     __device__ number with_own(kept best, int cell) const { return static_cast<number>(best) + own[cell]; }
     static __device__ void look_at(number best, doubt& worst) { worst = max(worst, best); }
-    __device__ bool decided(doubt worst) const { return worst < sure || all_near; }
+    __device__ bool near(doubt worst) const { return worst < sure; }
     /// `first` is where the tile begins, in the cell's plane, packed, less `centre`.
     template <bool Volume>
     __device__ Key site_of(number fields, std::uint32_t first) const {
@@ -125,8 +126,10 @@ struct tile_shape {
     const std::int64_t* away;
 };
 
-/// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit`.
-inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, const tile_shape& tile) {
+/// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit` and no cell
+/// hears of a site farther along an axis than `heard`.
+inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, std::int64_t heard,
+                        const tile_shape& tile) {
     packed r;
     const int axes = tile.volume ? 3 : 2, bits = packed::field_bits(tile.volume), along = 3 - axes;
     const std::int64_t stride = step / unit, half = std::int64_t{1} << (bits - 1);
@@ -150,7 +153,8 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, con
     std::int64_t farthest2 = 0, centre = 0, constant = 0;
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t widest = (g.size[axis] - 1) / unit;
-        farthest2 += widest * widest;
+        const std::int64_t farthest = std::min(widest, heard / unit);
+        farthest2 += farthest * farthest;
         packed::axis& a = r.of[axis];
         const std::int64_t field = axis < along ? 0 : std::int64_t{1} << (axis - along) * bits;
         const std::int64_t reach = half - 1 - (axis == along ? stride : 0);
@@ -185,7 +189,7 @@ inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, con
                 residue(whole * (x * x + 2 * x * r.of[2].reach + y * y + 2 * y * r.of[1].reach));
         }
     }
-    r.all_near = farthest2 < near * near;
+    r.all_near = farthest2 < near * near, r.all_near_next = 4 * farthest2 < near * near;
     return r;
 }
 
@@ -197,8 +201,10 @@ struct separate {
                   step2 = 0;  ///< along the axis that is walked: weight * 2 * step, weight * squared step
 
     static constexpr std::uint32_t centre = 0;
+    std::int32_t far2 = 0;  ///< what is as far is of interest to the next round
+
     using kept = nearest<std::int32_t, Key>;
-    struct doubt {};
+    using doubt = std::int32_t;  ///< the largest squared distance that a cell was left with
     static __device__ kept nothing() { return {}; }
     static __device__ bool counts(Key key) { return key >= 0; }
     template <int>
@@ -220,8 +226,8 @@ struct separate {
     }
     static __device__ void offer(kept& best, std::uint32_t a, std::uint32_t b, Key key) { offer(best, a + b, key); }
     static __device__ const kept& with_own(const kept& best, int) { return best; }
-    static __device__ void look_at(const kept&, doubt&) {}
-    static __device__ bool decided(doubt) { return true; }
+    static __device__ void look_at(const kept& best, doubt& worst) { worst = max(worst, best.distance2); }
+    __device__ bool near(doubt worst) const { return worst < far2; }
     template <bool>
     __device__ Key site_of(const kept& best, std::uint32_t) const {
         return best.site;

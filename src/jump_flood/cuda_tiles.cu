@@ -15,57 +15,90 @@ constexpr int blocks_at_once = Tile::volume ? 4 : 6;
 /// settled by several threads, each with a row of it and a stretch of its walk, of 4 cells or as long as so many parts are left.
 constexpr std::int64_t settling_blocks = 528, settling_parts = 2 * settling_blocks * threads;
 
+/// One row of a tile by two numbers a cell. False where a cell is left with a site that is far for the next round, or without one.
+template <class Tile>
+__device__ bool settle_row(const plan& p, const Key* from, Key* to, place<Tile> at, int t, std::int32_t walk) {
+    using row = tile<Tile::volume, Tile::cells, 1, Tile::reach, Tile::lies>;
+    at.across += t * p.step;
+    if (!at.inside(p)) return true;
+    at.look_along_the_row(p);
+    return walker<row, separate>(p, p.in_two, place<row>(at), walk, from, to).run();
+}
+
+/// All rows of a tile, two at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one row 5.2 and 5.9.
+template <class Tile>
+__device__ bool settle_tile(const plan& p, const Key* from, Key* to, place<Tile> at) {
+    constexpr int rows = Tile::rows < 2 ? Tile::rows : 2;
+    using part = tile<Tile::volume, Tile::cells, rows, Tile::reach, Tile::lies>;
+    bool near = true;
+#pragma unroll 1
+    for (int t = 0; t < Tile::rows && at.inside(p); t += rows) {
+        place<Tile> here = at;
+        here.look_along_the_row(p);
+        near &= walker<part, separate>(p, p.in_two, place<part>(here), p.walk, from, to).run();
+        at.across += rows * p.step;
+    }
+    return near;
+}
+
+/// For the next round alone, which asks whether they are many.
+__device__ void count_open(const open_tiles& left) {
+    if (*static_cast<volatile std::uint32_t*>(left.count) <= left.many) atomicAdd(left.count, 1u);
+}
+
+/// Whether the round before left so many tiles open that this one would too: then all go by two numbers a cell at once.
+__device__ bool many(const open_tiles& left) { return left.before != nullptr && *left.before > left.few; }
+
 /// Each thread finds the sites of its tile by one number a cell, and notes the tile where that leaves a cell undecided.
 /// Neighbouring threads own neighbouring cells of a row up to a step, then the next tile, so that what a warp reads or writes at
 /// once lies in four lines of the cache.
 template <class Tile>
 __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
     flood(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
+    if (!Tile::volume && many(left)) return;
     place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
     if (!at.inside(p)) return;
     at.look_along_the_row(p);
-    if (walker<Tile, packed>(p, p.in_one, at, p.walk, from, to).run()) return;
+    if (walker<Tile, packed>(p, p.in_one, at, p.walk, from, to).run() || left.count == nullptr) return;
+    if (p.in_one.all_near) return count_open(left);
     left.tile[atomicAdd(left.count, 1u)] =
         static_cast<std::int64_t>(blockIdx.x) << log_threads | (threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// One row of a tile by two numbers a cell.
+/// All tiles.
 template <class Tile>
-__device__ void settle_row(const plan& p, const Key* from, Key* to, place<Tile> at, int t, std::int32_t walk) {
-    using row = tile<Tile::volume, Tile::cells, 1, Tile::reach, Tile::lies>;
-    at.across += t * p.step;
-    if (!at.inside(p)) return;
-    at.look_along_the_row(p);
-    walker<row, separate>(p, p.in_two, place<row>(at), walk, from, to).run();
+__global__ void __launch_bounds__(threads)
+    settle_all(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
+    const place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
+    if (!settle_tile(p, from, to, at) && left.count != nullptr) count_open(left);
 }
 
-/// All tiles, two rows at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one row 5.2 and 5.9.
-template <class Tile>
-__global__ void __launch_bounds__(threads) settle_all(const __grid_constant__ plan p, const Key* from, Key* to) {
-    constexpr int rows = Tile::rows < 2 ? Tile::rows : 2;
-    using part = tile<Tile::volume, Tile::cells, rows, Tile::reach, Tile::lies>;
-    place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
-#pragma unroll 1
-    for (int t = 0; t < Tile::rows; t += rows) {
-        if (!at.inside(p)) return;
-        place<Tile> here = at;
-        here.look_along_the_row(p);
-        walker<part, separate>(p, p.in_two, place<part>(here), p.walk, from, to).run();
-        at.across += rows * p.step;
-    }
+/// How many open tiles are few. To settle one is dear where its cells are not neighbours. H200, 2026-11-23, 4096^2, 0.01 % of sites,
+/// steps 32, 16, 8, 4, 2 and 1 in floors: 4.8, 4.0, 2.8, 2.1, 1.9 and 1.8 when open tiles are settled, 2.5, 2.5, 2.5, 2.6, 2.3
+/// and 2.2 when all go by two numbers a cell at once.
+std::uint32_t few_of(const plan& p, bool neighbours) {
+    return static_cast<std::uint32_t>(p.tiles() / (neighbours ? 4 : 16));
 }
 
 /// The tiles that were left open. Their parts lie beside each other here, so that they do not keep threads waiting that are done,
 /// and are short, because a few threads would be long at it.
 template <class Tile>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, Tile::volume || Tile::lies == form::joined ? 4 : 5)
     settle(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
     cuda::wait_for_kernel_before();
+    if constexpr (!Tile::volume)
+        if (many(left)) {
+            const place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
+            if (blockIdx.x < p.blocks() && !settle_tile(p, from, to, at)) count_open(left);
+            return;
+        }
     const std::int64_t tiles = *left.count;
     std::int32_t stretch = 4;
     while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > settling_parts) stretch *= 2;
     const std::int64_t parts = (p.walk + stretch - 1) / stretch * Tile::rows, count = tiles * parts;
-    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < count; k += gridDim.x * threads) {
+    const std::uint32_t threads_of_block = blockDim.x * blockDim.y;
+    for (std::int64_t k = blockIdx.x * threads_of_block + threadIdx.y * blockDim.x + threadIdx.x; k < count;
+         k += gridDim.x * threads_of_block) {
         const std::int64_t tile = left.tile[k / parts];
         const auto thread = static_cast<std::uint32_t>(tile & (threads - 1));
         const auto part = static_cast<std::int32_t>(k % parts);
@@ -82,10 +115,11 @@ __global__ void __launch_bounds__(threads)
 using namespace tiles;
 
 std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std::int32_t* to) {
-    const std::int64_t unit = unit_of(step);
+    const travelled now = travel(step);
     if (round_ < by_classes_) {
         run_by_classes(on_, g_, step, from, to, {left_.count, static_cast<std::int32_t>(counts_), nothing_});
         round_ = by_classes_;
+        for (std::int64_t k = 1; k < by_classes_; ++k) travel(step >> k);
         return by_classes_;
     }
     if (round_ < by_offsets_) {
@@ -94,12 +128,22 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
         return 1;
     }
     with_tile(g_, step, [&]<class Tile>(Tile) {
-        const plan p = plan_of<Tile>(g_, step, unit);
-        if (!p.in_one.usable) return cuda::launch(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to);
-        cuda::launch(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left_);
+        const plan p = plan_of<Tile>(g_, step, now);
+        open_tiles left = left_;
+        left.few = few_of(p, Tile::lies == form::joined), left.many = few_of(p, step <= 8);
+        if (Tile::volume || p.in_one.all_near) left.before = nullptr;
+        // Nobody asks for it.
+        if (Tile::volume ? !may_leave_some(p) : p.in_one.all_near_next) left.count = nullptr;
+        if (left_.count != nullptr) left_.before = left_.count++;
+        if (!p.in_one.usable) return cuda::launch(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to, left);
+        cuda::launch(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left);
         if (!may_leave_some(p)) return;
-        cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left_);
-        ++left_.count;
+        if constexpr (Tile::volume) {
+            cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left);
+        } else {
+            const std::int64_t blocks = settling_blocks * threads / (p.block.x * p.block.y);
+            cuda::launch_overlapped(on_, settle<Tile>, std::max(p.blocks(), blocks), p.block, 0, p, from, to, left);
+        }
     });
     return 1;
 }

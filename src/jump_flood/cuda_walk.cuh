@@ -43,7 +43,7 @@ struct plan {
     packed in_one;
     separate in_two;
 
-    [[nodiscard]] std::int64_t blocks() const {
+    [[nodiscard]] NF_HD std::int64_t blocks() const {
         return static_cast<std::int64_t>(x_blocks) * across_blocks * along_classes * walks;
     }
     /// Threads that may own cells.
@@ -189,7 +189,7 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.centre;
     }
 
-    /// False where the rule leaves a cell undecided. The next row is read while one is offered.
+    /// False where a cell is left without a site, or with one that is not near. The next row is read while one is offered.
     __device__ bool run() {
         words<Tile> now, next;
         typename Rule::doubt doubt{};
@@ -211,7 +211,7 @@ public:
             if (along > at_.along) write(along - p_.step, doubt);
             move_on();
         }
-        return rule_.decided(doubt);
+        return rule_.near(doubt);
     }
 
 private:

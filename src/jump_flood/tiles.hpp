@@ -26,7 +26,16 @@ struct both {
 /// Tiles that a round by one number a cell left open, in no order; `count` is 0 before.
 struct open_tiles {
     std::uint32_t* count = nullptr;
-    std::int64_t* tile = nullptr;  ///< block << 7 | thread
+    std::int64_t* tile = nullptr;           ///< block << 7 | thread
+    const std::uint32_t* before = nullptr;  ///< `count` of the round before
+    std::uint32_t few = 0;                  ///< where it left more, this round does not try one number
+    std::uint32_t many = 0;                 ///< more than the next round calls few
+};
+
+/// What is known before a round of where sites may be.
+struct travelled {
+    std::int64_t unit;   ///< divides the offsets of cells from the sites that they have heard of
+    std::int64_t heard;  ///< the most cells that a site may lie away along an axis after the round
 };
 
 /// Stretches of walks that a round by offsets left open, in no order, by the number of their first cell; `count` is 0 before.
@@ -83,9 +92,8 @@ enum class sites_held : std::uint8_t { one, two, drawn };
 /// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:
-    /// `unit`: what divides the offsets of cells from the sites that they hold, but for this round's step.
-    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
-                 std::int64_t unit = std::numeric_limits<std::int64_t>::max());
+    /// `fresh`: cells hold no site but their own yet.
+    tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held, bool fresh);
     /// The next one, or several, from one array of sites to the other: how many.
     std::int64_t run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
     /// So many from the first one on are so short that time taken between them would be much of theirs.
@@ -103,15 +111,16 @@ private:
     tiles::open_stretches stretches_;
     std::int32_t* nothing_ = nullptr;
     std::int64_t by_offsets_ = 0, by_classes_ = 0, round_ = 0, counts_ = 0;
-    /// The unit of a round of this step: a length that divides all offsets of cells from the sites they have heard of.
-    std::int64_t unit_of(std::int64_t step) {
-        unit_ = std::min(unit_, step);
-        const std::int64_t unit = unit_;
-        if (held_ == sites_held::drawn) unit_ = 1;
-        return unit;
+    /// Notes a round of this step.
+    tiles::travelled travel(std::int64_t step) {
+        so_far_.unit = std::min(so_far_.unit, step), so_far_.heard = std::min(so_far_.heard + step, anywhere);
+        const tiles::travelled now = so_far_;
+        if (held_ == sites_held::drawn) so_far_ = {1, anywhere};
+        return now;
     }
+    static constexpr std::int64_t anywhere = std::int64_t{1} << 31;
     const sites_held held_;
-    std::int64_t unit_;  ///< the shortest step so far
+    tiles::travelled so_far_;
 };
 
 }  // namespace nearfield::methods

@@ -100,6 +100,17 @@ TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
             EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
 }
 
+/// Rounds after ones that left many tiles open, by both ways of comparing, with the forms of tiles that these rounds have; cells of
+/// a few sites, after a round of step 1 too, and rows of blocks of 32 threads.
+TEST_F(JumpFloodDevice, ManyOpenTilesEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{12, 2300}, shape_t{90, 2100}, shape_t{30, 4100}})
+        for (const double density : {0.0001, 0.001})
+            for (const jump_flood& how :
+                 {jump_flood{}, jump_flood{.rounds_before = 1}, jump_flood{.steps = jump_flood::order::doubling}})
+                EXPECT_EQ(differs(how, shape, make_random(shape, density, 7), {{}, "not given"}), "")
+                    << text_of(shape) << ' ' << text_of(method{how}) << ' ' << density;
+}
+
 /// A site of such a volume takes 29 bits, one more than the tables of offsets have room for.
 TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
     const shape_t shape{257, 513, 513};
@@ -110,7 +121,8 @@ TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
     }
 }
 
-/// Images whose rounds go in two kernels: tiles of each size, classes of one cell to 81 along an axis, and images too large.
+/// Images whose rounds go in two kernels: tiles of each size with no round, one and two after the series, classes of one cell to 81
+/// along an axis with none, a few and many sites, and images too large.
 void several_rounds_equal_the_hosts(const std::vector<shape_t>& shapes) {
     for (const shape_t& shape : shapes)
         for (const double density : {0.00001, 0.0001, 0.001, 0.01, 0.5})
