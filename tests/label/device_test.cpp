@@ -208,7 +208,7 @@ TEST_F(LabelDevice, CheckerboardsOfBytes) {
                     if (!chosen(++k)) continue;
                     label_call c(
                         plain_for(shape),
-                        {.connectivity = axes_of(shape) - static_cast<int>(k % 2), .criterion = kind, .tolerance = 5});
+                        {.connectivity = static_cast<int>(axes_of(shape) - k % 2), .criterion = kind, .tolerance = 5});
                     c.write(over(shape, [&](const shape_t& at) {
                         const bool odd = std::accumulate(at.begin(), at.end(), std::int64_t{0}) % 2 != 0;
                         const auto value = 3 * static_cast<std::int64_t>(grain_value(at, 1, values, k));
