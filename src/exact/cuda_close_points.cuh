@@ -204,10 +204,7 @@ private:
             const bool take = nth < end && wanted(row, column);
             const std::uint32_t taken = __ballot_sync(cuda::every_lane, take);
             const int more = __popc(taken);
-            if (count + more > most_in_strip) {
-                __syncwarp();  // the next strip's list takes this one's place
-                return false;
-            }
+            if (count + more > most_in_strip) return false;
             if (take)
                 listed_[count + __popc(taken & ((1u << lane) - 1))] = {column,
                                                                        row * static_cast<int>(sizeof(m_.squares[0]))};
