@@ -4,7 +4,6 @@
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
-#include "exact/cuda_close.hpp"
 #include "exact/cuda_counted.hpp"
 #include "exact/cuda_labels.hpp"
 #include "exact/cuda_options.hpp"
@@ -16,7 +15,6 @@ namespace nearfield::exact {
 namespace {
 
 std::int64_t pass_on(const device_call& call) {
-    if (search_if_close(call)) return 0;
     if (site_words_fit(call.p)) return call_int32(call);  // whatever numbers the problem needs
     switch (call.p.numbers) {
         case tier::int32: return call_int32(call);

@@ -115,12 +115,6 @@ inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEv
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 cudaError_t cudaMalloc(void** data, std::size_t bytes);
 cudaError_t cudaFree(void* data);
-constexpr unsigned cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
-inline cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) { return cudaMalloc(data, bytes); }
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** at, const T& symbol) {
-    return *at = const_cast<T*>(&symbol), cudaSuccess;
-}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::size_t width, std::size_t height,
