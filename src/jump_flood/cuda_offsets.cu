@@ -1,10 +1,8 @@
 // Rounds of jump flooding in volumes by offsets: the kernels and their launches.
-#include "jump_flood/cuda_offsets.cuh"
+#include "jump_flood/cuda_open_rows.cuh"
 
 namespace nearfield::methods::tiles {
 namespace {
-
-constexpr std::int64_t settling_blocks = 528;  ///< as many as an H200 runs at once, four on each of its multiprocessors
 
 /// Each thread finds the sites of its tile, and notes where that leaves a cell undecided. Threads own cells as in `flood`.
 template <class Tile, turn Turn, bool Skipped>
@@ -19,28 +17,15 @@ __global__ void __launch_bounds__(threads, 4)
     offsets_walker<Tile, Turn, Skipped>(p, o, at, from, to, left).run();
 }
 
-/// The stretches that were left open, a row of a tile for each thread; a plane of it where there are threads enough, because
-/// a few threads would be long at it.
+/// The stretches that were left open.
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule, const Key* from,
                      Key* to, open_stretches left) {
-    using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
     cuda::wait_for_kernel_before();
-    const std::int64_t all = gridDim.x * threads, rows = static_cast<std::int64_t>(*left.count) * Tile::rows;
-    const std::int32_t length = rows * stretch <= all ? 1 : stretch, parts = stretch / length * Tile::rows;
-    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < rows * (stretch / length); k += all) {
-        const std::uint32_t first = left.first[k / parts], nx = static_cast<std::uint32_t>(p.nx),
-                            across = static_cast<std::uint32_t>(p.across), in_rows = first / nx;
-        const auto part = static_cast<std::int32_t>(k % parts);
-        place<Tile> at;
-        at.x = static_cast<std::int32_t>(first - in_rows * nx);
-        at.along = static_cast<std::int32_t>(in_rows / across) + part / Tile::rows * p.step;
-        at.across = static_cast<std::int32_t>(in_rows % across) + part % Tile::rows * p.step;
-        if (!at.inside(p)) continue;
-        at.look_along_the_row(p);
-        walker<row, separate_offsets>(p, rule, place<row>(at), length, from, to).run();
-    }
+    settle_open_rows<Tile>(p, left, [&]<class Row>(const place<Row>& at, std::int32_t planes) {
+        walker<Row, separate_offsets>(p, rule, at, planes, from, to).run();
+    });
 }
 
 template <class Tile, turn Turn>

@@ -72,6 +72,18 @@ inline offsets offsets_of(const grid& g, std::int64_t step) {
     return r;
 }
 
+/// The packed site that a word of the last round, whose step is 1, names in a cell.
+__device__ inline Key site_of(const plan& p, const offsets& o, std::uint32_t word, std::int32_t x, std::int32_t across,
+                              std::int32_t along) {
+    const std::uint32_t cell = (static_cast<std::uint32_t>(x) << p.x_shift) +
+                               (static_cast<std::uint32_t>(across) << p.across_shift) +
+                               (static_cast<std::uint32_t>(along) << p.along_shift) - o.site_centre;
+    const std::uint32_t site = (word >> 2 * offsets::bits & offsets::low) * o.site_unit[2] +
+                               (word >> offsets::bits & offsets::low) * o.site_unit[1] +
+                               (word & offsets::low) * o.site_unit[0] + cell;
+    return word < o.sure ? static_cast<Key>(site) : none<Key>;
+}
+
 /// A word that the cells of a tile hear of: as the cell that holds it sees it, and what a step along each axis adds.
 template <bool First>
 struct word_heard {
@@ -247,7 +259,8 @@ private:
             for (int c = 0; c < Tile::cells; ++c) {
                 const std::uint32_t best = best_[0][t][c];
                 if (Tile::lies == form::joined || c < cells_) worst_ = max(worst_, best);
-                word[c] = Turn == turn::last ? site_of(best, c, t, along) : static_cast<Key>(best);
+                word[c] = Turn == turn::last ? site_of(p_, o_, best, at_.x + c, at_.across + t, along)
+                                             : static_cast<Key>(best);
             }
             put(to, word);
         }
@@ -255,16 +268,6 @@ private:
         if (worst_ >= o_.sure && !o_.all_near) left_.first[atomicAdd(left_.count, 1u)] = cell_;
         cell_ += static_cast<std::uint32_t>(written_ * plane_);
         worst_ = 0, written_ = 0;
-    }
-    /// Of the last round, whose step is 1.
-    __device__ Key site_of(std::uint32_t best, int c, int t, std::int32_t along) const {
-        const std::uint32_t cell = (static_cast<std::uint32_t>(at_.x) + c << p_.x_shift) +
-                                   (static_cast<std::uint32_t>(at_.across) + t << p_.across_shift) +
-                                   (static_cast<std::uint32_t>(along) << p_.along_shift) - o_.site_centre;
-        const std::uint32_t site = (best >> 2 * offsets::bits & offsets::low) * o_.site_unit[2] +
-                                   (best >> offsets::bits & offsets::low) * o_.site_unit[1] +
-                                   (best & offsets::low) * o_.site_unit[0] + cell;
-        return best < o_.sure ? static_cast<Key>(site) : none<Key>;
     }
     __device__ void put(Key* row, const Key (&word)[Tile::cells]) const {
         if constexpr (Tile::lies == form::spread) {

@@ -1,10 +1,10 @@
 // Rounds of jump flooding with two sites a cell in volumes by offsets: the kernels and their launches.
+#include "jump_flood/cuda_open_rows.cuh"
 #include "jump_flood/cuda_pair_offsets.cuh"
 
 namespace nearfield::methods::tiles {
 namespace {
 
-constexpr std::int64_t settling_blocks = 528;  ///< as with one site a cell (cuda_offsets.cu)
 /// H200, 2026-11-22, 512^3, 256^3 and 128^3, mean of the rounds in floors: two by two cells 3.7, 4.0 and 5.1; four by two, by 3 blocks
 /// 3.9, 4.3 and 6.2, by 4 3.9, 4.3 and 6.3; four by four, by 2 4.3, 4.9 and 7.1.
 using cells_of_pairs = tile<true, 2, 2, 1, form::spread>;
@@ -23,30 +23,14 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     pair_offsets_walker<cells_of_pairs, Turn>(p, o, by, at, from, to, left).run();
 }
 
-/// The stretches that were left open, a row of a tile for each thread; a plane of it where there are threads enough.
+/// The stretches that were left open.
 __global__ void __launch_bounds__(threads)
     settle_pair_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule,
                           both<const Key> from, both<Key> to, open_stretches left) {
-    using Tile = cells_of_pairs;
-    using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
     cuda::wait_for_kernel_before();
-    const std::int64_t all = gridDim.x * threads, rows = static_cast<std::int64_t>(*left.count) * Tile::rows;
-    const std::int32_t length = rows * stretch <= all ? 1 : stretch, parts = stretch / length * Tile::rows;
-    for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < rows * (stretch / length); k += all) {
-        const std::uint32_t first = left.first[k / parts], nx = static_cast<std::uint32_t>(p.nx),
-                            across = static_cast<std::uint32_t>(p.across), in_rows = first / nx;
-        const auto part = static_cast<std::int32_t>(k % parts);
-        place<Tile> at;
-        at.x = static_cast<std::int32_t>(first - in_rows * nx);
-        at.along = static_cast<std::int32_t>(in_rows / across) + part / Tile::rows * p.step;
-        at.across = static_cast<std::int32_t>(in_rows % across) + part % Tile::rows * p.step;
-        if (!at.inside(p)) continue;
-        at.look_along_the_row(p);
-        at.before = at.after = true;
-        pair_walker<row, separate_offset_pairs>(p, separate_offset_pairs{{rule}, rule}, place<row>(at), length, from,
-                                                to)
-            .run();
-    }
+    settle_open_rows<cells_of_pairs>(p, left, [&]<class Row>(const place<Row>& at, std::int32_t planes) {
+        pair_walker<Row, separate_offset_pairs>(p, separate_offset_pairs{{rule}, rule}, at, planes, from, to).run();
+    });
 }
 
 plan plan_of_pairs(const grid& g, std::int64_t step) {

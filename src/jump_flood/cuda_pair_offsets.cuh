@@ -163,8 +163,10 @@ private:
             for (int c = 0; c < Tile::cells; ++c) {
                 const kept best = best_[0][t][c];
                 if (c < cells_) worst_ = max(worst_, best.second);
-                first[c] = Turn == turn::last ? site_of(best.first, c, t, along) : static_cast<Key>(best.first);
-                second[c] = Turn == turn::last ? site_of(best.second, c, t, along) : static_cast<Key>(best.second);
+                first[c] = Turn == turn::last ? site_of(p_, o_, best.first, at_.x + c, at_.across + t, along)
+                                              : static_cast<Key>(best.first);
+                second[c] = Turn == turn::last ? site_of(p_, o_, best.second, at_.x + c, at_.across + t, along)
+                                               : static_cast<Key>(best.second);
             }
             put(to, first), put(to + to_second_, second);
         }
@@ -172,16 +174,6 @@ private:
         if (worst_ >= o_.sure && !o_.all_near) left_.first[atomicAdd(left_.count, 1u)] = cell_;
         cell_ += static_cast<std::uint32_t>(written_ * plane_);
         worst_ = 0, written_ = 0;
-    }
-    /// Of the last round, whose step is 1.
-    __device__ Key site_of(std::uint32_t best, int c, int t, std::int32_t along) const {
-        const std::uint32_t cell = (static_cast<std::uint32_t>(at_.x) + c << p_.x_shift) +
-                                   (static_cast<std::uint32_t>(at_.across) + t << p_.across_shift) +
-                                   (static_cast<std::uint32_t>(along) << p_.along_shift) - o_.site_centre;
-        const std::uint32_t site = (best >> 2 * offsets::bits & offsets::low) * o_.site_unit[2] +
-                                   (best >> offsets::bits & offsets::low) * o_.site_unit[1] +
-                                   (best & offsets::low) * o_.site_unit[0] + cell;
-        return best < o_.sure ? static_cast<Key>(site) : none<Key>;
     }
     __device__ void put(Key* row, const Key (&word)[Tile::cells]) const {
 #pragma unroll
