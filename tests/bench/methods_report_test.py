@@ -47,6 +47,25 @@ class Page(unittest.TestCase):
             mean = {n: statistics.geometric_mean(run[n] for run in runs) for n in runs[0]}
             self.assertLess(mean[bands], 1.05 * min(mean.values()), f"{side}^{axes}, {phase}")
 
+    def test_rounds_of_one_stage_have_its_mean_each(self):
+        class Sheet:
+            shapes = [(8, 8)]
+
+            def get(self, *_):
+                stage = {
+                    "initialise": (1, 1, 2.0),
+                    "steps 4 to 2": (2, 6, 1.5),
+                    "step 1": (1, 2, 0.5),
+                    "fields": (1, 1, 3.0),
+                }
+                stages = [dict(name=n, rounds=r, ms=ms, floors=f) for n, (r, ms, f) in stage.items()]
+                return {"ms": 10, "copy_ms": 2, "stages": stages}
+
+        row = [cell.strip() for cell in methods_report.floors_table(Sheet()).splitlines()[2].strip("|").split("|")]
+        self.assertEqual(row[2], "8")
+        self.assertEqual(row[4], "1.50")  # 3 ms a round, and not 6
+        self.assertEqual(row[-4:], ["", "1.5", "1.5", "0.5"])
+
     def test_the_exclave_is_one(self):
         seeds = [(0, 6), (0, 9), (1, 3), (2, 1)]
         region = methods_pictures.nearest(seeds, 14, 14)
