@@ -36,7 +36,7 @@ private:
     bool any_ = false;
 };
 
-bool drawable(const std::pair<double, double>& p) { return p.first > 0 && p.second > 0; }
+bool drawable(const std::pair<double, double>& p) { return p.first > 0 && p.second >= 0; }
 
 std::string power_of_ten(int exponent) {
     return exponent >= -3 && exponent <= 4 ? fmt::format("{:g}", std::pow(10.0, exponent))
@@ -49,35 +49,64 @@ std::string style_of(const std::vector<std::string>& names, const std::string& n
                        k >= std::size(colours) ? " stroke-dasharray=\"5 3\"" : "");
 }
 
-std::string panel_of(const chart& c, const std::vector<std::string>& names, int offset) {
-    scale across, up;
-    for (const series& line : c.lines)
-        for (const auto& p : line.points)
-            if (drawable(p)) across.include(p.first), up.include(p.second);
-    across.settle(), up.settle();
-    const auto x = [&](double v) { return offset + left + across.share(v) * (panel_width - left - right); };
-    const auto y = [&](double v) { return height - bottom - up.share(v) * (height - top - bottom); };
+/// Where values of one chart lie. Where some are 0, the lowest line stands for 0 instead of a power of ten.
+struct frame {
+    int offset;
+    scale across{}, up{};
+    bool zeros = false;
+
+    frame(const chart& c, int from) : offset(from) {
+        for (const series& line : c.lines)
+            for (const auto& p : line.points) {
+                if (!drawable(p)) continue;
+                across.include(p.first);
+                if (p.second > 0) up.include(p.second);
+                else zeros = true;
+            }
+        across.settle(), up.settle();
+        if (zeros) --up.first;
+    }
+    [[nodiscard]] double x(double v) const { return offset + left + across.share(v) * (panel_width - left - right); }
+    [[nodiscard]] double y(double v) const { return height - bottom - up.share(v) * (height - top - bottom); }
+};
+
+std::string axes_of(const chart& c, const frame& in) {
     std::string out =
-        fmt::format("<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}</text>\n", offset + left, escaped(c.title));
-    for (int e = across.first; e <= across.last; ++e)
+        fmt::format("<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}</text>\n", in.offset + left, escaped(c.title));
+    for (int e = in.across.first; e <= in.across.last; ++e)
         out += fmt::format(
             "<path d=\"M{0:.1f} {1}V{2}\" stroke=\"#ddd\"/><text x=\"{0:.1f}\" y=\"{3}\" "
             "text-anchor=\"middle\">{4}</text>\n",
-            x(std::pow(10.0, e)), top, height - bottom, height - bottom + 16, power_of_ten(e));
-    for (int e = up.first; e <= up.last; ++e)
+            in.x(std::pow(10.0, e)), top, height - bottom, height - bottom + 16, power_of_ten(e));
+    for (int e = in.up.first; e <= in.up.last; ++e) {
+        const double at = in.y(std::pow(10.0, e));
         out += fmt::format(
             "<path d=\"M{0} {1:.1f}H{2}\" stroke=\"#ddd\"/><text x=\"{3}\" y=\"{4:.1f}\" "
             "text-anchor=\"end\">{5}</text>\n",
-            offset + left, y(std::pow(10.0, e)), offset + panel_width - right, offset + left - 6,
-            y(std::pow(10.0, e)) + 4, power_of_ten(e));
-    out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", offset + (left + panel_width) / 2,
-                       height - 10, escaped(c.across));
+            in.offset + left, at, in.offset + panel_width - right, in.offset + left - 6, at + 4,
+            in.zeros && e == in.up.first ? "0" : power_of_ten(e));
+    }
+    out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                       in.offset + (left + panel_width) / 2, height - 10, escaped(c.across));
     out += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                       offset + 14, height / 2, escaped(c.up));
+                       in.offset + 14, height / 2, escaped(c.up));
+    return out;
+}
+
+std::string panel_of(const chart& c, const std::vector<std::string>& names, int offset) {
+    const frame in(c, offset);
+    std::string out = axes_of(c, in);
+    double lifted = 0;  // zeros of a line lie a little above those of the one before
     for (const series& line : c.lines) {
         std::string path;
-        for (const auto& p : line.points)
-            if (drawable(p)) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x(p.first), y(p.second));
+        bool has_zero = false;
+        for (const auto& p : line.points) {
+            if (!drawable(p)) continue;
+            has_zero = has_zero || p.second == 0;
+            path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", in.x(p.first),
+                                p.second > 0 ? in.y(p.second) : height - bottom - lifted);
+        }
+        if (has_zero) lifted += 2.5;
         if (!path.empty())
             out +=
                 fmt::format("<path d=\"{}\" fill=\"none\" stroke-width=\"2\" {}/>\n", path, style_of(names, line.name));

@@ -90,8 +90,9 @@ json_report describe_stages(const method_report& took) {
     return said;
 }
 
-json_report describe_method(const arguments& args, const method_report& took) {
-    return {{"method", args.by_method.empty() ? "exact" : text_of(method_from(args.by_method))},
+json_report describe_method(const arguments& args, const method_report& took, const computed& done) {
+    const method asked = args.by_method.empty() ? method{} : method_from(args.by_method);
+    return {{"method", text_of(done.device == "cuda" ? on_gpu(asked) : asked)},
             {"rounds", took.rounds},
             {"bytes", took.bytes},
             {"stages", describe_stages(took)}};

@@ -33,8 +33,8 @@ void check_method_words(const arguments& args);
 /// Brushfire and chamfer have a form for each place: on a GPU the parallel and the iterated one are meant.
 [[nodiscard]] method on_gpu(method by);
 
-/// "method" and "stages".
-[[nodiscard]] json_report describe_method(const arguments& args, const method_report& took);
+/// "method", the one that ran, and "stages".
+[[nodiscard]] json_report describe_method(const arguments& args, const method_report& took, const computed& done);
 [[nodiscard]] json_report describe_stages(const method_report& took);
 /// A table: how the input came to be, copies, every stage, all of them together, and the export.
 void print_stages(bool to_stderr, const field_run& run, const method_report& took, const computed& done,

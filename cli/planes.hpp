@@ -48,4 +48,7 @@ struct page {
 [[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis,
                             const page& drawn, bool rows_up);
 
+/// The same with room for a legend at its right, where it has none and is high enough for one.
+[[nodiscard]] sheet with_legend(sheet on);
+
 }  // namespace nearfield::cli

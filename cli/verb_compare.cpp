@@ -78,7 +78,6 @@ void compare_distances(const subject& s, const io::array& distances, contest& to
 
 contest run(const arguments& args, const subject& s, const method& by) {
     contest c;
-    c.name = text_of(by);
     const io::array& image = s.input.image;
     io::array index = make_like(image, dtype::int64, image.shape),
               distances = make_like(image, dtype::float64, image.shape);
@@ -93,6 +92,7 @@ contest run(const arguments& args, const subject& s, const method& by) {
                                     return edge::run_on_device(ordinal, there, warmups, repeat);
                                 }},
                     args.repeat > 1 ? 1 : 0, static_cast<int>(args.repeat));
+    c.name = text_of(c.run.device == "cuda" ? there.by.value() : by);
     c.sites = compare_sites(host{static_cast<int>(args.threads)}, image.in(), index.in(), {}, s.options);
     compare_distances(s, distances, c);
     return c;
@@ -156,9 +156,13 @@ void draw_errors(const arguments& args, const subject& s, const std::vector<cont
     std::error_code failed;
     std::filesystem::create_directories(args.pictures, failed);
     if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.pictures, failed.message()));
-    const sheet on = arrange(s.input.image.shape, s.input.per_axis, page_of(args), s.input.rows_up);
+    const sheet on = with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args), s.input.rows_up));
+    const auto& lengths = s.input.per_axis;
+    const bool in_cells = std::all_of(lengths.begin(), lengths.end(), [](double length) { return length == 1; });
+    const std::string& said = s.input.image.unit;
+    const distance_style style{.unit = said.empty() && in_cells ? "cells" : said};
     for (const contest& c : all)
-        io::write(std::filesystem::path(args.pictures) / file_of(c.name), to_array(draw_distance(on, c.error, {})));
+        io::write(std::filesystem::path(args.pictures) / file_of(c.name), to_array(draw_distance(on, c.error, style)));
 }
 
 /// Random images of the sizes that --size says, over the share of sites.

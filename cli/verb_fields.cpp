@@ -104,7 +104,7 @@ void report(const arguments& args, const std::vector<field_run>& runs, const out
     else
         for (const field_run& run : runs) said["inputs"].push_back(describe_run(args, run));
     said["run"] = describe(done, cells);
-    if (uses_method(args)) said["run"].update(describe_method(args, took));
+    if (uses_method(args)) said["run"].update(describe_method(args, took, done));
     finish(args, said, summary(args, runs, wanted, done), wanted.stdout_carries_data);
 }
 

@@ -37,7 +37,7 @@ struct jump_flood {
     int sites_per_cell = 1;   ///< 2: JFA2, which keeps the two nearest
     int runs = 1;             ///< 2: JFA squared, the whole series run again from its own result
     bool randomised = false;  ///< cells without a site ask on behalf of one drawn from a table of the sites
-    std::uint64_t seed = 0;   ///< of that draw
+    std::uint64_t seed = 0;   ///< of that draw; 0 without one
 };
 
 /// Propagation by sweeps along every axis, forth and back, line after line. Nearly exact.

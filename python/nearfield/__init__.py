@@ -9,7 +9,7 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core
+from nearfield import _core, methods
 from nearfield._component_table import ComponentTable
 from nearfield._components import (
     Components,
@@ -58,6 +58,7 @@ __all__ = [
     "label",
     "label_by_propagation",
     "label_lists",
+    "methods",
     "plan",
     "relabel",
     "release_device_memory",

@@ -14,6 +14,7 @@ from nearfield._compiled import in_graph
 from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, check_flags, request_for
+from nearfield.methods import Method, text_of
 
 Indices = bool | str
 
@@ -36,7 +37,7 @@ def distance_transform(
     out: Any = None,
     indices_out: Any = None,
     batch_axes: int = 0,
-    method: str = "exact",
+    method: str | Method = "exact",
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -77,9 +78,9 @@ def distance_transform(
         Filled instead of new arrays; same device as `image`. May not overlap each other or `image`.
     batch_axes : int
         Leading axes that number images, each solved by itself. Coordinates and linear indices are within an image.
-    method : str
-        How it is computed: 'exact', or a published method with its switches, such as 'jump-flood:after=1', for study;
-        docs/methods.md lists them. These take 1 to 3 axes, the fields above, `spacing`, `sites` and `max_distance`.
+    method : str or one of nearfield.methods
+        How it is computed: 'exact', or a published method with its switches, such as 'jump-flood:after=1' or
+        ``nf.methods.JumpFlood(after=1)``, for study; docs/methods.md lists them. These take 1 to 3 axes, the fields above, `spacing`, `sites` and `max_distance`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
     threads : int, optional
@@ -122,7 +123,7 @@ def distance_transform(
     >>> nf.distance_transform([1, 1, 1, 2, 2], multilabel=True)
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
-    check_method(method)
+    method = method_of(method)
     check_flags(squared=squared, return_distances=return_distances, return_labels=return_labels)
     framework = framework_of(image)
     if framework.name == "numpy":
@@ -158,10 +159,9 @@ def distance_transform(
     return filled[0] if len(filled) == 1 else tuple(filled)
 
 
-def check_method(method: str) -> None:
-    """Throws for a name that is none, before arrays are looked at. `torch.compile` traces the default."""
-    if method != "exact":
-        _core.method_text(method)
+def method_of(method: str | Method) -> str:
+    """Its name and switches; throws for what is none, before arrays are looked at. `torch.compile` traces the default."""
+    return "exact" if isinstance(method, str) and method == "exact" else text_of(method)
 
 
 def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], request: Request) -> str:

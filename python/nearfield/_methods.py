@@ -13,11 +13,13 @@ from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Request, Spacing, check_flags, max_distance_of, spacing_of, threads_of
+from nearfield.methods import Method, text_of
 
 USUAL = (
     "exact",
     "banding",
     "jump-flood",
+    "jump-flood:order=doubling",
     "jump-flood:after=1",
     "jump-flood:before=1",
     "jump-flood:sites=2",
@@ -40,13 +42,17 @@ class Stage(NamedTuple):
 class Comparison(NamedTuple):
     """One method against the exact answer."""
 
+    #: What ran: on a GPU brushfire in its parallel form and chamfer iterated.
     method: str
     #: Cells whose site is farther than the nearest one, and those without one although there is one.
     wrong_sites: int
     missing_sites: int
     #: Cells whose site is as near as the nearest one, but not the one that the tie rule names.
     other_ties: int
-    #: Of the distance to the site found less that to the nearest: mean over the wrong cells, largest, largest share.
+    #: Cells whose distance is not the exact one, those without a site too. Chamfer's are prices of paths.
+    wrong_distances: int
+    #: Of distances less the exact ones, without a sign, in units of the spacing: mean over the wrong ones that are finite,
+    #: largest, and largest share of the exact distance.
     mean_error: float
     largest_error: float
     largest_relative_error: float
@@ -108,7 +114,7 @@ def _staged(framework: Any, array: Any, out: list[Any], request: Request, method
 
 def compare(
     image: Any,
-    methods: Sequence[str] = USUAL,
+    methods: Sequence[str | Method] = USUAL,
     *,
     sites: str = "nonzero",
     spacing: Spacing = None,
@@ -123,9 +129,9 @@ def compare(
     ----------
     image : array of 1 to 3 axes
         As that of `distance_transform`; arrays on a GPU are compared there and counted on the CPU.
-    methods : sequence of str
-        Names with switches: ``'jump-flood:order=doubling,after=1'``; docs/methods.md lists them. On a GPU brushfire is
-        meant in its parallel form and chamfer iterated.
+    methods : sequence of str or of nearfield.methods
+        ``'jump-flood:order=doubling,after=1'`` or ``nf.methods.JumpFlood(order="doubling", after=1)``; docs/methods.md
+        lists them. On a GPU brushfire is meant in its parallel form and chamfer iterated.
     sites : {'nonzero', 'zero'}
         Which cells are sites.
     spacing, max_distance, device, threads
@@ -145,20 +151,23 @@ def compare(
     >>> c.wrong_sites, c.rounds
     (0, 5)
     """
-    if isinstance(methods, str):
+    if isinstance(methods, str | Method):
         raise TypeError(f"methods is {methods!r}; give a sequence of names: [{methods!r}]")
-    for each in methods:
-        if not isinstance(each, str):
-            raise TypeError(f"methods has {each!r}; give names such as 'jump-flood'")
+    names = [text_of(each, "one of methods") for each in methods]
     check_flags(return_errors=return_errors)
     framework = framework_of(image)
     image = framework.array("image", image)
     ordinal = target(device, framework.place(image), "image")
     device = "cpu" if ordinal < 0 else f"cuda:{ordinal}"
     seeds = _on_host(image)
-    options = (spacing_of(spacing, seeds.ndim, 0), sites)
-    request = Request((("index", "int64"),), *options, max_distance=max_distance_of(max_distance))
-    return [_compare_one(seeds, request, name, return_errors, device, threads) for name in methods]
+    request = Request(
+        (("distance", "float64"), ("index", "int64")),
+        spacing_of(spacing, seeds.ndim, 0),
+        sites,
+        max_distance=max_distance_of(max_distance),
+    )
+    [exact, _], _ = compute_by_method(seeds, request, {}, "exact", device="cpu", threads=threads)
+    return [_compare_one(seeds, exact, request, name, return_errors, device, threads) for name in names]
 
 
 def _on_host(x: Any) -> np.ndarray[Any, Any]:
@@ -171,25 +180,38 @@ def _on_host(x: Any) -> np.ndarray[Any, Any]:
 
 
 def _compare_one(
-    seeds: np.ndarray, request: Request, name: str, wants_error: bool, device: str, threads: int | None
+    seeds: np.ndarray[Any, Any],
+    exact: np.ndarray[Any, Any],
+    request: Request,
+    name: str,
+    wants_error: bool,
+    device: str,
+    threads: int | None,
 ) -> Comparison:
     run_as = name if device == "cpu" else _on_gpu(name)
-    [index], took = compute_by_method(seeds, request, {}, run_as, device=device, threads=threads)
-    error = np.empty(seeds.shape, np.float32) if wants_error else None
-    wrong = _core.compare_sites(
+    [distance, index], took = compute_by_method(seeds, request, {}, run_as, device=device, threads=threads)
+    sites = _core.compare_sites(
         NUMPY.describe("image", seeds, False),
         NUMPY.describe("index", index, False),
-        None if error is None else NUMPY.describe("error", error, True),
+        None,
         request.options(),
         threads_of(threads),
     )
-    stages = tuple(Stage(*each) for each in took["stages"])
+    error = np.zeros(exact.shape)
+    np.subtract(distance, exact, out=error, where=distance != exact)  # of two infinities there is no difference
+    np.abs(error, out=error)
+    wrong = (error != 0) & np.isfinite(error)
+    errors = error[wrong]
     return Comparison(
-        _core.method_text(name),
-        **wrong,
+        _core.method_text(run_as),
+        **{k: sites[k] for k in ("wrong_sites", "missing_sites", "other_ties")},
+        wrong_distances=int(np.count_nonzero(error)),
+        mean_error=float(errors.mean()) if errors.size else 0.0,
+        largest_error=float(errors.max(initial=0)),
+        largest_relative_error=float((errors / exact[wrong]).max(initial=0)),
         **{k: took[k] for k in ("milliseconds", "rounds", "bytes")},
-        stages=stages,
-        error=error,
+        stages=tuple(Stage(*each) for each in took["stages"]),
+        error=error.astype(np.float32) if wants_error else None,
     )
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from nearfield._arrays import framework_of
 from nearfield._call import compute
 from nearfield._compiled import in_graph
-from nearfield._distance import Indices, add_indices, check_method, element_type
+from nearfield._distance import Indices, add_indices, element_type, method_of
 from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, border_of, check_flags, count_of, max_distance_of, spacing_of
+from nearfield.methods import Method
 
 
 def voronoi(
@@ -27,7 +28,7 @@ def voronoi(
     labels_out: Any = None,
     out: Any = None,
     batch_axes: int = 0,
-    method: str = "exact",
+    method: str | Method = "exact",
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -64,7 +65,7 @@ def voronoi(
     >>> nf.voronoi([7, 0, 0, 0, 9], return_indices="linear")
     array([0, 0, 0, 4, 4])
     """
-    check_method(method)
+    method = method_of(method)
     check_flags(return_labels=return_labels, return_distances=return_distances)
     framework = framework_of(seeds)
     if framework.name == "numpy":

@@ -93,6 +93,8 @@ void check_method(const jump_flood& how, const problem&, bool) {
     if (how.steps > jump_flood::order::doubling) fail("steps is neither halving nor doubling");
     if (how.randomised && how.sites_per_cell == 2)
         fail("randomised does not go with two sites a cell; give sites_per_cell = 1");
+    if (how.seed != 0 && !how.randomised)
+        fail(fmt::format("seed is {} and nothing is drawn; set randomised, or leave seed 0", how.seed));
 }
 void check_method(const plane_sweep& how, const problem& p, bool on_device) {
     if (how.launch > plane_sweep::form::shuffled) fail("launch is none of automatic, cooperative, banded and shuffled");

@@ -62,6 +62,7 @@ TEST(MethodArguments, SwitchesOutOfRange) {
     refuse(jump_flood{.sites_per_cell = 3}, {"sites_per_cell", "3", "1 to 2"});
     refuse(jump_flood{.runs = 0}, {"runs", "0"});
     refuse(jump_flood{.sites_per_cell = 2, .randomised = true}, {"randomised", "sites_per_cell = 1"});
+    refuse(jump_flood{.seed = 3}, {"seed", "3", "randomised"});
     refuse(jump_flood{.steps = static_cast<jump_flood::order>(2)}, {"steps"});
     refuse(banding{.m1 = -1}, {"m1", "-1"});
     refuse(plane_sweep{.launch = plane_sweep::form::cooperative}, {"launch", "automatic"});

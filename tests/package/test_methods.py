@@ -76,13 +76,101 @@ class Methods(unittest.TestCase):
         self.assertEqual(rough.rounds, 8)
         self.assertEqual([s.name for s in rough.stages][1:3], ["step 1", "step 2"])
         self.assertEqual(np.count_nonzero(rough.error), rough.wrong_sites)
-        self.assertGreater(chamfer.wrong_sites, 0)
-        self.assertEqual(len(nf.compare(image)), 10)
-        for garbage, word in (("exact", r"\['exact'\]"), ([3], "methods has 3")):
+        self.assertEqual(rough.wrong_distances, rough.wrong_sites)
+        self.assertGreater(chamfer.wrong_distances, chamfer.wrong_sites)
+        self.assertEqual(len(nf.compare(image)), 11)
+        for garbage, word in (("exact", r"\['exact'\]"), ([3], "one of methods is 3")):
             with self.assertRaisesRegex(TypeError, word):
                 nf.compare(image, garbage)
         with self.assertRaisesRegex(ValueError, "image has 0 axes"):
             nf.compare(5)
+
+    def test_compare_counts_distances_as_they_come(self):
+        image = seeds((30, 40, 20), 0.004)
+        for sites, limit in (("nonzero", None), ("zero", None), ("nonzero", 5)):
+            asked = {"sites": sites, "max_distance": limit}
+            right = nf.distance_transform(image, dtype=float, **asked)
+            [exact, chamfer] = nf.compare(image, ["exact", "chamfer"], return_errors=True, **asked)
+            came = nf.distance_transform(image, method="chamfer", dtype=float, **asked)
+            differ = came != right
+            self.assertEqual(chamfer.wrong_distances, np.count_nonzero(differ), asked)
+            reached = differ & np.isfinite(came) & np.isfinite(right)
+            off = np.abs(came[reached] - right[reached])
+            self.assertAlmostEqual(chamfer.mean_error, off.mean() if off.size else 0)
+            self.assertEqual(chamfer.largest_error, off.max(initial=0))
+            self.assertLessEqual(chamfer.largest_relative_error, 0.106)
+            self.assertEqual(
+                np.count_nonzero(np.isinf(chamfer.error)), np.count_nonzero(np.isinf(came) != np.isinf(right))
+            )
+            self.assertEqual((exact.wrong_distances, exact.largest_error, exact.error.any()), (0, 0, False))
+
+
+class TypedMethods(unittest.TestCase):
+    def test_text_of_each(self):
+        m = nf.methods
+        for method, text in (
+            (m.Exact(), "exact"),
+            (m.Banding(), "banding"),
+            (m.Banding(m1=4, m2=np.int64(2), m3=8), "banding:m1=4,m2=2,m3=8"),
+            (m.JumpFlood(), "jump-flood"),
+            (
+                m.JumpFlood(order="doubling", before=1, after=2, sites=2, runs=3),
+                "jump-flood:order=doubling,before=1,after=2,sites=2,runs=3",
+            ),
+            (m.JumpFlood(randomised=True, seed=7), "jump-flood:randomised=yes,seed=7"),
+            (m.PlaneSweep(independent=True, launch="banded"), "plane-sweep:independent=yes,launch=banded"),
+            (m.Brushfire(parallel=np.True_), "brushfire:parallel=yes"),
+            (m.Chamfer(weights=[5, 7, 11], iterated=True), "chamfer:weights=5/7/11,iterated=yes"),
+        ):
+            self.assertEqual(str(method), text)
+            self.assertEqual(nf._core.method_text(text), text)
+        self.assertEqual(m.JumpFlood(after=1), m.JumpFlood(after=1))
+        self.assertEqual(len({m.JumpFlood(after=1), m.JumpFlood(after=1), m.JumpFlood()}), 2)
+
+    def test_they_compute_what_their_text_does(self):
+        image = seeds()
+        for method in (
+            nf.methods.Banding(m1=3, m2=2),
+            nf.methods.JumpFlood(order="doubling"),
+            nf.methods.PlaneSweep(independent=True),
+            nf.methods.Brushfire(),
+            nf.methods.Chamfer(weights=(5, 7, 11)),
+        ):
+            np.testing.assert_array_equal(nf.voronoi(image, method=method), nf.voronoi(image, method=str(method)))
+            [came] = nf.compare(image, [method])
+            self.assertEqual(came.method, str(method))
+
+    def test_garbage(self):
+        m = nf.methods
+        for call, word in (
+            (lambda: m.JumpFlood(after="1"), "after of JumpFlood is '1'; give an integer"),
+            (lambda: m.JumpFlood(after=1.0), "after"),
+            (lambda: m.JumpFlood(after=True), "after"),
+            (lambda: m.JumpFlood(afer=1), "afer"),
+            (lambda: m.JumpFlood("doubling"), "positional"),
+            (lambda: m.JumpFlood(order=3), "order"),
+            (lambda: m.JumpFlood(order="halving,after=1"), "order"),
+            (lambda: m.JumpFlood(randomised="yes"), "randomised"),
+            (lambda: m.Chamfer(weights="3/4"), "weights"),
+            (lambda: m.Chamfer(weights=3), "weights"),
+            (lambda: m.Chamfer(weights=(3, 4.5)), "weights"),
+            (lambda: nf.voronoi(seeds(), method=None), "method is None"),
+            (lambda: nf.voronoi(seeds(), method=m.JumpFlood), "JumpFlood"),
+            (lambda: nf.voronoi(seeds(), method=["jump-flood"]), "nearfield.methods"),
+            (lambda: nf.compare(seeds(), m.JumpFlood()), "sequence"),
+        ):
+            with self.assertRaisesRegex(TypeError, word):
+                call()
+        for call, word in (
+            (lambda: m.JumpFlood(order="up"), "halving or doubling"),
+            (lambda: m.PlaneSweep(launch="fast"), "automatic or cooperative"),
+            (lambda: m.Chamfer(weights=(3, 0)), "3/4/5"),
+            (lambda: m.Chamfer(weights=(3, 4, 5, 6)), "3/4/5"),
+            (lambda: nf.voronoi(seeds(), method=m.Banding(m2=33)), "m2 is 33"),
+            (lambda: nf.voronoi(seeds(), method=m.JumpFlood(sites=2, randomised=True)), "sites_per_cell"),
+        ):
+            with self.assertRaisesRegex(ValueError, word):
+                call()
 
 
 if __name__ == "__main__":
