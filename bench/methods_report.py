@@ -228,6 +228,32 @@ def floors_table(sheet):
     return table(head, rows)
 
 
+def floors_of(row):
+    """Of the rounds of a call: their mean and the slowest, as times one read and one write of the sites."""
+    steps = [st for st in row["stages"] if st["name"].startswith("step")]
+    mean = sum(st["floors"] * st["bytes"] for st in steps) / sum(st["bytes"] for st in steps)
+    return f"{mean:.1f}, {max(st['floors'] for st in steps):.1f}"
+
+
+def shares_table(sheet):
+    """Rounds of jump flooding over the share of sites: mean and slowest."""
+    rows = []
+    for s in sheet.shapes:
+        found = [sheet.get("jump-flood", s, d) for d in sheet.densities]
+        rows.append([size_of(s), *("" if r is None else floors_of(r) for r in found)])
+    return table(["size", *(percent(d) for d in sheet.densities)], rows)
+
+
+def variants_table(sheet):
+    """The same of its variants, for few sites and for some."""
+    columns = [(s, d) for d in sheet.densities[:2] for s in sheet.shapes]
+    rows = []
+    for key, name in VARIANTS:
+        found = [sheet.get(key, s, d) for s, d in columns]
+        rows.append([name, *("" if r is None else floors_of(r) for r in found)])
+    return table(["variant", *(f"{size_of(s)}, {percent(d)}" for s, d in columns)], rows)
+
+
 def insert(page, marker, text):
     start, end = f"<!-- methods: {marker} -->", "<!-- /methods -->"
     begin = page.index(start) + len(start)
@@ -286,6 +312,8 @@ def filled(page, methods, times, rounds, sweeps, bands, host, host_times, chamfe
         ("bands", f"{phases}\n\n{bands.where}."),
         ("banding", f"{whole}\n\n{bands.where}."),
         ("floors", f"{floors_table(rounds)}\n\n{rounds.where}."),
+        ("shares", f"{shares_table(rounds)}\n\n{rounds.where}."),
+        ("variants", f"{variants_table(methods)}\n\n{methods.where}."),
     ):
         page = insert(page, marker, text)
     return page

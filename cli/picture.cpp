@@ -175,7 +175,8 @@ picture draw_distance(const sheet& on, const io::array& values, const distance_s
     picture image(on);
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
-        const distance_painter painter{part, fields[i], on.pitch, largest, levels, style.is_signed, style.numbers};
+        const distance_painter painter{
+            part, fields[i], on.pitch, largest, levels, style.is_signed, style.flat || style.numbers};
         for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
             for (int y = static_cast<int>(begin); y < end; ++y)
                 for (int x = 0; x < part.width; ++x)

@@ -43,6 +43,7 @@ struct distance_style {
     bool squared = false;    ///< the values are squared distances; their roots (with their sign) are drawn
     bool is_signed = false;  ///< colours for two signs, and a line at 0
     bool numbers = false;    ///< flat cells with their values in them; see require_room_for_numbers
+    bool flat = false;       ///< cells in their own colour, nothing between them
     std::string unit{};      ///< of distances, for the legend
 };
 /// Colours from the ramp, sites light, infinities gray, isolines anti-aliased. A sheet of three planes gets a legend.

@@ -157,10 +157,7 @@ void draw_errors(const arguments& args, const subject& s, const std::vector<cont
     std::filesystem::create_directories(args.pictures, failed);
     if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.pictures, failed.message()));
     const sheet on = with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args), s.input.rows_up));
-    const auto& lengths = s.input.per_axis;
-    const bool in_cells = std::all_of(lengths.begin(), lengths.end(), [](double length) { return length == 1; });
-    const std::string& said = s.input.image.unit;
-    const distance_style style{.unit = said.empty() && in_cells ? "cells" : said};
+    const distance_style style{.flat = true, .unit = s.input.image.unit};
     for (const contest& c : all)
         io::write(std::filesystem::path(args.pictures) / file_of(c.name), to_array(draw_distance(on, c.error, style)));
 }

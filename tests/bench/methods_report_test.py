@@ -66,6 +66,14 @@ class Page(unittest.TestCase):
         self.assertEqual(row[4], "1.50")  # 3 ms a round, and not 6
         self.assertEqual(row[-4:], ["", "1.5", "1.5", "0.5"])
 
+    def test_the_mean_of_rounds_counts_each_once(self):
+        stages = [
+            {"name": "initialise", "floors": 9.0, "bytes": 5},
+            {"name": "steps 8 to 2", "floors": 1.0, "bytes": 24},
+            {"name": "step 1", "floors": 3.0, "bytes": 8},
+        ]
+        self.assertEqual(methods_report.floors_of({"stages": stages}), "1.5, 3.0")
+
     def test_the_exclave_is_one(self):
         seeds = [(0, 6), (0, 9), (1, 3), (2, 1)]
         region = methods_pictures.nearest(seeds, 14, 14)

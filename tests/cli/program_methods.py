@@ -1,6 +1,7 @@
 """--method, --timings, --random-sites and compare, end to end. Standard library only."""
 
 import json
+import struct
 import unittest
 
 from program_case import Case, npy, parse_npy
@@ -71,6 +72,13 @@ class Methods(Case):
             (("voronoi", "-", "-o", "-", "--method", "jfa"), b"jump-flood"),
             (("voronoi", "-", "-o", "-", "--method", "jump-flood:afer=1"), b"after"),
             (("voronoi", "-", "-o", "-", "--method", "jump-flood", "--border", "periodic"), b"border"),
+            (("voronoi", "-", "-o", "-", "--method", "jump-flood:seed=3"), b"randomised"),
+            (("voronoi", "-", "-o", "-", "--method", "jump-flood:sites=2,randomised"), b"sites_per_cell"),
+            (("voronoi", "-", "-o", "-", "--method", "banding:m2=33"), b"m2 is 33"),
+            (("voronoi", "-", "-o", "-", "--method", "banding", "--spacing", "0.5,1"), b"integral"),
+            (("voronoi", "-", "-o", "-", "--method", "chamfer", "--spacing", "2,1"), b"spacing"),
+            (("voronoi", "-", "-o", "-", "--method", "plane-sweep:launch=banded", "--device", "cpu"), b"launch"),
+            (("distance", "-", "-o", "-", "--method", "jump-flood", "--signed"), b"sign"),
             (("voronoi", "-", "--plan", "--method", "jump-flood"), b"--plan"),
             (("voronoi", "-", "-o", "-", "--random-sites", "3"), b"--random-sites"),
             (("voronoi", "-", "-o", "-", "--size", "3x3"), b"--size"),
@@ -109,7 +117,12 @@ class Compare(Case):
         words = ("compare", "--size", "32x32", "--repeat", "1", "--device", "cpu", "--methods", "jump-flood chamfer")
         self.run_program(*words, "--pictures", "errors", "--chart", "chart.svg")
         self.assertEqual({p.name for p in (self.folder / "errors").iterdir()}, {"jump-flood.png", "chamfer.png"})
-        self.assertIn(b"<svg", (self.folder / "chart.svg").read_bytes()[:100])
+        width, height = struct.unpack(">II", (self.folder / "errors" / "chamfer.png").read_bytes()[16:24])
+        self.assertGreater(width, height)  # a scale beside the image
+        self.assertLess(width, 1.5 * height)
+        chart = (self.folder / "chart.svg").read_text()
+        self.assertTrue(chart.startswith("<svg"))
+        self.assertEqual(chart.count('text-anchor="end">0</text>'), 1)  # errors have a line for 0, times have none
         self.run_program(*words, "--chart", "chart.png", status=2)
         self.run_program("compare", "--methods", " ", status=2)
 

@@ -79,16 +79,39 @@ TEST(ChamferMethod, CheapestPaths) {
     }
 }
 
-/// (5, 7, 11) is within 2.02 % of five times the Euclidean distance, as Borgefors has it.
-TEST(ChamferMethod, KnightsMovesAreNearTheEuclideanDistance) {
-    const shape_t shape{101, 101};
-    flags_t sites(101 * 101, 0);
-    sites[50 * 101 + 50] = 1;
-    const found f = run({.weights = {5, 7, 11}}, shape, sites, 1);
-    for (std::int64_t cell = 0; cell < std::ssize(f.distance); ++cell) {
-        const double dy = static_cast<double>(cell / 101 - 50), dx = static_cast<double>(cell % 101 - 50);
-        EXPECT_NEAR(f.distance[static_cast<std::size_t>(cell)], std::sqrt(dy * dy + dx * dx),
-                    0.0202 * std::sqrt(dy * dy + dx * dx) + 1e-12);
+struct weights_case {
+    chamfer_method how;
+    shape_t shape;
+    double shortest, longest;  ///< of a distance over the Euclidean one
+};
+
+/// From one site a distance is linear in the coordinates' sizes, put in order, and over the straight line as long as its
+/// coefficients at most: (3, 4) has 1 and 1/3, the root of 10/9; (3, 4, 5) 1, 1/3 and 1/3, the root of 11/9. It is shortest
+/// along a diagonal: 4/3 over root 2. (5, 7, 11) is within 2.02 %, as Borgefors has it. City block and chessboard are the
+/// sum and the largest.
+TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
+    const shape_t image{101, 101}, volume{41, 41, 41};
+    const double diagonal = 4 / (3 * std::sqrt(2.0));
+    for (const weights_case& each : {weights_case{{.weights = {3, 4}}, image, diagonal, std::sqrt(10.0) / 3},
+                                     {{}, volume, diagonal, std::sqrt(11.0) / 3},
+                                     {{.weights = {3, 4, 5}, .iterated = true}, volume, diagonal, std::sqrt(11.0) / 3},
+                                     {{.weights = {5, 7, 11}}, image, 0.9798, 1.0202},
+                                     {{.weights = {1}}, image, 1, std::sqrt(2.0)},
+                                     {{.weights = {1, 1, 1}}, volume, 1 / std::sqrt(3.0), 1}}) {
+        const auto cells = cells_of(each.shape), side = each.shape[0];
+        flags_t sites(static_cast<std::size_t>(cells), 0);
+        sites[static_cast<std::size_t>(cells / 2)] = 1;  // the middle one
+        const found f = run(each.how, each.shape, sites, 1);
+        for (std::int64_t cell = 0; cell < cells; ++cell) {
+            double right2 = 0;
+            for (std::int64_t rest = cell, axis = 0; axis < std::ssize(each.shape); ++axis, rest /= side) {
+                const auto off = static_cast<double>(rest % side - side / 2);
+                right2 += off * off;
+            }
+            const double came = f.distance[static_cast<std::size_t>(cell)], right = std::sqrt(right2);
+            ASSERT_LE(came, each.longest * right + 1e-9) << text_of(each.how) << ", cell " << cell;
+            ASSERT_GE(came, each.shortest * right - 1e-9) << text_of(each.how) << ", cell " << cell;
+        }
     }
 }
 
