@@ -62,7 +62,7 @@ def label_by_propagation(
     gather_length : int
         Longest link, in cells.
     most_rounds : int, optional
-        A ValueError, and no labels, where these are not enough.
+        A ValueError, and no labels, where these are not enough; None or 0: until nothing changes.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Where `image` is.
 
@@ -104,7 +104,7 @@ def label_by_propagation(
         flag_of("masters", masters),
         flag_of("hooked", hooked),
         min(count_of("gather_length", gather_length, 1), 2**31 - 1),
-        0 if most_rounds is None else count_of("most_rounds", most_rounds, 1),
+        0 if most_rounds is None else count_of("most_rounds", most_rounds, 0),
     )
     report = propagate(work, request, slot, steps, threads)
     return work.hand_out(slot), report
