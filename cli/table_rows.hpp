@@ -59,7 +59,8 @@ inline const option method{
     "compute by a published method instead of the exact engine: jump-flood:order=doubling,after=1 and the like; "
     "docs/methods.md lists them",
     &arguments::by_method};
-inline const option timings{"--timings", "", "print a table of the method's stages", &arguments::timings};
+inline const option timings{"--timings", "", "print a table of the method's stages; on a GPU those of a second run",
+                            &arguments::timings};
 
 inline option input(const std::string& help) { return {"INPUT", "INPUT", help, &arguments::input, {}, true, true}; }
 inline option output(const std::string& help, bool required = false) {
