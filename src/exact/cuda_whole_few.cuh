@@ -34,9 +34,13 @@ struct volume_words {
 // Sites of a block that its cluster is told of; with more, rows are offered. Of 64^3 at 0.01 % a block has 3.
 constexpr int listed_sites = 16;
 
+// What blocks tell each other of rows that they left out along the second axis, and of cells that might need such.
+constexpr std::uint32_t rows_left_out = 1, cells_in_need = 2;
+
 /// The sites of a volume that has few, as x << 12 | y << 6 | z.
 template <bool Sites>
 struct volume_sites {
+    std::uint32_t left_out;                          ///< of all blocks
     std::int32_t count, listed;                      ///< of the block
     std::uint32_t own[listed_sites];                 ///< the first ones
     std::uint32_t told[whole_blocks];                ///< by block: fours of planes that have sites, and count << 16

@@ -20,8 +20,7 @@ struct alignas(16) volume_memory {
     static constexpr int lanes = volume_words<Sites>::lanes, row_pitch = lanes + (Sites ? 4 : 2);
 
     std::uint32_t squares[2 * whole_side];  ///< of -64 to 63
-    std::uint32_t row_fours,
-        planes_sited;  ///< bit i: four rows from row 4 i on have sites in the block's planes; plane i has
+    std::uint32_t planes_sited;             ///< bit i: plane i of the block has sites
     alignas(16) std::uint32_t bits[read_words];
     alignas(16) std::uint32_t rows[whole_side * row_pitch];  ///< by row: 8 planes, of each 4 columns
     // What the cluster's blocks, of which this is one, write here.
@@ -90,6 +89,42 @@ __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], 
         const int four = __ffs(static_cast<int>(left)) - 1;
         if (four < before || four >= after) offer_four(four);
     }
+}
+
+// Of the second axis a block's warps leave out rows that are as far as this from a cell, at least, where the block has so many sites: of
+// 64^3, half a percent. With fewer some cell is often too far from all of them.
+constexpr int looked_at = 3, beyond_looked_at = 4 * looked_at + 1, least_leaving = 160;
+
+/// The same of fours of rows outward from the cells, until none can win in a lane that `counts`, or three to either side were offered: how
+/// many of these were, or all_looked_at where others are left out.
+constexpr int all_looked_at = looked_at + 1;
+template <class Load>
+__device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
+                            int rows, bool counts, const Load& load) {
+    const auto offer_four = [&](int four) {
+        offer_to_cells<true>(best, squares, first - 4 * four, 4, [&](int row) { return load(4 * four + row); });
+    };
+    const int own = first / 4;
+    offer_four(own);
+#pragma unroll
+    for (int apart = 1; apart <= looked_at; ++apart) {
+        if (own >= apart) offer_four(own - apart);
+        if (4 * (own + apart) < rows) offer_four(own + apart);
+        const std::uint32_t mine = counts ? max(max(best[0], best[1]), max(best[2], best[3])) : 0;
+        if (volume_words<true>::square(4 * apart + 1) > __reduce_max_sync(cuda::every_lane, mine)) return apart;
+    }
+    return all_looked_at;
+}
+
+/// Of a lane's cells in its column and eight planes, of which each lane of the warp with that column has one: whether one of them may
+/// have no site nearer than rows that were left out.
+__device__ inline bool may_need_more(const std::uint32_t (&best)[volume_words<true>::cells]) {
+    constexpr int planes = 8;
+    std::uint32_t most = max(max(best[0], best[1]), max(best[2], best[3]));
+#pragma unroll
+    for (int lanes = own_columns; lanes < cuda::warp; lanes *= 2)
+        most = min(most, __shfl_xor_sync(cuda::every_lane, most, lanes));
+    return (most >> volume_words<true>::shift) + (planes - 1) * (planes - 1) >= beyond_looked_at * beyond_looked_at;
 }
 
 /// What a row has for own_columns cells from `first` on: a word each (Sites) or two a word.
@@ -165,25 +200,41 @@ struct volume_target {
 };
 
 /// Along the second axis: a thread a word of a row's columns in one of the block's planes, and some cells of that line. Each
-/// goes to the block that has its row then.
+/// goes to the block that has its row then. Of sites, rows may be left out, which all blocks are told of, as of cells that might need
+/// them: true for a warp that has left some out.
 template <bool Sites>
-__device__ void search_planes(volume_memory<Sites>& m, const whole_call& c, int first_plane, int planes) {
+__device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int first_plane, int planes) {
     using words = volume_words<Sites>;
     const int thread = static_cast<int>(threadIdx.x), item = thread % words::lanes,
               begin = thread / words::lanes * words::cells, plane = item / words::of_row;
-    if (begin >= c.height) return;
+    if (begin >= c.height) return false;
+    bool left_out = false;
     std::uint32_t best[words::cells];
 #pragma unroll
     for (std::uint32_t& one : best) one = words::none;
     const auto load = [&](int y) { return m.rows[y * volume_memory<Sites>::row_pitch + item]; };
-    if constexpr (Sites)
-        offer_outward(best, m.squares, begin, c.height, m.row_fours, (m.planes_sited >> plane & 1) != 0, load);
-    else offer_to_cells<Sites>(best, m.squares, begin, c.height, load);
-    if (plane >= planes) return;
+    if constexpr (Sites) {
+        int fours = 0;
+        if (m.sites.count < least_leaving || c.height < least_outward)
+            offer_to_cells<true>(best, m.squares, begin, c.height, load);
+        else fours = offer_nearby(best, m.squares, begin, c.height, (m.planes_sited >> plane & 1) != 0, load);
+        left_out = fours == all_looked_at;
+        // With two fours to either side no cell that has a site in its own plane is in need, and so none.
+        if (planes > 0 && c.height >= least_outward && (fours == 0 || fours >= looked_at || m.planes_sited == 0)) {
+            const bool more = __any_sync(cuda::every_lane, may_need_more(best));
+            if ((left_out || more) && item < whole_blocks)
+                atomicOr(cuda::shared_of(&m.sites.left_out, item),
+                         (left_out ? rows_left_out : 0) | (more ? cells_in_need : 0));
+        }
+    } else {
+        offer_to_cells<Sites>(best, m.squares, begin, c.height, load);
+    }
+    if (plane >= planes) return left_out;
     std::uint32_t* const to = cuda::shared_of(
         m.lines + (first_plane + plane) * words::lanes + begin % 8 * words::of_row + item % words::of_row, begin / 8);
 #pragma unroll
     for (int i = 0; i < words::cells; ++i) to[i * words::of_row] = best[i];
+    return left_out;
 }
 
 /// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its threads hold
@@ -195,8 +246,8 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
     extern __shared__ uint4 whole_memory[];
     memory& m = *reinterpret_cast<memory*>(whole_memory);
     static_assert(offsetof(memory, rows) % 16 == 0 && offsetof(memory, bits) % 16 == 0);
-    cuda::arrive_in_cluster();  // blocks that have begun can be written to
-    const int thread = static_cast<int>(threadIdx.x), rank = static_cast<int>(cuda::rank_in_cluster());
+    const int thread = static_cast<int>(threadIdx.x);
+    const int rank = static_cast<int>(cuda::rank_in_cluster());
     if (thread < 2 * whole_side) {
         m.squares[thread] = words::square(thread - whole_side);
         if constexpr (Sites) {
@@ -205,9 +256,10 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
                                        words::square(e - 3)};
         }
     }
-    if (thread == 0) m.row_fours = m.planes_sited = 0;
+    if (thread == 0) m.planes_sited = 0;
     if constexpr (Sites)
-        if (thread == 0) m.sites.count = m.sites.listed = 0;
+        if (thread == 0) m.sites.count = m.sites.listed = m.sites.left_out = 0;
+    cuda::arrive_in_cluster();  // blocks that have begun can be written to
     cuda::wait_for_kernel_before();
     const int cluster = static_cast<int>(blockIdx.x) / whole_blocks, image = cluster / c.clusters,
               first_x = (cluster - image * c.clusters) * own_columns,
@@ -231,12 +283,8 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
                   static_cast<std::uint64_t>(bits_from(m.bits, at + cuda::warp, c.width - cuda::warp)) << cuda::warp;
         put_row<Sites>(m.rows + y * memory::row_pitch + plane * words::of_row, row, first_x, y, first_plane + plane);
         if constexpr (Sites) {
-            const unsigned sited = __ballot_sync(cuda::every_lane, row != 0), lane = threadIdx.x % cuda::warp,
-                           eight = __ballot_sync(cuda::every_lane, lane < 8 && (sited >> 4 * (lane % 8) & 15) != 0);
-            if (lane == 0 && sited != 0) {
-                atomicOr(&m.row_fours, eight << y / 4);
+            if (__any_sync(cuda::every_lane, row != 0) && threadIdx.x % cuda::warp == 0)
                 atomicOr(&m.planes_sited, 1u << plane);
-            }
             count_rows(m.sites, row);
             own_row = row;
         }
@@ -252,14 +300,23 @@ __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(co
     if constexpr (Sites) {
         tell_sites(m.sites, own_row, thread % whole_side, first_plane + thread / whole_side, share, rank,
                    m.planes_sited);
-        for (bool waits = m.sites.count <= listed_sites, again = true; again; waits = !waits) {
-            if (!waits) search_planes<Sites>(m, c, first_plane, planes);
+        bool left_out = false;
+#pragma unroll 1
+        for (bool waits = m.sites.count <= listed_sites, again = true; again;) {
+            if (!waits) left_out = search_planes<Sites>(m, c, first_plane, planes);
             cuda::arrive_in_cluster();
             cuda::wait_for_cluster();
             const volume_told told(m.sites);
             again = plane_fours == 0 && told.some_few() && !told.few();
             few = told.few();
             plane_fours = told.plane_fours();
+            waits = !waits;
+            if (again || m.sites.left_out != (rows_left_out | cells_in_need)) continue;
+            // Warps that have left rows out search all of them.
+            again = true, waits = !left_out;
+            __syncthreads();
+            if (thread == 0) m.sites.count = m.sites.left_out = 0;
+            __syncthreads();
         }
     } else {
         search_planes<Sites>(m, c, first_plane, planes);
