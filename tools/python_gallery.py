@@ -23,6 +23,7 @@ ORDER = (
     "periodic_texture",
     "batch_of_masks",
     "link_propagation",
+    "errors_of_methods",
 )
 HEAD = """# What can be made of it in Python
 
