@@ -29,6 +29,8 @@ void name_random_sites(arguments& args) {
         args.inputs = {"random"};
     } else if (args.verb == "voronoi" && !args.size.empty()) {
         refuse("--size is that of the grid of --random-sites; give both or none");
+    } else if (args.verb == "voronoi" && args.seed != arguments{}.seed) {
+        refuse("--seed is that of --random-sites; give both or none");
     }
     if (args.inputs.empty()) refuse(fmt::format("INPUT is missing: what to read; see `nearfield help {}`", args.verb));
 }

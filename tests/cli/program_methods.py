@@ -82,6 +82,7 @@ class Methods(Case):
             (("voronoi", "-", "--plan", "--method", "jump-flood"), b"--plan"),
             (("voronoi", "-", "-o", "-", "--random-sites", "3"), b"--random-sites"),
             (("voronoi", "-", "-o", "-", "--size", "3x3"), b"--size"),
+            (("voronoi", "-", "-o", "-", "--seed", "3"), b"--random-sites"),
             (("voronoi", "-o", "-"), b"INPUT is missing"),
             (("voronoi", "--random-sites", "17", "--size", "4x4", "-o", "-"), b"at most as many"),
         ):
@@ -110,8 +111,16 @@ class Compare(Case):
 
     def test_an_input_and_a_kind_of_sample_are_an_error(self):
         for verb in ("compare", "bench"):
-            both = self.run_program(verb, "-", "--kind", "blobs", status=2, stdin=npy((2, 2), [1, 0, 0, 0]))
-            self.assertIn(b"--kind names a sample", both.stderr)
+            for word, value in (
+                ("--kind", "blobs"),
+                ("--density", "0.5"),
+                ("--scale", "3"),
+                ("--size", "4x4"),
+                ("--seed", "7"),
+            ):
+                both = self.run_program(verb, "-", word, value, status=2, stdin=npy((2, 2), [1, 0, 0, 0]))
+                self.assertIn(word.encode(), both.stderr)
+                self.assertIn(b"takes the place of an INPUT", both.stderr)
 
     def test_pictures_and_chart(self):
         words = ("compare", "--size", "32x32", "--repeat", "1", "--device", "cpu", "--methods", "jump-flood chamfer")
