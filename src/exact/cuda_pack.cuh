@@ -22,9 +22,9 @@ inline pack_shape shape_for(const packed_lines& lines) {
     return shape;
 }
 
-/// `few` may be without lists.
+/// `few` may be without lists. Where nothing is `left`, lines of 1025 to 4096 cells are not packed.
 inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
-                 const tile_counts& counts) {
+                 const tile_counts& counts, const left_tiles& left = {}) {
     const dim3 threads(cuda::warp, pack_lines_a_block);
     const bool wide = image.cell_bytes > 1,
                sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
@@ -44,7 +44,7 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
                            : sixteens           ? pack_whole_lines<true, 4>
                                                 : pack_whole_lines<false, 4>;
         cuda::launch_overlapped(on, whole, lines.images * lines.groups() * (cuda::warp / whole_line_warps),
-                                dim3(cuda::warp, whole_line_warps), 0, image, lines, counts);
+                                dim3(cuda::warp, whole_line_warps), 0, image, lines, counts, left);
         return;
     }
     const auto kernel = wide                     ? pack_lines<cells_by::wide, false>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exact/cuda_bits.cuh"
+#include "exact/cuda_close_left.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -66,10 +67,10 @@ __device__ bool pack_whole_line(const site_bytes& image, std::int64_t line, whol
 }
 
 /// A block eight neighbouring lines of an image, of which eight rows of a column of words are neighbours in memory. Also
-/// clears `counts`.
+/// clears `counts`, and does no more where nothing is `left`.
 template <bool Sixteens, int Stretches>
 __global__ void __launch_bounds__(whole_line_warps* cuda::warp)
-    pack_whole_lines(const site_bytes image, const packed_lines to, const tile_counts counts) {
+    pack_whole_lines(const site_bytes image, const packed_lines to, const tile_counts counts, const left_tiles left) {
     cuda::wait_for_kernel_before();
     __shared__ whole_lines<Stretches> lines;
     constexpr int eights = cuda::warp / whole_line_warps;
@@ -77,6 +78,7 @@ __global__ void __launch_bounds__(whole_line_warps* cuda::warp)
     const std::int64_t an_image = to.groups() * eights, outer = quotient(blockIdx.x, an_image),
                        eight = blockIdx.x - outer * an_image, first = eight * whole_line_warps;
     counts.clear(thread, whole_line_warps * cuda::warp);
+    if (left.none(thread, whole_line_warps * cuda::warp)) return;
     const bool sited =
         first + nth < to.rows && pack_whole_line<Sixteens>(image, outer * to.rows + first + nth, lines, nth);
     if (lane == 0) lines.sited[nth] = sited;
