@@ -78,7 +78,7 @@ using method = std::variant<exact_method, banding, jump_flood, plane_sweep, brus
 /// The same back; switches only where they are not the default.
 [[nodiscard]] std::string text_of(const method& by);
 
-/// One stage of a run as the literature counts it, or several that a device takes at once: "steps 512 to 1".
+/// One stage of a run as the literature counts it, or several that a device goes through as one: "steps 1, 512 to 1".
 struct method_stage {
     std::string name;         ///< "initialise", "step 512", "phase 1", "down", ...
     double seconds = 0;       ///< device: between events on the stream

@@ -19,6 +19,9 @@ namespace {
 constexpr int walk = 8;
 constexpr int threads = 256, most_rows = 8;
 
+/// Rounds on so many cells are so short that the events between them would take much of the time that they take.
+constexpr std::int64_t short_rounds = std::int64_t{1} << 22;
+
 template <class Key>
 struct site_arrays {
     Key* first = nullptr;
@@ -200,6 +203,22 @@ __global__ void __launch_bounds__(threads)
 template <class V, class Key>
 constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 
+/// "step 8"; "steps 512 to 1" where each step is half the one before, or twice it; such series one after the other: "steps 1, 512 to 1".
+std::string named(const std::vector<std::int64_t>& steps, std::int64_t begin, std::int64_t end) {
+    const auto step = [&](std::int64_t k) { return steps[static_cast<std::size_t>(k)]; };
+    const auto is_twice = [&](std::int64_t k, std::int64_t of) {
+        return k < end && of < end && step(k) == 2 * step(of);
+    };
+    std::string name = end - begin == 1 ? "step " : "steps ";
+    for (std::int64_t first = begin, last = begin; first < end; first = ++last) {
+        const bool grows = is_twice(first + 1, first);
+        while (grows ? is_twice(last + 1, last) : is_twice(last, last + 1)) ++last;
+        name += (first > begin ? ", " : "") + std::to_string(step(first));
+        if (last > first) name += " to " + std::to_string(step(last));
+    }
+    return name;
+}
+
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
     std::vector<std::int64_t> steps = steps_of(how, g);
@@ -245,11 +264,9 @@ void run(const device& on, const grid& g, const jump_flood& how, buffers& site, 
         std::swap(now, next);
         site.exchange();
         round += rounds;
-        if (round < tiled.short_ones()) continue;
-        const std::int64_t of_stage = round - begin, last = steps[static_cast<std::size_t>(round - 1)];
-        const std::string first = std::to_string(steps[static_cast<std::size_t>(begin)]);
-        report.done(of_stage == 1 ? "step " + first : "steps " + first + " to " + std::to_string(last), of_stage,
-                    2 * of_stage * how.sites_per_cell * g.cells() * g.key_bytes());
+        if (g.cells() <= short_rounds && round < std::ssize(steps)) continue;
+        report.done(named(steps, begin, round), round - begin,
+                    2 * (round - begin) * how.sites_per_cell * g.cells() * g.key_bytes());
         begin = round;
     }
 }

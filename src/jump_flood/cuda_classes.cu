@@ -10,10 +10,10 @@ constexpr int class_threads = 256;
 constexpr std::uint32_t first_word(int x, int y, int z) {
     constexpr int far = class_array::size / 2;
     const auto squares = static_cast<std::uint32_t>(far * far * (x * x + y * y + z * z));
-    return squares * offsets::whole + offsets::centre +
-           static_cast<std::uint32_t>(far) *
-               (static_cast<std::uint32_t>(x) * offsets::unit(2) + static_cast<std::uint32_t>(y) * offsets::unit(1) +
-                static_cast<std::uint32_t>(z) * offsets::unit(0));
+    return squares * class_word::whole + class_word::centre +
+           static_cast<std::uint32_t>(far) * (static_cast<std::uint32_t>(x) * class_word::unit(2) +
+                                              static_cast<std::uint32_t>(y) * class_word::unit(1) +
+                                              static_cast<std::uint32_t>(z) * class_word::unit(0));
 }
 
 /// The coordinates of a block's classes.
@@ -132,12 +132,12 @@ void run_by_classes(const device& on, const grid& g, std::int64_t first_step, co
     for (int k = 0; k < 3; ++k)
         for (int axis = 0; axis < 3; ++axis) {
             // d becomes d + 2 k x + k^2, x becomes x + k.
-            const std::uint32_t step = 1u << k, whole = offsets::whole;
-            const std::uint32_t middle = 2 * step * whole * offsets::half;
-            p.linear[k][axis] = 2 * step * whole / offsets::unit(axis),
+            const std::uint32_t step = 1u << k, whole = class_word::whole;
+            const std::uint32_t middle = 2 * step * whole * class_word::half;
+            p.linear[k][axis] = 2 * step * whole / class_word::unit(axis),
             p.minus_linear[k][axis] = 0u - p.linear[k][axis];
-            p.after[k][axis] = step * step * whole + step * offsets::unit(axis) - middle;
-            p.before[k][axis] = step * step * whole - step * offsets::unit(axis) + middle;
+            p.after[k][axis] = step * step * whole + step * class_word::unit(axis) - middle;
+            p.before[k][axis] = step * step * whole - step * class_word::unit(axis) + middle;
         }
     const std::int64_t blocks = p.x_blocks * unit * unit;
     const bool whole = g.size[0] == 16 * unit && g.size[1] == 16 * unit && g.size[2] == 16 * unit;

@@ -25,7 +25,7 @@ struct class_plan {
     std::uint32_t one = 1;
     // For steps of 1, 2 and 4 cells of a class.
     std::uint32_t linear[3][3], minus_linear[3][3], after[3][3], before[3][3];
-    static constexpr std::uint32_t none = offsets::nothing_first + offsets::centre;
+    static constexpr std::uint32_t none = class_word::nothing;
 };
 
 /// A round between arrays. A thread finds the sites of four by four by four cells a step apart.
@@ -99,8 +99,8 @@ private:
     struct heard {
         std::uint32_t here, x_after, x_before, y_after, y_before, z_after, z_before;
         __device__ heard(const class_plan& p, std::uint32_t w) : here(w) {
-            const std::uint32_t x = w & offsets::low * offsets::unit(2), y = w & offsets::low * offsets::unit(1),
-                                z = w & offsets::low;
+            const std::uint32_t x = w & class_word::low * class_word::unit(2),
+                                y = w & class_word::low * class_word::unit(1), z = w & class_word::low;
             x_after = x * p.linear[Log][2] + p.after[Log][2], x_before = x * p.minus_linear[Log][2] + p.before[Log][2];
             y_after = y * p.linear[Log][1] + p.after[Log][1], y_before = y * p.minus_linear[Log][1] + p.before[Log][1];
             z_after = z * p.linear[Log][0] + p.after[Log][0], z_before = z * p.minus_linear[Log][0] + p.before[Log][0];

@@ -9,10 +9,11 @@ namespace nearfield::methods::tiles {
 
 /// What a cell holds between rounds, in one number of 32 bits:
 ///
-///   d << 21 | x << 14 | y << 7 | z    below `sure`: the squared distance of the cell to its site in steps of the round that
-///                                     wrote it, and how many of them the site lies from the cell along each axis, plus 64
-///   far + site                        a packed site that lies farther than so
-///   any other one                     none
+///   d, then x, y and z of `Bits` bits each    below `sure`: the squared distance of the cell to its site in steps of the round that
+///                                             wrote it, and how many of them the site lies from the cell along each axis, plus
+///                                             half of a field's range
+///   far + site                                a packed site that lies farther than so
+///   any other one                             none
 ///
 /// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets; the cell i,
 /// j and k steps from it, each -1, 0 or 1, as what is linear in these:
@@ -20,26 +21,33 @@ namespace nearfield::methods::tiles {
 ///   d + i (2 x + i) + j (2 y + j) + k (2 z + k),   x + i, y + j, z + k
 ///
 /// Words of `cut` and more are read as one that is farther than every cell may be sure of.
-struct offsets {
-    static constexpr int bits = 7;
+template <int Bits>
+struct word_layout {
+    static constexpr int bits = Bits;
     static constexpr std::uint32_t half = 1 << (bits - 1), low = (1 << bits) - 1;
     static constexpr std::uint32_t whole = 1 << 3 * bits;  ///< a squared distance of 1
     static constexpr NF_HD std::uint32_t unit(int axis) { return 1u << axis * bits; }
     static constexpr std::uint32_t centre = half * (1 + (1 << bits) + (1 << 2 * bits));
-    /// (2 sqrt(nearest_cut) + sqrt(3))^2 < 2^11, so that no candidate overflows.
-    static constexpr std::uint32_t nearest_cut = 473;
-    static constexpr std::uint32_t nearest_sure = 1744;  ///< (2 sqrt(nearest_cut) - sqrt(3))^2 = 1744.3
+    /// (2 sqrt(nearest_cut) + sqrt(3))^2 is below what there is room for, so that no candidate overflows; and a number below
+    /// (2 sqrt(nearest_cut) - sqrt(3))^2 is right.
+    static constexpr std::uint32_t nearest_cut = bits == 7 ? 473 : 1000, nearest_sure = bits == 7 ? 1744 : 3500;
+    static constexpr std::uint32_t nothing =
+        4 * nearest_cut * whole + centre;  ///< of a cell without a site, that has heard of none
+};
+/// Sites of up to 41 steps, and all sites of a class of 32 cells along each axis: none is farther than 31 cells along one.
+using wide_word = word_layout<7>;
+using class_word = word_layout<6>;
+static_assert(3 * 31 * 31 < class_word::nearest_sure && 3 * 15 * 15 < class_word::nearest_cut);
 
-    static constexpr std::uint32_t nothing_first = 4 * nearest_cut * whole;  ///< of a packed site that is none
-    /// Of packed sites: a cell that heard of none in a round without far sites holds a word that is none of theirs.
-    static constexpr int most_site_bits = 28;
-    static_assert(nothing_first + centre < 0u - 1 - (1u << most_site_bits));
-
-    std::uint32_t sure = 0;  ///< a word
-    std::uint32_t far = 0;
-    std::uint32_t cut = nearest_cut * whole + centre;
-    // Variables, so that the pipe of multiplications takes what they are in.
-    std::uint32_t one = 1, distance = 4, fields = 0u - 2, begin = 0u - centre;
+/// How a round reads and writes words.
+struct offsets {
+    std::uint32_t mask[3], fields;         ///< of words that are read
+    std::uint32_t sure = 0, far = 0;       ///< of words that are written
+    std::uint32_t sure_read = 0, cut = 0;  ///< of those that are read
+    std::int32_t bits_read = 0;
+    // What its own cell hears of a word, and what a cell a step away hears more. Variables, so that the pipe of multiplications
+    // takes what they are in.
+    std::uint32_t one = 1, distance, begin, both = 0u - 2, own[3];
     std::uint32_t linear[3], minus_linear[3], after[3], before[3];
     const Key* nothing = nullptr;                 ///< a row of cells without a site
     bool all_near = false;                        ///< every site that may come is nearer than `sure`
@@ -51,25 +59,43 @@ inline int bits_of_sites(const grid& g) {
     for (int axis = 0; axis < 3; ++axis) bits += std::bit_width(g.keys.mask[axis]);
     return bits;
 }
+/// Of packed sites: a cell that heard of none in a round without far sites holds a word that is none of theirs.
+inline constexpr int most_site_bits = 28;
+static_assert(wide_word::nothing < 0u - 1 - (1u << most_site_bits));
+inline std::uint32_t first_far(const grid& g) { return 0u - 1 - (1u << bits_of_sites(g)); }
 
-inline offsets offsets_of(const grid& g, std::int64_t step) {
+template <class In, class Out>
+offsets offsets_between(const grid& g, std::int64_t step) {
     offsets r;
     std::int64_t farthest2 = 0;
+    r.fields = In::whole - 1, r.distance = 4 * Out::whole / In::whole, r.begin = Out::centre;
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t widest = (g.size[axis] - 1) / step;
         farthest2 += widest * widest;
         // Of fields that are not doubled yet.
-        const std::uint32_t twice = 4 * offsets::whole * offsets::half;
-        r.linear[axis] = 4 * offsets::whole / offsets::unit(axis), r.minus_linear[axis] = 0u - r.linear[axis];
-        r.after[axis] = offsets::whole + offsets::unit(axis) - twice;
-        r.before[axis] = offsets::whole - offsets::unit(axis) + twice;
+        const std::uint32_t twice = 4 * Out::whole * In::half;
+        r.mask[axis] = In::low * In::unit(axis);
+        r.own[axis] = 2 * Out::unit(axis) / In::unit(axis) - r.distance, r.begin -= 2 * In::half * Out::unit(axis);
+        r.linear[axis] = 4 * Out::whole / In::unit(axis), r.minus_linear[axis] = 0u - r.linear[axis];
+        r.after[axis] = Out::whole + Out::unit(axis) - twice, r.before[axis] = Out::whole - Out::unit(axis) + twice;
         r.site_unit[axis] = 1u << g.keys.shift[axis];
-        r.site_centre += offsets::half * r.site_unit[axis];
+        r.site_centre += Out::half * r.site_unit[axis];
     }
-    r.far = 0u - 1 - (1u << bits_of_sites(g));
-    r.sure = std::min(offsets::nearest_sure, r.far / offsets::whole) * offsets::whole;
-    r.all_near = static_cast<std::uint64_t>(farthest2) * offsets::whole < r.sure;
+    const auto sure = [&](std::uint32_t whole, std::uint32_t nearest) {
+        return std::min(nearest, first_far(g) / whole) * whole;
+    };
+    r.cut = Out::nearest_cut * In::whole + In::centre;
+    r.far = first_far(g), r.sure = sure(Out::whole, Out::nearest_sure);
+    r.bits_read = In::bits, r.sure_read = sure(In::whole, In::nearest_sure);
+    r.all_near = static_cast<std::uint64_t>(farthest2) * Out::whole < r.sure;
     return r;
+}
+
+/// `after_classes`: so many rounds were there since those by classes, or more than one.
+inline offsets offsets_of(const grid& g, std::int64_t step, std::int64_t after_classes = 2) {
+    if (after_classes == 0) return offsets_between<class_word, class_word>(g, step);
+    if (after_classes == 1) return offsets_between<class_word, wide_word>(g, step);
+    return offsets_between<wide_word, wide_word>(g, step);
 }
 
 /// The packed site that a word of the last round, whose step is 1, names in a cell.
@@ -78,24 +104,25 @@ __device__ inline Key site_of(const plan& p, const offsets& o, std::uint32_t wor
     const std::uint32_t cell = (static_cast<std::uint32_t>(x) << p.x_shift) +
                                (static_cast<std::uint32_t>(across) << p.across_shift) +
                                (static_cast<std::uint32_t>(along) << p.along_shift) - o.site_centre;
-    const std::uint32_t site = (word >> 2 * offsets::bits & offsets::low) * o.site_unit[2] +
-                               (word >> offsets::bits & offsets::low) * o.site_unit[1] +
-                               (word & offsets::low) * o.site_unit[0] + cell;
+    const std::uint32_t site = (word >> 2 * wide_word::bits & wide_word::low) * o.site_unit[2] +
+                               (word >> wide_word::bits & wide_word::low) * o.site_unit[1] +
+                               (word & wide_word::low) * o.site_unit[0] + cell;
     return word < o.sure ? static_cast<Key>(site) : none<Key>;
 }
 
 /// A word that the cells of a tile hear of: as the cell that holds it sees it, and what a step along each axis adds.
-template <bool First>
+/// `Other`: it is of another layout than those that are written.
+template <bool First, bool Other = false>
 struct word_heard {
     std::uint32_t here, x_after, x_before, y_after, y_before, z_after, z_before;
 
     word_heard() = default;
     __device__ word_heard(const offsets& o, std::uint32_t word) {
-        const std::uint32_t w = First ? offsets::centre : min(word, o.cut);
-        const std::uint32_t x = w & offsets::low * offsets::unit(2), y = w & offsets::low * offsets::unit(1),
-                            z = w & offsets::low;
-        if constexpr (First) here = static_cast<Key>(word) < 0 ? offsets::centre + offsets::nothing_first : w;
-        else here = (w & offsets::whole - 1) * o.fields + (w * o.distance + o.begin);
+        const std::uint32_t w = First ? wide_word::centre : min(word, o.cut);
+        const std::uint32_t x = w & o.mask[2], y = w & o.mask[1], z = w & o.mask[0];
+        if constexpr (First) here = static_cast<Key>(word) < 0 ? wide_word::nothing : w;
+        else if constexpr (Other) here = x * o.own[2] + (y * o.own[1] + (z * o.own[0] + (w * o.distance + o.begin)));
+        else here = (w & o.fields) * o.both + (w * o.distance + o.begin);
         x_after = x * o.linear[2] + o.after[2], x_before = x * o.minus_linear[2] + o.before[2];
         y_after = y * o.linear[1] + o.after[1], y_before = y * o.minus_linear[1] + o.before[1];
         z_after = z * o.linear[0] + o.after[0], z_before = z * o.minus_linear[0] + o.before[0];
@@ -111,7 +138,8 @@ enum class turn { first, between, last };
 /// A thread's walk in one round. Notes the stretches of it in which a cell is left that may have a farther site.
 /// Rows and planes that are not there are `Skipped`, or else one without sites is read for them: without branches numbers stay
 /// where they are instead of being moved from plane to plane, which pays where most threads have all their rows.
-template <class Tile, turn Turn, bool Skipped>
+/// `Other`: words that are read are of another layout than those that are written.
+template <class Tile, turn Turn, bool Skipped, bool Other>
 class offsets_walker {
 public:
     __device__ offsets_walker(const plan& p, const offsets& o, const place<Tile>& at, const Key* from, Key* to,
@@ -126,9 +154,9 @@ public:
         plane_ = p_.step * p_.along_stride, row_ = static_cast<std::int64_t>(p_.step) * p_.nx;
         const std::int64_t first = at_.along * p_.along_stride + static_cast<std::int64_t>(at_.across) * p_.nx;
         from_ = from + first - plane_, to_ = to + first;
+        cell_ = static_cast<std::uint32_t>(first + at_.x);
         above_ = at_.across >= p_.step, rows_ = min(Tile::rows + 1, (p_.across - 1 - at_.across) / p_.step + 1);
         place<Tile>::stay(above_), place<Tile>::stay(rows_);
-        cell_ = static_cast<std::uint32_t>(first + at_.x);
         if constexpr (Tile::lies == form::fours) cells_ = at_.x + p_.step < p_.nx ? 8 : 4;
         else cells_ = min(Tile::cells, (p_.nx - 1 - at_.x) / p_.step + 1);
         place<Tile>::stay(cells_);
@@ -160,7 +188,7 @@ public:
     }
 
 private:
-    using heard_word = word_heard<Turn == turn::first>;
+    using heard_word = word_heard<Turn == turn::first, Other>;
     static constexpr int joints = Tile::lies == form::spread ? Tile::cells : Tile::lies == form::joined ? 1 : 2;
 
     template <bool After, bool Same, bool Before>
@@ -320,10 +348,9 @@ struct separate_offsets : separate {
 
     /// The site that a word at a cell means.
     __device__ Key site_in(std::uint32_t word, std::int32_t z, std::int32_t y, std::int32_t x) const {
-        if (word >= o.sure) return word >= o.far && word != ~0u ? static_cast<Key>(word - o.far) : none<Key>;
+        if (word >= o.sure_read) return word >= o.far && word != ~0u ? static_cast<Key>(word - o.far) : none<Key>;
         const auto away = [&](int axis) {
-            return (static_cast<std::int32_t>(word >> axis * offsets::bits & offsets::low) -
-                    static_cast<std::int32_t>(offsets::half)) *
+            return (static_cast<std::int32_t>((word & o.mask[axis]) >> axis * o.bits_read) - (1 << (o.bits_read - 1))) *
                    2 * step;
         };
         return m.keys.pack<Key>(z + away(0), y + away(1), x + away(2));
@@ -334,9 +361,10 @@ struct separate_offsets : separate {
                            dy = (m.keys.coordinate(site, 1) - y) >> log_step,
                            dx = (m.keys.coordinate(site, 2) - x) >> log_step;
         const auto d = static_cast<std::uint32_t>(dx * dx + dy * dy + dz * dz);
-        if (d >= o.sure / offsets::whole) return static_cast<Key>(o.far + static_cast<std::uint32_t>(site));
-        return static_cast<Key>(d * offsets::whole + dx * offsets::unit(2) + dy * offsets::unit(1) +
-                                dz * offsets::unit(0) + offsets::centre);
+        using written = wide_word;
+        if (d >= o.sure / written::whole) return static_cast<Key>(o.far + static_cast<std::uint32_t>(site));
+        return static_cast<Key>(d * written::whole + dx * written::unit(2) + dy * written::unit(1) +
+                                dz * written::unit(0) + written::centre);
     }
 };
 

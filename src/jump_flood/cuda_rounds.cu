@@ -28,8 +28,10 @@ tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<st
         const std::int64_t step = steps[static_cast<std::size_t>(round)];
         const travelled now = travel(step);
         if (round < by_offsets_) {
-            most_stretches = std::max(most_stretches, held == sites_held::two ? most_open_pair_stretches(g, step)
-                                                                              : most_open_stretches(g, step));
+            if (round < by_classes_) continue;
+            most_stretches =
+                std::max(most_stretches, held == sites_held::two ? most_open_pair_stretches(g, step)
+                                                                 : most_open_stretches(g, step, after_classes(round)));
             continue;
         }
         const auto count = [&]<class Tile>(Tile) {

@@ -55,6 +55,7 @@ __device__ bool many(const open_tiles& left) { return left.before != nullptr && 
 template <class Tile>
 __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
     flood(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
+    cuda::wait_for_kernel_before();
     if (!Tile::volume && many(left)) return;
     place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
     if (!at.inside(p)) return;
@@ -69,9 +70,13 @@ __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
 template <class Tile>
 __global__ void __launch_bounds__(threads)
     settle_all(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
+    cuda::wait_for_kernel_before();
     const place<Tile> at = place_of_thread<Tile>(p, blockIdx.x, threadIdx.x, threadIdx.y);
     if (!settle_tile(p, from, to, at) && left.count != nullptr) count_open(left);
 }
+
+/// Of a small volume in rounds by distance and site apart: twice the threads.
+using small_volumes_tile = tile<true, 4, 2, 1, form::spread>;
 
 /// How many open tiles are few. To settle one is dear where its cells are not neighbours. H200, 2026-11-23, 4096^2, 0.01 % of sites,
 /// steps 32, 16, 8, 4, 2 and 1 in floors: 4.8, 4.0, 2.8, 2.1, 1.9 and 1.8 when open tiles are settled, 2.5, 2.5, 2.5, 2.6, 2.3
@@ -124,10 +129,11 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
     }
     if (round_ < by_offsets_) {
         const open_stretches left{left_.count, stretches_.first};
-        left_.count += run_by_offsets(on_, g_, step, round_++ == 0, from, to, nothing_, left);
+        left_.count += run_by_offsets(on_, g_, step, round_ == 0, after_classes(round_), from, to, nothing_, left);
+        ++round_;
         return 1;
     }
-    with_tile(g_, step, [&]<class Tile>(Tile) {
+    const auto flood_all = [&]<class Tile>(Tile) {
         const plan p = plan_of<Tile>(g_, step, now);
         open_tiles left = left_;
         left.few = few_of(p, Tile::lies == form::joined), left.many = few_of(p, step <= 8);
@@ -135,8 +141,9 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
         // Nobody asks for it.
         if (Tile::volume ? !may_leave_some(p) : p.in_one.all_near_next) left.count = nullptr;
         if (left_.count != nullptr) left_.before = left_.count++;
-        if (!p.in_one.usable) return cuda::launch(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to, left);
-        cuda::launch(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left);
+        if (!p.in_one.usable)
+            return cuda::launch_overlapped(on_, settle_all<Tile>, p.blocks(), p.block, 0, p, from, to, left);
+        cuda::launch_overlapped(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left);
         if (!may_leave_some(p)) return;
         if constexpr (Tile::volume) {
             cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left);
@@ -144,7 +151,9 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
             const std::int64_t blocks = settling_blocks * threads / (p.block.x * p.block.y);
             cuda::launch_overlapped(on_, settle<Tile>, std::max(p.blocks(), blocks), p.block, 0, p, from, to, left);
         }
-    });
+    };
+    if (g_.size[0] > 1 && g_.cells() <= small_volume && now.unit < step && step > 2) flood_all(small_volumes_tile{});
+    else with_tile(g_, step, flood_all);
     return 1;
 }
 

@@ -46,11 +46,13 @@ struct open_stretches {
 
 /// How many rounds of a call go by offsets, from the first one on.
 std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& steps);
-/// The most stretches that one of them may leave open.
-std::int64_t most_open_stretches(const grid& g, std::int64_t step);
+/// The most stretches that one of them may leave open. `after_classes`: so many others were there since those by classes, or more
+/// than one.
+std::int64_t most_open_stretches(const grid& g, std::int64_t step, std::int64_t after_classes);
 /// One of them. `nothing`: a row of cells without a site. True where stretches may have been left open.
-bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, const std::int32_t* from,
-                    std::int32_t* to, const std::int32_t* nothing, const open_stretches& left);
+bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, std::int64_t after_classes,
+                    const std::int32_t* from, std::int32_t* to, const std::int32_t* nothing,
+                    const open_stretches& left);
 
 /// The same with two sites a cell; the first round looks at first sites alone.
 std::int64_t most_open_pair_stretches(const grid& g, std::int64_t step);
@@ -96,14 +98,17 @@ public:
     tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held, bool fresh);
     /// The next one, or several, from one array of sites to the other: how many.
     std::int64_t run(std::int64_t step, const std::int32_t* from, std::int32_t* to);
-    /// So many from the first one on are so short that time taken between them would be much of theirs.
-    [[nodiscard]] std::int64_t short_ones() const { return g_.cells() <= tiles::small_volume ? by_offsets_ : 0; }
     /// Whether the first round takes cells for ones without a second site, whatever their array holds.
     [[nodiscard]] bool asks_first_sites_alone() const { return by_offsets_ > 0; }
     /// The next one with two sites a cell.
     void run(std::int64_t step, const tiles::both<const std::int32_t>& from, const tiles::both<std::int32_t>& to);
 
 private:
+    /// How many rounds by offsets there are between those by classes and this one; 2 where there are more, or no classes.
+    [[nodiscard]] std::int64_t after_classes(std::int64_t round) const {
+        return by_classes_ > 0 ? std::min<std::int64_t>(round - by_classes_, 2) : 2;
+    }
+
     const device& on_;
     const grid& g_;
     cuda::workspace memory_;

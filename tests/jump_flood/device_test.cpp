@@ -162,5 +162,23 @@ TEST_F(JumpFloodDevice, LargerGridsOfTwoSitesAndOfDrawnOnesEqualTheHosts) {
                     << text_of(shape) << ' ' << text_of(method{how});
 }
 
+/// Rounds of small grids are one stage.
+TEST_F(JumpFloodDevice, StagesAreNamedBySeries) {
+    const auto names = [](const jump_flood& how, const shape_t& shape) {
+        constexpr double everywhere = std::numeric_limits<double>::infinity();
+        std::string all;
+        for (const method_stage& each : on_device(how, shape, make_random(shape, 0.01, 7), everywhere).report.stages)
+            all += (all.empty() ? "" : "; ") + each.name;
+        return all;
+    };
+    EXPECT_EQ(names({}, {20, 90}), "initialise; steps 64 to 1; fields");
+    EXPECT_EQ(names({.rounds_before = 1}, {20, 90}), "initialise; steps 1, 64 to 1; fields");
+    EXPECT_EQ(names({.rounds_after = 1, .sites_per_cell = 2, .runs = 2}, {20, 90}),
+              "initialise; steps 64 to 1, 1, 64 to 1, 1; fields");
+    EXPECT_EQ(names({.steps = jump_flood::order::doubling, .runs = 2}, {20, 9, 7}),
+              "initialise; steps 1 to 16, 1 to 16; fields");
+    EXPECT_EQ(names({}, {2, 2}), "initialise; step 1; fields");
+}
+
 }  // namespace
 }  // namespace nearfield::test
