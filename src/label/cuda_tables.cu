@@ -117,7 +117,8 @@ public:
 
 private:
     using tables = component_tables<device>;
-    static constexpr any_output<device> tables::*members[] = {
+    using table = any_output<device> tables::*;
+    static constexpr table members[] = {
         &tables::size,   &tables::box,     &tables::centroid, &tables::border, &tables::faces,
         &tables::lowest, &tables::highest, &tables::sum,      &tables::mean,   &tables::variance};
 

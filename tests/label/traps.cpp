@@ -180,6 +180,79 @@ void most_components_are_numbered(const label_engine& engine) {
     }
 }
 
+/// Every pattern of a block of cells, each of which has one of the choices, in a grid whose blocks lie a cell of background apart and
+/// begin `shift` cells from its corner: one image in which all patterns lie at all places within words and tiles.
+template <class T>
+std::pair<shape_t, std::vector<T>> every_pattern(const shape_t& block, const std::vector<T>& choices,
+                                                 const shape_t& shift) {
+    std::int64_t patterns = 1, blocks = 1;
+    for (std::int64_t i = 0; i < cells_of(block); ++i) patterns *= static_cast<std::int64_t>(choices.size());
+    const auto enough = [&] { return cells_of(shape_t(block.size(), blocks)) >= patterns; };
+    while (!enough()) ++blocks;
+    shape_t shape;
+    for (std::size_t axis = 0; axis < block.size(); ++axis) shape.push_back(blocks * (block[axis] + 1) + shift[axis]);
+    return {shape, over(shape, [&](const shape_t& at) {
+                std::int64_t pattern = 0, cell = 0;
+                for (std::size_t axis = 0; axis < block.size(); ++axis) {
+                    const std::int64_t x = at[axis] - shift[axis], inside = x % (block[axis] + 1);
+                    if (x < 0 || inside == block[axis]) return T{};
+                    pattern = pattern * blocks + x / (block[axis] + 1), cell = cell * block[axis] + inside;
+                }
+                if (pattern >= patterns) return T{};
+                for (; cell > 0; --cell) pattern /= static_cast<std::int64_t>(choices.size());
+                return choices[static_cast<std::size_t>(pattern) % choices.size()];
+            })};
+}
+
+/// Two cells of a block of 2x2 need not hang together: not with 4, 6 and 18 neighbours, nor where values decide.
+void blocks_of_cells(const label_engine& engine) {
+    for (const shape_t& shift : {shape_t{0, 0}, shape_t{0, 1}, shape_t{1, 0}, shape_t{1, 1}}) {
+        const auto [shape, cells] = every_pattern<std::uint8_t>({3, 3}, {0, 1}, shift);
+        for (const int connectivity : {4, 8}) {
+            label_call c({.shape = shape, .image_layout = layout::tight}, {.connectivity = connectivity});
+            c.draw(cells);
+            expect_right(engine, c, "3x3 from " + text_of(shift));
+        }
+    }
+    for (const std::int64_t z : {0, 1}) {
+        const auto [shape, cells] = every_pattern<std::uint8_t>({2, 2, 3}, {0, 1}, {z, 0, 0});
+        for (const int connectivity : {6, 18, 26}) {
+            label_call c({.shape = shape, .image_layout = layout::tight}, {.connectivity = connectivity});
+            c.draw(cells);
+            expect_right(engine, c, "2x2x3 from " + std::to_string(z));
+        }
+    }
+    for (const dtype element : {dtype::uint8, dtype::int16, dtype::float32}) {
+        const auto [shape, values] = every_pattern<std::int64_t>({2, 3}, {0, 1, 2}, {1, 1});
+        for (const int connectivity : {4, 8}) {
+            label_call c({.shape = shape, .element = element, .image_layout = layout::tight},
+                         {.connectivity = connectivity, .criterion = criterion::equal});
+            c.write(values);
+            expect_right(engine, c, "equal values, 2x3");
+        }
+    }
+}
+
+/// North may touch north-west and here touch both, or one of them alone: a link of a criterion says nothing of another.
+void criteria_are_not_transitive(const label_engine& engine) {
+    for (const dtype element : {dtype::uint8, dtype::int16, dtype::float32}) {
+        const auto [shape, values] = every_pattern<std::int64_t>({2, 3}, {1, 2, 3, 4}, {0, 1});
+        for (const int connectivity : {4, 8}) {
+            label_call c({.shape = shape, .element = element, .image_layout = layout::tight, .threads = 2},
+                         {.connectivity = connectivity, .criterion = criterion::within, .tolerance = 1});
+            c.write(values);
+            expect_right(engine, c, "within 1, 2x3");
+        }
+    }
+    for (const int connectivity : {6, 18, 26}) {
+        const auto [shape, values] = every_pattern<std::int64_t>({2, 2, 2}, {1, 2, 3}, {1, 1, 1});
+        label_call c({.shape = shape, .image_layout = layout::tight, .threads = 2},
+                     {.connectivity = connectivity, .criterion = criterion::within, .tolerance = 1});
+        c.write(values);
+        expect_right(engine, c, "within 1, 2x2x2");
+    }
+}
+
 /// Wherever the axis of length 1 lies, whatever the criterion.
 void one_plane(const label_engine& engine) {
     const shape_t image{23, 66};
@@ -211,6 +284,44 @@ void numbers_do_not_depend_on_who_is_first(const label_engine& engine) {
     for (int round = 0; round < 10; ++round) expect_right(engine, c, "round " + std::to_string(round));
 }
 
+/// Finds read what others write, and shorten ways to roots that others lower meanwhile: teeth that meet late, each of which is a root
+/// of its own until then, so that all threads lower the same few roots; the same image over and over.
+void roots_that_others_lower(const label_engine& engine) {
+    for (const shape_t& shape : {shape_t{200, 330}, shape_t{36, 37, 66}})
+        for (const figure kind : {figure::comb, figure::u_shapes, figure::spiral, figure::percolation4})
+            for (const criterion by : {criterion::nonzero, criterion::equal}) {
+                label_call c({.shape = shape, .image_layout = layout::tight, .threads = 7},
+                             {.connectivity = 1, .criterion = by});
+                c.draw(make_figure(kind, shape, 3));
+                expect_right(engine, c, text_of(shape) + ' ' + name_of(kind));
+                engine(c);
+                const std::vector<std::byte> first = c.label.bytes();
+                for (int again = 0; again < 20; ++again) {
+                    engine(c);
+                    ASSERT_TRUE(c.label.bytes() == first) << text_of(shape) << ' ' << name_of(kind);
+                }
+            }
+}
+
+/// A barrier is for all threads of a block, those without a row, a word or a cell too: images that end anywhere within a tile.
+void barriers_where_threads_have_nothing(const label_engine& engine) {
+    std::uint64_t k = 0;
+    for (const std::int64_t rows : {1, 2, 5, 17, 33, 65})
+        for (const std::int64_t width : {1, 16, 33, 129, 257})
+            for (const criterion by : {criterion::nonzero, criterion::equal, criterion::within})
+                for (const std::int64_t planes : {0, 1, 3, 9}) {
+                    const shape_t shape = planes == 0 ? shape_t{rows, width} : shape_t{planes, rows, width};
+                    if (cells_of(shape) > 20000 || !chosen(++k)) continue;
+                    label_call c({.shape = shape, .image_layout = layout::tight},
+                                 {.connectivity = 1 + static_cast<int>(k % shape.size()),
+                                  .criterion = by,
+                                  .tolerance = 1,
+                                  .smallest = k % 4 == 0 ? 3 : 1});
+                    c.write(values_of(shape, k));
+                    expect_right(engine, c, text_of(shape));
+                }
+}
+
 }  // namespace
 
 const std::vector<trap>& traps() {
@@ -227,6 +338,10 @@ const std::vector<trap>& traps() {
         {"PercolationDensities", percolation},
         {"MostComponentsThereCanBe", most_components_are_numbered},
         {"AVolumeOfOnePlaneIsTheImage", one_plane},
+        {"BlocksOfCellsNeedNotHangTogether", blocks_of_cells},
+        {"LinksOfACriterionAreNotTransitive", criteria_are_not_transitive},
+        {"RootsThatOthersLowerWhileWaysAreShortened", roots_that_others_lower},
+        {"BarriersWhereThreadsHaveNothingToDo", barriers_where_threads_have_nothing},
         {"NumbersDoNotDependOnWhoIsFirst", numbers_do_not_depend_on_who_is_first},
     };
     return list;
