@@ -78,6 +78,20 @@ TEST_F(ComponentsDevice, MoreContactsThanPlacesAtFirst) {
     check_contacts(device_runner(), {pattern::each, {200, 300}, dtype::int64, 1}, 1);
 }
 
+/// All that is made of labels, sums of floating-point values too: what does not depend on who comes first is the oracle's each time.
+TEST_F(ComponentsDevice, TwentyRunsAreTheOracles) {
+    const device_runner run;
+    for (const shape_t& shape : {shape_t{130, 70}, shape_t{20, 21, 43}})
+        for (int again = 0; again < 21 && !HasFailure(); ++again) {
+            const drawn d{pattern::noise, shape, dtype::int32, 4};
+            check_tables(run, d, dtype::float32);
+            check_lists(run, d, list_of::cells), check_lists(run, d, list_of::runs);
+            check_relabel(run, d, dtype::int32);
+            check_contacts(run, d, 2);
+            check_remove(run, d);
+        }
+}
+
 /// Labels of 1, and of 2 on the last cells, of more than 2^31 and more than 2^32 cells.
 void check_many_cells(const shape_t& shape) {
     const std::int64_t cells = cells_of(shape), line = shape.back();

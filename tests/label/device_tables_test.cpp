@@ -235,6 +235,19 @@ TEST_F(LabelTablesDevice, EqualRowsBelowEachOther) {
         }
 }
 
+/// All tables, of values whose sums are rounded too: each run has the host's bytes.
+TEST_F(LabelTablesDevice, TwentyRunsAreEqual) {
+    for (const shape_t& shape : {shape_t{100, 300}, shape_t{17, 33, 65}})
+        for (const dtype value : {dtype::uint8, dtype::int32}) {
+            shapes_call c{.shape = shape, .options = {.connectivity = 2}};
+            std::fill_n(c.rows, table_count, cells_of(shape) / 4);
+            c.labels = true, c.value = value;
+            c.image = make_figure(figure::percolation6, shape, 6);
+            const auto expected = on_host(c);
+            for (int run = 0; run < 21; ++run) ASSERT_TRUE(on_device(c, false) == expected) << text_of(shape) << run;
+        }
+}
+
 /// One component through many tiles, whose sums pass 32 bits.
 TEST_F(LabelTablesDevice, SumsOfLargeComponents) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{3, 70000}, shape_t{3, 3, 60000}})

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "label/device_engine.hpp"
-#include "nearfield/system.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -236,53 +235,6 @@ TEST_F(LabelDevice, Batches) {
                     if (testing::Test::HasFatalFailure()) return;
                 }
 }
-
-TEST_F(LabelDevice, TwentyRunsAreEqual) {
-    for (const shape_t& shape : {shape_t{130, 257}, shape_t{20, 21, 64}})
-        for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity) {
-            label_call c(plain_for(shape), {.connectivity = connectivity});
-            c.draw(make_figure(figure::percolation8, shape, 5));
-            EXPECT_EQ(check(label_many_times(11), c), "");
-        }
-}
-
-/// Of every `period` cells the first `set` are foreground, counted along all rows as one line; rows are whole periods, or there is
-/// one. Samples of the labels are looked at.
-void check_many_cells(const shape_t& shape, std::int64_t period, std::int64_t set) {
-    const std::int64_t cells = cells_of(shape);
-    if (query_system().devices[0].free_bytes < 16 * cells + (std::int64_t{1} << 30))
-        GTEST_SKIP() << "too little memory";
-    const stream on;
-    const device_memory image(static_cast<std::size_t>(cells)), label(static_cast<std::size_t>(4 * cells)),
-        count(sizeof(std::int64_t));
-    expect_cuda(cudaMemsetAsync(image.data(), 0, image.bytes(), on.get()), "background");
-    expect_cuda(cudaMemset2DAsync(image.data(), static_cast<std::size_t>(period), 1, static_cast<std::size_t>(set),
-                                  static_cast<std::size_t>(cells / period), on.get()),
-                "foreground");
-    label_fields<device> out;
-    out.label = any_output<device>::contiguous(label.data(), dtype::int32, shape);
-    out.count = any_output<device>::contiguous(count.data(), dtype::int64, shape_t{1});
-    nearfield::label(device{on.get()},
-                     any_input<device>::contiguous(static_cast<const void*>(image.data()), dtype::uint8, shape), out);
-    std::int64_t found = 0;
-    expect_cuda(cudaMemcpyAsync(&found, count.data(), sizeof(found), cudaMemcpyDeviceToHost, on.get()), "count");
-    on.wait();
-    EXPECT_EQ(found, cells / period);
-    const std::int64_t last = cells / period - 1;
-    for (const std::int64_t which : {std::int64_t{0}, std::int64_t{1}, last / 3, last / 2 + 1, last - 1, last})
-        for (const std::int64_t at : {std::int64_t{0}, set / 2, set - 1, set, period - 1}) {
-            std::int32_t got = -1;
-            expect_cuda(cudaMemcpyAsync(&got, static_cast<std::int32_t*>(label.data()) + which * period + at,
-                                        sizeof(got), cudaMemcpyDeviceToHost, on.get()),
-                        "label");
-            on.wait();
-            EXPECT_EQ(got, at < set ? which + 1 : 0) << "cell " << at << " of " << which;
-        }
-}
-
-/// A line of which tiles would have too many nodes for their numbers, since it fills one of their rows.
-TEST_F(LabelDevice, LinesOfHundredsOfMillionsOfCells) { check_many_cells({300000000}, 1000, 600); }
-TEST_F(LabelDevice, MoreThanTwoToThe31Cells) { check_many_cells({46400, 46400}, 3 * 46400, 46400); }
 
 TEST_F(LabelDevice, Filters) {
     std::uint64_t k = 80000;

@@ -296,7 +296,8 @@ void roots_that_others_lower(const label_engine& engine) {
                 expect_right(engine, c, text_of(shape) + ' ' + name_of(kind));
                 engine(c);
                 const std::vector<std::byte> first = c.label.bytes();
-                for (int again = 0; again < 20; ++again) {
+                const int times = test_scale() < 1 ? 2 : 20;  // threads of a stand-in meet in one order
+                for (int again = 0; again < times; ++again) {
                     engine(c);
                     ASSERT_TRUE(c.label.bytes() == first) << text_of(shape) << ' ' << name_of(kind);
                 }
