@@ -3,6 +3,7 @@
 
 label_images.py --json FILE    needs the package nearfield and whichever of OpenCV, cc3d, SciPy and scikit-image is installed
 label_images.py --json FILE --only NAME...
+label_images.py --save FOLDER    real images alone, for `bench_all label --place device --images FOLDER`
 
 Processor time, since that says most on a machine that others use too; every library finds as many components as the others.
 """
@@ -81,6 +82,7 @@ IMAGES = {
         for g in (1, 4, 16)
     },
 }
+REAL = ("page", "retina", "galaxies", "head", "aal", "inia19")
 CHANGES = {4: 1, 8: 2, 6: 1, 18: 2, 26: 3}
 SLOW_CELLS = 1 << 25  # SciPy and scikit-image up to here
 
@@ -148,11 +150,27 @@ def time_image(name, image, table):
     return rows
 
 
+def save(folder, names):
+    """The images as .npy, and index.json, which says of each what is to be timed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    index = []
+    for name in names:
+        image = IMAGES[name]
+        np.save(folder / f"{name}.npy", image.make())
+        index.append({"image": name, "text": image.text, "file": f"{name}.npy", "equal": image.equal})
+        index[-1]["connectivities"] = image.connectivities
+    (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=pathlib.Path, required=True, metavar="FILE")
+    to = parser.add_mutually_exclusive_group(required=True)
+    to.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    to.add_argument("--save", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--only", nargs="+", choices=IMAGES, default=list(IMAGES), metavar="NAME")
     options = parser.parse_args()
+    if options.save:
+        return save(options.save, [name for name in options.only if name in REAL])
     table, rows = engines(), []
     for name in options.only:
         rows += time_image(name, IMAGES[name], table)

@@ -14,7 +14,7 @@ import sys
 from report_components import component_sections
 from report_data import RESULTS, Folder
 from report_goals import goal_section
-from report_label_device import label_device_section
+from report_label_device import image_device_section, label_device_section
 from report_labels import image_section, label_section
 from report_pictures import against_picture, roofline_picture
 from report_propagation import propagation_section
@@ -46,6 +46,7 @@ KEPT = {
     "label_host.json": "host_label.json",
     "label_host_peers.json": "host_label_peers.json",
     "label_images.json": "host_label_images.json",
+    "label_device_images.json": "h200_label_device_images.json",
 }
 
 
@@ -67,8 +68,10 @@ def sections(folder):
     found += [(f"propagation {place}", propagation_section(s)) for place, s in sorted(folder.propagation.items())]
     for place, sheets in sorted(folder.labels.items()):
         found.append((f"labels {place}", (label_device_section if place == "device" else label_section)(sheets)))
-    if folder.label_images:
-        found.append(("labels images", image_section(folder.label_images)))
+    if "host" in folder.label_images:
+        found.append(("labels images", image_section(folder.label_images["host"])))
+    if "device" in folder.label_images:
+        found.append(("labels images device", image_device_section(folder.label_images["device"])))
     found += component_sections(folder.components)
     return [*found, ("goals", goal_section(folder))]
 

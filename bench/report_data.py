@@ -103,7 +103,7 @@ class Folder:
         for sheet in sheets:
             if "labels" in sheet:
                 self.labels.setdefault(sheet["place"], []).append(sheet)
-        self.label_images = next((sheet for sheet in sheets if "label_images" in sheet), None)
+        self.label_images = {sheet["place"]: sheet for sheet in sheets if "label_images" in sheet}
         self.targets = next((sheet for sheet in sheets if "targets" in sheet), None)
 
     def empty(self):

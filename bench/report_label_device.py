@@ -1,5 +1,6 @@
 """Tables of connected components on the GPU: labels over the floor and beside peers, what else a call was asked for, goals."""
 
+import math
 from statistics import geometric_mean
 
 from report_data import number, size_name, table
@@ -71,6 +72,24 @@ def beside_table(times, asked):
                 line = [name, str(connectivity), str(grain or ""), f"{key[5]} %" if random else "", number(plain)]
                 lines.append(line + [number(times.ms.get((what, *key[1:]))) for what in asked])
     return table(["image", "neighbours", "granularity", "share", "labels ms", *(f"{what} ms" for what in asked)], lines)
+
+
+def image_device_section(sheet):
+    """Real images, over the time of a copy of their bytes too."""
+    gb_s = next(iter(sheet["copy_gb_s"].values()))
+    lines = []
+    for row in sheet["label_images"]:
+        cells = math.prod(row["shape"])
+        line = [row["text"], "x".join(map(str, row["shape"])), str(row["connectivity"]), str(row["components"])]
+        floor = cells * (row["bytes"] + 4) / gb_s * 1e-6
+        lines.append([*line, number(row["ms"]), f"{cells / row['ms'] / 1e6:.1f}", f"{row['ms'] / floor:.1f}"])
+    text = f"{sheet['device']} ({sheet['details']}), nearfield {sheet['version']} built by {sheet['compiler']}, "
+    text += (
+        f"{sheet['date']}. Medians of 15 runs. `floors`: times of a copy of the image's bytes in and four a cell out."
+    )
+    return f"{text}\n\n" + table(
+        ["image", "cells", "neighbours", "components", "nearfield ms", "Gcells/s", "floors"], lines
+    )
 
 
 def reached(yes):

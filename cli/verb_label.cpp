@@ -224,6 +224,7 @@ std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
         {"out.label has element type", "--dtype is"}, {"use host{}", "give --device cpu"},
         {"tables.intensity", "--intensity"},          {"gather_length is", "--gather-length is"},
+        {"set neighbours, or a gather_length of 1", "leave out --no-neighbours, or give --gather-length 1"},
         {"most_rounds is", "--most-rounds is"},       {"a larger most_rounds", "a larger --most-rounds"},
     };
     for (const auto& [theirs, ours] : words)

@@ -114,7 +114,7 @@ def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
                 f"criterion is {criterion!r}; give 'nonzero', 'equal', or the largest difference of neighbours as a number"
             )
         return criterion, 0
-    if isinstance(criterion, bool):
+    if isinstance(criterion, bool) or criterion is None:
         raise TypeError(f"criterion is {criterion}; give 'nonzero', 'equal', or a number")
     tolerance = number_of("criterion", criterion)
     if not tolerance >= 0:

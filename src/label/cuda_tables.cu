@@ -118,9 +118,9 @@ public:
 private:
     using tables = component_tables<device>;
     using table = any_output<device> tables::*;
-    static constexpr table members[] = {
-        &tables::size,   &tables::box,     &tables::centroid, &tables::border, &tables::faces,
-        &tables::lowest, &tables::highest, &tables::sum,      &tables::mean,   &tables::variance};
+    static constexpr table members[] = {&tables::size,  &tables::box,     &tables::centroid, &tables::border,
+                                        &tables::faces, &tables::lowest,  &tables::highest,  &tables::sum,
+                                        &tables::mean,  &tables::variance};
 
     void correct_ends(const tables& made) {
         const column border = statistics::column_of(made.border), faces = statistics::column_of(made.faces);

@@ -125,6 +125,13 @@ class Report(unittest.TestCase):
         lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "an a" in line]
         self.assertEqual([line[-2:] for line in lines], [["3.000", "1.5x"], ["", ""]])
 
+    def test_images_on_a_device_stand_beside_a_copy(self):
+        row = {"engine": "nearfield", "image": "a", "text": "an a", "shape": [1000, 1000], "connectivity": 8}
+        sheet = HEAD | {"label_images": [row | {"bytes": 1, "components": 3, "ms": 0.005}]}
+        text = dict(report.sections(self.folder(sheet)))["labels images device"]
+        line = next(line for line in text.splitlines() if "an a" in line)
+        self.assertEqual([cell.strip() for cell in line.strip("|").split("|")][-4:], ["3", "0.005", "200.0", "4.0"])
+
     def test_the_pages_have_a_place_for_every_section(self):
         page = report.PAGE.read_text()
         for marker, text in report.sections(Folder(RESULTS)):

@@ -118,6 +118,11 @@ class Labels(Case):
             "--most-rounds",
             self.refusal("label", "b.npy", "-o", "x.npy", "--method", "propagation", "--most-rounds", "1"),
         )
+        cross = npy((3, 3), [0, 1, 0, 1, 1, 1, 0, 1, 0])
+        self.assertIn(
+            "leave out --no-neighbours, or give --gather-length 1",
+            self.refusal("label", "-", "-o", "x.npy", "--method", "propagation", "--no-neighbours", stdin=cross),
+        )
 
     def test_statistics(self):
         done = self.run_program("label", "-", "--stats", "-", stdin=IMAGE)
