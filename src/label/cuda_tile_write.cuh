@@ -98,24 +98,36 @@ __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_latt
     }
 }
 
-/// The same, cell by cell.
+/// The same, a cell to a lane: for rows that begin anywhere. A warp goes down its word's column, plane after plane.
 template <class Tiling, class Label>
 __device__ void put_labels(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                            const label_target<Label>& to, int first, int end) {
     using bundle = typename Tiling::bundle;
-    const int x = static_cast<int>(threadIdx.x) % word_cells;
-    for (int thread = first + static_cast<int>(threadIdx.x) / word_cells; thread < end;
-         thread += Tiling::threads / word_cells) {
-        const tile_bundle<Tiling> b(thread);
-        const int column = (at.word + b.w) * word_cells + x;
-        if (column >= g.size[2]) continue;
-        const int rank = __popc(s.starts[thread] & up_to(x));
-        const auto label = static_cast<Label>(s.nodes[s.before[thread] - s.before[first] + rank]);
+    constexpr int warps = Tiling::threads / cuda::warp, step = warps / Tiling::words;
+    static_assert(warps % Tiling::words == 0 && word_cells == cuda::warp);
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int w = warp % Tiling::words, top = warp / Tiling::words;
+    const int column = (at.word + w) * word_cells + lane, lines = g.size[1] - at.y, planes = g.size[0] - at.z;
+    if (column >= g.size[2]) return;
+    const word here = up_to(lane);
+    const std::int64_t deeper = to.at.along[0], lower = to.at.along[1];
+    Label* plane = to.data + to.at.image(at.image) + to.at.cell(at.z, at.y + top * bundle::rows, column);
+    for (int z = 0; z < Tiling::deep && z * bundle::planes < planes; ++z, plane += bundle::planes * deeper) {
+        Label* out = plane;
+        for (int y = top; y < Tiling::down && y * bundle::rows < lines; y += step, out += step * bundle::rows * lower) {
+            const int thread = (z * Tiling::down + y) * Tiling::words + w;
+            if (thread < first || thread >= end) continue;
+            const int rank = __popc(s.starts[thread] & here);
+            const auto label = static_cast<Label>(s.nodes[s.before[thread] - s.before[first] + rank]);
+            const word* cells = s.cells + (z * bundle::planes * Tiling::rows + y * bundle::rows) * Tiling::words + w;
 #pragma unroll
-        for (int r = 0; r < bundle::count; ++r)
-            if (at.holds(g, b.plane(r), b.line(r), b.w))
-                to.data[to.at.image(at.image) + to.at.cell(at.z + b.plane(r), at.y + b.line(r), column)] =
-                    (s.cells[b.at(r)] >> x & 1) != 0 ? label : Label{0};
+            for (int r = 0; r < bundle::count; ++r) {
+                const int p = r / bundle::rows, line = r % bundle::rows;
+                if (z * bundle::planes + p >= planes || y * bundle::rows + line >= lines) continue;
+                const bool set = (cells[(p * Tiling::rows + line) * Tiling::words] >> lane & 1) != 0;
+                __stcs(out + p * deeper + line * lower, set ? label : Label{0});
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // Labels images by tiles: five launches.
 #include "label/cuda_call.hpp"
+#include "label/cuda_pack.cuh"
 #include "label/cuda_tile_border.cuh"
 #include "label/cuda_tile_run.cuh"
 #include "label/cuda_tile_unite.cuh"
@@ -32,7 +33,10 @@ void run_tiles(const device_call<narrow_id>& call) {
         tile_run<Tiling>(call).solve([&](auto& run) {
             bit_source from{static_cast<const std::uint8_t*>(call.image.data), nullptr};
             if (!has_plain_bytes(call)) {
-                mark_foreground(call, run.spare_words());
+                if (has_byte_rows(call))
+                    cuda::launch_overlapped(call.on, pack_rows, in_blocks(call.grid.all_words(), 256), 256, 0,
+                                            call.grid, byte_rows_of(call), run.spare_words());
+                else mark_foreground(call, run.spare_words());
                 from = {nullptr, run.spare_words()};
             }
             run.start(unite_tiles<Tiling>, Tiling::threads, from, run.store(), run.fresh());
