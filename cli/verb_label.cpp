@@ -222,10 +222,13 @@ void report(const arguments& args, const destinations& to, const label_run& run,
 /// The library speaks of its own arguments; here they are options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {"out.label has element type", "--dtype is"}, {"use host{}", "give --device cpu"},
-        {"tables.intensity", "--intensity"},          {"gather_length is", "--gather-length is"},
+        {"out.label has element type", "--dtype is"},
+        {"use host{}", "give --device cpu"},
+        {"tables.intensity", "--intensity"},
+        {"gather_length is", "--gather-length is"},
         {"set neighbours, or a gather_length of 1", "leave out --no-neighbours, or give --gather-length 1"},
-        {"most_rounds is", "--most-rounds is"},       {"a larger most_rounds", "a larger --most-rounds"},
+        {"most_rounds is", "--most-rounds is"},
+        {"a larger most_rounds", "a larger --most-rounds"},
     };
     for (const auto& [theirs, ours] : words)
         if (const std::size_t at = message.find(theirs); at != std::string::npos)

@@ -30,7 +30,7 @@ struct cell_source {
 
 constexpr int cell_threads = 256;
 
-/// The words of foreground cells and, where wanted, of the cells that start a node; every node is a tree of its own.
+/// The words of foreground cells and of the cells that start a node; every node is a tree of its own.
 template <class T, class Id>
 __global__ void __launch_bounds__(cell_threads)
     mark_cells(lattice<Id> g, cell_source<T> from, word* foreground, word* starts, forest<Id> trees, state* states,
@@ -46,11 +46,42 @@ __global__ void __launch_bounds__(cell_threads)
     const bool set = at.x < g.size[2] && from.foreground(me);
     const word all = __ballot_sync(cuda::every_lane, set);
     if (lane == 0) foreground[w] = all;
-    if (starts == nullptr) return;
     const bool goes_on = set && lane > 0 && (all >> (lane - 1) & 1) != 0 && from.linked(me, me - from.at.along[2]);
     if (set && !goes_on) *trees.slot(static_cast<Id>(w * word_cells + lane)) = static_cast<Id>(w * word_cells + lane);
     const word first = __ballot_sync(cuda::every_lane, set && !goes_on);
     if (lane == 0) starts[w] = first;
+}
+
+/// Words whose cells a warp asks for before it looks at one.
+constexpr int words_a_warp = 8;
+
+/// The words of foreground cells alone: a warp has words side by side, a lane a cell of each. Where the first one lies is found
+/// once; the next begins behind it or with the next row.
+template <class T, class Id>
+__global__ void __launch_bounds__(cell_threads) mark_words(lattice<Id> g, cell_source<T> from, word* foreground) {
+    cuda::wait_for_kernel_before();
+    using number = typename lattice<Id>::number;
+    const std::int64_t warp = (std::int64_t{blockIdx.x} * cell_threads + threadIdx.x) / cuda::warp;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    if (warp * words_a_warp >= g.all_words()) return;
+    const auto first = static_cast<number>(warp * words_a_warp);
+    const int count = static_cast<int>(min(std::int64_t{words_a_warp}, std::int64_t{g.all_words()} - first));
+    place<Id> at(g, first, lane);
+    const T* row = from.cell(from.image(at.image), at.z, at.y, 0);
+    bool set[words_a_warp];
+#pragma unroll
+    for (int i = 0; i < words_a_warp; ++i) {
+        set[i] = i < count && at.x < g.size[2] && from.foreground(row + at.x * from.at.along[2]);
+        at.x += word_cells;
+        if (i + 1 >= count || at.x - lane < g.size[2]) continue;
+        at = place<Id>(g, first + i + 1, lane);
+        row = from.cell(from.image(at.image), at.z, at.y, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < words_a_warp; ++i) {
+        const word all = __ballot_sync(cuda::every_lane, set[i]);
+        if (lane == 0 && i < count) foreground[first + i] = all;
+    }
 }
 
 /// A backward step.

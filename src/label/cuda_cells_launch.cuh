@@ -1,6 +1,8 @@
 // Which kernels of cuda_cells.cuh a call takes.
 #pragma once
 
+#include <type_traits>
+
 #include "label/cuda_call.hpp"
 #include "label/cuda_cells.cuh"
 #include "label/cuda_number.cuh"
@@ -39,10 +41,15 @@ cell_source<T> source_of(const device_call<Id>& call) {
 template <class T, class Id>
 void find_in(const device_call<Id>& call, const cell_words<Id>& to) {
     const cell_source<T> from = source_of<T>(call);
+    if constexpr (std::is_same_v<Id, narrow_id>)
+        if (to.starts == nullptr) {
+            const std::int64_t warps = in_blocks(call.grid.all_words(), words_a_warp);
+            return cuda::launch_overlapped(call.on, mark_words<T, Id>, in_blocks(warps, cell_threads / cuda::warp),
+                                           cell_threads, 0, call.grid, from, to.foreground);
+        }
     const std::int64_t blocks = in_blocks(call.grid.all_words(), cell_threads / cuda::warp);
     cuda::launch_overlapped(call.on, mark_cells<T, Id>, blocks, cell_threads, 0, call.grid, from, to.foreground,
                             to.starts, to.trees, to.states, to.state_count);
-    if (to.starts == nullptr) return;
     cuda::launch_overlapped(call.on, link_cells<T, Id>, blocks, cell_threads, 0, call.grid, from, to.foreground,
                             to.starts, to.trees, backward_of(call));
 }
