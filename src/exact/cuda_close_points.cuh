@@ -27,10 +27,10 @@ struct close_points_memory {
         std::uint32_t words[window_rows * window_words];
     };
     uint4 squares[seen_rows][4];  ///< of a strip's rows' distances from each row that is seen, above the bits of a site
-    int2 listed[close_warps][most_in_strip];  ///< of a strip: column, and where its row's squares begin
-    std::uint16_t sites[most_in_window];      ///< of the window, row by row: column, and << 8 row
-    std::uint16_t begin[window_rows + 1];     ///< of each row among them
-    std::int32_t sums[close_warps];
+    int2 listed[close_warps][most_in_strip];     ///< of a strip: column, and where its row's squares begin
+    alignas(16) std::int32_t sums[close_warps];  ///< read as `begin` is written: they share no 16 bytes
+    std::uint16_t sites[most_in_window];         ///< of the window, row by row: column, and << 8 row
+    std::uint16_t begin[window_rows + 1];        ///< of each row among them
 };
 
 /// Lists the sites of the window; false, for all threads alike, where they are too many.
@@ -166,7 +166,10 @@ private:
             const bool take = nth < end && wanted(row, column);
             const std::uint32_t taken = __ballot_sync(cuda::every_lane, take);
             const int more = __popc(taken);
-            if (count + more > most_in_strip) return false;
+            if (count + more > most_in_strip) {
+                __syncwarp();  // the next strip's list takes this one's place
+                return false;
+            }
             if (take)
                 listed_[count + __popc(taken & ((1u << lane) - 1))] = {column,
                                                                        row * static_cast<int>(sizeof(m_.squares[0]))};
