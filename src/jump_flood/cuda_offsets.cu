@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(threads)
     settle_stretches(const __grid_constant__ plan p, const __grid_constant__ separate_offsets rule, const Key* from,
                      Key* to, open_stretches left) {
     cuda::wait_for_kernel_before();
+    if (are_few(left)) return settle_open_cells<Tile>(p, rule, from, to, left);
     settle_open_rows<Tile>(p, left, [&]<class Row>(const place<Row>& at, std::int32_t planes) {
         walker<Row, separate_offsets>(p, rule, at, planes, from, to).run();
     });
