@@ -79,6 +79,16 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
         }
 }
 
+/// All sides are even: the cell that is farthest from the only site hears of it by one neighbour, the last of all or the first.
+TEST_F(JumpFloodDevice, FarSitesInOneCornerEqualTheHosts) {
+    for (const shape_t& shape : {shape_t{10, 10, 240}, shape_t{52, 64, 62}, shape_t{8, 1600}})
+        for (const bool last : {false, true}) {
+            flags_t sites(static_cast<std::size_t>(cells_of(shape)));
+            (last ? sites.back() : sites.front()) = 1;
+            EXPECT_EQ(differs({}, shape, sites, {{}, "not given"}), "") << text_of(shape) << ' ' << last;
+        }
+}
+
 /// Every form of a tile, and tiles that are left open.
 TEST_F(JumpFloodDevice, ShortWalkForTheSanitizer) {
     for (const shape_t& shape : {shape_t{24, 64}, shape_t{9, 45}, shape_t{5, 600}, shape_t{6, 7, 16}, shape_t{9, 6, 24},
