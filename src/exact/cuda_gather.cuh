@@ -81,7 +81,9 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 template <int Pairs>
 inline constexpr bool looks_for_hard = Pairs >= 128;
 constexpr int sample_step = 8;
-constexpr int hard_samples = 24;  // of 64, three times as many rows as a square may be offered
+// Of 64, three times as many rows as a square may be offered; fewer where hard tiles are finished in shared memory: tiles of 512^3 with balls
+// take 0.256 and 0.129 ms, random sites of 0.3 % 1.01 and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
+constexpr int hard_samples = 24, hard_samples_short = 8;
 
 /// Every eighth row of a tile, as far as it is from sites: near | reach << 16, for a tile to be called hard before its rows are listed.
 template <int Pairs>
@@ -94,9 +96,9 @@ struct row_samples {
             bits[row / sample_step] =
                 word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
     }
-    /// By a warp: whether so many rows could win in the square that begins at row `top` of the tile that it will not be
-    /// offered them.
-    __device__ bool many_win(int top) const {
+    /// By a warp: whether as `many` sampled rows could win in the square that begins at row `top` of the tile that it will not be
+    /// offered all.
+    __device__ bool many_win(int top, int many) const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
         const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};
         std::int32_t most = no_site<std::int32_t>(), least[2];
@@ -114,7 +116,7 @@ struct row_samples {
 #pragma unroll
         for (const std::int32_t one : least)
             wins += __popc(__ballot_sync(cuda::every_lane, one < no_site<std::int32_t>() && one <= bound));
-        return wins >= hard_samples;
+        return wins >= many;
     }
 };
 
@@ -181,7 +183,7 @@ __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     } else if constexpr (looks_for_hard<Pairs>) {
         bool many = false;
         for (int top = r.from + warp * square_rows; top < r.end; top += tile_warps<Pairs> * square_rows)
-            many |= samples.many_win(top);
+            many |= samples.many_win(top, cut.count == 1 ? hard_samples_short : hard_samples);
         if (__syncthreads_or(many)) return hard.add(at.group.outer);
     }
     __syncthreads();

@@ -264,7 +264,8 @@ public:
         });
         if (tiles_.leave_nothing(axis_)) return;
         if (tiles_.far(axis_)) return finish_by_posts(from);
-        if constexpr (std::is_same_v<V, std::int32_t>) finish_short(search_hard_words<Last>, from, lines.tiles);
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            finish_short(with_bands([&]<int Bands>() { return search_hard_words<Last, Bands>; }), from, lines.tiles);
     }
 
     void from_values(const pass& g, const std::int32_t* cells) const {
@@ -282,7 +283,8 @@ public:
                                     bytes<Pairs>(), from, cut_.into, m_, hard_, points_, to_);
         });
         if (tiles_.far(axis_)) finish_by_hulls(from, groups);
-        else if (!tiles_.leave_nothing(axis_)) finish_short(search_hard<Last>, from, groups);
+        else if (!tiles_.leave_nothing(axis_))
+            finish_short(with_bands([&]<int Bands>() { return search_hard<Last, Bands>; }), from, groups);
         if constexpr (Last)
             if (tiles_.points()) search_by_points();
     }
@@ -300,11 +302,17 @@ private:
         cuda::launch<cuda::order::overlapped>(on_, search_shifted_tiles<Pairs>, of, from, groups, hard_, points_,
                                               to_.out.distance32);
     }
+    template <class Body>
+    auto with_bands(const Body& body) const {
+        return bands_of(rows_) == 2 ? body.template operator()<2>() : body.template operator()<1>();
+    }
     template <class Kernel, class Lines>
     void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
-        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows)));
-        cuda::launch_overlapped(on_, kernel, std::min(tiles, 2 * multiprocessors * blocks_for(short_rows, rows_)),
-                                threads, posted_lines::bytes(rows_), from, m_, hard_, to_);
+        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows * bands_of(rows_))));
+        cuda::launch_overlapped(
+            on_, kernel,
+            std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
+            posted_lines::bytes(rows_), from, m_, hard_, to_);
     }
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;

@@ -53,7 +53,7 @@ __device__ void fill_from_state(const tile<Pairs>& t, const std::int32_t* from, 
 
 constexpr int sampled_rows = 4;  // by each warp
 
-/// True, for all threads alike, when an eighth of the lines and rows looked at is capped.
+/// True, for all threads alike, when a sixteenth of the lines and rows looked at is capped.
 template <int Pairs>
 __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
     constexpr int samples = tile_warps<Pairs> * sampled_rows;
@@ -63,7 +63,7 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
         const int nth = static_cast<int>(threadIdx.x) / cuda::warp * sampled_rows + i;
         capped += first[static_cast<std::int64_t>(nth * rows / samples) * inner] >= cap ? 1 : 0;
     }
-    return __syncthreads_count(2 * capped >= sampled_rows) * 8 > tile_threads<Pairs>;
+    return __syncthreads_count(2 * capped >= sampled_rows) * 16 > tile_threads<Pairs>;
 }
 
 /// A block a window of 32 lines of a later pass: state to state or fields.
