@@ -59,17 +59,22 @@ struct slanted_facts {
 };
 
 /// Finds slanted links. ask(kind, candidates) says which of them hang together, and keeps them. Of two cells on the way that have
-/// equal values the links to a third are the same, so that nothing is left open there.
+/// equal values the links to a third are the same, so that nothing is left open there. Cells that both equal those in front of
+/// them hang together as those do, which `by_front` says: not in a tile's first plane, or round the image nobody would.
 template <bool Deep, class Ask>
-__device__ void find_slanted(const link_facts& f, int kinds, slanted_facts& known, const Ask& ask) {
+__device__ void find_slanted(const link_facts& f, int kinds, bool by_front, slanted_facts& known, const Ask& ask) {
     if (kinds == 0) return;
     const row_links &me = f.here, &up = f.above, &front = f.front, &far = f.front_above;
     const word up_west = f.west(f.up, f.sides_up), up_east = f.east(f.up, f.sides_up);
     const word by_up_west = (me.on & up_west) | (f.up & up.on), by_up_east = (me.next & up_east) | (f.up & up.next);
     const word unlike_up_west = me.same | up.same | f.same_up | f.same_up << 1,
                unlike_up_east = me.same_next | up.same_next | f.same_up >> 1 | f.same_up;
-    const word west = by_up_west | ask(kind_number<0>{}, me.set & up.west_set & ~(by_up_west | unlike_up_west));
-    const word east = by_up_east | ask(kind_number<1>{}, me.set & up.east_set & ~(by_up_east | unlike_up_east));
+    const word as_front = by_front ? f.same_front : 0, west_as_front = as_front & f.same_above_front << 1,
+               east_as_front = as_front & f.same_above_front >> 1;
+    const word west = by_up_west | (known.front_west & west_as_front) |
+                      ask(kind_number<0>{}, me.set & up.west_set & ~(by_up_west | unlike_up_west | west_as_front));
+    const word east = by_up_east | (known.front_east & east_as_front) |
+                      ask(kind_number<1>{}, me.set & up.east_set & ~(by_up_east | unlike_up_east | east_as_front));
     known.west = west, known.east = east;
     if constexpr (Deep) {
         const word to = f.to_front, to_west = f.west(to, f.sides_front), to_east = f.east(to, f.sides_front);

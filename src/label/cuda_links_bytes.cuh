@@ -1,91 +1,11 @@
-// Links of bytes that lie one behind the other: 32 of them become planes, a word for each bit, which are compared 32 at a time.
-// Straight links of all words come first; of slanted ones those that they leave open (cuda_link_rules.cuh).
+// Links of bytes that lie one behind the other: 32 of them become planes (cuda_link_planes.cuh). Straight links of all words come
+// first; of slanted ones those that they leave open (cuda_link_rules.cuh).
 #pragma once
 
+#include "label/cuda_link_planes.cuh"
 #include "label/cuda_link_rules.cuh"
 
 namespace nearfield::labelling {
-
-/// A word for each bit of 32 bytes.
-struct byte_planes {
-    static constexpr int count = 8;
-    word of[count];
-};
-
-/// Four words whose bytes are exchanged with their places: byte i of word k becomes byte k of word i.
-__device__ inline void exchange_bytes(word* w) {
-    const word a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[2], w[3], 0x5140),
-               c = __byte_perm(w[0], w[1], 0x7362), d = __byte_perm(w[2], w[3], 0x7362);
-    w[0] = __byte_perm(a, b, 0x5410), w[1] = __byte_perm(a, b, 0x7632);
-    w[2] = __byte_perm(c, d, 0x5410), w[3] = __byte_perm(c, d, 0x7632);
-}
-
-/// Squares of 8 by 8 bits are turned over first: pairs of bits, of pairs and of fours change places (Warren, "Hacker's Delight",
-/// 7-3); then the bytes, so that each plane has one of every square.
-__device__ inline byte_planes take_apart(const uint4& first, const uint4& second) {
-    const word bytes[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
-    byte_planes planes;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-        word half[2] = {bytes[2 * k], bytes[2 * k + 1]};
-#pragma unroll
-        for (word& h : half) {
-            word t = (h ^ h >> 7) & 0x00aa00aaU;
-            h ^= t ^ t << 7;
-            t = (h ^ h >> 14) & 0x0000ccccU;
-            h ^= t ^ t << 14;
-        }
-        const word t = (half[0] ^ half[1] << 4) & 0xf0f0f0f0U;
-        planes.of[k] = half[0] ^ t, planes.of[4 + k] = half[1] ^ t >> 4;
-    }
-    exchange_bytes(planes.of), exchange_bytes(planes.of + 4);
-    return planes;
-}
-
-/// Words of the bytes that are not alike, bit after bit from the lowest on.
-struct unequal_words {
-    word any = 0;
-    __device__ void step(word a, word b, word, word) { any |= a ^ b; }
-    __device__ void finish(word) {}
-    [[nodiscard]] __device__ word differ() const { return any; }
-    static constexpr bool transitive = true;
-    [[nodiscard]] __device__ static bool alike(std::uint32_t a, std::uint32_t b, std::uint32_t) { return a == b; }
-};
-/// |a - b| > t: a - b + t lies beyond 0 to 2 t. `t` and `twice` are the same bit of t and of 2 t, in all places.
-struct distant_words {
-    word borrow = 0, carry = 0, above = 0;
-    __device__ void step(word a, word b, word t, word twice) {
-        const word d = a ^ b ^ borrow;
-        borrow = (~a & (b | borrow)) | (b & borrow);
-        const word e = d ^ t ^ carry;
-        carry = (d & t) | (carry & (d ^ t));
-        above = (e & ~twice) | (above & ~(e ^ twice));
-    }
-    /// Of two bits more, for the carries; `twice` is the first one of 2 t.
-    __device__ void finish(word twice) { step(0, 0, 0, twice), step(0, 0, 0, 0); }
-    [[nodiscard]] __device__ word differ() const { return above; }
-    static constexpr bool transitive = false;
-    [[nodiscard]] __device__ static bool alike(std::uint32_t a, std::uint32_t b, std::uint32_t t) {
-        return a - b + t <= 2 * t;
-    }
-};
-
-/// Bytes in C order that can be read 16 at a time, as natural numbers by `flip`.
-struct byte_source {
-    const std::uint8_t* data;
-    bool has_background;
-    std::uint8_t background, flip;
-    std::uint32_t tolerance;
-
-    [[nodiscard]] __device__ std::uint32_t byte(std::int64_t at) const { return data[at] ^ flip; }
-    [[nodiscard]] __device__ word foreground(const byte_planes& p) const {
-        word differs = 0;
-#pragma unroll
-        for (int i = 0; i < byte_planes::count; ++i) differs |= p.of[i] ^ (word{0} - (background >> i & 1U));
-        return has_background ? differs : ~word{0};
-    }
-    [[nodiscard]] __device__ bool foreground(std::uint32_t byte) const { return !has_background || byte != background; }
-};
 
 /// What lies beside a word: the bytes before and after it, its own first and last, a byte each; and whether those before and after
 /// are foreground, and hang together with it.
@@ -153,9 +73,9 @@ struct byte_strips {
     }
 };
 
-/// On a multiprocessor: with four 56 registers do not hold a thread's words (H200, 512^3, equal values, g = 8, 2026-11-22: 0.758
-/// instead of 0.734 ms for a call).
-constexpr int link_blocks = 3;
+/// On a multiprocessor: with three 72 registers do not hold a thread's words (H200, 512^3, equal values and within 5, blocks of 8,
+/// 2026-11-23: 0.589 and 0.622 instead of 0.585 and 0.611 ms for a call, blocks of 4 0.968 instead of 0.955).
+constexpr int link_blocks = 2;
 
 /// Rows of a plane: of this one and of the one in front.
 struct byte_stage {
@@ -181,6 +101,23 @@ struct loaded_bytes {
     uint4 low{}, high{};
     std::uint32_t west = 0, east = 0;
     bool there = false;
+};
+
+/// The bytes of the plane before as they came, and which warps have others now.
+struct bytes_before {
+    uint4 low[byte_strips::threads], high[byte_strips::threads];
+    int fresh[byte_strips::threads / cuda::warp];
+
+    [[nodiscard]] __device__ bool differs(int at, const loaded_bytes& b, const byte_sides& beside) const {
+        const uint4 l = low[at], h = high[at];
+        return ((l.x ^ b.low.x) | (l.y ^ b.low.y) | (l.z ^ b.low.z) | (l.w ^ b.low.w) | (h.x ^ b.high.x) |
+                (h.y ^ b.high.y) | (h.z ^ b.high.z) | (h.w ^ b.high.w) | (beside.west() ^ b.west) |
+                (beside.east() ^ b.east)) != 0;
+    }
+    __device__ void put(int at, const loaded_bytes& b, bool is_fresh) {
+        if (is_fresh) low[at] = b.low, high[at] = b.high;
+        if (at % cuda::warp == 0) fresh[at / cuda::warp] = is_fresh ? 1 : 0;
+    }
 };
 
 /// How a thread reads its word of every plane.
@@ -238,87 +175,169 @@ struct byte_reader {
     }
 };
 
-/// Writes what is kept of links. A thread owns a word of every plane; what the row above is it has from its neighbour. The last warp
-/// looks at the rows above the first.
+/// Where a thread's word lies in every plane, and which thread has the row above it.
+struct byte_place {
+    int t, above_at, image, w, y, begin, end;
+    bool own, held;  ///< own: not of the last warp, which looks at the rows above the first
+
+    __device__ byte_place(const narrow_lattice& g, const byte_strips& strips, bool volume)
+        : t(static_cast<int>(threadIdx.x)), own(t < byte_strips::own) {
+        int block = static_cast<int>(blockIdx.x);
+        const int across = block % strips.across, down = (block /= strips.across) % strips.down;
+        const int deep = (block /= strips.down) % strips.deep, wide = 1 << strips.words;
+        image = block / strips.deep;
+        const int column = own ? t & (wide - 1) : t - byte_strips::own, top = down * (byte_strips::own >> strips.words);
+        w = (across << strips.words) + column, y = own ? top + (t >> strips.words) : neighbour(g, 1, top, -1);
+        above_at = t < wide ? byte_strips::own + t : own ? t - wide : t;
+        held = column < wide && w < g.words && y >= 0 && y < g.size[1];
+        begin = deep * byte_strips::planes, end = volume ? min(begin + byte_strips::planes, g.size[0]) : 1;
+    }
+    [[nodiscard]] __device__ byte_reader reader(const narrow_lattice& g, const byte_source& from) const {
+        byte_reader read{g, from, image, held ? y : -1, w * word_cells, 31, -1, -1};
+        if (!held) return read;
+        read.last = min(word_cells, g.size[2] - read.first) - 1;
+        read.west = neighbour(g, 2, read.first, -1), read.east = neighbour(g, 2, read.first + read.last, 1);
+        return read;
+    }
+};
+
+/// A thread on its way from plane to plane: look(), then keep() once all threads of the block have looked.
+template <bool Deep, class Relation>
+class byte_walk {
+public:
+    struct stage {
+        byte_stage planes[Deep ? 2 : 1];
+        std::conditional_t<Deep, bytes_before, int> before;
+    };
+    __device__ byte_walk(const narrow_lattice& g, const byte_source& from, const byte_place& at, stage& s)
+        : at_(at), read_(at.reader(g, from)), from_(from), s_(s) {
+        if (Deep) s_.planes[1].put(at.t, {});
+        next_ = read_.load(Deep ? neighbour(g, 0, at.begin, -1) : 0);
+    }
+    __device__ void look(int z, const tile_order& order) {
+        if (z > at_.begin - 1) turn_ ^= 1;
+        place_ = {tile_order::in_tile(at_.y, order.rows) == 0, tile_order::in_tile(z, order.planes) == 0,
+                  tile_order::in_tile(at_.w, order.words) == 0, at_.y == 0};
+        by_front_ = Deep && !place_.first_plane && z > at_.begin;
+        f_ = {}, f_.last = read_.last;
+        if constexpr (!Deep) {
+            mine_ = read_.look<Relation>(next_);
+            here().put(at_.t, mine_);
+        } else {
+            // Where a warp's bytes are those of the plane before, so is all that was found in them.
+            const int t = at_.t;
+            const bool fresh =
+                !by_front_ || __any_sync(cuda::every_lane, s_.before.differs(t, next_, front().sides[t]) ? 1 : 0);
+            mine_ = fresh ? read_.look<Relation>(next_) : front().row(t);
+            s_.before.put(t, next_, fresh);
+            if (z + 1 < at_.end) next_ = read_.load(z + 1);
+            here().put(t, mine_);
+            const byte_row in_front = fresh ? front().row(t) : mine_;
+            f_.front = in_front.links<Relation>(f_.last), front_sides_ = in_front.sides;
+            f_.to_front = f_.same_front = mine_.set;
+            if (fresh) f_.to_front = read_.straight<Relation>(mine_, in_front, f_.same_front);
+            here().front[t] = f_.to_front;
+            if (!Relation::transitive) here().same_front[t] = f_.same_front;
+        }
+    }
+    __device__ void keep(int z, int kinds, const tile_order& order, const link_store& out) {
+        const bool as_front = is_as_front();
+        find_straight(as_front);
+        if (!Deep || z >= at_.begin) {
+            const bool write = at_.held && at_.own;
+            const std::uint32_t to = write ? order.at(at_.image, z, at_.y, at_.w) : 0;
+            unsigned flags = 0;
+            const kept_record record = kept_links(f_, place_, flags);
+            if (write) out.records[to] = record;
+            if (!as_front)
+                find_slanted<Deep>(f_, kinds, by_front_, known_, [&](auto number, word candidates) {
+                    constexpr int kind = decltype(number)::value;
+                    const word links = ask<kind_of(kind)>(candidates);
+                    if (links != 0) flags |= 1U << kind, *out.of(kind, to) = links;
+                    return links;
+                });
+            if (write) out.flags[to] = static_cast<std::uint16_t>(flags);
+        }
+        front_above_ = f_.above, front_up_ = f_.up, same_front_up_ = f_.same_up;
+        known_.front_west = known_.west, known_.front_east = known_.east;
+    }
+
+private:
+    [[nodiscard]] __device__ byte_stage& here() const { return s_.planes[Deep ? turn_ : 0]; }
+    [[nodiscard]] __device__ byte_stage& front() const { return s_.planes[Deep ? turn_ ^ 1 : 0]; }
+
+    /// Whether the warp's rows and those above them are as in the plane in front: then all hangs together as there, and by it.
+    [[nodiscard]] __device__ bool is_as_front() const {
+        if constexpr (!Deep) return false;
+        else {
+            const int* const fresh = s_.before.fresh;
+            return by_front_ &&
+                   !__any_sync(cuda::every_lane, fresh[at_.t / cuda::warp] | fresh[at_.above_at / cuda::warp]);
+        }
+    }
+    __device__ void find_straight(bool as_front) {
+        f_.here = mine_.links<Relation>(f_.last), f_.front_above = front_above_;
+        f_.front_up = front_up_, f_.same_front_up = same_front_up_;
+        const byte_sides above_sides = here().sides[at_.above_at];
+        f_.sides_up = read_.sides<Relation>(mine_.sides, above_sides);
+        if (Deep) f_.sides_front = read_.sides<Relation>(mine_.sides, front_sides_);
+        if (as_front) {
+            f_.above = front_above_, f_.up = front_up_, f_.same_up = same_front_up_;
+            f_.above_to_front = f_.same_above_front = f_.above.set;
+            return;
+        }
+        const byte_row above = here().row(at_.above_at);
+        f_.above = above.links<Relation>(f_.last);
+        f_.up = read_.straight<Relation>(mine_, above, f_.same_up);
+        if constexpr (Deep) {
+            f_.above_to_front = here().front[at_.above_at];
+            f_.same_above_front = Relation::transitive ? f_.above_to_front : here().same_front[at_.above_at];
+        }
+    }
+    /// Which of the candidates hang together.
+    template <link_kind Kind>
+    [[nodiscard]] __device__ word ask(word candidates) const {
+        if (!at_.own) candidates = 0;
+        if (!__any_sync(cuda::every_lane, candidates != 0 ? 1 : 0)) return 0;
+        __syncwarp();  // so that rows are read again from where they are staged, and take no registers until here
+        const auto row_of = [&](link_row r) {
+            return r == link_row::here    ? here().row(at_.t)
+                   : r == link_row::above ? here().row(at_.above_at)
+                                          : front().row(r == link_row::front ? at_.t : at_.above_at);
+        };
+        const byte_row a = row_of(Kind.from), b = row_of(Kind.to);
+        return candidates & alike_cells<Relation, Kind.by>(from_, a.planes, a.sides, b.planes, b.sides, f_.last);
+    }
+
+    const byte_place& at_;
+    byte_reader read_;
+    const byte_source& from_;
+    stage& s_;
+    int turn_ = 0;
+    loaded_bytes next_;
+    word_place place_{};
+    bool by_front_ = false;
+    byte_row mine_;
+    byte_sides front_sides_{};
+    link_facts f_;
+    row_links front_above_;
+    word front_up_ = 0, same_front_up_ = 0;
+    slanted_facts known_;
+};
+
+/// Writes what is kept of links. A thread owns a word of every plane; what the row above is it has from its neighbour.
 template <bool Deep, class Relation>
 __global__ void __launch_bounds__(byte_strips::threads, link_blocks)
     find_byte_links(narrow_lattice g, byte_source from, byte_strips strips, int kinds, tile_order order,
                     link_store out) {
-    __shared__ byte_stage stages[Deep ? 2 : 1];
+    __shared__ typename byte_walk<Deep, Relation>::stage stage;
     cuda::wait_for_kernel_before();
-    const int t = static_cast<int>(threadIdx.x), wide = 1 << strips.words;
-    const bool own = t < byte_strips::own;
-    int block = static_cast<int>(blockIdx.x);
-    const int across = block % strips.across, down = (block /= strips.across) % strips.down;
-    const int deep = (block /= strips.down) % strips.deep, image = block / strips.deep;
-    const int column = own ? t & (wide - 1) : t - byte_strips::own, top = down * (byte_strips::own >> strips.words);
-    const int w = (across << strips.words) + column, y = own ? top + (t >> strips.words) : neighbour(g, 1, top, -1);
-    const int above_at = t < wide ? byte_strips::own + t : own ? t - wide : t;
-    const bool held = column < wide && w < g.words && y >= 0 && y < g.size[1];
-    byte_reader read{g, from, image, held ? y : -1, w * word_cells, 31, -1, -1};
-    if (held) {
-        read.last = min(word_cells, g.size[2] - read.first) - 1;
-        read.west = neighbour(g, 2, read.first, -1), read.east = neighbour(g, 2, read.first + read.last, 1);
-    }
-    const int begin = deep * byte_strips::planes, end = Deep ? min(begin + byte_strips::planes, g.size[0]) : 1;
-    row_links front_above;
-    word front_up = 0, same_front_up = 0;
-    slanted_facts known;
-    int turn = 0;
-    if (Deep) stages[1].put(t, {});
-    loaded_bytes next = read.load(Deep ? neighbour(g, 0, begin, -1) : 0);
-    for (int z = Deep ? begin - 1 : 0; z < end; ++z, turn ^= 1) {
-        const byte_row mine = read.look<Relation>(next);
-        byte_stage &here = stages[Deep ? turn : 0], &before = stages[Deep ? turn ^ 1 : 0];
-        here.put(t, mine);
-        link_facts f;
-        byte_sides front_sides{};
-        if constexpr (Deep) {
-            if (z + 1 < end) next = read.load(z + 1);
-            const byte_row front = before.row(t);
-            f.front = front.links<Relation>(read.last), front_sides = front.sides;
-            f.to_front = read.straight<Relation>(mine, front, f.same_front);
-            here.front[t] = f.to_front;
-            if (!Relation::transitive) here.same_front[t] = f.same_front;
-        }
+    const byte_place at(g, strips, Deep);
+    byte_walk<Deep, Relation> walk(g, from, at, stage);
+    for (int z = Deep ? at.begin - 1 : 0; z < at.end; ++z) {
+        walk.look(z, order);
         __syncthreads();
-        const byte_row above = here.row(above_at);
-        f.last = read.last, f.here = mine.links<Relation>(f.last), f.above = above.links<Relation>(f.last);
-        f.up = read.straight<Relation>(mine, above, f.same_up);
-        if constexpr (Deep) {
-            f.front_above = front_above, f.front_up = front_up, f.same_front_up = same_front_up;
-            f.above_to_front = here.front[above_at];
-            f.same_above_front = Relation::transitive ? f.above_to_front : here.same_front[above_at];
-        }
-        if (!Deep || z >= begin) {
-            f.sides_up = read.sides<Relation>(mine.sides, above.sides);
-            if (Deep) f.sides_front = read.sides<Relation>(mine.sides, front_sides);
-            const std::uint32_t at = held && own ? order.at(image, z, y, w) : 0;
-            unsigned flags = 0;
-            const word_place place{tile_order::in_tile(y, order.rows) == 0, tile_order::in_tile(z, order.planes) == 0,
-                                   tile_order::in_tile(w, order.words) == 0, y == 0};
-            const kept_record record = kept_links(f, place, flags);
-            if (held && own) out.records[at] = record;
-            find_slanted<Deep>(f, kinds, known, [&](auto number, word candidates) {
-                if (!own) candidates = 0;
-                if (!__any_sync(cuda::every_lane, candidates != 0)) return word{0};
-                constexpr link_kind kind = kind_of(decltype(number)::value);
-                __syncwarp();  // so that rows are read again from where they are staged, and take no registers until here
-                const auto row_of = [&](link_row r) {
-                    return r == link_row::here    ? here.row(t)
-                           : r == link_row::above ? here.row(above_at)
-                                                  : before.row(r == link_row::front ? t : above_at);
-                };
-                const byte_row a = row_of(kind.from), b = row_of(kind.to);
-                const word links =
-                    candidates & alike_cells<Relation, kind.by>(from, a.planes, a.sides, b.planes, b.sides, f.last);
-                if (links != 0) flags |= 1U << decltype(number)::value, *out.of(decltype(number)::value, at) = links;
-                return links;
-            });
-            if (held && own) out.flags[at] = static_cast<std::uint16_t>(flags);
-        }
-        front_above = f.above, front_up = f.up, same_front_up = f.same_up;
-        known.front_west = known.west, known.front_east = known.east;
+        walk.keep(z, kinds, order, out);
         if (Deep) __syncthreads();  // the next plane comes where the one in front is
     }
 }

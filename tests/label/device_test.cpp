@@ -4,36 +4,12 @@
 
 #include <numeric>
 
-#include "label/device_engine.hpp"
+#include "label/device_cases.hpp"
 
 namespace nearfield::test {
 namespace {
 
-class LabelDevice : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
-    }
-};
-
-std::int64_t axes_of(const shape_t& shape) { return static_cast<std::int64_t>(shape.size()); }
-
-/// A graph cannot wait for the count, which a label type that may be too narrow asks for.
-label_case dressed_for(const shape_t& shape, std::uint64_t k) {
-    label_case how = dressed(shape, k);
-    if (how.label == dtype::uint16 && (cells_of(shape) > 65535 || k % 2 != 0)) how.label = dtype::int32;
-    return how;
-}
-
-/// Bytes and labels as most callers have them: the fast way in and out.
-label_case plain_for(const shape_t& shape) {
-    return {.shape = shape, .image_layout = layout::tight, .label_layout = layout::tight};
-}
-
-void expect_right(const label_call& c, std::uint64_t k) {
-    const bool waits = c.how.label == dtype::uint16 && cells_of(c.how.shape) > 65535;
-    ASSERT_EQ(check(k % 3 == 0 && !waits ? label_by_graph() : label_on_device(), c), "") << "case " << k;
-}
+using LabelDevice = DeviceTest;
 
 void check_figures(const std::vector<shape_case>& shapes, std::uint64_t k) {
     for (const shape_case& s : shapes)
@@ -97,23 +73,6 @@ TEST_F(LabelDevice, TolerancesAtTheEndsOfTypes) {
             }
 }
 
-/// Noise in volumes has more links in a tile than its list has room for: the others take their turn.
-TEST_F(LabelDevice, MoreLinksThanATileLists) {
-    const shape_t shape{17, 16, 130};
-    for (const figure kind : {figure::percolation8, figure::half, figure::percolation4})
-        for (const int connectivity : {2, 3}) {
-            label_call c(plain_for(shape), {.connectivity = connectivity});
-            c.draw(make_figure(kind, shape, 7));
-            expect_right(c, 1);
-        }
-    for (const std::uint64_t values : {2, 3}) {
-        label_call c(plain_for(shape), {.connectivity = 3, .criterion = criterion::equal, .has_background = false});
-        c.write(
-            over(shape, [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, 1, values, 7)); }));
-        expect_right(c, 1);
-    }
-}
-
 TEST_F(LabelDevice, Colours) {
     std::uint64_t k = 40000;
     for (const shape_t& image : {shape_t{1}, shape_t{65}, shape_t{9, 64}, shape_t{13, 17}, shape_t{4, 5, 33}})
@@ -156,66 +115,6 @@ void check_periodic(const std::vector<shape_case>& shapes, std::uint64_t k) {
 
 TEST_F(LabelDevice, PeriodicAxes) { check_periodic(label_shapes(), 60000); }
 TEST_F(LabelDevice, PeriodicAxesOfLargeShapes) { check_periodic(large_label_shapes(), 65000); }
-
-/// Bytes go by links of which those that others say already are left out: shapes whose strips, tiles and chunks of planes end at
-/// different cells, in values that hang together in all ways.
-TEST_F(LabelDevice, LinksOfPlainBytes) {
-    std::uint64_t k = 70000;
-    for (const shape_t& shape : {shape_t{70, 48}, shape_t{33, 560}, shape_t{300, 64}, shape_t{35, 20, 32},
-                                 shape_t{18, 9, 144}, shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}})
-        for (const criterion kind : {criterion::equal, criterion::within})
-            for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
-                for (const std::int64_t grain : {1, 2, 3, 8, 20}) {
-                    if (!chosen(++k)) continue;
-                    label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1 + mix(k) % 2};
-                    o.has_background = k % 3 != 0;
-                    std::vector<border> beyond;
-                    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-                        beyond.push_back(k % 2 == 0 || mix(k + axis) % 2 == 0 ? border::open : border::periodic);
-                    o.border = {beyond.data(), beyond.size()};
-                    SCOPED_TRACE(text_of(shape) + " case " + std::to_string(k));
-                    label_call c(plain_for(shape), o);
-                    c.write(over(shape, [&](const shape_t& at) {
-                        return static_cast<std::int64_t>(grain_value(at, grain, kind == criterion::equal ? 3 : 7, k));
-                    }));
-                    expect_right(c, k);
-                    if (testing::Test::HasFatalFailure()) return;
-                }
-}
-
-/// Words that are one area, whose rows share nodes, beside words that reach them in some rows or planes only.
-TEST_F(LabelDevice, WordsThatShareNodes) {
-    for (const shape_t& shape : {shape_t{40, 144}, shape_t{18, 17, 144}, shape_t{16, 16, 64}})
-        for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
-            for (const std::size_t along : {std::size_t{0}, shape.size() - 2}) {
-                label_call c(plain_for(shape), {.connectivity = connectivity, .criterion = criterion::equal});
-                c.write(over(shape, [&](const shape_t& at) {
-                    const bool reaches = at.back() % 64 >= 24 && at[along] % 8 > 1 && at[along] % 8 < 6;
-                    return std::int64_t{at.back() % 64 >= 32 || reaches ? 3 : 1};
-                }));
-                expect_right(c, 1);
-            }
-}
-
-/// Where no straight link is, slanted ones go round by others: checkerboards, of which all cells or every other one count.
-TEST_F(LabelDevice, CheckerboardsOfBytes) {
-    std::uint64_t k = 75000;
-    for (const shape_t& shape : {shape_t{70, 144}, shape_t{18, 17, 144}, shape_t{9, 40, 64}})
-        for (const criterion kind : {criterion::equal, criterion::within})
-            for (const std::int64_t other : {0, 12})
-                for (const std::uint64_t values : {1, 2, 3}) {
-                    if (!chosen(++k)) continue;
-                    label_call c(
-                        plain_for(shape),
-                        {.connectivity = static_cast<int>(axes_of(shape) - k % 2), .criterion = kind, .tolerance = 5});
-                    c.write(over(shape, [&](const shape_t& at) {
-                        const bool odd = std::accumulate(at.begin(), at.end(), std::int64_t{0}) % 2 != 0;
-                        const auto value = 3 * static_cast<std::int64_t>(grain_value(at, 1, values, k));
-                        return odd && other == 0 ? 0 : (odd ? other : 1) + value;
-                    }));
-                    expect_right(c, k);
-                }
-}
 
 TEST_F(LabelDevice, Batches) {
     std::uint64_t k = 70000;

@@ -57,7 +57,7 @@ set(of_exact device_test device_large_test device_engine workspace_test options_
   options_alone_test options_sites_test options_windows_test options_near_test counted_test near_sites_test swept_sites_test close_device_test small_volumes_test far_volumes_test)
 list(TRANSFORM of_exact PREPEND exact/)
 nearfield_on_cpu_test(exact "${of_exact}" nearfield_exact_tests)
-set(of_label exact/device_engine label/device_engine label/device_test label/traps_device_test label/device_runs_test label/device_tables_test)
+set(of_label exact/device_engine label/device_engine label/device_test label/device_links_test label/traps_device_test label/device_runs_test label/device_tables_test)
 nearfield_on_cpu_test(label "${of_label}" nearfield_label_tests)
 nearfield_on_cpu_test(components "exact/device_engine;components/device_test" nearfield_components_tests)
 nearfield_on_cpu_test(link_propagation "exact/device_engine;link_propagation/device_test" nearfield_link_propagation_tests)

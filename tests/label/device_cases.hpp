@@ -1,0 +1,37 @@
+// What the device tests of labels share: calls as most callers make them, or dressed, and the check against flood fill.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "label/device_engine.hpp"
+#include "nearfield/system.hpp"
+
+namespace nearfield::test {
+
+class DeviceTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+inline std::int64_t axes_of(const shape_t& shape) { return static_cast<std::int64_t>(shape.size()); }
+
+/// A graph cannot wait for the count, which a label type that may be too narrow asks for.
+inline label_case dressed_for(const shape_t& shape, std::uint64_t k) {
+    label_case how = dressed(shape, k);
+    if (how.label == dtype::uint16 && (cells_of(shape) > 65535 || k % 2 != 0)) how.label = dtype::int32;
+    return how;
+}
+
+/// Bytes and labels as most callers have them: the fast way in and out.
+inline label_case plain_for(const shape_t& shape) {
+    return {.shape = shape, .image_layout = layout::tight, .label_layout = layout::tight};
+}
+
+inline void expect_right(const label_call& c, std::uint64_t k) {
+    const bool waits = c.how.label == dtype::uint16 && cells_of(c.how.shape) > 65535;
+    ASSERT_EQ(check(k % 3 == 0 && !waits ? label_by_graph() : label_on_device(), c), "") << "case " << k;
+}
+
+}  // namespace nearfield::test

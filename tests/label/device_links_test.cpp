@@ -1,0 +1,133 @@
+// Links between cells of any type, of which a device leaves out those that others say already.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "label/device_cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+using LabelLinksDevice = DeviceTest;
+
+/// Criteria go by links of which those that others say already are left out: shapes whose strips, tiles and chunks of planes end at
+/// different cells, in values that hang together in all ways.
+void check_links(const std::function<dtype(std::uint64_t)>& element, std::uint64_t k) {
+    for (const shape_t& shape : {shape_t{70, 48}, shape_t{33, 560}, shape_t{300, 64}, shape_t{35, 20, 32},
+                                 shape_t{18, 9, 144}, shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}})
+        for (const criterion kind : {criterion::equal, criterion::within})
+            for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
+                for (const std::int64_t grain : {1, 2, 3, 8, 20}) {
+                    if (!chosen(++k)) continue;
+                    label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1 + mix(k) % 2};
+                    o.has_background = k % 3 != 0;
+                    std::vector<border> beyond;
+                    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+                        beyond.push_back(k % 2 == 0 || mix(k + axis) % 2 == 0 ? border::open : border::periodic);
+                    o.border = {beyond.data(), beyond.size()};
+                    label_case how = plain_for(shape);
+                    how.element = element(k);
+                    SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(how.element)) + " case " +
+                                 std::to_string(k));
+                    label_call c(how, o);
+                    c.write(over(shape, [&](const shape_t& at) {
+                        return static_cast<std::int64_t>(grain_value(at, grain, kind == criterion::equal ? 3 : 7, k));
+                    }));
+                    expect_right(c, k);
+                    if (testing::Test::HasFatalFailure()) return;
+                }
+}
+
+TEST_F(LabelLinksDevice, LinksOfPlainBytes) {
+    check_links([](std::uint64_t) { return dtype::uint8; }, 70000);
+}
+TEST_F(LabelLinksDevice, LinksOfWiderValues) {
+    constexpr dtype wider[] = {dtype::uint16, dtype::int32, dtype::float32, dtype::int64, dtype::float64};
+    check_links([&](std::uint64_t k) { return wider[k % std::size(wider)]; }, 71000);
+}
+
+/// Planes that are as the one in front hang together as that does, and by it: the first of a tile must not, nor all of them round
+/// the image. Noise, so that cells meet at corners; now and then one cell of a plane is another.
+TEST_F(LabelLinksDevice, PlanesAsInFront) {
+    std::uint64_t k = 77000;
+    for (const shape_t& shape : {shape_t{20, 34, 64}, shape_t{8, 40, 144}, shape_t{25, 17, 70}, shape_t{3, 33, 48}})
+        for (const dtype element : {dtype::uint8, dtype::uint16, dtype::float32, dtype::float64})
+            for (const criterion kind : {criterion::equal, criterion::within})
+                for (const int connectivity : {1, 2, 3})
+                    for (const bool round : {false, true}) {
+                        if (!chosen(++k)) continue;
+                        label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1};
+                        const border beyond[] = {round ? border::periodic : border::open, border::open,
+                                                 k % 3 == 0 ? border::periodic : border::open};
+                        o.border = {beyond, 3};
+                        label_case how = plain_for(shape);
+                        how.element = element;
+                        SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(element)) + " case " +
+                                     std::to_string(k));
+                        label_call c(how, o);
+                        c.write(over(shape, [&](const shape_t& at) {
+                            const bool other = k % 2 == 0 && mix(k + static_cast<std::uint64_t>(at[0])) % 3 == 0 &&
+                                               at[1] == static_cast<std::int64_t>(mix(k) % 17) &&
+                                               at[2] == static_cast<std::int64_t>(31 + mix(k) % 3);
+                            return other ? std::int64_t{9}
+                                         : static_cast<std::int64_t>(2 * grain_value({at[1], at[2]}, 1, 4, k));
+                        }));
+                        expect_right(c, k);
+                        if (testing::Test::HasFatalFailure()) return;
+                    }
+}
+
+/// Words that are one area, whose rows share nodes, beside words that reach them in some rows or planes only.
+TEST_F(LabelLinksDevice, WordsThatShareNodes) {
+    for (const shape_t& shape : {shape_t{40, 144}, shape_t{18, 17, 144}, shape_t{16, 16, 64}})
+        for (int connectivity = 1; connectivity <= axes_of(shape); ++connectivity)
+            for (const std::size_t along : {std::size_t{0}, shape.size() - 2}) {
+                label_call c(plain_for(shape), {.connectivity = connectivity, .criterion = criterion::equal});
+                c.write(over(shape, [&](const shape_t& at) {
+                    const bool reaches = at.back() % 64 >= 24 && at[along] % 8 > 1 && at[along] % 8 < 6;
+                    return std::int64_t{at.back() % 64 >= 32 || reaches ? 3 : 1};
+                }));
+                expect_right(c, 1);
+            }
+}
+
+/// Where no straight link is, slanted ones go round by others: checkerboards, of which all cells or every other one count.
+TEST_F(LabelLinksDevice, CheckerboardsOfBytes) {
+    std::uint64_t k = 75000;
+    for (const shape_t& shape : {shape_t{70, 144}, shape_t{18, 17, 144}, shape_t{9, 40, 64}})
+        for (const criterion kind : {criterion::equal, criterion::within})
+            for (const std::int64_t other : {0, 12})
+                for (const std::uint64_t values : {1, 2, 3}) {
+                    if (!chosen(++k)) continue;
+                    label_call c(
+                        plain_for(shape),
+                        {.connectivity = static_cast<int>(axes_of(shape) - k % 2), .criterion = kind, .tolerance = 5});
+                    c.write(over(shape, [&](const shape_t& at) {
+                        const bool odd = std::accumulate(at.begin(), at.end(), std::int64_t{0}) % 2 != 0;
+                        const auto value = 3 * static_cast<std::int64_t>(grain_value(at, 1, values, k));
+                        return odd && other == 0 ? 0 : (odd ? other : 1) + value;
+                    }));
+                    expect_right(c, k);
+                }
+}
+
+/// Noise in volumes has more links in a tile than its list has room for: the others take their turn.
+TEST_F(LabelLinksDevice, MoreLinksThanATileLists) {
+    const shape_t shape{17, 16, 130};
+    for (const figure kind : {figure::percolation8, figure::half, figure::percolation4})
+        for (const int connectivity : {2, 3}) {
+            label_call c(plain_for(shape), {.connectivity = connectivity});
+            c.draw(make_figure(kind, shape, 7));
+            expect_right(c, 1);
+        }
+    for (const std::uint64_t values : {2, 3}) {
+        label_call c(plain_for(shape), {.connectivity = 3, .criterion = criterion::equal, .has_background = false});
+        c.write(
+            over(shape, [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, 1, values, 7)); }));
+        expect_right(c, 1);
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
