@@ -73,6 +73,7 @@ struct near_call {
     std::int64_t length = 1, words = 1;  ///< of a line
     std::int64_t rows = 1;               ///< of an image
     near_tiles grid;
+    std::int32_t* refused = nullptr;  ///< null is not wanted: set where the tiles by steps would be in vain, too
 };
 
 struct near_memory {
@@ -139,7 +140,9 @@ __device__ inline bool looks_sparse(const near_call& c, const near_share& mine) 
     if (c.along != nullptr) changes |= c.along[word];
     else changes = ((bits ^ bits << 1) & 0xfffefffeu) | (y > 0 ? bits ^ c.classes[word - c.words] : 0);
     const int empty = ((changes & 0xffff) == 0 ? 1 : 0) + (changes >> 16 == 0 ? 1 : 0);
-    return __syncthreads_count(empty > 0) + __syncthreads_count(empty > 1) > most_empty;
+    const int all_empty = __syncthreads_count(empty > 1);
+    if (all_empty == near_threads && thread == 0 && c.refused != nullptr) *c.refused = 1;
+    return __syncthreads_count(empty > 0) + all_empty > most_empty;
 }
 
 /// Distances by Gray's code of their number, with a minus from 2^near_planes on.

@@ -250,6 +250,11 @@ struct step_io {
     bool may_be_thin = false;  ///< see cuda_options_thin.cuh; of images
 };
 
+/// Whether all will be done again.
+__device__ inline bool is_refused(const step_io& io) {
+    return io.refused != nullptr && *static_cast<const volatile std::int32_t*>(io.refused) != 0;
+}
+
 /// From the words or states to finished values; the largest one that is owed of the lines that the calling warp had.
 template <int LaneRows, bool Quick, class Costs>
 __device__ int finish_values(const step_tile<LaneRows>& t, const step_pass& g, const Costs& last,
@@ -280,7 +285,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     cuda::wait_for_kernel_before();
     const step_tile<LaneRows> t{step_words};
     step_place place(g, blockIdx.x, 0);
-    if (!any_left(io.near, g, place)) return;
+    if (!any_left(io.near, g, place) || is_refused(io)) return;
     // Cells with a sign are 1 away from the other class, at least.
     const auto distance_of = [&](std::uint32_t value) {
         return io.fields.distance_of(io.fields.zeros != nullptr ? max(value, 1u) : value);
@@ -325,7 +330,7 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     const int count = *io.left.count * g.parts;
     for (int nth = static_cast<int>(blockIdx.x); nth < count; nth += static_cast<int>(gridDim.x)) {
         // Refused already: what is written here will be written again.
-        if (io.refused != nullptr && __syncthreads_or(*static_cast<volatile std::int32_t*>(io.refused))) return;
+        if (__syncthreads_or(is_refused(io))) return;
         __syncthreads();
         const step_place place(g, io.left.tiles[nth / g.parts], nth % g.parts);
         if (io.to == nullptr) fill_minus(t, g, place, io.fields);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "exact/cuda_options_cut.cuh"
+#include "exact/cuda_options_far.hpp"
 #include "exact/cuda_options_fields.cuh"
 #include "exact/cuda_options_near.cuh"
 
@@ -20,8 +21,6 @@ constexpr int most_steps_along = 64;
 constexpr double least_filled = 0.6;
 constexpr std::int64_t longest_line = std::int64_t{1} << 30;
 constexpr std::int64_t large_problem = std::int64_t{1} << 20;
-// Cells from which on bits come first: in vain they take 5 us, of 4096^2 with signs 5 % (H200, 2026-11-23).
-constexpr std::int64_t least_near = std::int64_t{1} << 25;
 // Blocks for what half precision leaves: as many as run at a time on the largest GPUs.
 constexpr std::int64_t multiprocessors = 132;
 
@@ -56,6 +55,7 @@ option_tiles::option_tiles(const option_call& call) : on_(call.on), call_(call),
                   has_contiguous_fields(p_, to) &&
                   (!out.trusted.wanted() || is_contiguous(p_.size.data(), to.trusted.step, p_.rank));
     serve_ = true;
+    posts_behind_ = may_refuse_ && posts_could_follow();
     reserve();
 }
 
@@ -114,23 +114,6 @@ std::int64_t option_tiles::lines_between(int axis) const {
     return cells_between(p_.size.data(), axis + 1, p_.rank - 1);
 }
 
-/// Distances of images of unit spacing with open borders, for which there are shorter ways (cuda_options_near.cuh, ..._thin.cuh).
-bool option_tiles::is_simple() const {
-    const auto open = [&](int i) { return axes_[i].weight == 1 && !axes_[i].periodic && !axes_[i].closed; };
-    const bool alone = put_fields_ && call_.out.distance.wanted() && call_.list[0].trusted.data == nullptr;
-    return p_.rank - p_.first_axis == 2 && alone && !p_.half_cell && open(p_.first_axis) && open(p_.rank - 1);
-}
-
-bool option_tiles::may_be_near() const {
-    return is_simple() && p_.by != classes::none && !(p_.background && p_.is_signed()) && p_.cells >= least_near;
-}
-
-near_tiles option_tiles::tiles_by_bits() const {
-    const std::int64_t rows = size(p_.first_axis);
-    return {nullptr, p_.cells / size(p_.rank - 1) / rows, blocks_for(words_of_line_, near_tiles::words),
-            blocks_for(rows, near_tiles::rows)};
-}
-
 option_tiles::windows option_tiles::windows_along(int axis) const {
     const auto rows = static_cast<int>(axes_[axis].rows);
     const int steps = steps_along(axis);
@@ -173,6 +156,7 @@ void option_tiles::reserve() {
     if (may_be_near()) states_[0] = take(tiles_by_bits().count());
     const int states = p_.rank - p_.first_axis - 2 + (put_fields_ ? 0 : 1);  // none there
     for (int i = 0; i < std::min(states, 2); ++i) states_[i] = take(2 * mark_bits * words());
+    if (posts_behind_) far_ = take(256 + far_images(nullptr).bytes());
 }
 
 narrow_states option_tiles::states(const std::byte* memory) const {
@@ -197,6 +181,9 @@ public:
         if (p_.by == classes::values) pack_labels();
         else pack_sites();
         for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis);
+        if (!of_.posts_behind_) return;
+        close_in_on_gate(of_.on_);
+        search_far(of_.on_, of_.far_images(memory_));
     }
 
 private:
@@ -291,6 +278,7 @@ private:
         if (p_.background) c.sites = at<std::uint32_t>(of_.zeros_);
         c.length = of_.size(axis + 1), c.words = of_.words_of_line_, c.rows = of_.size(axis);
         c.grid = of_.tiles_by_bits(), c.grid.left = at<std::uint8_t>(of_.states_[0]);
+        if (of_.posts_behind_) c.refused = refused_;
         launch_near(of_.on_, c, multiprocessors);
         return c.grid;
     }
@@ -380,6 +368,7 @@ private:
 };
 
 void option_tiles::solve(const elements& image, std::byte* memory, std::int32_t* refused) const {
+    if (posts_behind_) refused = reinterpret_cast<std::int32_t*>(memory + far_);
     tile_passes(*this, image, memory, refused).run();
 }
 
@@ -395,6 +384,9 @@ void option_tiles::describe(call_plan& to) const {
         const windows w = windows_along(axis);
         to.passes.push_back({source(axis), "tiles in 16 bits by steps", tiles_along(axis), w.own, cuda::warp});
     }
+    if (posts_behind_)
+        to.passes.push_back({source(last - 1), "all again between posts, if values are too large",
+                             words() / near_tiles::rows * 2, far_call::post_rows, cuda::warp});
 }
 
 }  // namespace nearfield::exact

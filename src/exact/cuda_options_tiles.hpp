@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "exact/cuda_options.hpp"
+#include "exact/cuda_options_far.hpp"
 #include "exact/cuda_options_marks.hpp"
 
 namespace nearfield::exact {
@@ -36,8 +37,8 @@ public:
     explicit option_tiles(const option_call& call);
 
     [[nodiscard]] bool serve() const { return serve_; }
-    /// Values may turn out too large for tiles.
-    [[nodiscard]] bool may_refuse() const { return may_refuse_; }
+    /// Values may turn out too large for tiles, and for what stands behind them here.
+    [[nodiscard]] bool may_refuse() const { return may_refuse_ && !posts_behind_; }
     /// The fields are written; else they are made from the states.
     [[nodiscard]] bool put_fields() const { return put_fields_; }
     [[nodiscard]] narrow_states states(const std::byte* memory) const;
@@ -67,6 +68,8 @@ private:
     [[nodiscard]] bool is_simple() const;
     [[nodiscard]] bool may_be_near() const;
     [[nodiscard]] near_tiles tiles_by_bits() const;
+    [[nodiscard]] bool posts_could_follow() const;
+    [[nodiscard]] far_call far_images(std::byte* memory) const;
     [[nodiscard]] std::int64_t below_factor(double value) const;
     bool choose_numbers();
     void choose_saturated();
@@ -76,11 +79,12 @@ private:
     const option_call& call_;
     const plan& p_;
     bool serve_ = false, may_refuse_ = true, put_fields_ = false;
+    bool posts_behind_ = false;  ///< what tiles refuse is searched between posts, instead of by the engine
     axis_rule axes_[max_rank];
     std::int64_t factor_ = 1, limit_ = 0, closed_beside_ = 0, open_beside_ = 0;
     std::int64_t words_of_line_ = 1;
     int saturated_ = 0;
-    std::int64_t bytes_ = 0, bits_ = 0, zeros_ = 0, left_ = 0, counts_ = 0;
+    std::int64_t bytes_ = 0, bits_ = 0, zeros_ = 0, left_ = 0, counts_ = 0, far_ = 0;
     std::int64_t changes_[max_rank]{}, states_[2]{};
 
     friend class tile_passes;

@@ -1,0 +1,119 @@
+// Signs and labels of wide classes, whose distances tiles refuse and posts finish on the device: bit for bit the host's distances.
+// Borders that are straight, bend and cross posts; classes of one cell; images of one class; distances at which rows between posts
+// are few, many, and so many that a block shares them.
+#include <gtest/gtest.h>
+
+#include "exact/cases.hpp"
+#include "exact/options_device_engine.hpp"
+#include "exact/options_fields.hpp"
+
+namespace nearfield::test {
+namespace {
+
+struct far_case {
+    shape_t shape;
+    int batch_axes = 0;
+};
+
+/// A code for each cell, of its place in an image of `height` by `width` cells.
+using picture = std::uint32_t (*)(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width,
+                                  std::uint64_t draw);
+struct named_picture {
+    const char* name;
+    picture of;
+};
+const named_picture pictures[] = {
+    {"left and right",
+     [](std::int64_t, std::int64_t x, std::int64_t, std::int64_t width, std::uint64_t) -> std::uint32_t {
+         return x < width / 2 ? 1 : 0;
+     }},
+    {"above and below",
+     [](std::int64_t y, std::int64_t, std::int64_t height, std::int64_t, std::uint64_t) -> std::uint32_t {
+         return y < height / 2 + 3 ? 1 : 0;
+     }},
+    {"a disc",
+     [](std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width, std::uint64_t) -> std::uint32_t {
+         const std::int64_t dy = 2 * y - height, dx = 2 * x - width, side = std::min(height, width);
+         return 9 * (dy * dy + dx * dx) < 7 * side * side ? 0 : 1;
+     }},
+    {"a diagonal",
+     [](std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width, std::uint64_t) -> std::uint32_t {
+         return y * width + x * height < height * width ? 2 : 1;
+     }},
+    {"few",
+     [](std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::uint64_t draw) -> std::uint32_t {
+         return draw % 9000 != 0 ? 1 : 0;
+     }},
+    {"few of several classes",
+     [](std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::uint64_t draw) -> std::uint32_t {
+         return draw % 9000 != 0 ? 3 : static_cast<std::uint32_t>(draw / 9000 % 3);
+     }},
+    {"regions of blocks and noise",
+     [](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t, std::uint64_t draw) -> std::uint32_t {
+         const auto block = static_cast<std::uint32_t>(1 + y / 210 * 7 + x / 170);
+         return block % 5 == 0 ? static_cast<std::uint32_t>(draw % 3) : block;
+     }},
+    {"one cell",
+     [](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t, std::uint64_t) -> std::uint32_t {
+         return y == 0 && x == 5 ? 0 : 1;
+     }},
+    {"one class",
+     [](std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::uint64_t) -> std::uint32_t { return 1; }},
+};
+
+class OptionsFar : public testing::TestWithParam<far_case> {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+    /// The same picture in all images of a batch but for what is drawn.
+    [[nodiscard]] codes_t drawn(const named_picture& p) const {
+        const shape_t& shape = GetParam().shape;
+        const std::int64_t width = shape.back(), height = shape[shape.size() - 2];
+        codes_t codes;
+        for (std::int64_t i = 0; i < cells_of(shape); ++i)
+            codes.push_back(p.of(i / width % height, i % width, height, width, mix(static_cast<std::uint64_t>(i))));
+        return codes;
+    }
+    void compare(const named_picture& p, dtype type, distance_options options, const char* what) const {
+        options.batch_axes = GetParam().batch_axes;
+        EXPECT_EQ(differs(GetParam().shape, type, drawn(p), options, {.distance = dtype::float32}), "")
+            << p.name << ", " << what << ", " << text_of(GetParam().shape);
+    }
+};
+
+TEST_P(OptionsFar, Signs) {
+    for (const named_picture& p : pictures) {
+        compare(p, dtype::uint8, {.sign = sign::inside_negative}, "signed");
+        compare(p, dtype::uint8, {.sites = sites::nonzero, .sign = sign::outside_negative}, "signed, the other way");
+    }
+}
+
+TEST_P(OptionsFar, Labels) {
+    for (const named_picture& p : pictures) {
+        compare(p, dtype::uint32, {.sites = sites::other_labels}, "labels");
+        compare(p, dtype::uint8, {.sites = sites::other_labels, .sign = sign::inside_negative}, "labels with a sign");
+    }
+}
+
+TEST_P(OptionsFar, Limits) {
+    for (const named_picture& p : pictures) {
+        compare(p, dtype::uint16, {.sites = sites::other_labels, .max_distance = 90}, "within a limit");
+        compare(p, dtype::uint8, {.spacing = 0.3, .sign = sign::inside_negative}, "spacing");
+    }
+}
+
+// Lines of whole words and others; the last row a post and not; a batch; few rows and few columns; rows of several stretches of
+// words, columns of several chunks.
+INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
+                         testing::Values(far_case{{650, 608}}, far_case{{417, 531}}, far_case{{3, 257, 300}, 1},
+                                         far_case{{9, 4000}}, far_case{{2305, 70}}),
+                         [](const auto& of) {
+                             std::string name;
+                             for (const std::int64_t size : of.param.shape)
+                                 name += (name.empty() ? "" : "x") + std::to_string(size);
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace nearfield::test
