@@ -153,9 +153,8 @@ __device__ void finish_far(const far_target& to, std::uint32_t mask, const far_r
     for (int k = 1; k <= count; k += 2) {
         const class_word a = one, b = other;
         one = of.load(k + 2), other = of.load(k + 3);
-        const std::uint32_t first = of.relative(a, k), second = of.relative(b, k + 1);
-        best.offer({k <= of.last ? first : relative_offer::most, static_cast<std::uint32_t>(k)},
-                   {k + 1 <= of.last ? second : relative_offer::most, static_cast<std::uint32_t>(k + 1)});
+        best.offer({of.relative(a, k), static_cast<std::uint32_t>(k)},
+                   {of.relative(b, k + 1), static_cast<std::uint32_t>(k + 1)});
     }
     const std::int32_t bound = __reduce_max_sync(cuda::every_lane, of.bound());
     if (static_cast<int>(threadIdx.x) % cuda::warp < to.s.width)
