@@ -3,6 +3,8 @@
 // are few, many, and so many that a block shares them.
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
@@ -53,6 +55,10 @@ const named_picture pictures[] = {
          const auto block = static_cast<std::uint32_t>(1 + y / 210 * 7 + x / 170);
          return block % 5 == 0 ? static_cast<std::uint32_t>(draw % 3) : block;
      }},
+    {"noise beside nothing",
+     [](std::int64_t, std::int64_t x, std::int64_t, std::int64_t width, std::uint64_t draw) -> std::uint32_t {
+         return x < width / 3 ? static_cast<std::uint32_t>(draw % 2) : 1;
+     }},
     {"one cell",
      [](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t, std::uint64_t) -> std::uint32_t {
          return y == 0 && x == 5 ? 0 : 1;
@@ -102,6 +108,19 @@ TEST_P(OptionsFar, Limits) {
         compare(p, dtype::uint8, {.spacing = 0.3, .sign = sign::inside_negative}, "spacing");
     }
 }
+
+class OptionsFarLarge : public OptionsFar {};
+
+// Images in which the search by bits comes first, and says that tiles need not be tried.
+TEST_P(OptionsFarLarge, TilesThatAreNotTried) {
+    for (const named_picture& p : pictures) {
+        const std::string_view name = p.name;
+        if (name == "a disc" || name == "few") compare(p, dtype::uint8, {.sign = sign::inside_negative}, "signed");
+        if (name == "few of several classes" || name == "noise beside nothing")
+            compare(p, dtype::uint8, {.sites = sites::other_labels}, "labels");
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Images, OptionsFarLarge, testing::Values(far_case{{5800, 5802}}));
 
 // Lines of whole words and others; the last row a post and not; a batch; few rows and few columns; rows of several stretches of
 // words, columns of several chunks.
