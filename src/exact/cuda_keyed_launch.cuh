@@ -6,11 +6,13 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_choice.hpp"
+#include "exact/cuda_keyed_between.cuh"
 #include "exact/cuda_keyed_few.cuh"
 #include "exact/cuda_keyed_hard.cuh"
 #include "exact/cuda_keyed_mend.cuh"
 #include "exact/cuda_keyed_sweep.cuh"
 #include "exact/cuda_pack.cuh"
+#include "exact/cuda_post_winners.cuh"
 
 namespace nearfield::exact {
 
@@ -87,12 +89,18 @@ public:
         for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
             const std::int64_t here = groups_of(axis);
             tiles = std::max(tiles, here * cut_strips(rows_of(axis), here).into.count);
-            if (!far(axis)) continue;
+            if (!far(axis) || by_posts(axis)) continue;
             groups = std::max(groups, here);
             ranges = std::max(ranges, here * cuda::warp * blocks_for(rows_of(axis), slab_rows));
         }
         list_ = memory.reserve<std::int32_t>(tiles);
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
+        if (by_posts(p_.rank - 2)) {
+            const auto posts = this->posts(memory);
+            nearest_ = memory.reserve<std::int32_t>(posts.images * posts.posts * posts.length);
+            winners_ = memory.reserve<std::uint16_t>(posts.images * posts.posts * posts.length);
+            groups = lines.images;
+        }
         if (groups == 0) return;
         groups_ = memory.reserve<std::int32_t>(groups);
         marks_ = memory.reserve<std::uint32_t>(groups);
@@ -126,6 +134,8 @@ private:
     [[nodiscard]] std::int64_t rows_of(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
     /// What steps leave goes to the hulls of long lines.
     [[nodiscard]] bool far(int axis) const { return !rows_fit_shared(p_, axis); }
+    /// What steps leave of images goes between posts, where all values are such that none is of no site.
+    [[nodiscard]] bool by_posts(int axis) const { return !volumes() && far(axis) && p_.largest < largest_narrow; }
     /// Groups of 32 lines: along the second axis, of one word column.
     [[nodiscard]] std::int64_t groups_of(int axis) const {
         const std::int64_t columns = p_.cells / rows_of(axis), length = rows_of(p_.rank - 1);
@@ -148,6 +158,18 @@ private:
         lines.images = p_.cells / lines.length / lines.rows;
         lines.tiles = lines.images * lines.columns;
         return lines;
+    }
+    [[nodiscard]] post_lines<std::int32_t> posts(const cuda::workspace& memory) const {
+        const packed_lines lines = this->lines(memory);
+        post_lines<std::int32_t> posts;
+        posts.nearest = memory.get<std::int32_t>(nearest_);
+        posts.winners = memory.get<std::uint16_t>(winners_);
+        posts.images = lines.images;
+        posts.length = lines.length;
+        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
+        posts.rows = static_cast<int>(lines.rows);
+        posts.taken = memory.get<std::int32_t>(counts_) + p_.rank - 1;  // along which no pass counts tiles
+        return posts;
     }
     /// Of the pass along `axis`; the count is cleared as lines are packed, and so are marks of the pass that follows.
     [[nodiscard]] hard_tiles nothing_hard(const call& c, int axis) const {
@@ -184,7 +206,7 @@ private:
     template <ending End>
     void passes(const call& c, const site_bytes& image) const {
         const int axis = p_.rank - 2;
-        const site_words from{{lines(c.memory)}};
+        const site_words from{{lines(c.memory)}, by_posts(axis)};
         const left_tiles left = search_close_by<End>(c, image);
         pack_sites(c, image, from.lines, left);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
@@ -219,10 +241,12 @@ private:
         const point_lists few = few_lists(c.memory);
         if (few.planes > 0) clear(c, few.many, 3 + lines.images / few.planes * few.lists_an_image);
         const int axis = p_.rank - 2;
-        pack(
-            c.on, image, lines, few,
-            {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_), far(axis) ? groups_of(axis) : 0},
-            left);
+        pack(c.on, image, lines, few,
+             {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_),
+              by_posts(axis) ? lines.images
+              : far(axis)    ? groups_of(axis)
+                             : 0},
+             left);
     }
 
     template <ending End>
@@ -277,7 +301,18 @@ private:
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
                                     c.m, hard, before<Last>(c, left), sweeps(axis), state, c.to);
         });
+        if constexpr (End == Last)
+            if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, hard);
         finish<End>(c, from, axis, cut.into, hard, state);
+    }
+    template <ending End>
+    void finish_by_posts(const call& c, const site_words& from, const windows& cut, const hard_tiles& hard) const {
+        const auto posts = this->posts(c.memory);
+        launch_posts(c.on, from, hard, posts);
+        cuda::launch_overlapped(c.on, finish_sites_between<End>,
+                                std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
+                                         site_between_blocks * multiprocessors),
+                                dim3(between_threads), 0, from, cut, c.m, hard, posts, c.to);
     }
 
     template <ending End>
@@ -345,7 +380,7 @@ private:
 
     const plan& p_;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, state_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0,
-                 left_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
+                 left_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0, nearest_ = 0, winners_ = 0;
 };
 
 }  // namespace nearfield::exact

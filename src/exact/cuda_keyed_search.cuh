@@ -18,6 +18,7 @@ constexpr std::int32_t widest_gap =
 struct site_words : word_lines {
     static constexpr bool keeps_ties = true;
     using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
+    bool by_posts = false;        ///< what is left goes between posts, for which images are what is hard
 
     __device__ static number value(std::int32_t loaded) { return square(loaded); }
     __device__ static number square(std::int32_t rows) { return static_cast<number>(rows) * rows; }
@@ -191,14 +192,15 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     } else {
         __syncwarp();
     }
-    if (sweeps) return hard.add(at.group.number);
+    const std::int64_t owner = lines.by_posts ? at.group.outer : at.group.number;
+    if (sweeps) return hard.add(owner);
     bool fits = true;
     for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
          top += static_cast<int>(blockDim.x) / cuda::warp * square_side) {
         const point_square s{words, lines.sited(at.group), b.rows, top, min(top + square_side, b.own_to) - 1, lane};
         fits = finish_points(s, mine.points, target, lane < width);
     }
-    if (__syncthreads_or(!fits)) hard.add(at.group.number);
+    if (__syncthreads_or(!fits)) hard.add(owner);
 }
 
 /// A block a window of 32 lines of the third axis.

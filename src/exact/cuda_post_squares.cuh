@@ -162,8 +162,8 @@ struct chord {
     }
 };
 
-/// Offers rows [from, end] that lie below a lane's chord, `to(R, s)` of all lanes, to one that is not below with an R beyond
-/// all others. A warp that is one of `parts` takes every so many groups of 32.
+/// Offers rows [from, end] that lie below a lane's chord, `to(word, R, s)` of all lanes, to one that is not below with an R
+/// beyond all others. A warp that is one of `parts` takes every so many groups of 32.
 template <class To>
 __device__ void offer_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
                             const To& to) {
@@ -184,7 +184,7 @@ __device__ void offer_below(const square& s, const left_rows& mine, const relati
             const int k = row - mine.from;
             const std::uint32_t r = of.relative(theirs, k);
             const bool wins = line.wins(r, k);
-            if (__any_sync(cuda::every_lane, wins)) to(wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
+            if (__any_sync(cuda::every_lane, wins)) to(theirs, wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
         }
     }
 }
@@ -207,7 +207,8 @@ template <class V, bool Last>
 __device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
                              const tile_target<V, Last>& target) {
     relative_square best;
-    offer_below(s, mine, of, 0, 1, [&](std::uint32_t r, std::uint32_t rows) { best.offer({r, rows}); });
+    offer_below(s, mine, of, 0, 1,
+                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.offer({r, rows}); });
     write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
@@ -219,6 +220,16 @@ struct whole_square {
         const auto first = static_cast<std::int32_t>(min(r, 0x7fffffffu));
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) best[i] = min(best[i], first - 2 * i * static_cast<std::int32_t>(s));
+    }
+    /// Whether what is offered is the best of row i, or of any.
+    __device__ bool has(int i, std::uint32_t r, std::uint32_t s) const {
+        return best[i] == static_cast<std::int32_t>(min(r, 0x7fffffffu)) - 2 * i * static_cast<std::int32_t>(s);
+    }
+    __device__ bool has(std::uint32_t r, std::uint32_t s) const {
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) any |= has(i, r, s);
+        return any;
     }
 };
 
@@ -240,33 +251,31 @@ __device__ void finish_between_wide(const square& s, const left_rows& mine,
     }
 }
 
-/// A square of a hard tile, what its lanes have left, and where it goes.
-template <class V, bool Last>
-struct square_between {
+/// A square of a hard tile, and what its lanes have left.
+struct hard_square {
     square s;
     left_rows left;
-    tile_target<V, Last> target;
+    word_group group;
     bool within;  ///< of the image
 
-    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
-                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
-        : target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+    template <class V>
+    __device__ hard_square(const word_lines& lines, const windows& cut, const hard_tiles& hard,
+                           const post_lines<V>& posts, std::int64_t nth) {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
         const std::int64_t above = quotient(nth, squares);
         const auto at = lines.place(cut, hard.list[above]);
         const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
         const int end = min((at.window + 1) * cut.rows, lines.rows());
-        within = top < end;
+        group = at.group, within = top < end;
         if (!within) return;
-        target.first = lines.first_cell(at.group, lane), target.lines = lines.width(at.group);
-        s = {lines.words(at.group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
-        const std::uint16_t* const winners = posts.winners + posts.first_cell(at.group.outer, top / post_rows) +
-                                             at.group.x + min(lane, target.lines - 1);
+        s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
+        const std::uint16_t* const winners = posts.winners + posts.first_cell(group.outer, top / post_rows) + group.x +
+                                             min(lane, lines.width(group) - 1);
         left = {winners[0], winners[posts.length], 0};
     }
     static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
     __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
-    /// Before any of the following.
+    /// Before any is finished.
     __device__ void find_bound() {
         const auto bound_by = [&](int row) {
             const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart),
@@ -274,6 +283,20 @@ struct square_between {
             return apart * apart + rows * rows;
         };
         left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
+    }
+};
+
+/// The same, and where its values go.
+template <class V, bool Last>
+struct square_between : hard_square {
+    tile_target<V, Last> target;
+
+    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
+                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
+        : hard_square(lines, cut, hard, posts, nth),
+          target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+        if (!within) return;
+        target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }
 
     /// `count`: the most rows left to a lane.
@@ -297,7 +320,7 @@ struct square_between {
         const relative_rows of(s, left);
         whole_square mine;
         offer_below(s, left, of, warp, between_warps,
-                    [&](std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
 #pragma unroll
         for (int i = 0; i < square_rows; ++i)
             if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + s.lane, mine.best[i]);
@@ -310,19 +333,13 @@ struct square_between {
 };
 
 /// Of the hard tiles' squares first those that one warp would be long at, by all warps of a block together, so that none is
-/// left to the end; then a warp one after another of the others.
-template <class V, bool Last>
-__global__ void __launch_bounds__(between_threads, between_blocks)
-    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
-                   const post_lines<V> posts, const value_sink<V, Last> to) {
-    cuda::wait_for_kernel_before();
-    __shared__ std::int32_t best[square_rows * cuda::warp];
+/// left to the end; then a warp one after another of the others. `square_at(n)` is one, `best` has room for one.
+template <class SquareAt, class V>
+__device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
+                               const SquareAt& square_at, std::int32_t* best) {
     __shared__ int shared[between_warps * looked_squares], shared_count;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const auto square_at = [&](std::int64_t nth) {
-        return square_between<V, Last>(lines, cut, m, hard, posts, to, nth);
-    };
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * square_between<V, Last>::squares_of(cut);
+    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * hard_square::squares_of(cut);
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
     // Neighbours go to different blocks, because those that take long are neighbours.
     for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
@@ -352,6 +369,17 @@ __global__ void __launch_bounds__(between_threads, between_blocks)
         if (left <= most_alone_rows) here.find_bound(), here.finish(left);
         next = step + __shfl_sync(cuda::every_lane, taken, 0);
     }
+}
+
+template <class V, bool Last>
+__global__ void __launch_bounds__(between_threads, between_blocks)
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+                   const post_lines<V> posts, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::int32_t best[square_rows * cuda::warp];
+    finish_squares(
+        cut, hard, posts,
+        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, hard, posts, to, nth); }, best);
 }
 
 }  // namespace

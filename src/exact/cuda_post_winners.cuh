@@ -1,5 +1,6 @@
 // The row that wins at each cell of a post (cuda_posts.cuh), by halving along it: the winning column never moves back, so
-// that the winner of a column between two lies between theirs.
+// that the winner of a column between two lies between theirs. Of columns that tie the least wins, and of the two sites of a
+// column that tie the one that is before (cuda_posts.cuh), as the tie rule has it.
 #pragma once
 
 #include <algorithm>
@@ -64,22 +65,26 @@ struct least_column {
     V value;
     int at;
 
+    /// Of a column behind all before.
     __device__ void offer(V other, int from) {
         if (other < value) value = other, at = from;
+    }
+    /// Of any column.
+    __device__ void offer(const least_column& other) {
+        if (other.value < value || (other.value == value && other.at < at)) *this = other;
     }
     /// Of all lanes.
     __device__ void reduce() {
         if constexpr (sizeof(V) == sizeof(std::int32_t)) {
             const V least = __reduce_min_sync(cuda::every_lane, value);
-            const std::uint32_t mine = __ballot_sync(cuda::every_lane, value == least);
-            value = least, at = __shfl_sync(cuda::every_lane, at, __ffs(static_cast<int>(mine)) - 1);
+            at = __reduce_min_sync(cuda::every_lane, value == least ? at : std::numeric_limits<int>::max());
+            value = least;
         } else {
 #pragma unroll
             for (int o = cuda::warp / 2; o > 0; o /= 2) {
                 const V other = __shfl_xor_sync(cuda::every_lane, value, o);
                 const int from = __shfl_xor_sync(cuda::every_lane, at, o);
-                // The lesser column of equal ones, so that all lanes have the same.
-                if (other < value || (other == value && from < at)) value = other, at = from;
+                offer(least_column{other, from});
             }
         }
     }
@@ -215,10 +220,7 @@ struct post_knots {
             if (parts > 1) {
                 if (static_cast<int>(threadIdx.x) < here) {
                     least_column<V> best = found[threadIdx.x * parts];
-                    for (int part = 1; part < parts; ++part) {
-                        const auto other = found[threadIdx.x * parts + part];
-                        best.offer(other.value, other.at);
-                    }
+                    for (int part = 1; part < parts; ++part) best.offer(found[threadIdx.x * parts + part]);
                     winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
                 }
                 __syncthreads();
@@ -286,4 +288,18 @@ __global__ void __launch_bounds__(winner_threads, 2)
 }
 
 }  // namespace
+
+/// What wins at the posts of all images that have hard tiles.
+template <class V>
+void launch_posts(const device& on, const word_lines& from, const hard_tiles& hard, const post_lines<V>& posts) {
+    const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
+    cuda::launch_overlapped(on, nearest_to_posts<V>, std::min(from.lines.tiles, multiprocessors), dim3(column_threads),
+                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard,
+                            posts);
+    const int shares = winner_shares(posts);
+    cuda::launch_overlapped(on, winners_at_posts<V>,
+                            std::min(posts.images * posts.posts * shares, 2 * multiprocessors), dim3(winner_threads),
+                            winner_bytes<V>(posts.length), hard, posts, shares);
+}
+
 }  // namespace nearfield::exact

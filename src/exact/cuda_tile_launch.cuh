@@ -317,14 +317,7 @@ private:
     void finish_by_posts(const word_lines& from) const {
         const std::int64_t tiles = from.lines.tiles;
         const auto posts = tiles_.posts<V>(memory_);
-        const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
-        cuda::launch_overlapped(on_, nearest_to_posts<V>, std::min(tiles, multiprocessors), dim3(column_threads),
-                                static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard_,
-                                posts);
-        const int shares = winner_shares(posts);
-        cuda::launch_overlapped(on_, winners_at_posts<V>,
-                                std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
-                                dim3(winner_threads), winner_bytes<V>(posts.length), hard_, posts, shares);
+        launch_posts(on_, from, hard_, posts);
         cuda::launch_overlapped(on_, finish_between<V, Last>,
                                 std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
                                          between_blocks * multiprocessors),
