@@ -103,11 +103,11 @@ struct job {
 /// squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, 4 more at most, and 32 KiB.
 /// Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay below 2^30 and whose
 /// lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1 more where a line of
-/// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20. On GPUs of compute capability 9.0 or later
-/// images of up to 512x512 and volumes of up to 64x64x64 cells in unit spacing need none. Always 1 more where the image is not
-/// contiguous, or is wider than a byte in a call that is none of these. Options take more: labels and signs a copy of an image
-/// that is not contiguous (signs: a byte a cell), any option on a device a state of its own and, for labels and
-/// signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
+/// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20 (0.2 in images, below 2^30). On GPUs
+/// of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells in unit spacing need
+/// none. Always 1 more where the image is not contiguous, or is wider than a byte in a call that is none of these.
+/// Options take more: labels and signs a copy of an image that is not contiguous (signs: a byte a cell), any option on
+/// a device a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

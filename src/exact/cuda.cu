@@ -65,7 +65,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
             to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
                                  g.rows, cuda::warp});
         } else if (site_words_fit(p)) {
-            to.passes.push_back({source(axis), "strips of sites in registers, hulls where values are large", groups,
+            to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
                                  g.rows, cuda::warp});
         } else if (real_words_fit(p)) {
             to.passes.push_back({source(axis), "bands of rows in registers, halving where rows that matter are many",

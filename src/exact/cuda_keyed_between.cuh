@@ -14,11 +14,6 @@
 namespace nearfield::exact {
 namespace {
 
-#ifndef SITE_BLOCKS
-#define SITE_BLOCKS 4
-#endif
-constexpr int site_between_blocks = SITE_BLOCKS;  // on a multiprocessor
-
 /// What a row offers: R, as in cuda_post_squares.cuh, and the lower 17 bits of its words.
 struct site_offer {
     std::uint32_t r, tie;
@@ -162,14 +157,13 @@ struct sites_between : hard_square {
 #pragma unroll
         for (int i = 0; i < square_rows; ++i) mine.best[i] = best[i * cuda::warp];
         __syncthreads();
-        offer_below(s, left, of, warp, between_warps,
-                    [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
-                        if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
-                        const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
+        offer_below(s, left, of, warp, between_warps, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+            if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
+            const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
 #pragma unroll
-                        for (int i = 0; i < square_rows; ++i)
-                            if (mine.has(i, r, rows)) atomicMin(ties + i * cuda::warp, tie);
-                    });
+            for (int i = 0; i < square_rows; ++i)
+                if (mine.has(i, r, rows)) atomicMin(ties + i * cuda::warp, tie);
+        });
         __syncthreads();
         if (s.lane < width)
             for (int i = warp; i <= s.bottom - s.top; i += between_warps) {
@@ -229,14 +223,14 @@ private:
 };
 
 template <ending End>
-__global__ void __launch_bounds__(between_threads, site_between_blocks)
-    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m,
-                         const hard_tiles hard, const post_lines<std::int32_t> posts, const site_sink to) {
+__global__ void __launch_bounds__(between_threads, between_blocks)
+    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                         const post_lines<std::int32_t> posts, const site_sink to) {
     cuda::wait_for_kernel_before();
     __shared__ std::int32_t best[2 * square_rows * cuda::warp];
     finish_squares(
-        cut, hard, posts,
-        [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, hard, posts, to, nth); }, best);
+        cut, hard, posts, [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, hard, posts, to, nth); },
+        best);
 }
 
 }  // namespace

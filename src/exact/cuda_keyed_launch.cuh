@@ -97,13 +97,13 @@ public:
         counts_ = memory.reserve<std::int32_t>(2 * max_rank);
         if (by_posts(p_.rank - 2)) {
             const auto posts = this->posts(memory);
-            nearest_ = memory.reserve<std::int32_t>(posts.images * posts.posts * posts.length);
-            winners_ = memory.reserve<std::uint16_t>(posts.images * posts.posts * posts.length);
-            groups = lines.images;
+            const std::int64_t cells = posts.images * posts.posts * posts.length;
+            nearest_ = memory.reserve<std::int32_t>(cells);
+            winners_ = memory.reserve<std::uint16_t>(cells);
+            reserve_owners(memory, lines.images);
         }
         if (groups == 0) return;
-        groups_ = memory.reserve<std::int32_t>(groups);
-        marks_ = memory.reserve<std::uint32_t>(groups);
+        reserve_owners(memory, groups);
         ranges_ = memory.reserve<list_range>(ranges);
         lists_ = memory.reserve<slab_row>(p_.cells);
     }
@@ -125,6 +125,10 @@ private:
         const site_sink& to;
     };
 
+    void reserve_owners(cuda::workspace& memory, std::int64_t count) {
+        groups_ = memory.reserve<std::int32_t>(count);
+        marks_ = memory.reserve<std::uint32_t>(count);
+    }
     static ending ending_of(const outputs& out) {
         if (out.distance32 || out.distance64 || out.squared32 || out.squared64 || out.squared_float || out.coordinates)
             return ending::fields;
@@ -309,10 +313,11 @@ private:
     void finish_by_posts(const call& c, const site_words& from, const windows& cut, const hard_tiles& hard) const {
         const auto posts = this->posts(c.memory);
         launch_posts(c.on, from, hard, posts);
-        cuda::launch_overlapped(c.on, finish_sites_between<End>,
-                                std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
-                                         site_between_blocks * multiprocessors),
-                                dim3(between_threads), 0, from, cut, c.m, hard, posts, c.to);
+        cuda::launch_overlapped(
+            c.on, finish_sites_between<End>,
+            std::min(blocks_for(from.lines.tiles * blocks_for(posts.rows, square_rows), between_warps),
+                     between_blocks * multiprocessors),
+            dim3(between_threads), 0, from, cut, c.m, hard, posts, c.to);
     }
 
     template <ending End>

@@ -1,11 +1,12 @@
 // The kernels that search nearest sites in words: the second axis from packed lines (cuda_bits.cuh), by steps
 // (cuda_keyed_steps.cuh) where sites are many, from lists of them (cuda_keyed_points.cuh) where they are few; the third
-// from the state that the second leaves, by steps. What neither can do goes to the hulls (cuda_keyed_hard.cuh).
+// from the state that the second leaves, by steps. What neither can do goes between posts (cuda_keyed_between.cuh), to a
+// sweep or to hulls (cuda_keyed_hard.cuh).
 #pragma once
 
 #include "exact/cuda_keyed_near.cuh"
 #include "exact/cuda_keyed_points.cuh"
-#include "exact/cuda_tile.cuh"
+#include "exact/cuda_square.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -161,6 +162,54 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
            static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * b.strip_rows) * width;
 }
 
+/// One row of each 32 of the image, as far as it is from sites: near | reach << 16 (cuda_square.cuh), for a window to be called hard
+/// before its squares look for their sites, group by group of rows, each a round trip to memory: 8192^2 of a diagonal 1.3 ms for
+/// that (H200, 2026-11-23).
+struct sampled_rows {
+    static constexpr int step = cuda::warp, most = 1024;
+    static constexpr int hard =
+        6;  ///< that could win in a square: 192 rows, of which each has a site, are more than are listed
+    std::uint32_t bits[most];
+
+    static __device__ int count_of(int rows) { return min((rows + step / 2 - 1) / step, most); }
+    __device__ void fill(const line_word* words, int rows) {
+        for (int i = static_cast<int>(threadIdx.x); i < count_of(rows); i += static_cast<int>(blockDim.x)) {
+            const line_word word = words[i * step + step / 2];
+            bits[i] = word.any() ? sited(word, 0).bits : static_cast<std::uint32_t>(far_apart) * 65537;
+        }
+    }
+    /// By a warp.
+    __device__ bool many_win(const square& here, int rows) const {
+        const int count = count_of(rows);
+        std::int32_t bound = no_site<std::int32_t>();
+        int best = 0;
+        for (int i = here.lane; i < count; i += cuda::warp) {
+            const std::int32_t most = has(i) ? here.most(row_of(i)) : no_site<std::int32_t>();
+            if (most < bound) bound = most, best = i;
+        }
+        const std::int32_t least = __reduce_min_sync(cuda::every_lane, bound);
+        const auto wins = [&](std::int32_t within) {
+            int mine = 0;
+            for (int i = here.lane; i < count; i += cuda::warp)
+                mine += has(i) && here.least(row_of(i)) <= within ? 1 : 0;
+            return __reduce_add_sync(cuda::every_lane, mine);
+        };
+        if (least == no_site<std::int32_t>() || wins(least) < hard) return false;
+        // The rows of the square and those beside the best one bound its values closer.
+        best = __reduce_max_sync(cuda::every_lane, bound == least ? best : 0);
+        std::int32_t closer = least;
+        for (const int row : {here.top + here.lane, best * step + here.lane}) {
+            const line_word word = row < rows ? here.words[row] : word_without_sites();
+            if (word.any()) closer = min(closer, here.most(sited(word, row)));
+        }
+        return wins(__reduce_min_sync(cuda::every_lane, closer)) >= hard;
+    }
+
+private:
+    __device__ bool has(int i) const { return (bits[i] & 0xffff) != far_apart; }
+    __device__ sited_row row_of(int i) const { return {i * step + step / 2, bits[i]}; }
+};
+
 /// A block a window of 32 lines of the second axis. One function, because each way takes over the warps' shared memory
 /// from the one before.
 template <int Rows, ending End>
@@ -172,6 +221,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     if (before.all()) return;
     extern __shared__ uint4 shared_words[];
     __shared__ int counts[strip_warps<Rows>];
+    __shared__ sampled_rows samples;
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
@@ -194,6 +244,15 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     }
     const std::int64_t owner = lines.by_posts ? at.group.outer : at.group.number;
     if (sweeps) return hard.add(owner);
+    if (lines.by_posts) {
+        samples.fill(words, b.rows);
+        __syncthreads();
+        const int top = b.own_from + nth * 2 * square_side;  // of every second square
+        const bool many =
+            top < b.own_to &&
+            samples.many_win({words, nullptr, 0, 0, top, min(top + square_side, b.own_to) - 1, lane}, b.rows);
+        if (__syncthreads_or(many)) return hard.add(owner);
+    }
     bool fits = true;
     for (int top = b.own_from + nth * square_side; top < b.own_to && fits;
          top += static_cast<int>(blockDim.x) / cuda::warp * square_side) {

@@ -184,7 +184,8 @@ __device__ void offer_below(const square& s, const left_rows& mine, const relati
             const int k = row - mine.from;
             const std::uint32_t r = of.relative(theirs, k);
             const bool wins = line.wins(r, k);
-            if (__any_sync(cuda::every_lane, wins)) to(theirs, wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
+            if (__any_sync(cuda::every_lane, wins))
+                to(theirs, wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
         }
     }
 }
@@ -293,8 +294,7 @@ struct square_between : hard_square {
 
     __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
                               const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
-        : hard_square(lines, cut, hard, posts, nth),
-          target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+        : hard_square(lines, cut, hard, posts, nth), target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
         if (!within) return;
         target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
     }

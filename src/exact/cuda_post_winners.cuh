@@ -297,9 +297,8 @@ void launch_posts(const device& on, const word_lines& from, const hard_tiles& ha
                             static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard,
                             posts);
     const int shares = winner_shares(posts);
-    cuda::launch_overlapped(on, winners_at_posts<V>,
-                            std::min(posts.images * posts.posts * shares, 2 * multiprocessors), dim3(winner_threads),
-                            winner_bytes<V>(posts.length), hard, posts, shares);
+    cuda::launch_overlapped(on, winners_at_posts<V>, std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
+                            dim3(winner_threads), winner_bytes<V>(posts.length), hard, posts, shares);
 }
 
 }  // namespace nearfield::exact

@@ -1,4 +1,4 @@
-// One field of a volume on the host and on a device, for tests that name which way a device goes by a volume's shape.
+// One field on the host and on a device, for tests that name which way a device goes by an image's or a volume's shape.
 #pragma once
 
 #include "exact/device_engine.hpp"
@@ -22,8 +22,9 @@ enum class wanted : std::uint8_t { site, distance, squared };
 /// One field of `sites` on the host and the device, as the bytes that each leaves.
 class one_field {
 public:
-    one_field(const shape_t& shape, const flags_t& sites, double max_distance) : shape_(shape), sites_(sites) {
-        options_.sites = sites::nonzero, options_.max_distance = max_distance;
+    one_field(const shape_t& shape, const flags_t& sites, double max_distance, int batch_axes = 0)
+        : shape_(shape), sites_(sites) {
+        options_.sites = sites::nonzero, options_.max_distance = max_distance, options_.batch_axes = batch_axes;
     }
 
     /// Of indices, of coordinates where `arrays` is more than 1, or of what `field` names.

@@ -54,7 +54,7 @@ function(nearfield_on_cpu_test room tests shared)
   target_link_libraries(${program} PRIVATE nearfield_on_cpu ${shared} GTest::gtest_main)
 endfunction()
 set(of_exact device_test device_large_test device_engine workspace_test options_device_engine options_device_test options_tiles_test options_wrapped_test
-  options_alone_test options_sites_test options_windows_test options_near_test options_far_test counted_test near_sites_test swept_sites_test close_device_test small_volumes_test far_volumes_test)
+  options_alone_test options_sites_test options_windows_test options_near_test options_far_test counted_test near_sites_test swept_sites_test close_device_test small_volumes_test far_volumes_test posted_sites_test)
 list(TRANSFORM of_exact PREPEND exact/)
 nearfield_on_cpu_test(exact "${of_exact}" nearfield_exact_tests)
 set(of_label exact/device_engine label/device_engine label/device_test label/device_links_test label/traps_device_test label/device_runs_test label/device_tables_test)

@@ -1,0 +1,85 @@
+// Nearest sites of images whose lines are too long to be searched in shared memory, where steps and lists of sites leave
+// windows: between winners at posts, on a device bit for bit the host's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "exact/one_field.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class PostedSites : public testing::TestWithParam<shape_t> {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+    [[nodiscard]] std::int64_t rows() const { return GetParam()[0]; }
+    [[nodiscard]] std::int64_t columns() const { return GetParam()[1]; }
+
+    /// Cells that `rule(y, x)` names.
+    template <class Rule>
+    [[nodiscard]] flags_t where(const Rule& rule) const {
+        flags_t sites(static_cast<std::size_t>(rows() * columns()));
+        for (std::int64_t y = 0, i = 0; y < rows(); ++y)
+            for (std::int64_t x = 0; x < columns(); ++x, ++i) sites[static_cast<std::size_t>(i)] = rule(y, x) ? 1 : 0;
+        return sites;
+    }
+    void compare(const flags_t& sites) const {
+        const double all = std::numeric_limits<double>::infinity();
+        const shape_t& shape = GetParam();
+        EXPECT_EQ((one_field(shape, sites, all).differs<std::int32_t>(dtype::int32, 1, "int32")), "");
+        EXPECT_EQ((one_field(shape, sites, all).differs<std::int64_t>(dtype::int64, 1, "int64")), "");
+        EXPECT_EQ((one_field(shape, sites, all).differs<std::int32_t>(dtype::int32, 2, "coordinates")), "");
+        EXPECT_EQ((one_field(shape, sites, 60).differs<std::int32_t>(dtype::int32, 1, "within 60")), "");
+    }
+};
+
+/// Every cell of the middle column ties, those of the middle row with sites above and below, which is where a tie is decided by the row.
+TEST_P(PostedSites, OfABorder) {
+    compare(where([&](auto y, auto x) { return y == 0 || x == 0 || y == rows() - 1 || x == columns() - 1; }));
+}
+/// The cells around the middle have hundreds of rows left between two posts.
+TEST_P(PostedSites, OfAnArc) {
+    compare(where([&](auto y, auto x) {
+        const auto dy = static_cast<double>(y - rows() / 2), dx = static_cast<double>(x - 5);
+        return dx > 0 && std::abs(std::sqrt(dx * dx + dy * dy) - static_cast<double>(columns() - 20)) < 1;
+    }));
+}
+/// All of these are equally far from the middle.
+TEST_P(PostedSites, OfPointsThatTie) {
+    const std::int64_t half = 65;  // 65^2 = 63^2 + 16^2 = 60^2 + 25^2 = 56^2 + 33^2 = 52^2 + 39^2
+    compare(where([&](auto y, auto x) {
+        const auto dy = y - rows() / 2, dx = x - columns() / 2;
+        return dx * dx + dy * dy == half * half || y == 3;
+    }));
+}
+TEST_P(PostedSites, OfADiagonal) {
+    compare(where([&](auto y, auto x) { return x == y * columns() / rows(); }));
+}
+/// Winners within the squares that they win in, of which equal ones are above and below a cell.
+TEST_P(PostedSites, OfCombs) {
+    compare(where([&](auto y, auto x) { return (x == 0 && y % 2 == 0) || (x == columns() - 1 && y % 3 == 0); }));
+}
+
+/// One image of a batch has such windows; of the others one has no site.
+TEST_P(PostedSites, InABatch) {
+    const shape_t shape{3, rows(), columns()};
+    flags_t sites(static_cast<std::size_t>(3 * rows() * columns()));
+    sites[7] = 1;
+    for (std::int64_t y = 0; y < rows(); ++y)
+        sites[static_cast<std::size_t>(2 * rows() * columns() + y * columns() + y % 3)] = 1;
+    const double all = std::numeric_limits<double>::infinity();
+    EXPECT_EQ((one_field(shape, sites, all, 1).differs<std::int64_t>(dtype::int64, 1, "int64")), "");
+}
+
+// The last post lies on the last row, and 1 or 32 rows behind the one before. Columns fill words, or do not.
+INSTANTIATE_TEST_SUITE_P(Images, PostedSites,
+                         testing::Values(shape_t{1057, 230}, shape_t{1056, 192}, shape_t{1030, 333}),
+                         [](const auto& of) {
+                             return std::to_string(of.param[0]) + "x" + std::to_string(of.param[1]);
+                         });
+
+}  // namespace
+}  // namespace nearfield::test
