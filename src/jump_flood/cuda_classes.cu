@@ -123,7 +123,8 @@ std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& s
 
 void run_by_classes(const device& on, const grid& g, std::int64_t first_step, const std::int32_t* from,
                     std::int32_t* to, const to_prepare& also) {
-    class_plan p{.also = also};
+    class_plan p{};
+    p.also = also;
     const std::int64_t unit = first_step / (class_array::size / 2);
     p.nx = static_cast<std::int32_t>(g.size[2]), p.ny = static_cast<std::int32_t>(g.size[1]),
     p.nz = static_cast<std::int32_t>(g.size[0]);
