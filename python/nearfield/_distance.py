@@ -80,7 +80,8 @@ def distance_transform(
         Leading axes that number images, each solved by itself. Coordinates and linear indices are within an image.
     method : str or one of nearfield.methods
         How it is computed: 'exact', or a published method with its switches, such as 'jump-flood:after=1' or
-        ``nf.methods.JumpFlood(after=1)``, for study; docs/methods.md lists them. These take 1 to 3 axes, the fields above, `spacing`, `sites` and `max_distance`.
+        ``nf.methods.JumpFlood(after=1)``, for study; docs/methods.md lists them. These take 1 to 3 axes, the fields
+        above, `spacing`, `sites` and `max_distance`.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
     threads : int, optional
