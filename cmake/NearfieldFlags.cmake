@@ -17,6 +17,21 @@ target_compile_options(nearfield_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+# Programs that read strangers' files: stack and heap checks, and nothing of ours that another library's symbols could replace.
+set(NEARFIELD_HARDENING -fvisibility=hidden -fvisibility-inlines-hidden -fstack-protector-strong -fstack-clash-protection)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND NEARFIELD_HARDENING -fcf-protection)
+endif()
+# The sanitizers replace what _FORTIFY_SOURCE checks; without optimisation it warns.
+if(NOT NEARFIELD_SANITIZE AND NOT NEARFIELD_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+  list(APPEND NEARFIELD_HARDENING -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
+# Source paths (assertions, std::source_location) are relative, so that two clones build the same bits.
+list(APPEND NEARFIELD_HARDENING -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+list(JOIN NEARFIELD_HARDENING "," hardening_of_cuda)
+target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${NEARFIELD_HARDENING}>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${hardening_of_cuda}>)
+target_link_options(nearfield_flags INTERFACE LINKER:-z,relro,-z,now)
 if(NEARFIELD_WERROR)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
