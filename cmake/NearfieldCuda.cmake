@@ -1,6 +1,10 @@
-# Sets NEARFIELD_HAS_CUDA and enables the language when there is a toolkit and it is wanted.
+# Sets NEARFIELD_HAS_CUDA and enables the language when kernels are wanted and can be compiled.
+#   ON    kernels for CMAKE_CUDA_ARCHITECTURES, by default for every GPU since Ampere: what a package for others needs
+#   AUTO  kernels for the GPU of this machine, or for CMAKE_CUDA_ARCHITECTURES where it is given; without a GPU and without it
+#         none, since they would take minutes to compile and nothing here could run them
 set(NEARFIELD_HAS_CUDA OFF)
 if(NEARFIELD_CUDA STREQUAL "OFF")
+  set(nearfield_why_no_cuda "it was configured with NEARFIELD_CUDA=OFF")
   return()
 endif()
 
@@ -10,8 +14,20 @@ if(NOT CMAKE_CUDA_COMPILER)
   if(NEARFIELD_CUDA STREQUAL "ON")
     message(FATAL_ERROR "NEARFIELD_CUDA=ON but no CUDA compiler was found; install the CUDA toolkit, set CUDACXX to its nvcc, or use NEARFIELD_CUDA=AUTO")
   endif()
-  message(STATUS "nearfield: no CUDA compiler found, building for the CPU only")
+  set(nearfield_why_no_cuda "there was no CUDA compiler where it was built")
   return()
+endif()
+if(NEARFIELD_CUDA STREQUAL "AUTO" AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capability ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" capability "${capability}")
+  list(TRANSFORM capability REPLACE "\\." "")
+  list(TRANSFORM capability APPEND "-real")
+  list(REMOVE_DUPLICATES capability)
+  if(NOT capability)
+    set(nearfield_why_no_cuda "there was no NVIDIA GPU where it was built, and NEARFIELD_CUDA=ON was not given")
+    return()
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${capability} CACHE STRING "CUDA architectures")
 endif()
 
 # An explicit list: `native` fails where there is no GPU. PTX of the newest runs on GPUs still to come. Kernels reduce over a

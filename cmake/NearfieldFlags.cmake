@@ -26,11 +26,16 @@ endif()
 if(NOT NEARFIELD_SANITIZE AND NOT NEARFIELD_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
   list(APPEND NEARFIELD_HARDENING -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 endif()
-# Source paths (assertions, std::source_location) are relative, so that two clones build the same bits.
-list(APPEND NEARFIELD_HARDENING -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 list(JOIN NEARFIELD_HARDENING "," hardening_of_cuda)
 target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${NEARFIELD_HARDENING}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${hardening_of_cuda}>)
+# Source paths (assertions, std::source_location) are relative, so that two clones build the same bits. ccache knows the option,
+# but not within -Xcompiler, where the path would keep clones from sharing their kernels.
+set(prefix_map -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${prefix_map}>)
+if(NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${prefix_map}>)
+endif()
 target_link_options(nearfield_flags INTERFACE LINKER:-z,relro,-z,now)
 if(NEARFIELD_WERROR)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

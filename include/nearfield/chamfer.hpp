@@ -8,7 +8,7 @@
 
 #include "nearfield/distance.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// Prices of the steps from a cell to the 3^rank cells round it, by how many coordinates a step changes: `by_changes[k - 1]`
 /// for k of them, and no such step where the list has ended. In C order over (-1, 0, 1) along every axis; the middle is 0.

@@ -6,7 +6,7 @@
 
 #include "nearfield/label.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// How many components label() would find, after its filters; of a batch the sum. On a device it waits.
 [[nodiscard]] std::int64_t count_components(const host& on, const any_input<host>& image,

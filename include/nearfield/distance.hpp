@@ -9,7 +9,7 @@
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// Which cells of the image are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are the
 /// cells of any other value; cells of value zero are background and sites for all, as in edt.

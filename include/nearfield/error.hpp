@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// What went wrong, for callers that branch on it; the command line maps each to an exit code.
 enum class error_code {

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// Largest number of axes of any grid.
 inline constexpr int max_rank = 8;

@@ -10,7 +10,7 @@
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// A number of any element type, kept exactly: what an image of 64-bit integers is compared with.
 class scalar {

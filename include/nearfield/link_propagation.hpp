@@ -5,7 +5,7 @@
 
 #include "nearfield/label.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// What a round does, each part by itself or together with the others; at least one of `neighbours` and `links`.
 struct propagation_options {

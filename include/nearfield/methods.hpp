@@ -10,7 +10,7 @@
 
 #include "nearfield/distance.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// The library's own engine. Exact.
 struct exact_method {};

@@ -8,7 +8,7 @@
 
 #include "nearfield/distance.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// One sweep over the grid.
 struct pass_plan {

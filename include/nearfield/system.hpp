@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// One CUDA device that the library can use.
 struct device_info {

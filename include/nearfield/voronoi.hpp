@@ -3,7 +3,7 @@
 
 #include "nearfield/distance.hpp"
 
-namespace nearfield {
+namespace [[gnu::visibility("default")]] nearfield {
 
 /// Nearest seed of every cell, where the seeds are the cells that are not zero: distance_transform with sites::nonzero
 /// (whatever options.sites says), and everything said there holds. `out.label` carries the seeds' values to their cells.

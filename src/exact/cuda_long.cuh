@@ -33,14 +33,8 @@ struct found {
     }
 };
 
-__device__ inline std::int32_t least_of_warp(std::int32_t x) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(cuda::every_lane, x);
-#else
-    for (int o = cuda::warp / 2; o > 0; o /= 2) x = min(x, __shfl_xor_sync(cuda::every_lane, x, o));
-    return x;
-#endif
-}
+__device__ inline std::int32_t least_of_warp(std::int32_t x) { return __reduce_min_sync(cuda::every_lane, x); }
+__device__ inline std::int32_t greatest_of_warp(std::int32_t x) { return __reduce_max_sync(cuda::every_lane, x); }
 
 /// No row whose distance adds `extra` or more can change the winner. Equal values are still open when keys decide them.
 template <bool Keyed, class V>
@@ -152,7 +146,7 @@ __global__ void __launch_bounds__(long_threads)
             const std::int64_t above = max(row - wanted.step, std::int64_t{0}),
                                below = min(row + wanted.step, g.rows - 1);
             first = least_of_warp(winners[first_cell + above * g.inner]);
-            last = -least_of_warp(-winners[first_cell + below * g.inner]);
+            last = greatest_of_warp(winners[first_cell + below * g.inner]);
         }
         const line_reader<V, K, Keyed, Done> line(m, g, cells, column);
         best = search_between<Together, Keyed, V, K>(line, m.weight[g.axis], static_cast<steps<V>>(row),

@@ -61,7 +61,7 @@ __device__ void bounds_for(const pass& g, const rules<V>& by, const Line& line, 
     if (wanted.step == 0 || !by.winners_ordered(g)) return;
     const std::int64_t above = max(row - wanted.step, std::int64_t{0}), below = min(row + wanted.step, g.rows - 1);
     const std::int32_t first_at = least_of_warp(winners[line.cell(above)]);
-    const std::int32_t last_at = -least_of_warp(-winners[line.cell(below)]);
+    const std::int32_t last_at = greatest_of_warp(winners[line.cell(below)]);
     first = max(first, above + first_at);
     last = min(last, below + last_at);
 }

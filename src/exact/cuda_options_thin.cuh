@@ -34,7 +34,7 @@ class thin_rows {
 public:
     __device__ thin_rows(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place, std::uint32_t turn)
         : t_(t),
-          first_(max(0, -place.first_row)),
+          first_(-min(0, place.first_row)),
           end_(min(place.rows, g.rows - place.first_row)),
           beyond_(place.columns(g) < cuda::warp ? ~0u << place.columns(g) : 0),
           turn_(turn) {}

@@ -173,7 +173,7 @@ private:
         for (int word = threadIdx.y; word < window_bands<V> + 2; word += window_bands<V>) {
             std::uint32_t mine = 0;
             const int start = (word - 1) * mark_bits;
-            const int from = max(start, -margin), end = min(start + mark_bits, window_rows<V> + margin);
+            const int from = max(start + margin, 0) - margin, end = min(start + mark_bits, window_rows<V> + margin);
 #pragma unroll 8
             for (int r = from; r < end; ++r) {
                 entry e = none;

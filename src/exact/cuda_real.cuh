@@ -103,7 +103,7 @@ struct real_band {
         std::int32_t most = high_of(best[0]);
 #pragma unroll
         for (int i = 1; i < real_rows; ++i) most = max(most, high_of(best[i]));
-        bound = -least_of_warp(-min(most, bound));
+        bound = greatest_of_warp(min(most, bound));
     }
 
     /// To `count` rows, from `cell` on.

@@ -113,7 +113,7 @@ private:
         if (ordered_ && step > 0) {
             const std::int64_t above = max(row - step, std::int64_t{0}), below = min(row + step, rows_ - 1);
             first = least_of_warp(winners_[above * cuda::warp]);
-            last = -least_of_warp(-winners_[below * cuda::warp]);
+            last = greatest_of_warp(winners_[below * cuda::warp]);
         }
         return search_between<Together, false, double, std::int64_t>(line_, weight_, row, first, last, share);
     }

@@ -118,7 +118,7 @@ __device__ inline void offer_sites(std::uint32_t (&best)[volume_words<true>::cel
             least[r] = most = 0;
             const auto add = [&](int at, int from, int cells) {
                 const int below = from - at, above = at - (from + cells - 1), near = max(max(below, above), 0),
-                          far = max(-below, -above);
+                          far = -min(below, above);
                 least[r] += near * near, most += far * far;
             };
             add(static_cast<int>(mine[r] >> 12), first_x, 4);

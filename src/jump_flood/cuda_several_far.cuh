@@ -24,7 +24,7 @@ struct tile_place {
 
     __device__ area around(const image& of, std::int32_t cells) const {
         const std::int32_t first = Tiling::halo - cells;
-        return {max(first, -x), min(Tiling::halo + Tiling::wide + cells, of.nx - x), max(first, -y),
+        return {max(first + x, 0) - x, min(Tiling::halo + Tiling::wide + cells, of.nx - x), max(first + y, 0) - y,
                 min(Tiling::halo + Tiling::high + cells, of.ny - y)};
     }
     /// Calls body(x, y, word) for all cells of a tile's array or, `Own`, of the tile.

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import device_code
 import headers
 import layers
 import lengths
@@ -24,6 +25,22 @@ class TreeTest(unittest.TestCase):
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+
+class DeviceCodeTest(TreeTest):
+    def complains(self, code: str) -> int:
+        self.write("src/exact/a.cuh", code)
+        return len(device_code.complaints(self.root))
+
+    def test_good_code(self) -> None:
+        self.assertEqual(self.complains("x = min(a, b - c); y = -max(a, f(-b)); // min(-a, b)"), 0)
+
+    def test_negated_operands(self) -> None:
+        for code in ("min(a, -b)", "max(-a, b)", "max(f(a), -b)", "min(a,\n    -(b))", "max(~a, b)"):
+            self.assertEqual(self.complains(code), 1, code)
+
+    def test_half_of_vneg2(self) -> None:
+        self.assertEqual(self.complains("__vneg2(x)"), 1)
 
 
 class LayersTest(TreeTest):

@@ -1,0 +1,3 @@
+if(NEARFIELD_HAS_CUDA)
+  nearfield_test(toolchain_device toolchain/device_test.cu LIBS CUDA::cudart_static)
+endif()
