@@ -1,11 +1,13 @@
 """The checks of the house have been seen to fail: each is fed a tree that breaks its rule."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import binaries
 import device_code
 import headers
 import layers
@@ -41,6 +43,37 @@ class DeviceCodeTest(TreeTest):
 
     def test_half_of_vneg2(self) -> None:
         self.assertEqual(self.complains("__vneg2(x)"), 1)
+
+
+class BinariesTest(TreeTest):
+    def built(self, *options: str) -> list[str]:
+        self.write(
+            "a.cpp",
+            "#include <cstdio>\n#include <cstring>\nconst char* where = __FILE__;\n"
+            'int main(int n, char** a) { char b[64]; strcpy(b, a[0]); printf("%s %d %s", b, n, where); }\n',
+        )
+        program = self.root / "a"
+        subprocess.run([COMPILER, *options, str(self.root / "a.cpp"), "-o", str(program)], check=True)
+        return binaries.complaints(program, None)
+
+    def test_hardened(self) -> None:
+        hardened = (
+            "-O2",
+            "-fstack-protector-strong",
+            "-U_FORTIFY_SOURCE",
+            "-D_FORTIFY_SOURCE=3",
+            "-Wl,-z,relro,-z,now",
+        )
+        self.assertEqual(self.built(*hardened, f"-ffile-prefix-map={self.root}/="), [])
+
+    def test_plain(self) -> None:
+        found = " ".join(
+            self.built(
+                "-O0", "-no-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-Wl,-rpath,/build", "-Wl,-z,norelro"
+            )
+        )
+        for word in ("position-independent", "RELRO", "stack protector", "fortified", "/build", "a.cpp"):
+            self.assertIn(word, found)
 
 
 class LayersTest(TreeTest):

@@ -77,6 +77,13 @@ def test_command_line():
     assert nf.__version__ in asked.stdout
 
 
+def test_module_is_hardened_and_exports_its_initialisation_alone():
+    check = Path(__file__).parents[1] / "house" / "binaries.py"
+    command = [sys.executable, str(check), "--exports", "^PyInit__core$", nf._core.__file__]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 def test_version_is_the_distribution_s():
     try:
         installed = importlib.metadata.version("nearfield")
