@@ -13,11 +13,15 @@ namespace [[gnu::visibility("default")]] nearfield {
 /// Largest number of axes of any grid.
 inline constexpr int max_rank = 8;
 
+/// One number an axis, in array order.
+template <int D>
+using axis_values = std::array<std::int64_t, static_cast<std::size_t>(D)>;
+
 /// Cells along each axis, in array order: the last axis is the one that is contiguous in memory.
 template <int D>
 struct extent {
     static_assert(D >= 1 && D <= max_rank);
-    std::array<std::int64_t, D> size{};
+    axis_values<D> size{};
 
     constexpr std::int64_t operator[](int axis) const { return size[static_cast<std::size_t>(axis)]; }
     constexpr std::int64_t& operator[](int axis) { return size[static_cast<std::size_t>(axis)]; }
@@ -108,7 +112,7 @@ struct view {
     static_assert(std::is_same_v<Place, host> || std::is_same_v<Place, device>);
     T* data = nullptr;
     extent<D> shape{};
-    std::array<std::int64_t, D> stride{};
+    axis_values<D> stride{};
 
     constexpr view() = default;
     /// Contiguous, last axis fastest.
@@ -119,7 +123,7 @@ struct view {
             step *= shape[axis];
         }
     }
-    constexpr view(T* data_, const extent<D>& shape_, const std::array<std::int64_t, D>& stride_)
+    constexpr view(T* data_, const extent<D>& shape_, const axis_values<D>& stride_)
         : data(data_), shape(shape_), stride(stride_) {}
     /// A view of elements that may change is also one of elements that may not.
     constexpr operator view<const T, D, Place>() const

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tree
 
-FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Werror"]
 # A user of the headers needs none of these.
 FOREIGN = re.compile(r"(^|/)(cuda|tbb|oneapi|hwy|fmt|thrust|nv)[^/]*(/|$)|cuda")
 SEARCH_PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
