@@ -22,6 +22,13 @@ house_test(checks_fail_when_they_should ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_
 house_test(consume ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume
   -DHOUSE=${house} -DPYTHON=${NEARFIELD_PYTHON} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
   -P ${consume}/consume.cmake)
+# The library's objects as a shared library: it exports what the public headers declare, and nothing else.
+add_library(nearfield_exports SHARED $<TARGET_OBJECTS:nearfield>)
+set_target_properties(nearfield_exports PROPERTIES LINKER_LANGUAGE CXX)
+target_link_options(nearfield_exports PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/nearfield.map)
+target_link_libraries(nearfield_exports PRIVATE $<TARGET_PROPERTY:nearfield,LINK_LIBRARIES>)
+house_test(exports ${NEARFIELD_PYTHON} ${house}/binaries.py --exports "^_ZN9nearfield[0-9]+[a-z_]+[A-Z]|^_ZT[ISV]N9nearfield5errorE$|^_ZNK9nearfield9call_plan4text"
+  $<TARGET_FILE:nearfield_exports>)
 # The command line is put on the path by its folder; without it the shell blocks are only looked at.
 if(NEARFIELD_CLI)
   house_test(snippets ${NEARFIELD_PYTHON} ${house}/snippets.py --path ${PROJECT_BINARY_DIR}/cli)
