@@ -1,103 +1,320 @@
+// The process has one pool of threads. They are started when a loop can use them, wait between loops, and are never joined:
+// a process may end, and a library be unloaded, while they wait. A thread that cannot be started is one fewer, never an error.
 #include "base/parallel.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <exception>
-#include <optional>
 #include <thread>
-#include <vector>
 
+#include "base/cores.hpp"
+#include "base/memory.hpp"
 #include "nearfield/error.hpp"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
 
 namespace nearfield {
 
-namespace tbb = oneapi::tbb;
-
 namespace {
 
-#ifdef __SANITIZE_THREAD__
-// oneTBB's library is not built with ThreadSanitizer, which therefore does not see how it hands work over and reports races
-// that are none. Under it plain threads take the blocks: our own share of the work is checked all the same.
-template <class Run>
-void spread(tbb::task_arena& arena, std::int64_t count, std::int64_t block, const Run& run) {
-    std::atomic<std::int64_t> next{0};
-    std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(arena.max_concurrency()));
-    std::vector<std::thread> team;
-    for (std::size_t thread = 0; thread < thrown.size(); ++thread)
-        team.emplace_back([&, thread] {
-            try {
-                for (std::int64_t at; (at = next.fetch_add(block, std::memory_order_relaxed)) < count;)
-                    run(at, std::min(at + block, count), static_cast<int>(thread));
-            } catch (...) {
-                thrown[thread] = std::current_exception();
-            }
-        });
-    for (std::thread& member : team) member.join();
-    for (const std::exception_ptr& problem : thrown)
-        if (problem) std::rethrow_exception(problem);
-}
-#else
-template <class Run>
-void spread(tbb::task_arena& arena, std::int64_t count, std::int64_t block, const Run& run) {
-    arena.execute([&] {
-        tbb::parallel_for(
-            tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(block)),
-            [&](const auto& range) { run(range.begin(), range.end(), tbb::this_task_arena::current_thread_index()); });
-    });
-}
+/// Threads that wait for the next call, at least; more where there are more cores. Others end with the call that they came for,
+/// because a system limits how many there can be.
+constexpr int kept_threads = 16;
+/// How often a thread looks for work, or for the end of others' work, before it sleeps: 15 to 45 microseconds, a little longer
+/// than it takes to wake one. The loops of a call follow each other faster than that.
+constexpr int looks = 1000;
+
+void rest() {
+#if defined(__x86_64__) || defined(__i386__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
 #endif
+}
+
+/// Keeps signals meant for the program away from the threads started while this lives. Signals that a thread causes itself
+/// stay, and the profiler's.
+class signals_blocked {
+public:
+    signals_blocked() {
+        sigset_t all;
+        sigfillset(&all);
+        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) sigdelset(&all, own);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(const signals_blocked&) = delete;
+    signals_blocked& operator=(const signals_blocked&) = delete;
+
+private:
+    sigset_t before_;
+};
 
 }  // namespace
 
 int thread_count(const host& on) {
-    // TBB makes room for each of them at once, and ends the process where it finds none.
     constexpr int most = 4096;
-    return on.threads > 0 ? std::min(on.threads, most) : std::max(1, tbb::info::default_concurrency());
+    return on.threads > 0 ? std::min(on.threads, most) : usable_cores();
 }
 
-struct workers::pool {
-    // More threads than cores are asked for in tests; TBB needs to be told that they are meant.
-    explicit pool(int threads) {
-        if (threads > tbb::info::default_concurrency())
-            limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-        arena.initialize(threads);
+// ---- one loop --------------------------------------------------------------------------------------------------------
+
+struct workers::loop {
+    workers& team;
+    const std::function<void(std::int64_t, std::int64_t, int)>& body;
+    std::int64_t count, block, weight;
+    std::atomic<bool> failed{false};
+    std::exception_ptr thrown{};  ///< by the body that failed first
+
+    void run(member& mine) noexcept {
+        try {
+            member* of = &mine;
+            do take(*of, mine.number);
+            while ((of = of->after) != &mine);
+        } catch (...) {
+            if (!failed.exchange(true)) thrown = std::current_exception();
+        }
     }
-    std::optional<tbb::global_control> limit;
-    tbb::task_arena arena;
+
+    void take(member& share, int thread) {
+        while (!failed.load(std::memory_order_relaxed) && !team.stop_.load(std::memory_order_relaxed)) {
+            // A share that is used up is only looked at: adding for ever could overflow.
+            if (share.next.load(std::memory_order_relaxed) >= share.end) return;
+            const std::int64_t at = share.next.fetch_add(1, std::memory_order_relaxed);
+            if (at >= share.end) return;
+            const std::int64_t first = at * block, last = std::min(first + block, count);
+            body(first, last, thread);
+            team.report((last - first) * weight);
+        }
+    }
 };
 
+// ---- a thread of the pool --------------------------------------------------------------------------------------------
+
+/// The borrower posts a loop; the helper takes it when it comes round to it. One that has not come when the work is done need
+/// not come any more, so that a busy machine does not make the borrower wait.
+struct workers::helper : member {
+    enum order : int { idle, asleep, posted, running, awaited, leave };
+
+    alignas(64) std::atomic<int> state{idle};
+    std::atomic<int> patience{looks};
+    loop* work = nullptr;
+    helper* chained = nullptr;  ///< the next one of the same team, or of the pool
+    processor_set runs_on{};
+    pthread_t thread{};
+
+    /// Where the borrower may run, which the borrower before need not have shared.
+    void run_where(const processor_set& borrowers) {
+        if (runs_on == borrowers) return;
+        runs_on = borrowers;
+        runs_on.take(thread);
+    }
+    void post(loop& what) {
+        work = &what;
+        give(posted);
+    }
+    void give(order what) {
+        if (state.exchange(what) == asleep) state.notify_one();
+    }
+    /// The borrower's: until the helper no longer uses what was posted.
+    void finish() {
+        int now = posted;
+        if (state.compare_exchange_strong(now, idle)) return;
+        for (int i = patience.load(std::memory_order_relaxed); i > 0 && now == running; --i) rest(), now = state.load();
+        if (now == running && state.compare_exchange_strong(now, awaited)) state.wait(awaited);
+    }
+
+    void serve() noexcept {
+        for (int looked = 0;;) {
+            int now = state.load();
+            if (now == leave) return;
+            if (now == posted) {
+                if (!state.compare_exchange_strong(now, running)) continue;
+                work->run(*this);
+                if (state.exchange(idle) == awaited) state.notify_one();
+                looked = 0;
+            } else if (now == idle && looked++ < patience.load(std::memory_order_relaxed)) {
+                rest();
+            } else if (now == asleep || state.compare_exchange_strong(now, asleep)) {
+                state.wait(asleep);
+                looked = 0;
+            }
+        }
+    }
+};
+
+class thread_pool {
+    using helper = workers::helper;
+
+public:
+    /// The process's; a child of fork(), which has none of its parent's threads, begins with a new one.
+    static thread_pool& get() {
+        thread_pool* found = current_.load();
+        if (found != nullptr) return *found;
+        stay_loaded();
+        auto* const made = new thread_pool;
+        if (current_.compare_exchange_strong(found, made)) return *made;
+        delete made;
+        return *found;
+    }
+
+    /// Up to `count` threads. Starts some where none wait, but never has more than `most` in all: callers at the same time
+    /// share the cores. `refused`: the system did not start one, and need not be asked again.
+    helper* lend(int count, int most, bool& refused) {
+        helper* lent = nullptr;
+        int fresh = 0;
+        {
+            const std::lock_guard<std::mutex> held(mutex_);
+            for (; count > 0 && waiting_ != nullptr; --count) chain(lent, unchain(waiting_));
+            fresh = refused ? 0 : std::clamp(most - alive_, 0, count);
+            alive_ += fresh;
+        }
+        for (; fresh > 0; --fresh) {
+            helper* const one = start();
+            if (one == nullptr) break;
+            chain(lent, one);
+        }
+        if (fresh > 0) {
+            refused = true;
+            const std::lock_guard<std::mutex> held(mutex_);
+            alive_ -= fresh;
+        }
+        return lent;
+    }
+
+    /// `all_leave`: the system is short of threads, and others may need these.
+    void take_back(helper* lent, bool all_leave) {
+        const std::lock_guard<std::mutex> held(mutex_);
+        while (lent != nullptr) {
+            helper* const one = unchain(lent);
+            if (!all_leave && alive_ <= kept_) {
+                chain(waiting_, one);
+            } else {
+                --alive_;
+                one->give(helper::leave);
+            }
+        }
+    }
+
+private:
+    static helper* unchain(helper*& from) {
+        helper* const one = from;
+        from = one->chained;
+        return one;
+    }
+    static void chain(helper*& to, helper* one) {
+        one->chained = to;
+        to = one;
+    }
+
+    helper* start() {
+        helper* one = nullptr;
+        try {
+            {
+                const std::lock_guard<std::mutex> held(mutex_);
+                if (unused_ != nullptr) one = unchain(unused_);
+            }
+            if (!room_for_thread()) throw std::bad_alloc();
+            if (one == nullptr) one = new helper;
+            one->state = helper::idle;
+            one->runs_on = processor_set::here();
+            const signals_blocked during;
+            std::thread made([this, one] {
+                std::fesetenv(FE_DFL_ENV);
+                one->serve();
+                const std::lock_guard<std::mutex> held(mutex_);
+                chain(unused_, one);
+            });
+            one->thread = made.native_handle();
+            made.detach();
+            return one;
+        } catch (...) {
+            const std::lock_guard<std::mutex> held(mutex_);
+            if (one != nullptr) chain(unused_, one);
+            return nullptr;
+        }
+    }
+
+    /// Whoever unloads a plug-in that contains this library leaves the code that the threads return to.
+    static void stay_loaded() {
+        Dl_info here;
+        if (dladdr(reinterpret_cast<void*>(&thread_pool::stay_loaded), &here) != 0 && here.dli_fname != nullptr)
+            dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+
+    static std::atomic<thread_pool*> current_;
+    static const int at_fork_;
+
+    const int kept_ = std::max(kept_threads, static_cast<int>(std::thread::hardware_concurrency()));
+    std::mutex mutex_;
+    helper* waiting_ = nullptr;
+    helper* unused_ = nullptr;  ///< whose threads have ended
+    int alive_ = 0;
+};
+
+std::atomic<thread_pool*> thread_pool::current_{nullptr};
+const int thread_pool::at_fork_ = pthread_atfork(nullptr, nullptr, [] { thread_pool::current_ = nullptr; });
+
+// ---- a call's team ---------------------------------------------------------------------------------------------------
+
 workers::workers(const host& on, std::int64_t total)
-    : on_(on), threads_(thread_count(on)), total_(std::max<std::int64_t>(total, 1)) {
-    if (threads_ > 1) pool_ = std::make_unique<pool>(threads_);
+    : on_(on), threads_(thread_count(on)), total_(std::max<std::int64_t>(total, 1)) {}
+
+workers::~workers() {
+    if (first_ != nullptr) thread_pool::get().take_back(first_, refused_);
 }
 
-workers::~workers() = default;
+void workers::recruit(std::int64_t wanted) noexcept {
+    wanted -= borrowed_;
+    if (wanted <= 0) return;
+    helper* lent = nullptr;
+    try {
+        lent = thread_pool::get().lend(static_cast<int>(wanted), threads_ - 1, refused_);
+    } catch (...) {
+        return;  // no memory for a pool
+    }
+    const processor_set here = lent != nullptr ? processor_set::here() : processor_set{};
+    for (helper* one; (one = lent) != nullptr;) {
+        lent = one->chained;
+        one->run_where(here);
+        one->patience = threads_ <= usable_cores() ? looks : 0;
+        one->number = ++borrowed_;
+        one->after = caller_.after, caller_.after = one;
+        one->chained = first_, first_ = one;
+    }
+}
 
 void workers::for_each(std::int64_t count, std::int64_t block, std::int64_t weight,
                        const std::function<void(std::int64_t, std::int64_t, int)>& body) {
-    const auto run = [&](std::int64_t first, std::int64_t last, int thread) {
-        for (std::int64_t at = first; at < last && !stop_.load(std::memory_order_relaxed); at += block) {
-            const std::int64_t end = std::min(at + block, last);
-            body(at, end, thread);
-            report((end - at) * weight);
-        }
-    };
-    if (!pool_) {
-        run(0, count, 0);
-    } else {
-        spread(pool_->arena, count, block, run);
-    }
+    const std::int64_t blocks = (count + block - 1) / block;
+    recruit(std::min<std::int64_t>(threads_, blocks) - 1);
+    const std::int64_t shares = std::min<std::int64_t>(borrowed_ + 1, blocks);
+    member* one = &caller_;
+    do {
+        const bool has_some = one->number < shares;
+        one->next = has_some ? blocks * one->number / shares : 0;
+        one->end = has_some ? blocks * (one->number + 1) / shares : 0;
+    } while ((one = one->after) != &caller_);
+    loop here{*this, body, count, block, weight};
+    for (helper* each = first_; each != nullptr; each = each->chained)
+        if (each->number < shares) each->post(here);
+    here.run(caller_);
+    for (helper* each = first_; each != nullptr; each = each->chained)
+        if (each->number < shares) each->finish();
+    if (here.thrown) std::rethrow_exception(here.thrown);
     if (stop_) throw error(error_code::cancelled, "stopped by the progress callback; the outputs are not complete");
 }
 
 void workers::report(std::int64_t units) {
+    if (!on_.progress) return;
     const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
-    if (!on_.progress || !reporting_.try_lock()) return;
+    if (!reporting_.try_lock()) return;
     const std::lock_guard<std::mutex> held(reporting_, std::adopt_lock);
     if (!on_.progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(total_)))) stop_ = true;
 }

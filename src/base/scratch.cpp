@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #endif
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 
+#include "base/call.hpp"
 #include "base/memory.hpp"
 #include "nearfield/error.hpp"
 
@@ -44,6 +47,15 @@ scratch_block allocate_scratch(std::int64_t bytes) {
                                 "with more memory",
                                 bytes_text(bytes), available ? ", free are " + bytes_text(*available) : ""));
     return {memory, large ? on_large_pages(memory, bytes) : memory};
+}
+
+void fail_allocation() {
+    const std::optional<std::int64_t> available = free_memory();
+    throw error(
+        error_code::out_of_memory,
+        fmt::format("out of memory: the tables of the call need more{}; use a smaller array, fewer threads or a "
+                    "machine with more memory",
+                    available ? " than the " + bytes_text(*available) + " that are free" : ""));
 }
 
 }  // namespace nearfield

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "chamfer/core.hpp"
 #include "chamfer/host.hpp"
@@ -85,16 +86,18 @@ std::vector<std::int32_t> step_weights(int rank, std::initializer_list<std::int3
 
 void chamfer_transform(const host& on, const any_input<host>& image, const chamfer_fields<host>& out,
                        const chamfer_options& options) {
-    if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
-    check_image<host>("image", image, std::int64_t{1} << 31);
-    check_outputs(image, out);
-    if (options.sites != sites::zero && options.sites != sites::nonzero)
-        fail("sites is neither zero nor nonzero; other_labels needs distance_transform");
-    if (options.ties > tie_rule::first_found)
-        fail(fmt::format("ties is {}; give last_axis_first or first_found", static_cast<int>(options.ties)));
-    const std::vector<std::int32_t> weight = checked_weights(options.weights, image.rank);
-    const chamfer::problem p = make_problem(image, out, weight, options);
-    if (p.cells > 0) chamfer::run(on, p, image, out);
+    in_call([&] {
+        if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
+        check_image<host>("image", image, std::int64_t{1} << 31);
+        check_outputs(image, out);
+        if (options.sites != sites::zero && options.sites != sites::nonzero)
+            fail("sites is neither zero nor nonzero; other_labels needs distance_transform");
+        if (options.ties > tie_rule::first_found)
+            fail(fmt::format("ties is {}; give last_axis_first or first_found", static_cast<int>(options.ties)));
+        const std::vector<std::int32_t> weight = checked_weights(options.weights, image.rank);
+        const chamfer::problem p = make_problem(image, out, weight, options);
+        if (p.cells > 0) chamfer::run(on, p, image, out);
+    });
 }
 
 }  // namespace nearfield

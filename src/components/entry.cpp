@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "components/engine.hpp"
 #include "components/tables.hpp"
@@ -188,73 +189,85 @@ void check_numbers(dtype out, std::int64_t values) {
 }  // namespace components
 
 void component_statistics(const host& on, const any_input<host>& labels, const component_tables<host>& tables) {
-    components::check_place(on);
-    components::check_labels(labels);
-    components::check_tables(labels, tables);
-    components::measure(on, labels, tables);
+    in_call([&] {
+        components::check_place(on);
+        components::check_labels(labels);
+        components::check_tables(labels, tables);
+        components::measure(on, labels, tables);
+    });
 }
 void component_statistics(const device& on, const any_input<device>& labels, const component_tables<device>& tables) {
-    components::check_labels(labels);
-    components::check_tables(labels, tables);
-    components::measure(on, labels, tables);
+    in_call([&] {
+        components::check_labels(labels);
+        components::check_tables(labels, tables);
+        components::measure(on, labels, tables);
+    });
 }
 
 void label_list_offsets(const host& on, const any_input<host>& labels, const any_output<host>& offsets, list_of what) {
-    components::offsets_of(on, labels, offsets, what);
+    in_call([&] { components::offsets_of(on, labels, offsets, what); });
 }
 void label_list_offsets(const device& on, const any_input<device>& labels, const any_output<device>& offsets,
                         list_of what) {
-    components::offsets_of(on, labels, offsets, what);
+    in_call([&] { components::offsets_of(on, labels, offsets, what); });
 }
 
 void label_lists(const host& on, const any_input<host>& labels, const any_input<host>& offsets,
                  const any_output<host>& entries, list_of what) {
-    components::lists_of(on, labels, offsets, entries, what);
+    in_call([&] { components::lists_of(on, labels, offsets, entries, what); });
 }
 void label_lists(const device& on, const any_input<device>& labels, const any_input<device>& offsets,
                  const any_output<device>& entries, list_of what) {
-    components::lists_of(on, labels, offsets, entries, what);
+    in_call([&] { components::lists_of(on, labels, offsets, entries, what); });
 }
 
 void relabel(const host& on, const any_input<host>& labels, const any_output<host>& out,
              const any_output<host>& count) {
-    components::check_relabel(on, labels, out, count);
-    components::renumber(on, labels, out, count);
+    in_call([&] {
+        components::check_relabel(on, labels, out, count);
+        components::renumber(on, labels, out, count);
+    });
 }
 void relabel(const device& on, const any_input<device>& labels, const any_output<device>& out,
              const any_output<device>& count) {
-    components::check_relabel(on, labels, out, count);
-    components::renumber(on, labels, out, count);
+    in_call([&] {
+        components::check_relabel(on, labels, out, count);
+        components::renumber(on, labels, out, count);
+    });
 }
 
 void remove_small(const host& on, const any_input<host>& image, const any_output<host>& out, std::int64_t smallest,
                   const label_options& options) {
-    components::check_remove(on, image, out, smallest, options);
-    label_options kept = options;
-    kept.smallest = std::max(smallest, options.smallest);
-    components::keep_labelled(on, image, out, kept);
+    in_call([&] {
+        components::check_remove(on, image, out, smallest, options);
+        label_options kept = options;
+        kept.smallest = std::max(smallest, options.smallest);
+        components::keep_labelled(on, image, out, kept);
+    });
 }
 void remove_small(const device& on, const any_input<device>& image, const any_output<device>& out,
                   std::int64_t smallest, const label_options& options) {
-    components::check_remove(on, image, out, smallest, options);
-    label_options kept = options;
-    kept.smallest = std::max(smallest, options.smallest);
-    components::keep_labelled(on, image, out, kept);
+    in_call([&] {
+        components::check_remove(on, image, out, smallest, options);
+        label_options kept = options;
+        kept.smallest = std::max(smallest, options.smallest);
+        components::keep_labelled(on, image, out, kept);
+    });
 }
 
 std::int64_t count_components(const host& on, const any_input<host>& image, const label_options& options) {
-    return components::count_of(on, image, options);
+    return in_call([&] { return components::count_of(on, image, options); });
 }
 std::int64_t count_components(const device& on, const any_input<device>& image, const label_options& options) {
-    return components::count_of(on, image, options);
+    return in_call([&] { return components::count_of(on, image, options); });
 }
 
 std::vector<contact> contacts(const host& on, const any_input<host>& labels, int connectivity, const spacing& cell) {
-    return components::contacts_of(on, labels, connectivity, cell);
+    return in_call([&] { return components::contacts_of(on, labels, connectivity, cell); });
 }
 std::vector<contact> contacts(const device& on, const any_input<device>& labels, int connectivity,
                               const spacing& cell) {
-    return components::contacts_of(on, labels, connectivity, cell);
+    return in_call([&] { return components::contacts_of(on, labels, connectivity, cell); });
 }
 
 }  // namespace nearfield

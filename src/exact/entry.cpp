@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/memory.hpp"
 #include "exact/cuda.hpp"
@@ -119,53 +120,63 @@ call_plan plan_of_all(const Place& on, std::span<const job<Place>> jobs, const d
 
 void distance_transform(const host& on, const any_input<host>& image, const fields<host>& out,
                         const distance_options& options) {
-    solve(on, image, out, options);
+    in_call([&] { solve(on, image, out, options); });
 }
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options) {
-    solve(on, image, out, options);
+    in_call([&] { solve(on, image, out, options); });
 }
 
 void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options) {
-    solve_all(on, jobs, options);
+    in_call([&] { solve_all(on, jobs, options); });
 }
 void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options) {
-    solve_all(on, jobs, options);
+    in_call([&] { solve_all(on, jobs, options); });
 }
 
 void power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
                    const fields<host>& out, const distance_options& options) {
-    solve_weighted(on, seeds, weights, out, options);
+    in_call([&] { solve_weighted(on, seeds, weights, out, options); });
 }
 void power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
                    const fields<device>& out, const distance_options& options) {
-    solve_weighted(on, seeds, weights, out, options);
+    in_call([&] { solve_weighted(on, seeds, weights, out, options); });
 }
 
 call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
-                   exact::arrays<host>{image, out});
+    return in_call([&] {
+        return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                       exact::arrays<host>{image, out});
+    });
 }
 call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,
                const distance_options& options) {
-    return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
-                   exact::arrays<device>{image, out});
+    return in_call([&] {
+        return plan_of(on, exact::make_plan(image, out, {.options = options, .reads_data = false}),
+                       exact::arrays<device>{image, out});
+    });
 }
 
 call_plan plan(const host& on, std::span<const job<host>> jobs, const distance_options& options) {
-    return plan_of_all(on, jobs, options);
+    return in_call([&] { return plan_of_all(on, jobs, options); });
 }
 call_plan plan(const device& on, std::span<const job<device>> jobs, const distance_options& options) {
-    return plan_of_all(on, jobs, options);
+    return in_call([&] { return plan_of_all(on, jobs, options); });
 }
 
 call_plan plan_power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,
                              const fields<host>& out, const distance_options& options) {
-    return plan_of(on, plan_weighted(seeds, weights, out, options, false), exact::arrays<host>{seeds, out, &weights});
+    return in_call([&] {
+        return plan_of(on, plan_weighted(seeds, weights, out, options, false),
+                       exact::arrays<host>{seeds, out, &weights});
+    });
 }
 call_plan plan_power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
                              const fields<device>& out, const distance_options& options) {
-    return plan_of(on, plan_weighted(seeds, weights, out, options, false), exact::arrays<device>{seeds, out, &weights});
+    return in_call([&] {
+        return plan_of(on, plan_weighted(seeds, weights, out, options, false),
+                       exact::arrays<device>{seeds, out, &weights});
+    });
 }
 
 std::string call_plan::text() const {

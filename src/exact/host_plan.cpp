@@ -83,15 +83,17 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     return what;
 }
 
-void check_room(const host& on, const plan& p, const arrays<host>& a) {
-    const std::int64_t needed = describe(on, p, a).workspace_bytes;
-    const auto available = needed > worth_asking_bytes ? free_memory() : std::nullopt;
-    if (!available || needed <= *available) return;
-    const std::string fits = what_fits(
-        p, *available, [&](const plan& smaller) { return describe(on, smaller, a).workspace_bytes; },
-        "use a machine with more");
+int threads_that_fit(const host& on, const plan& p, const arrays<host>& a) {
+    const auto needed = [&](int threads, const plan& of) { return describe(host{threads}, of, a).workspace_bytes; };
+    const std::int64_t wanted = needed(on.threads, p);
+    const auto available = wanted > worth_asking_bytes ? free_memory() : std::nullopt;
+    if (!available || wanted <= *available) return on.threads;
+    for (int threads = thread_count(on) / 2; threads > 0; threads /= 2)
+        if (needed(threads, p) <= *available) return threads;
+    const std::string fits =
+        what_fits(p, *available, [&](const plan& smaller) { return needed(1, smaller); }, "use a machine with more");
     throw error(error_code::out_of_memory, fmt::format("out of memory: the call needs a workspace of {}, free are {}{}",
-                                                       bytes_text(needed), bytes_text(*available), fits));
+                                                       bytes_text(needed(1, p)), bytes_text(*available), fits));
 }
 
 }  // namespace nearfield::exact

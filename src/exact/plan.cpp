@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "exact/types.hpp"
 
@@ -357,7 +358,9 @@ namespace nearfield {
 
 dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options) {
     if (rank < 1 || rank > max_rank) fail_rank("shape", rank);
-    return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false));
+    return in_call([&] {
+        return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false));
+    });
 }
 
 }  // namespace nearfield

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "label/checks.hpp"
 #include "label/cuda.hpp"
@@ -165,18 +166,23 @@ dtype label_type(const std::int64_t* shape, int rank, const label_options& optio
 }
 
 void label(const host& on, const any_input<host>& image, const label_fields<host>& out, const label_options& options) {
-    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-    labelling::run(on, labelling::check(image, out, options), image, out);
+    in_call([&] {
+        if (on.threads < 0)
+            fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+        labelling::run(on, labelling::check(image, out, options), image, out);
+    });
 }
 
 void label(const device& on, const any_input<device>& image, const label_fields<device>& out,
            const label_options& options) {
-    const labelling::problem p = labelling::check(image, out, options);
-    if (p.rank > 3)
-        fail(fmt::format("image has {} axes besides batch and channels; a device takes 1 to 3, host{{}} up to {}",
-                         p.rank, max_rank));
-    if (p.changes == 0) fail("steps is given, which only host{} takes; give connectivity");
-    labelling::run(on, p, image, out);
+    in_call([&] {
+        const labelling::problem p = labelling::check(image, out, options);
+        if (p.rank > 3)
+            fail(fmt::format("image has {} axes besides batch and channels; a device takes 1 to 3, host{{}} up to {}",
+                             p.rank, max_rank));
+        if (p.changes == 0) fail("steps is given, which only host{} takes; give connectivity");
+        labelling::run(on, p, image, out);
+    });
 }
 
 }  // namespace nearfield

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "link_propagation/run.hpp"
 
@@ -93,15 +94,20 @@ void check_number(dtype out, std::int64_t components) {
 
 propagation_report label_by_propagation(const host& on, const any_input<host>& image, const any_output<host>& out,
                                         const label_options& options, const propagation_options& propagation) {
-    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-    const auto p = link_propagation::checked(image, out, options, propagation);
-    return p.grid.cells() == 0 ? propagation_report{} : link_propagation::run(on, p, image, out);
+    return in_call([&] {
+        if (on.threads < 0)
+            fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+        const auto p = link_propagation::checked(image, out, options, propagation);
+        return p.grid.cells() == 0 ? propagation_report{} : link_propagation::run(on, p, image, out);
+    });
 }
 
 propagation_report label_by_propagation(const device& on, const any_input<device>& image, const any_output<device>& out,
                                         const label_options& options, const propagation_options& propagation) {
-    const auto p = link_propagation::checked(image, out, options, propagation);
-    return p.grid.cells() == 0 ? propagation_report{} : link_propagation::run(on, p, image, out);
+    return in_call([&] {
+        const auto p = link_propagation::checked(image, out, options, propagation);
+        return p.grid.cells() == 0 ? propagation_report{} : link_propagation::run(on, p, image, out);
+    });
 }
 
 }  // namespace nearfield

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
@@ -118,10 +119,8 @@ void check(const any_input<host>& image, const any_input<host>& index, const any
             fail(fmt::format("index holds {}; an image of {} cells has indices below that, and -1", site, cells));
 }
 
-}  // namespace
-
-method_errors compare_sites(const host& on, const any_input<host>& image, const any_input<host>& index,
-                            const any_output<host>& error, const distance_options& options) {
+method_errors compared(const host& on, const any_input<host>& image, const any_input<host>& index,
+                       const any_output<host>& error, const distance_options& options) {
     check(image, index, error, options);
     method_errors all;
     all.cells = image.cells();
@@ -158,6 +157,13 @@ method_errors compare_sites(const host& on, const any_input<host>& image, const 
     }
     if (all.wrong_sites > 0) all.mean_error = sum / static_cast<double>(all.wrong_sites);
     return all;
+}
+
+}  // namespace
+
+method_errors compare_sites(const host& on, const any_input<host>& image, const any_input<host>& index,
+                            const any_output<host>& error, const distance_options& options) {
+    return in_call([&] { return compared(on, image, index, error, options); });
 }
 
 }  // namespace nearfield

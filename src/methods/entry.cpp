@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "banding/core.hpp"
+#include "base/call.hpp"
 #include "base/check.hpp"
 #include "methods/problem.hpp"
 
@@ -186,11 +187,11 @@ const char* name_of(const method& by) {
 
 method_report nearest_sites(const method& by, const host& on, const any_input<host>& image, const fields<host>& out,
                             const distance_options& options) {
-    return solve(by, on, image, out, options);
+    return in_call([&] { return solve(by, on, image, out, options); });
 }
 method_report nearest_sites(const method& by, const device& on, const any_input<device>& image,
                             const fields<device>& out, const distance_options& options) {
-    return solve(by, on, image, out, options);
+    return in_call([&] { return solve(by, on, image, out, options); });
 }
 
 }  // namespace nearfield

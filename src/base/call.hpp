@@ -1,0 +1,40 @@
+// What surrounds every public call.
+#pragma once
+
+#include <cfenv>
+#include <new>
+
+namespace nearfield {
+
+/// The default floating-point environment for as long as this lives, then the caller's again, flags included: to nearest,
+/// denormals kept, no traps. The pool's threads have no other.
+class default_floats {
+public:
+    default_floats() {
+        std::fegetenv(&callers_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~default_floats() { std::fesetenv(&callers_); }
+    default_floats(const default_floats&) = delete;
+    default_floats& operator=(const default_floats&) = delete;
+
+private:
+    std::fenv_t callers_;
+};
+
+/// error(out_of_memory) for an allocation that did not say how much it wanted; says what is free.
+[[noreturn]] void fail_allocation();
+
+/// The work of a public call: the same bits whatever the caller's floating-point environment, no exception but error and those
+/// of the caller's own functions.
+template <class Work>
+auto in_call(const Work& work) {
+    const default_floats floats;
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        fail_allocation();
+    }
+}
+
+}  // namespace nearfield

@@ -1,0 +1,82 @@
+#include "base/memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/control_groups.hpp"
+#include "nearfield/error.hpp"
+
+namespace nearfield {
+namespace {
+
+std::optional<std::int64_t> of_machine(const std::string& root) {
+    const std::string info = root + "/proc/meminfo";
+    const auto available = number_in(info, "MemAvailable:");
+    if (!available) return std::nullopt;
+    return (*available + number_in(info, "SwapFree:").value_or(0)) * 1024;
+}
+
+/// What a group leaves of its limit. Files that were read and may be dropped count as used, but make room when asked.
+std::optional<std::int64_t> of_group(const control_group& group) {
+    const auto in = [&](const char* name) { return number_in(group.folder + "/" + name); };
+    const auto limit = in(group.unified ? "memory.max" : "memory.limit_in_bytes");
+    const auto used = in(group.unified ? "memory.current" : "memory.usage_in_bytes");
+    if (!limit || !used) return std::nullopt;
+    const char* const dropped = group.unified ? "inactive_file" : "total_inactive_file";
+    return *limit - *used + number_in(group.folder + "/memory.stat", dropped).value_or(0);
+}
+
+/// Address space (field 0 of statm: what the process has in all) or data (field 5) that the process's own limit leaves.
+std::optional<std::int64_t> of_process(__rlimit_resource which, int field, const std::string& root) {
+    rlimit limit{};
+    if (getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+    std::ifstream pages(root + "/proc/self/statm");
+    std::int64_t used = 0;
+    for (int i = 0; i <= field; ++i) pages >> used;
+    if (!pages) return std::nullopt;
+    const auto most = std::min<rlim_t>(limit.rlim_cur, INT64_MAX);
+    return static_cast<std::int64_t>(most) - used * sysconf(_SC_PAGESIZE);
+}
+
+constexpr int statm_all = 0, statm_data = 5;
+
+}  // namespace
+
+std::optional<std::int64_t> free_memory(const std::string& root) {
+    std::optional<std::int64_t> least = of_machine(root);
+    const auto consider = [&](std::optional<std::int64_t> bytes) {
+        if (bytes) least = std::max<std::int64_t>(0, std::min(*bytes, least.value_or(INT64_MAX)));
+    };
+    for (const control_group& group : control_groups("memory", root)) consider(of_group(group));
+    consider(of_process(RLIMIT_AS, statm_all, root));
+    consider(of_process(RLIMIT_DATA, statm_data, root));
+    return least;
+}
+
+bool room_for_thread() {
+    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread.
+    constexpr std::int64_t a_thread = std::int64_t{72} << 20;
+    const auto left = of_process(RLIMIT_AS, statm_all, {});
+    return !left || *left >= 4 * a_thread;
+}
+
+void require_memory(std::int64_t bytes, const std::string& what) {
+    const auto available = bytes > worth_asking_bytes ? free_memory() : std::nullopt;
+    if (!available || bytes <= *available) return;
+    throw error(
+        error_code::out_of_memory,
+        fmt::format("out of memory: {} needs {}, free are {}; use a smaller array or a machine with more memory", what,
+                    bytes_text(bytes), bytes_text(*available)));
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes < 100 * 1024) return fmt::format("{} bytes", bytes);
+    if (bytes < (std::int64_t{1} << 30)) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+}  // namespace nearfield

@@ -1,0 +1,34 @@
+// Calls leave nothing behind: a program may make them for a year.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/child.hpp"
+#include "base/every_call.hpp"
+
+namespace nearfield::test {
+namespace {
+
+std::int64_t resident_bytes() {
+    std::ifstream from("/proc/self/statm");
+    std::int64_t all = 0, resident = 0;
+    from >> all >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Growth, EveryCallTakesNoMoreMemoryTheLastTime) {
+    if (sanitized) GTEST_SKIP() << "sanitizers keep what was freed";
+    const char* const scale = std::getenv("NEARFIELD_TEST_SCALE");
+    const int repeat = static_cast<int>(200 * (scale != nullptr ? std::atof(scale) : 1));
+    for (const named_call& each : every_call(70, 1000)) {
+        for (int i = 0; i < 60; ++i) each.run(host{2 + i % 3});
+        const std::int64_t before = resident_bytes();
+        for (int i = 0; i < repeat; ++i) each.run(host{2 + i % 3});
+        EXPECT_LT(resident_bytes() - before, std::int64_t{1} << 20) << each.name;
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
