@@ -30,8 +30,13 @@ public:
     void for_each(std::int64_t count, std::int64_t block, std::int64_t weight,
                   const std::function<void(std::int64_t, std::int64_t, int)>& body);
 
+    /// For work that takes longer than a block, from any thread of the call: counts units of progress, and throws
+    /// error(cancelled) when the callback stops the call.
+    void go_on(std::int64_t units);
+
 private:
     void report(std::int64_t units);
+    void check() const;
 
     struct pool;
     std::unique_ptr<pool> pool_;
