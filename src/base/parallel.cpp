@@ -308,6 +308,15 @@ void workers::for_each(std::int64_t count, std::int64_t block, std::int64_t weig
     for (helper* each = first_; each != nullptr; each = each->chained)
         if (each->number < shares) each->finish();
     if (here.thrown) std::rethrow_exception(here.thrown);
+    check();
+}
+
+void workers::go_on(std::int64_t units) {
+    report(units);
+    check();
+}
+
+void workers::check() const {
     if (stop_) throw error(error_code::cancelled, "stopped by the progress callback; the outputs are not complete");
 }
 

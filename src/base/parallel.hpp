@@ -33,6 +33,10 @@ public:
     void for_each(std::int64_t count, std::int64_t block, std::int64_t weight,
                   const std::function<void(std::int64_t, std::int64_t, int)>& body);
 
+    /// For work that takes longer than a block, from any thread of the call: counts units of progress, and throws
+    /// error(cancelled) when the callback stops the call.
+    void go_on(std::int64_t units);
+
 private:
     friend class thread_pool;
     struct loop;
@@ -47,6 +51,7 @@ private:
 
     void recruit(std::int64_t wanted) noexcept;
     void report(std::int64_t units);
+    void check() const;
 
     member caller_;
     helper* first_ = nullptr;  ///< of those borrowed, in the order of their numbers

@@ -21,10 +21,11 @@ struct pair_table {
     word *keys, *counts;  ///< 0 is an open place
     std::uint64_t mask;   ///< places less 1
     std::uint32_t* full;
+    hash_seed seed;
 
     __device__ void add(std::uint64_t key, int face, word pairs) const {
         constexpr int tries = 64;
-        std::uint64_t at = scattered(key) & mask;
+        std::uint64_t at = scattered(key, seed) & mask;
         for (int i = 0; i < tries; ++i, at = (at + 1) & mask) {
             word before = *static_cast<volatile word*>(keys + at);
             if (before == 0) before = atomicCAS(keys + at, word{0}, static_cast<word>(key));
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(threads_of_block)
     if (cell >= in.at.cells()) return;
     const std::uint64_t key = in.key(cell);
     to[cell] = table.number_of(key);
-    if (key != 0) values[to[cell] - 1] = key;  // the same from every cell of the value
+    if (to[cell] != 0) values[to[cell] - 1] = key;  // the same from every cell of the value
 }
 
 template <class T>
@@ -117,7 +118,7 @@ bool find(const device& on, const named_cells& cells, const steps3& steps, std::
     launch_fill(on, keys, places * (1 + words_of_pair), word{0});
     launch_fill(on, flags, 2, word{0});
     const pair_table to{keys, keys + places, static_cast<std::uint64_t>(places - 1),
-                        reinterpret_cast<std::uint32_t*>(flags + 1)};
+                        reinterpret_cast<std::uint32_t*>(flags + 1), process_seed()};
     cuda::launch(on, find_pairs, blocks_for(cells.at.cells(), threads_of_block), dim3(threads_of_block), 0, cells,
                  steps, to);
     cuda::launch(on, gather_pairs, blocks_for(places, threads_of_block), dim3(threads_of_block), 0, to,
@@ -147,6 +148,8 @@ std::vector<touch> named(const std::vector<word>& pairs, const std::vector<word>
                            y = value(static_cast<std::uint32_t>(pairs[i]));
         all.push_back({std::min(x, y), std::max(x, y), pairs[i + 1], {pairs[i + 2], pairs[i + 3], pairs[i + 4]}});
     }
+    std::sort(all.begin(), all.end(),
+              [](const touch& x, const touch& y) { return x.a < y.a || (x.a == y.a && x.b < y.b); });
     return all;
 }
 

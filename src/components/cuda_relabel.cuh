@@ -35,9 +35,10 @@ struct value_table {
     Number* large;
     std::uint64_t places;      ///< of the hash table; 0: there are no large values
     std::uint32_t* any_large;  ///< not 0 when one was met
+    hash_seed seed;
 
     __device__ std::uint64_t place_of(std::uint64_t key) const {
-        return static_cast<std::uint64_t>(static_cast<uint128>(scattered(key)) * places >> 64);
+        return static_cast<std::uint64_t>(static_cast<uint128>(scattered(key, seed)) * places >> 64);
     }
     /// Where a large value's number is; makes a place for it.
     __device__ Number* make(std::uint64_t key) const {
@@ -49,12 +50,14 @@ struct value_table {
             if (met == 0 || met == key) return large + at;
         }
     }
+    /// 0 of a value that was not there before, as where another stream writes to the labels meanwhile.
     __device__ Number number_of(std::uint64_t key) const {
         if (key == 0) return 0;
-        if (key <= most_small) return small[key];
+        if (key <= most_small) return small[key] == none ? 0 : small[key];
+        if (!has_large()) return 0;
         std::uint64_t at = place_of(key);
-        while (keys[at] != key) at = at + 1 == places ? 0 : at + 1;
-        return large[at];
+        while (keys[at] != key && keys[at] != 0) at = at + 1 == places ? 0 : at + 1;
+        return keys[at] == key ? large[at] : 0;
     }
     __device__ bool has_large() const { return *any_large != 0; }
     /// The places of small values, then those of large ones if there are any.
@@ -169,6 +172,7 @@ public:
                    any = memory_.reserve<std::uint32_t>(1), bits = memory_.reserve<std::uint32_t>(words_),
                    ranks = memory_.reserve<Number>(words_), sums = memory_.reserve<word>(chunks + 1);
         memory_.allocate();
+        table_.seed = process_seed();
         table_.small = memory_.get<Number>(small), table_.keys = memory_.get<word>(keys);
         table_.large = memory_.get<Number>(large), table_.any_large = memory_.get<std::uint32_t>(any);
         bits_ = memory_.get<std::uint32_t>(bits), ranks_ = memory_.get<Number>(ranks), sums_ = memory_.get<word>(sums);

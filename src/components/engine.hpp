@@ -32,7 +32,7 @@ void keep_labelled(const device& on, const any_input<device>& image, const any_o
 std::int64_t count_of(const host& on, const any_input<host>& image, const label_options& options);
 std::int64_t count_of(const device& on, const any_input<device>& image, const label_options& options);
 
-/// Every pair of values that touch, in any order, each pair once, a < b.
+/// Every pair of values that touch, each pair once, a < b, in ascending order.
 std::vector<touch> touching(const host& on, const any_input<host>& labels, const steps3& steps);
 std::vector<touch> touching(const device& on, const any_input<device>& labels, const steps3& steps);
 

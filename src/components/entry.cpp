@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/parallel.hpp"
 #include "components/engine.hpp"
 #include "components/tables.hpp"
 
@@ -22,6 +24,9 @@ void check_place(const host& on) {
     if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
 }
 void check_place(const device&) {}
+
+void check_stop(const host& on) { workers({1, on.progress}, 1).go_on(1); }
+void check_stop(const device&) {}
 
 template <class Place>
 void check_labels(const any_input<Place>& labels) {
@@ -166,11 +171,11 @@ std::vector<contact> contacts_of(const Place& on, const any_input<Place>& labels
     check_memory<Place>({{"labels", labels}}, 1);
     if (labels.cells() == 0) return {};
     std::vector<touch> found = touching(on, labels, steps);
-    std::sort(found.begin(), found.end(),
-              [](const touch& x, const touch& y) { return x.a < y.a || (x.a == y.a && x.b < y.b); });
     std::vector<contact> all;
     all.reserve(found.size());
     for (const touch& t : found) {
+        constexpr std::size_t at_once = 1 << 18;
+        if (all.size() % at_once == at_once - 1) check_stop(on);
         double sum = 0;
         for (std::size_t axis = 0; axis < most_axes; ++axis) sum += static_cast<double>(t.faces[axis]) * area[axis];
         all.push_back({t.a, t.b, static_cast<std::int64_t>(t.pairs), sum});
@@ -179,6 +184,15 @@ std::vector<contact> contacts_of(const Place& on, const any_input<Place>& labels
 }
 
 }  // namespace
+
+hash_seed process_seed() {
+    static const hash_seed drawn = [] {
+        std::random_device random;
+        const auto word = [&] { return static_cast<std::uint64_t>(random()) << 32 | random(); };
+        return hash_seed{word(), word() | 1};
+    }();
+    return drawn;
+}
 
 void check_numbers(dtype out, std::int64_t values) {
     if (values <= most_of(out)) return;

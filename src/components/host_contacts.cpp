@@ -1,53 +1,131 @@
-// contacts() on the host: every thread collects the pairs that it sees in a table of its own; the tables are added up.
+// contacts() on the host: every thread lists the pairs that it sees; lists are sorted in short pieces, which are merged two by two,
+// as the digits of a binary counter carry, so that a pair takes little more memory however often it is seen.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "components/engine.hpp"
-#include "components/host_map.hpp"
 #include "components/host_runs.hpp"
 
 namespace nearfield::components {
 namespace {
 
-struct pair_of_values {
-    std::int64_t a = 0, b = 0;
-    friend bool operator==(const pair_of_values&, const pair_of_values&) = default;
-    [[nodiscard]] std::uint64_t hash() const {
-        return scattered(scattered(static_cast<std::uint64_t>(a)) + static_cast<std::uint64_t>(b));
+constexpr unsigned no_face = 3;
+
+/// How often two values touch, a < b, by faces that are normal to an axis or by none.
+struct seen {
+    std::int64_t a, b;
+    std::uint64_t times : 62, face : 2;
+
+    friend bool operator<(const seen& x, const seen& y) {
+        return x.a != y.a ? x.a < y.a : x.b != y.b ? x.b < y.b : x.face < y.face;
     }
+    [[nodiscard]] bool like(const seen& other) const { return a == other.a && b == other.b && face == other.face; }
 };
 
-struct counted {
-    std::uint64_t pairs = 0, faces[3] = {0, 0, 0};
-};
-using table = open_map<pair_of_values, counted>;
+/// Sorted, each pair once for each kind of face.
+using sorted_pairs = std::vector<seen>;
 
-/// Adds pairs to a table, those that repeat themselves along a line at once.
-class collector {
+void append(sorted_pairs& to, const seen& next) {
+    if (!to.empty() && to.back().like(next)) to.back().times += next.times;
+    else to.push_back(next);
+}
+
+sorted_pairs merged(workers& team, const sorted_pairs& x, const sorted_pairs& y) {
+    sorted_pairs all;
+    all.reserve(x.size() + y.size());
+    const seen *a = x.data(), *b = y.data(), *const end_a = a + x.size(), *const end_b = b + y.size();
+    while (a != end_a || b != end_b) {
+        constexpr std::ptrdiff_t at_once = 1 << 16;
+        const std::ptrdiff_t both = std::min({end_a - a, end_b - b, at_once});
+        for (std::ptrdiff_t i = 0; i < both; ++i) {  // no branch: nobody foresees which comes first
+            const bool second = *b < *a;
+            append(all, second ? *b : *a);
+            a += second ? 0 : 1, b += second ? 1 : 0;
+        }
+        if (a == end_a || b == end_b) {
+            for (std::ptrdiff_t i = 0; i < at_once && a != end_a; ++i) append(all, *a++);
+            for (std::ptrdiff_t i = 0; i < at_once && b != end_b; ++i) append(all, *b++);
+        }
+        team.go_on(0);
+    }
+    return all;
+}
+
+/// The pairs of one thread.
+class pair_list {
 public:
-    collector(table& to, const step3& step) : to_(to), face_(step.changes() == 1 ? step.axis() : -1) {}
-    ~collector() { put(); }
-    collector(const collector&) = delete;
-    collector& operator=(const collector&) = delete;
+    explicit pair_list(workers& team) : team_(&team), place_(places, open) { recent_.reserve(most); }
 
-    void add(std::int64_t x, std::int64_t y) {
-        const pair_of_values pair{std::min(x, y), std::max(x, y)};
-        if (!(pair == pair_)) put(), pair_ = pair;
-        ++times_;
+    void add(const seen& pair) {
+        const std::uint64_t mixed = static_cast<std::uint64_t>(pair.a) * 0x9e3779b97f4a7c15u +
+                                    static_cast<std::uint64_t>(pair.b) * 0xc2b2ae3d27d4eb4fu + pair.face;
+        std::size_t at = (mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u >> 40 & (places - 1);
+        for (int i = 0; i < tries && place_[at] != open; ++i, at = (at + 1) & (places - 1))
+            if (seen& before = recent_[place_[at]]; before.like(pair)) {
+                before.times += pair.times;
+                return;
+            }
+        if (place_[at] == open) place_[at] = static_cast<std::uint16_t>(recent_.size());
+        recent_.push_back(pair);
+        if (recent_.size() == most) carry();
+    }
+    [[nodiscard]] sorted_pairs take() {
+        carry();
+        sorted_pairs all;
+        for (const sorted_pairs& each : digits_) all = merged(*team_, each, all);
+        return all;
     }
 
 private:
-    void put() {
-        if (times_ == 0) return;
-        counted& mine = to_.find_or_make(pair_, pair_.hash()).first;
-        mine.pairs += times_;
-        if (face_ >= 0) mine.faces[face_] += times_;
-        times_ = 0;
+    static constexpr std::size_t most = std::size_t{1} << 14, places = std::size_t{1} << 15;
+    static constexpr std::uint16_t open = 0xffff;
+    static constexpr int tries = 8;  ///< pairs that find no place are listed again
+
+    /// The recent pairs become a sorted list; lists of like length become one.
+    void carry() {
+        std::sort(recent_.begin(), recent_.end());
+        sorted_pairs all;
+        for (const seen& each : recent_) append(all, each);
+        recent_.clear();
+        std::fill(place_.begin(), place_.end(), open);
+        for (sorted_pairs& digit : digits_) {
+            if (digit.empty()) return std::swap(digit, all);
+            all = merged(*team_, digit, all);
+            digit = {};
+        }
+        digits_.push_back(std::move(all));
     }
-    table& to_;
-    int face_;
-    pair_of_values pair_;
-    std::uint64_t times_ = 0;
+
+    workers* team_;
+    std::vector<seen> recent_;
+    std::vector<std::uint16_t> place_;  ///< a hash table of pairs by where they are in recent_
+    std::vector<sorted_pairs> digits_;
+};
+
+/// Adds pairs to a list, those that repeat themselves along a line at once.
+class collector {
+public:
+    collector(pair_list& to, const step3& step) : to_(to) {
+        if (step.changes() == 1) pair_.face = static_cast<unsigned>(step.axis()) & no_face;
+    }
+
+    void add(std::int64_t x, std::int64_t y) {
+        const std::int64_t a = std::min(x, y), b = std::max(x, y);
+        if (pair_.a != a || pair_.b != b) put(), pair_.a = a, pair_.b = b;
+        ++pair_.times;
+    }
+    /// At the end.
+    void put() {
+        if (pair_.times > 0) to_.add(pair_);
+        pair_.times = 0;
+    }
+
+private:
+    pair_list& to_;
+    seen pair_{0, 0, 0, no_face};
 };
 
 template <class T>
@@ -83,7 +161,7 @@ void collect(const line<T>& here, const line<T>& there, std::int64_t first, std:
 }
 
 template <class T>
-void collect_piece(const array3& labels, const steps3& steps, const piece& p, table& to) {
+void collect_piece(const array3& labels, const steps3& steps, const piece& p, pair_list& to) {
     const std::int64_t plane = p.line / labels.side[1], row = p.line % labels.side[1];
     for (int k = 0; k < steps.count; ++k) {
         const auto& [by] = steps.all[k];
@@ -93,6 +171,7 @@ void collect_piece(const array3& labels, const steps3& steps, const piece& p, ta
         collector mine(to, steps.all[k]);
         collect(here, there, std::max<std::int64_t>(p.first, by[2] < 0 ? 1 : 0),
                 std::min(p.last, labels.side[2] - (by[2] > 0 ? 1 : 0)), by[2], mine);
+        mine.put();
     }
 }
 
@@ -102,23 +181,33 @@ std::vector<touch> touching(const host& on, const any_input<host>& labels, const
     const array3 a = array3_of(labels);
     const pieces all(a);
     workers team(on, all.count());
-    std::vector<table> tables(static_cast<std::size_t>(team.threads()));
+    std::vector<pair_list> lists;
+    for (int thread = 0; thread < team.threads(); ++thread) lists.emplace_back(team);
     with_integer(labels.type, [&]<class T>(T) {
         team.for_each(all.count(), all.block(), 1, [&](std::int64_t first, std::int64_t last, int thread) {
             for (std::int64_t k = first; k < last; ++k)
-                collect_piece<T>(a, steps, all[k], tables[static_cast<std::size_t>(thread)]);
+                collect_piece<T>(a, steps, all[k], lists[static_cast<std::size_t>(thread)]);
         });
     });
-    table& sum = tables[0];
-    for (std::size_t k = 1; k < tables.size(); ++k)
-        tables[k].for_each([&](const pair_of_values& pair, const counted& more) {
-            counted& to = sum.find_or_make(pair, pair.hash()).first;
-            to.pairs += more.pairs;
-            for (int axis = 0; axis < 3; ++axis) to.faces[axis] += more.faces[axis];
+    std::vector<sorted_pairs> pairs(lists.size());
+    const auto count = static_cast<std::int64_t>(pairs.size());
+    team.for_each(count, 1, 0, [&](std::int64_t k, std::int64_t, int) {
+        pairs[static_cast<std::size_t>(k)] = lists[static_cast<std::size_t>(k)].take();
+    });
+    for (std::int64_t apart = 1; apart < count; apart *= 2)
+        team.for_each((count - 1) / (2 * apart) + 1, 1, 0, [&](std::int64_t k, std::int64_t, int) {
+            const auto at = static_cast<std::size_t>(2 * apart * k), other = at + static_cast<std::size_t>(apart);
+            if (other < pairs.size()) pairs[at] = merged(team, pairs[at], std::exchange(pairs[other], {}));
         });
     std::vector<touch> found;
-    sum.for_each([&](const pair_of_values& pair, const counted& c) {
-        found.push_back({pair.a, pair.b, c.pairs, {c.faces[0], c.faces[1], c.faces[2]}});
+    found.reserve(pairs[0].size());
+    in_steps(team, static_cast<std::int64_t>(pairs[0].size()), [&](std::int64_t first, std::int64_t last) {
+        for (; first < last; ++first) {
+            const seen& s = pairs[0][static_cast<std::size_t>(first)];
+            if (found.empty() || found.back().a != s.a || found.back().b != s.b) found.push_back({s.a, s.b, 0, {}});
+            found.back().pairs += s.times;
+            if (s.face != no_face) found.back().faces[s.face] += s.times;
+        }
     });
     return found;
 }

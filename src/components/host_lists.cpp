@@ -26,15 +26,24 @@ struct parts {
     }
 };
 
+/// Runs may be cut where lists are of cells.
 template <class T, class Body>
-void for_each_entry(const array3& labels, const parts& p, std::int64_t part, std::int64_t rows, const Body& body) {
-    for (std::int64_t k = p.first(part); k < p.first(part + 1); ++k) {
-        const piece here = p.all[k];
-        for_each_whole_run(line_of<T>(labels, here.line), here, labels.side[2],
-                           [&](T value, std::int64_t first, std::int64_t end) {
-                               const std::int64_t row = row_of(value, rows);
-                               if (row >= 0) body(row, here.line * labels.side[2] + first, end - first);
-                           });
+void for_each_entry(workers& team, const array3& labels, const parts& p, std::int64_t part, std::int64_t rows,
+                    list_of what, const Body& body) {
+    const std::int64_t end = p.first(part + 1);
+    for (std::int64_t k = p.first(part), next = k; k < end; k = next) {
+        next = std::min(k + p.all.block(), end);
+        for (std::int64_t i = k; i < next; ++i) {
+            const piece here = p.all[i];
+            const line<T> cells = line_of<T>(labels, here.line);
+            const auto found = [&](T value, std::int64_t first, std::int64_t last) {
+                const std::int64_t row = row_of(value, rows);
+                if (row >= 0) body(row, here.line * labels.side[2] + first, last - first);
+            };
+            if (what == list_of::runs) for_each_whole_run(cells, here, labels.side[2], found);
+            else for_each_run(cells, here, found);
+        }
+        team.go_on(next - k);
     }
 }
 
@@ -43,10 +52,10 @@ template <class T>
 host_scratch<std::int64_t> count_parts(workers& team, const array3& labels, const parts& p, std::int64_t rows,
                                        list_of what) {
     host_scratch<std::int64_t> counts(p.count * rows);
-    team.for_each(p.count, 1, p.all.count() / p.count, [&](std::int64_t part, std::int64_t, int) {
+    team.for_each(p.count, 1, 0, [&](std::int64_t part, std::int64_t, int) {
         std::int64_t* const mine = counts.get() + part * rows;
-        std::fill_n(mine, rows, 0);
-        for_each_entry<T>(labels, p, part, rows, [&](std::int64_t row, std::int64_t, std::int64_t cells) {
+        in_steps(team, rows, [&](std::int64_t first, std::int64_t last) { std::fill(mine + first, mine + last, 0); });
+        for_each_entry<T>(team, labels, p, part, rows, what, [&](std::int64_t row, std::int64_t, std::int64_t cells) {
             mine[row] += what == list_of::cells ? cells : 1;
         });
     });
@@ -58,14 +67,17 @@ struct entries_to {
     std::int64_t step, inner, count;
 };
 
+/// Writes what there is room for, which is all unless the labels changed since they were counted.
 template <class Index>
 void put(const entries_to& to, std::int64_t at, std::int64_t cell, std::int64_t cells, list_of what) {
+    if (at < 0 || at >= to.count) return;
     Index* const data = static_cast<Index*>(to.data) + at * to.step;
     if (what == list_of::runs) {
         data[0] = static_cast<Index>(cell), data[to.inner] = static_cast<Index>(cells);
-    } else {
-        for (std::int64_t i = 0; i < cells; ++i) data[i * to.step] = static_cast<Index>(cell + i);
+        return;
     }
+    cells = std::min(cells, to.count - at);
+    for (std::int64_t i = 0; i < cells; ++i) data[i * to.step] = static_cast<Index>(cell + i);
 }
 
 [[noreturn]] void fail_offsets() {
@@ -98,10 +110,12 @@ void count_lists(const host& on, const any_input<host>& labels, const any_output
     workers team(on, p.all.count());
     const auto counts = with_integer(labels.type, [&]<class T>(T) { return count_parts<T>(team, a, p, rows, what); });
     std::int64_t sum = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
-        to[row * step] = sum;
-        for (std::int64_t part = 0; part < p.count; ++part) sum += counts.get()[part * rows + row];
-    }
+    in_steps(team, rows, [&](std::int64_t row, std::int64_t last) {
+        for (; row < last; ++row) {
+            to[row * step] = sum;
+            for (std::int64_t part = 0; part < p.count; ++part) sum += counts.get()[part * rows + row];
+        }
+    });
     to[rows * step] = sum;
 }
 
@@ -119,13 +133,14 @@ void fill_lists(const host& on, const any_input<host>& labels, const any_input<h
     with_integer(labels.type, [&]<class T>(T) {
         const auto places = count_parts<T>(team, a, p, rows, what);
         turn_into_places(team, places.get(), p, rows, offsets);
-        team.for_each(p.count, 1, p.all.count() / p.count, [&](std::int64_t part, std::int64_t, int) {
+        team.for_each(p.count, 1, 0, [&](std::int64_t part, std::int64_t, int) {
             std::int64_t* const mine = places.get() + part * rows;
-            for_each_entry<T>(a, p, part, rows, [&](std::int64_t row, std::int64_t cell, std::int64_t cells) {
-                if (entries.type == dtype::int32) put<std::int32_t>(to, mine[row], cell, cells, what);
-                else put<std::int64_t>(to, mine[row], cell, cells, what);
-                mine[row] += what == list_of::cells ? cells : 1;
-            });
+            for_each_entry<T>(team, a, p, part, rows, what,
+                              [&](std::int64_t row, std::int64_t cell, std::int64_t cells) {
+                                  if (entries.type == dtype::int32) put<std::int32_t>(to, mine[row], cell, cells, what);
+                                  else put<std::int64_t>(to, mine[row], cell, cells, what);
+                                  mine[row] += what == list_of::cells ? cells : 1;
+                              });
         });
     });
 }

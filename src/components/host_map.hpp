@@ -1,59 +1,71 @@
-// A hash table with open places, for keys that are few against the cells that ask for them.
+// Numbers of values: small values look them up, others ask a hash table with open places. Growing may take long, so it goes on in
+// steps between which a call can be stopped.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "components/core.hpp"
+#include "base/scratch.hpp"
+#include "components/host_runs.hpp"
 
 namespace nearfield::components {
 
-template <class Key, class Value>
-class open_map {
+class value_map {
 public:
-    /// The key's value, made if it is new, and whether it is.
-    std::pair<Value&, bool> find_or_make(const Key& key, std::uint64_t hash) {
-        if (2 * (used_ + 1) > places_.size()) grow();
-        place& p = find(key, hash);
-        const bool is_new = !p.taken;
-        if (is_new) p = {key, Value{}, hash, true}, ++used_;
-        return {p.value, is_new};
+    explicit value_map(workers& team) : team_(&team) {}
+
+    /// The value's number, -1 where it has none. Changes nothing, so that many threads may ask.
+    [[nodiscard]] std::int64_t get(std::uint64_t value) const {
+        if (value < small) return value < flat_.size() ? flat_[value] - 1 : -1;
+        return capacity_ == 0 ? -1 : find(value).number_and_1 - 1;
     }
-    /// Of a key that is there.
-    [[nodiscard]] const Value& get(const Key& key, std::uint64_t hash) const {
-        const std::size_t mask = places_.size() - 1;
-        std::size_t at = hash & mask;
-        while (!(places_[at].key == key) || !places_[at].taken) at = (at + 1) & mask;
-        return places_[at].value;
-    }
-    template <class Body>
-    void for_each(const Body& body) const {
-        for (const place& p : places_)
-            if (p.taken) body(p.key, p.value);
+    /// The same; a value that has no number gets this one.
+    std::int64_t get_or_set(std::uint64_t value, std::int64_t number) {
+        if (value < small) {
+            if (value >= flat_.size()) flat_.resize(std::min(small, std::max<std::uint64_t>(256, 2 * (value + 1))));
+            if (flat_[value] == 0) flat_[value] = number + 1;
+            return flat_[value] - 1;
+        }
+        if (10 * (used_ + 1) > 7 * capacity_) grow();
+        place& p = find(value);
+        if (p.number_and_1 == 0) p = {value, number + 1}, ++used_;
+        return p.number_and_1 - 1;
     }
 
 private:
+    static constexpr std::uint64_t small = std::uint64_t{1} << 20;
     struct place {
-        Key key{};
-        Value value{};
-        std::uint64_t hash = 0;
-        bool taken = false;
+        std::uint64_t value;
+        std::int64_t number_and_1;  ///< 0: open
     };
-    place& find(const Key& key, std::uint64_t hash) {
-        const std::size_t mask = places_.size() - 1;
-        std::size_t at = hash & mask;
-        while (places_[at].taken && !(places_[at].key == key)) at = (at + 1) & mask;
-        return places_[at];
+    /// Where the value is, or the open place where it would be: there is one.
+    [[nodiscard]] place& find(std::uint64_t value) const {
+        const auto mask = static_cast<std::uint64_t>(capacity_ - 1);
+        place* const all = places_.get();
+        std::uint64_t at = scattered(value, seed_) & mask;
+        while (all[at].number_and_1 != 0 && all[at].value != value) at = (at + 1) & mask;
+        return all[at];
     }
     void grow() {
-        std::vector<place> before =
-            std::exchange(places_, std::vector<place>(places_.empty() ? 64 : 2 * places_.size()));
-        for (place& p : before)
-            if (p.taken) find(p.key, p.hash) = std::move(p);
+        const std::int64_t before = capacity_;
+        capacity_ = std::max<std::int64_t>(1024, 2 * before);
+        const host_scratch<place> old = std::exchange(places_, host_scratch<place>(capacity_));
+        in_steps(*team_, capacity_, [&](std::int64_t first, std::int64_t last) {
+            std::fill(places_.get() + first, places_.get() + last, place{});
+        });
+        in_steps(*team_, before, [&](std::int64_t first, std::int64_t last) {
+            for (const place* p = old.get() + first; p != old.get() + last; ++p)
+                if (p->number_and_1 != 0) find(p->value) = *p;
+        });
     }
-    std::vector<place> places_;
-    std::size_t used_ = 0;
+
+    workers* team_;
+    hash_seed seed_ = process_seed();
+    std::vector<std::int64_t> flat_;  ///< numbers and 1
+    host_scratch<place> places_;
+    std::int64_t capacity_ = 0, used_ = 0;  ///< places; a power of 2
 };
 
 }  // namespace nearfield::components

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "base/scratch.hpp"
 #include "label/statistics.hpp"
 
@@ -73,9 +74,14 @@ template <class Row>
 class row_table {
 public:
     row_table() = default;
-    row_table(std::int64_t rows, int threads)
-        : rows_(rows), table_(rows), caches_(static_cast<std::size_t>(threads > 1 && rows > 0 ? threads : 0)) {
-        std::uninitialized_default_construct_n(table_.get(), rows);
+    row_table(std::int64_t rows, workers& team)
+        : rows_(rows),
+          table_(rows),
+          caches_(static_cast<std::size_t>(team.threads() > 1 && rows > 0 ? team.threads() : 0)) {
+        constexpr std::int64_t at_once = 1 << 14;
+        team.for_each(rows, at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
+            std::uninitialized_default_construct(table_.get() + first, table_.get() + last);
+        });
     }
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] const Row& operator[](std::int64_t row) const { return table_.get()[row]; }

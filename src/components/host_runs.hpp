@@ -88,6 +88,16 @@ void for_each_whole_run(const line<T>& cells, const piece& p, std::int64_t side,
     }
 }
 
+/// Calls body(first, last) for [0, count), in steps between which the call can be stopped.
+template <class Body>
+void in_steps(workers& team, std::int64_t count, const Body& body) {
+    constexpr std::int64_t at_once = 1 << 18;
+    for (std::int64_t first = 0; first < count; first += at_once) {
+        body(first, std::min(first + at_once, count));
+        if (count > at_once) team.go_on(0);
+    }
+}
+
 /// body(T{}) with the integer type that the dtype names; a bool is read as the byte it is.
 template <class Body>
 decltype(auto) with_integer(dtype type, const Body& body) {

@@ -139,9 +139,9 @@ void measure(const host& on, const any_input<host>& labels, const component_tabl
     const bool floating = tables.intensity.wanted() && tables.intensity.type >= dtype::float16;
     const bool sums = m.to.want_sums(), ranges = m.to.want_range() || (sums && floating), twice = sums && floating;
     workers team(on, pieces(m.labels).count() * (twice ? 2 : 1));
-    m.shape = row_table<shape_row>(m.rows, team.threads());
-    if (ranges) m.range = row_table<range_row>(m.rows, team.threads());
-    if (sums) m.sums = row_table<sums_row>(m.rows, team.threads());
+    m.shape = row_table<shape_row>(m.rows, team);
+    if (ranges) m.range = row_table<range_row>(m.rows, team);
+    if (sums) m.sums = row_table<sums_row>(m.rows, team);
     look_through(m, team, labels, tables.intensity, {true, ranges, sums && !twice});
     if (twice) look_through(m, team, labels, tables.intensity, {false, false, true});
     constexpr std::int64_t rows_at_once = 1024;

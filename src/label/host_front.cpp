@@ -82,6 +82,16 @@ void west_row(const label_options& o, const cell_row& row, std::int64_t cells, s
     });
 }
 
+std::uint64_t links_of_cells(const label_options& o, const cell_row& here, const void* there, std::int64_t cells) {
+    HWY_ALIGN std::uint8_t bytes[word_bits] = {};
+    with_elements(here, [&]<class T>(const T* v) {
+        const rule<T> r = make_rule<T>(o);
+        if (cells == word_bits) linked_bytes(r, v, static_cast<const T*>(there), here.channels, word_bits, bytes);
+        else linked_bytes(r, v, static_cast<const T*>(there), here.channels, cells, bytes);
+    });
+    return word_of(bytes);
+}
+
 std::int64_t starts_of_row(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                            std::uint64_t* starts, std::uint32_t* before) {
     std::uint32_t count = 0;
@@ -107,6 +117,7 @@ namespace nearfield::labelling {
 HWY_EXPORT(foreground_row);
 HWY_EXPORT(west_row);
 HWY_EXPORT(starts_of_row);
+HWY_EXPORT(links_of_cells);
 
 void foreground_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
                       std::uint64_t* words) {
@@ -115,6 +126,9 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
 void west_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
                 std::uint64_t* words) {
     HWY_DYNAMIC_DISPATCH(west_row)(o, row, cells, bytes, words);
+}
+std::uint64_t linked_cells(const label_options& o, const cell_row& here, const void* there, std::int64_t cells) {
+    return HWY_DYNAMIC_DISPATCH(links_of_cells)(o, here, there, cells);
 }
 std::int64_t find_starts(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                          std::uint64_t* starts, std::uint32_t* before) {

@@ -151,6 +151,11 @@ private:
 
     // ---- rounds ------------------------------------------------------------------------------------------------------
 
+    /// As unsigned numbers, among which the background is the largest: a linked cell has a label, unless the image changed while
+    /// it was read.
+    static address better(address a, address b) {
+        return static_cast<std::uint32_t>(b) < static_cast<std::uint32_t>(a) ? b : a;
+    }
     /// The smallest label that a cell is offered; `read` gives the label of a cell.
     template <class Read>
     address gathered(std::int64_t cell, address own, const gathers& from, const Read& read) const {
@@ -158,10 +163,10 @@ private:
         const Link* link = links_of(cell);
         for (int way = 0; way < p_.ways.count; ++way) {
             const std::int64_t offset = p_.ways.offset[way];
-            if (link[way] > from.near_above) best = std::min(best, read(cell + offset));
-            if (link[way] > from.far_above) best = std::min(best, read(cell + offset * link[way]));
+            if (link[way] > from.near_above) best = better(best, read(cell + offset));
+            if (link[way] > from.far_above) best = better(best, read(cell + offset * link[way]));
         }
-        return from.masters && best != cell ? std::min(best, read(best)) : best;
+        return from.masters && best != cell ? better(best, read(best)) : best;
     }
 
     /// Returns the number of rounds, the one without a change included.

@@ -1,6 +1,7 @@
 // The host's workspace is what the header says it is, counted by the allocation function that scratch memory alone uses here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -38,14 +39,19 @@ TEST(LabelWorkspace, IsWhatTheHeaderSays) {
             }
 }
 
-TEST(LabelWorkspace, OfTheEngineThatGoesFromCellToCell) {
+TEST(LabelWorkspace, OfTheEngineForAnySteps) {
     const shape_t shape{200, 300};
     const std::vector<std::uint8_t> steps{0, 1, 0, 0, 0, 0, 0, 1, 0};
     label_call c({.shape = shape}, {.steps = steps});
-    c.draw(make_figure(figure::half, shape));
+    const flags_t cells = make_figure(figure::half, shape);
+    c.draw(cells);
     most_taken = 0;
     label_on_host(c);
-    EXPECT_EQ(most_taken, 8 * cells_of(shape));
+    // No step along the last axis: each cell is a run.
+    const auto runs = static_cast<double>(std::count_if(cells.begin(), cells.end(), [](auto f) { return f != 0; }));
+    const double bytes = 0.4 * static_cast<double>(cells_of(shape)) + 8 * runs;
+    EXPECT_LE(static_cast<double>(most_taken), bytes);
+    EXPECT_GE(static_cast<double>(most_taken), 0.9 * bytes);
 }
 
 }  // namespace
