@@ -106,8 +106,9 @@ struct job {
 /// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20 (0.2 in images, below 2^30). On GPUs
 /// of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells in unit spacing need
 /// none. Always 1 more where the image is not contiguous, or is wider than a byte in a call that is none of these.
-/// Options take more: labels and signs a copy of an image that is not contiguous (signs: a byte a cell), any option on
-/// a device a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
+/// Options take more: labels a copy of an image that is not contiguous, and so do signs on a device (a byte a cell); signs on
+/// the host may need a state where an output would have served (two plain fields, one after the other); any option on a device
+/// a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

@@ -387,7 +387,7 @@ void solve(const host& on, const plan& p, const arrays<host>& a) {
 
 }  // namespace
 
-void run(const host& wanted, const plan& p, const arrays<host>& a) {
+void run_engine(const host& wanted, const plan& p, const arrays<host>& a) {
     const host on{threads_that_fit(wanted, p, a), wanted.progress};
     if (suits_planes(p, thread_count(on))) return solve_planes(on, p, a);
     switch (p.numbers) {

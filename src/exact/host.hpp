@@ -11,6 +11,9 @@ namespace nearfield::exact {
 /// Solves a checked problem that has cells.
 void run(const host& on, const plan& p, const arrays<host>& a);
 
+/// The same for a problem that needs no second look: not for `classes::zero` (host_sides.hpp).
+void run_engine(const host& on, const plan& p, const arrays<host>& a);
+
 /// Solves many, alike but for their sizes; plans without cells are skipped.
 void run(const host& on, std::span<const plan> plans, std::span<const job<host>> jobs);
 

@@ -4,14 +4,11 @@
 
 #include "base/lines.hpp"
 #include "exact/host_fold.hpp"
-#include "exact/sites.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-bool usable_as_it_is(const plan& p) {
-    return p.by == classes::values && is_contiguous(p.size.data(), p.image_stride.data(), p.rank);
-}
+bool usable_as_it_is(const plan& p) { return is_contiguous(p.size.data(), p.image_stride.data(), p.rank); }
 
 template <class T>
 void copy_line(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) {
@@ -63,7 +60,7 @@ void nearest_other(const T* label, std::int64_t count, bool background, bool per
 
 class_field::class_field(const plan& p, const any_input<host>& image) : p_(p), image_(image) {
     if (p.by == classes::none) return;
-    bytes_ = p.by == classes::zero ? 1 : static_cast<int>(size_of(image.type));
+    bytes_ = static_cast<int>(size_of(image.type));
     if (usable_as_it_is(p)) {
         data_ = static_cast<const std::byte*>(image.data);
     } else {
@@ -74,7 +71,7 @@ class_field::class_field(const plan& p, const any_input<host>& image) : p_(p), i
 
 std::int64_t class_field::workspace_bytes(const plan& p, const any_input<host>& image) {
     if (p.by == classes::none || usable_as_it_is(p)) return 0;
-    return p.cells * (p.by == classes::zero ? 1 : size_of(image.type));
+    return p.cells * size_of(image.type);
 }
 
 void class_field::read_lines(std::int64_t first, std::int64_t last) {
@@ -86,10 +83,6 @@ void class_field::read_lines(std::int64_t first, std::int64_t last) {
             p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
         const std::byte* from = static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type);
         std::byte* to = own_.get() + line * count * bytes_;
-        if (p_.by == classes::zero) {
-            read_sites(from, image_.type, stride, count, sites::nonzero, reinterpret_cast<std::uint8_t*>(to));
-            continue;
-        }
         switch (bytes_) {
             case 1: copy_line<std::uint8_t>(from, stride, count, to); break;
             case 2: copy_line<std::uint16_t>(from, stride, count, to); break;

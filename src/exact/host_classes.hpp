@@ -1,5 +1,5 @@
-// Fields whose sites differ from cell to cell: labels, and both sides of a signed field. A cell's sites are the cells of
-// another class.
+// Fields whose sites differ from cell to cell: labels, with or without a sign. A cell's sites are the cells of another class.
+// (Where there are two classes, zero and not zero, two plain fields do: host_sides.hpp.)
 //
 // Along the last axis that is the nearest cell of another class in the line. Every later pass is the ordinary search over
 // all rows, whatever their class, and then for every cell the nearest row of another class above and below: a row of
@@ -14,7 +14,7 @@
 
 namespace nearfield::exact {
 
-/// The class of every cell, contiguous: the image's own elements, or one byte a cell.
+/// The class of every cell, contiguous: the image's own elements, or a copy of them.
 class class_field {
 public:
     class_field(const plan& p, const any_input<host>& image);

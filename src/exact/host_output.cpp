@@ -47,6 +47,7 @@ void roots_of(const plan& p, const V* value, std::int64_t count, T* out) {
 }  // namespace
 
 const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes) {
+    if (p.negative_side) return nullptr;
     for (const any_output<host>* field : {&out.distance, &out.squared, &out.index})
         if (field->wanted() && size_of(field->type) == bytes && target_of(p, *field, 0).contiguous) return field;
     return nullptr;
@@ -88,26 +89,46 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
         linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
 }
 
-/// fill(from, n, T* values) makes the values of cells [first + from, ... + n).
+/// fill(from, n, T* values) makes the values of cells [c.first + from, ... + n). Squares of spacings are normal numbers, so
+/// that no cell but a site has the value 0.
 template <class V, class K>
 template <class T, class Fill>
-void output_writer<V, K>::put(const target& to, std::int64_t first, std::int64_t count, const Fill& fill) const {
+void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill) const {
     T* const data = reinterpret_cast<T*>(to.data);
-    for_each_stretch(first, count, p_.size.data(), to.stride.data(), p_.rank, to.contiguous,
+    for_each_stretch(c.first, c.count, p_.size.data(), to.stride.data(), p_.rank, to.contiguous,
                      [&](std::int64_t offset, std::int64_t step, std::int64_t length, std::int64_t done) {
-                         if (step == 1) return fill(done, length, data + offset);
+                         if (step == 1 && !p_.negative_side) return fill(done, length, data + offset);
                          T part[batch];
                          for (std::int64_t from = 0; from < length; from += batch) {
                              const std::int64_t n = std::min(batch, length - from);
                              fill(done + from, n, part);
-                             for (std::int64_t i = 0; i < n; ++i) data[offset + (from + i) * step] = part[i];
+                             T* const there = data + offset + from * step;
+                             if (p_.negative_side)
+                                 for (std::int64_t i = 0; i < n; ++i)
+                                     part[i] = c.value[done + from + i] == V{0} ? there[i * step] : part[i];
+                             for (std::int64_t i = 0; i < n; ++i) there[i * step] = part[i];
                          }
                      });
 }
 
+void put_negative(const float* root, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = root[i] > 0 ? -root[i] : to[i];
+}
+
+template <class V, class K>
+void output_writer<V, K>::write_alone(const V* value, std::int64_t count, float* to) const {
+    if (!p_.negative_side) return roots(value, count, to);
+    float root[batch];
+    for (std::int64_t from = 0; from < count; from += batch) {
+        const std::int64_t n = std::min(batch, count - from);
+        roots(value + from, n, root);
+        put_negative(root, n, to + from);
+    }
+}
+
 template <class V, class K>
 void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
-    if (distances_alone_ != nullptr) return roots(value, count, distances_alone_ + first);
+    if (distances_alone_ != nullptr) return write_alone(value, count, distances_alone_ + first);
     if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
         finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from);
@@ -172,7 +193,7 @@ void output_writer<V, K>::write_cells(const cells& c) const {
     if (p_.sites_wanted) write_sites(c);
     if (label_.data != nullptr) write_label(c);
     if (trusted_.data != nullptr)
-        put<std::uint8_t>(trusted_, c.first, c.count, [&](std::int64_t from, std::int64_t n, std::uint8_t* to) {
+        put<std::uint8_t>(trusted_, c, [&](std::int64_t from, std::int64_t n, std::uint8_t* to) {
             std::copy_n(c.trusted + from, n, to);
         });
 }
@@ -181,12 +202,14 @@ template <class V, class K>
 void output_writer<V, K>::write_distance(const cells& c) const {
     const auto fill = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         roots_of(p_, c.value + from, n, to);
+        if (p_.negative_side)
+            for (std::int64_t i = 0; i < n; ++i) to[i] = -to[i];
         if (c.sign != nullptr)
             for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<T>(c.sign[from + i]);
     };
-    if (distance_.type == dtype::float32) return put<float>(distance_, c.first, c.count, fill);
-    if (distance_.type == dtype::float64) return put<double>(distance_, c.first, c.count, fill);
-    put<std::uint16_t>(distance_, c.first, c.count, [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
+    if (distance_.type == dtype::float32) return put<float>(distance_, c, fill);
+    if (distance_.type == dtype::float64) return put<double>(distance_, c, fill);
+    put<std::uint16_t>(distance_, c, [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
         double root[batch];
         for (std::int64_t done = 0; done < n; done += batch) {
             const std::int64_t some = std::min(batch, n - done);
@@ -199,10 +222,9 @@ void output_writer<V, K>::write_distance(const cells& c) const {
 template <class V, class K>
 void output_writer<V, K>::write_squared(const cells& c) const {
     const auto number = [&](std::int64_t i) {
-        if (!(c.value[i] < no_site<V>()))
-            return (c.sign == nullptr ? 1 : c.sign[i]) * std::numeric_limits<double>::infinity();
-        const double squared = static_cast<double>(c.value[i]) * p_.unit2;
-        return c.sign == nullptr ? squared : c.sign[i] * squared;
+        const double sign = p_.negative_side ? -1 : c.sign == nullptr ? 1 : c.sign[i];
+        const bool none = !(c.value[i] < no_site<V>());
+        return sign * (none ? std::numeric_limits<double>::infinity() : static_cast<double>(c.value[i]) * p_.unit2);
     };
     const auto whole = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
         const auto unit2 = static_cast<T>(p_.whole_unit2());
@@ -212,16 +234,15 @@ void output_writer<V, K>::write_squared(const cells& c) const {
         for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(number(from + i));
     };
     switch (squared_.type) {
-        case dtype::uint16: return put<std::uint16_t>(squared_, c.first, c.count, whole);
-        case dtype::uint32: return put<std::uint32_t>(squared_, c.first, c.count, whole);
-        case dtype::uint64: return put<std::uint64_t>(squared_, c.first, c.count, whole);
-        case dtype::float32: return put<float>(squared_, c.first, c.count, real);
-        case dtype::float64: return put<double>(squared_, c.first, c.count, real);
+        case dtype::uint16: return put<std::uint16_t>(squared_, c, whole);
+        case dtype::uint32: return put<std::uint32_t>(squared_, c, whole);
+        case dtype::uint64: return put<std::uint64_t>(squared_, c, whole);
+        case dtype::float32: return put<float>(squared_, c, real);
+        case dtype::float64: return put<double>(squared_, c, real);
         default:
-            return put<std::uint16_t>(squared_, c.first, c.count,
-                                      [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
-                                          for (std::int64_t i = 0; i < n; ++i) to[i] = half_bits(number(from + i));
-                                      });
+            return put<std::uint16_t>(squared_, c, [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
+                for (std::int64_t i = 0; i < n; ++i) to[i] = half_bits(number(from + i));
+            });
     }
 }
 
@@ -236,20 +257,19 @@ void output_writer<V, K>::write_sites(const cells& c) const {
         }
         for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
     };
-    if (index_.data != nullptr && index_.type == dtype::int64) put<std::int64_t>(index_, c.first, c.count, linear);
-    if (index_.data != nullptr && index_.type == dtype::int32) put<std::int32_t>(index_, c.first, c.count, linear);
+    if (index_.data != nullptr && index_.type == dtype::int64) put<std::int64_t>(index_, c, linear);
+    if (index_.data != nullptr && index_.type == dtype::int32) put<std::int32_t>(index_, c, linear);
     for (std::size_t source = 0; source < static_cast<std::size_t>(p_.image_rank); ++source) {
         if (coordinate_[source].data == nullptr) continue;
         const int axis = problem_axis_[source];
-        put<std::int32_t>(coordinate_[source], c.first, c.count,
-                          [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
-                              for (std::int64_t i = 0; i < n; ++i) {
-                                  const K site = c.key[from + i];
-                                  to[i] = site == no_key<K> ? -1
-                                          : axis < 0        ? 0
-                                                            : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
-                              }
-                          });
+        put<std::int32_t>(coordinate_[source], c, [&](std::int64_t from, std::int64_t n, std::int32_t* to) {
+            for (std::int64_t i = 0; i < n; ++i) {
+                const K site = c.key[from + i];
+                to[i] = site == no_key<K> ? -1
+                        : axis < 0        ? 0
+                                          : static_cast<std::int32_t>(p_.keys.coordinate(site, axis));
+            }
+        });
     }
 }
 
@@ -272,10 +292,10 @@ void output_writer<V, K>::write_label(const cells& c) const {
         }
     };
     switch (size_of(label_.type)) {
-        case 1: return put<std::uint8_t>(label_, c.first, c.count, carry_over);
-        case 2: return put<std::uint16_t>(label_, c.first, c.count, carry_over);
-        case 4: return put<std::uint32_t>(label_, c.first, c.count, carry_over);
-        default: return put<std::uint64_t>(label_, c.first, c.count, carry_over);
+        case 1: return put<std::uint8_t>(label_, c, carry_over);
+        case 2: return put<std::uint16_t>(label_, c, carry_over);
+        case 4: return put<std::uint32_t>(label_, c, carry_over);
+        default: return put<std::uint64_t>(label_, c, carry_over);
     }
 }
 

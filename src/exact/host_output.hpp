@@ -20,6 +20,9 @@ struct target {
 /// A wanted, contiguous field with elements of `bytes` bytes, which may serve as state until it is written; null if none.
 const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes);
 
+/// The negative half of a signed field: minus the root, where that is not 0.
+void put_negative(const float* root, std::int64_t count, float* to);
+
 template <class V, class K>
 class output_writer {
 public:
@@ -27,7 +30,7 @@ public:
 
     /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted, packed sites.
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
-    /// Where distances go that are the only field, contiguous, of a plain call; else null.
+    /// Where distances go that are the only field, contiguous, of a plain call or of half a signed one; else null.
     [[nodiscard]] float* distances_alone() const { return distances_alone_; }
     /// The same for linear indices.
     [[nodiscard]] const target* index_alone() const { return index_alone_ ? &index_ : nullptr; }
@@ -41,6 +44,7 @@ private:
         const std::int8_t* sign;  ///< of the distances; null: all positive
         const std::uint8_t* trusted;
     };
+    void write_alone(const V* value, std::int64_t count, float* to) const;
     void finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
     void to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const;
     void write_cells(const cells& c) const;
@@ -49,7 +53,7 @@ private:
     void write_sites(const cells& c) const;
     void write_label(const cells& c) const;
     template <class T, class Fill>
-    void put(const target& to, std::int64_t first, std::int64_t count, const Fill& fill) const;
+    void put(const target& to, const cells& c, const Fill& fill) const;
 
     const plan& p_;
     const metric<V> m_;

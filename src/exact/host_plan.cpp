@@ -11,6 +11,7 @@
 #include "exact/host_output.hpp"
 #include "exact/host_planes.hpp"
 #include "exact/host_scan.hpp"
+#include "exact/host_sides.hpp"
 #include "exact/host_sweeps.hpp"
 
 namespace nearfield::exact {
@@ -36,7 +37,7 @@ const char* method_of(const plan& p, const sweep& s) {
 
 void describe_planes(const plan& p, call_plan& what) {
     const plane_shape s(p, what.threads);
-    what.workspace_bytes = s.workspace_bytes(p, what.threads);
+    what.workspace_bytes = std::max(what.workspace_bytes, s.workspace_bytes(p, what.threads));
     const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const char* first = "steps, slabs of planes side by side in SIMD";
     what.passes.push_back({axis_of(p.first_axis), first, s.images * s.slabs(), s.slab, s.plane()});
@@ -47,22 +48,12 @@ void describe_planes(const plan& p, call_plan& what) {
     what.passes.push_back({axis_of(p.rank - 1), last, s.images * s.rows, s.length, s.lines});
 }
 
-}  // namespace
-
-call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
-    call_plan what;
-    what.place = "host";
-    what.threads = thread_count(on);
-    what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
-    if (p.cells == 0) return what;
-    if (suits_planes(p, what.threads)) {
-        describe_planes(p, what);
-        return what;
-    }
-    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr)
-        what.workspace_bytes += p.cells * state_bytes(p);
-    what.workspace_bytes += class_field::workspace_bytes(p, a.image);
-    if (p.weighted) what.workspace_bytes += p.cells * number_bytes(p);
+/// What an engine would do with one side; adds its passes.
+void describe_side(const plan& p, const arrays<host>& a, call_plan& what) {
+    if (suits_planes(p, what.threads)) return describe_planes(p, what);
+    std::int64_t workspace = class_field::workspace_bytes(p, a.image);
+    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr) workspace += p.cells * state_bytes(p);
+    if (p.weighted) workspace += p.cells * number_bytes(p);
     std::int64_t of_thread = 0;
     const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)];
     if (!p.weighted) {
@@ -79,7 +70,18 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
                                std::min(s.width, s.columns)});
         of_thread = std::max(of_thread, buffer_bytes(p, s) + (length + line_padding) * 5);
     }
-    what.workspace_bytes += of_thread * what.threads;
+    what.workspace_bytes = std::max(what.workspace_bytes, workspace + of_thread * what.threads);
+}
+
+}  // namespace
+
+call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
+    call_plan what;
+    what.place = "host";
+    what.threads = thread_count(on);
+    what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+    if (p.cells == 0) return what;
+    for (const plan& side : sides_of(p)) describe_side(side, a, what);
     return what;
 }
 

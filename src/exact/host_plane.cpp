@@ -31,12 +31,9 @@ constexpr std::int64_t few_of_plane = 256;
 /// Cells converted at a time where other fields than one are wanted.
 constexpr std::int64_t batch = 512;
 
-int bits_of(std::int64_t size) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1))); }
-
-/// Values as numbers with low bits; too large ones end where numbers are not known any more.
-template <class N>
-N number_of(std::int64_t value, int bits) {
-    return static_cast<N>(std::min<std::int64_t>(value << bits, unknown<N>));
+template <class Piece>
+void in_batches(std::int64_t count, const Piece& piece) {
+    for (std::int64_t from = 0; from < count; from += batch) piece(from, std::min(batch, count - from));
 }
 
 }  // namespace
@@ -48,94 +45,12 @@ plane_layout::plane_layout(const plan& p) {
 
 std::int64_t few_columns::most(const plane_layout& at) { return at.lines > 1 ? at.cells() / few_of_plane : 0; }
 
-// ---- terms -----------------------------------------------------------------------------------------------------------
-
-template <bool Keyed>
-plane_terms<Keyed>::plane_terms(const plan& p) {
-    const auto m = p.as_metric<std::int64_t>();
-    const plane_layout at(p);
-    const int first_axis = p.first_axis, last_axis = p.rank - 1;
-    first.weight = static_cast<std::uint16_t>(m.weight[first_axis]);
-    first.half_cell = p.half_cell;
-    first.most = 0;
-    while (m.term(first_axis, std::int64_t{first.most} + 1) < no_site16) ++first.most;
-    if (Keyed) line_bits = at.lines > 1 ? bits_of(at.lines) : 0, cell_bits = bits_of(at.length);
-    packed = {1 << p.keys.shift[first_axis], at.lines > 1 ? 1 << p.keys.shift[first_axis + 1] : 0,
-              1 << p.keys.shift[last_axis]};
-    linear = {static_cast<std::int32_t>(at.cells()), static_cast<std::int32_t>(at.length), 1};
-
-    const auto limit = plan::bound<std::int32_t>(p.limit);
-    // The largest number of a value that the limit allows.
-    const std::int64_t most = ((std::int64_t{limit} + 1) << cell_bits) - 1;
-    narrow_limit = static_cast<narrow>(std::min<std::int64_t>(most, unknown<narrow>));
-    wide_limit = static_cast<wide>(std::min<std::int64_t>(most, unknown<wide>));
-    const std::int64_t held = std::int64_t{unknown<narrow> >> line_bits} << cell_bits;
-    trusted = static_cast<narrow>(std::min<std::int64_t>(held, unknown<narrow>));
-
-    if (at.lines > 1) {
-        const auto within = std::sqrt(limit / static_cast<double>(m.weight[first_axis + 1]));
-        window = std::min(at.lines - 1, static_cast<std::int64_t>(within) + 1);
-        make_middle(m, first_axis + 1);
-    }
-    make_last(m, last_axis);
-}
-
-template <bool Keyed>
-void plane_terms<Keyed>::make_middle(const metric<std::int64_t>& m, int axis) {
-    const std::int64_t lines = m.size[axis];
-    narrow_middle_ = host_scratch<narrow>(lines + 1);
-    wide_middle_ = host_scratch<wide>(lines + 1);
-    for (std::int64_t d = 0; d <= lines; ++d) {
-        const std::int64_t term = m.term(axis, d);
-        narrow_middle_.get()[d] = number_of<narrow>(term, line_bits);
-        wide_middle_.get()[d] = d < lines ? number_of<wide>(term, line_bits) : none<wide>;
-    }
-}
-
-template <bool Keyed>
-void plane_terms<Keyed>::make_last(const metric<std::int64_t>& m, int axis) {
-    const std::int64_t length = m.size[axis];
-    reach_ = length + row_padding;
-    narrow_last_ = host_scratch<narrow>(2 * reach_ + 1), narrow_gap_ = host_scratch<narrow>(2 * reach_ + 1);
-    wide_last_ = host_scratch<wide>(2 * reach_ + 1), wide_gap_ = host_scratch<wide>(2 * reach_ + 1);
-    for (std::int64_t d = 0; d <= reach_; ++d) {
-        const std::int64_t term = m.term(axis, std::min(d, length - 1));
-        narrow_last_.get()[reach_ - d] = narrow_last_.get()[reach_ + d] = number_of<narrow>(term, cell_bits);
-        wide_last_.get()[reach_ - d] = wide_last_.get()[reach_ + d] = number_of<wide>(term, cell_bits);
-    }
-    block_gaps(last<narrow>(), length, narrow_gap_.get() + reach_);
-    block_gaps(last<wide>(), length, wide_gap_.get() + reach_);
-}
-
-template <bool Keyed>
-std::int64_t plane_terms<Keyed>::bytes(const plan& p) {
-    const plane_layout at(p);
-    const std::int64_t numbers = (at.lines > 1 ? at.lines + 1 : 0) + 2 * (2 * (at.length + row_padding) + 1);
-    return numbers * static_cast<std::int64_t>(sizeof(narrow) + sizeof(wide));
-}
-
-template <bool Keyed>
-std::int64_t plane_terms<Keyed>::lines_within(narrow number, std::int64_t guess) const {
-    const std::int64_t value = number >> cell_bits;
-    const auto farther = [&](std::int64_t lines) { return wide_middle_.get()[lines] >> line_bits > value; };
-    while (guess < window && !farther(guess + 1)) ++guess;
-    while (guess > 1 && farther(guess)) --guess;
-    return guess;
-}
-
-template <bool Keyed>
-typename plane_terms<Keyed>::narrow plane_terms<Keyed>::known_within(std::int64_t lines) const {
-    const std::int64_t beyond = std::int64_t{wide_middle_.get()[lines + 1]} >> line_bits;
-    return static_cast<narrow>(std::min<std::int64_t>(beyond << cell_bits, trusted) - 1);
-}
-
-// ---- a plane ---------------------------------------------------------------------------------------------------------
-
 template <bool Keyed>
 plane_search<Keyed>::plane_search(const plan& p, const terms& t, const writer& to)
     : terms_(t),
       writer_(to),
       at_(p),
+      negative_side_(p.negative_side),
       past_caches_(p.cells * (Keyed ? 8 : 4) >= past_caches_bytes),
       window_(std::min(first_window, t.window)) {
     prepare(narrow_);
@@ -353,37 +268,50 @@ template <bool Keyed>
 template <class N>
 void plane_search<Keyed>::write(const line_buffers<N>& b, std::int64_t first) {
     const N* const best = b.best.get();
-    if constexpr (!Keyed && sizeof(N) == 4) {
-        writer_.write(first, at_.length, best, nullptr);
-    } else {
-        const std::int32_t* const column = at_.lines > 1 ? column_.get() : site_.get();
-        if constexpr (Keyed) {
-            if (const target* to = writer_.index_alone()) {
-                if (to->type == dtype::int64)
-                    return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
-                                      reinterpret_cast<std::int64_t*>(to->data) + first);
-                return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_,
-                                  reinterpret_cast<std::int32_t*>(to->data) + first);
-            }
-        } else if (float* to = writer_.distances_alone()) {
-            return roots16(best, at_.length, past_caches_, to + first);
-        }
-        std::int32_t value[batch], key[batch];
-        for (std::int64_t from = 0; from < at_.length; from += batch) {
-            const std::int64_t n = std::min(batch, at_.length - from);
-            for (std::int64_t i = 0; i < n; ++i) {
-                const N number = best[from + i];
-                value[i] = number >= unknown<N> ? no_site<std::int32_t>()
-                                                : static_cast<std::int32_t>(number >> terms_.cell_bits);
-            }
-            if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, column, at_.length, false, key);
-            writer_.write(first + from, n, value, Keyed ? key : nullptr);
+    if constexpr (!Keyed && sizeof(N) == 4) return writer_.write(first, at_.length, best, nullptr);
+    if constexpr (Keyed) {
+        if (const target* to = writer_.index_alone()) {
+            if (to->type == dtype::int64) return write_index(best, reinterpret_cast<std::int64_t*>(to->data) + first);
+            return write_index(best, reinterpret_cast<std::int32_t*>(to->data) + first);
         }
     }
+    if constexpr (sizeof(N) == 2)
+        if (float* to = writer_.distances_alone()) return write_roots(best, to + first);
+    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+        std::int32_t value[batch], key[batch];
+        for (std::int64_t i = 0; i < n; ++i) {
+            const N number = best[from + i];
+            value[i] =
+                number >= unknown<N> ? no_site<std::int32_t>() : static_cast<std::int32_t>(number >> terms_.cell_bits);
+        }
+        if constexpr (Keyed) take_cells(best + from, n, terms_.cell_bits, sites_of_line(), at_.length, false, key);
+        writer_.write(first + from, n, value, Keyed ? key : nullptr);
+    });
 }
 
-template class plane_terms<false>;
-template class plane_terms<true>;
+template <bool Keyed>
+void plane_search<Keyed>::write_roots(const std::uint16_t* squared, float* to) const {
+    if (!negative_side_) return roots16(squared, at_.length, past_caches_, to);
+    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+        float root[batch];
+        roots16(squared + from, n, false, root);
+        put_negative(root, n, to + from);
+    });
+}
+
+template <bool Keyed>
+template <class N, class T>
+void plane_search<Keyed>::write_index(const N* best, T* to) const {
+    const std::int32_t* const column = sites_of_line();
+    if (!negative_side_) return take_cells(best, at_.length, terms_.cell_bits, column, at_.length, past_caches_, to);
+    in_batches(at_.length, [&](std::int64_t from, std::int64_t n) {
+        T index[batch];
+        take_cells(best + from, n, terms_.cell_bits, column, at_.length, false, index);
+        for (std::int64_t i = 0; i < n; ++i)
+            to[from + i] = best[from + i] >> terms_.cell_bits == 0 ? to[from + i] : index[i];
+    });
+}
+
 template class plane_search<false>;
 template class plane_search<true>;
 

@@ -131,11 +131,16 @@ private:
     void make_wide_plane(const std::uint16_t* steps);
     template <class N>
     void write(const line_buffers<N>& b, std::int64_t first);
+    /// Of a line's cells: the site along the axes before the last; then -1, for none.
+    [[nodiscard]] const std::int32_t* sites_of_line() const { return at_.lines > 1 ? column_.get() : site_.get(); }
+    void write_roots(const std::uint16_t* squared, float* to) const;
+    template <class N, class T>
+    void write_index(const N* best, T* to) const;
 
     const terms& terms_;
     const writer& writer_;
     const plane_layout at_;
-    const bool past_caches_;
+    const bool negative_side_, past_caches_;
     std::int64_t window_;        ///< lines to either side that the last line needed
     std::int64_t straight_ = 0;  ///< lines that are searched in wide numbers without trying narrow ones
     bool wide_plane_ready_ = false;

@@ -261,10 +261,12 @@ void choose_classes(plan& p, const any_input<Place>& image, const distance_optio
         p.by = classes::values;
         p.background = options.sign == sign::none;
     }
-    if (options.sign == sign::none) return;
-    if (p.by == classes::none) p.by = classes::zero;
-    p.inside_sign = options.sign == sign::inside_negative ? -1 : 1;
-    p.outside_sign = -p.inside_sign;
+    if (options.sign != sign::none) {
+        if (p.by == classes::none) p.by = classes::zero;
+        p.inside_sign = options.sign == sign::inside_negative ? -1 : 1;
+        p.outside_sign = -p.inside_sign;
+    }
+    if (p.by == classes::values && image.type == dtype::boolean) p.take_as_mask();
 }
 
 void check_weighted(const distance_options& options, bool distance_wanted, bool trusted_wanted, dtype weights) {
@@ -298,6 +300,12 @@ bool has_plain_types(const fields<Place>& out) {
 
 template bool has_plain_types<host>(const fields<host>&);
 template bool has_plain_types<device>(const fields<device>&);
+
+void plan::take_as_mask() {
+    by = is_signed() ? classes::zero : classes::none;
+    rule = sites::zero;
+    background = false;
+}
 
 bool plan::any(border which) const {
     return std::any_of(borders.begin() + first_axis, borders.begin() + rank, [&](border b) { return b == which; });

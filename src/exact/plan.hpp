@@ -13,7 +13,7 @@ namespace nearfield::exact {
 /// What a cell is compared with to find its sites.
 enum class classes : std::uint8_t {
     none,    ///< sites are sites for all cells
-    zero,    ///< zero and not zero: the sites of a cell are the cells of the other class
+    zero,    ///< zero and not zero, in a signed field: the sites of a cell are the cells of the other class
     values,  ///< every value is a class
 };
 
@@ -56,11 +56,16 @@ struct plan {
     double open_beside = std::numeric_limits<double>::infinity();
     double limit = std::numeric_limits<double>::infinity();  ///< larger values mean no site
 
+    /// Host: the negative half of a signed field, which leaves cells that are sites as they are.
+    bool negative_side = false;
+
     bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int32/64, int32
 
     /// The engines without options suffice: sites for all cells, open borders, no limit, no unusual field.
     [[nodiscard]] bool plain() const;
     [[nodiscard]] bool is_signed() const { return inside_sign != outside_sign; }
+    /// Labels of which one is zero and the others are alike: zero is the site of all, or in a signed field the other class.
+    void take_as_mask();
     [[nodiscard]] bool any(border which) const;
     /// Root of unit2 where that is a power of two, with which roots in any type may be multiplied; else 0.
     [[nodiscard]] double unit() const;
