@@ -18,7 +18,8 @@ public:
     };
     struct stage {};
     static constexpr int warps = 4;
-    static constexpr int blocks = Deep && Slanted ? 3 : 4;  ///< on a multiprocessor, by its registers: up to 36 words a lane
+    static constexpr int blocks =
+        Deep && Slanted ? 3 : 4;  ///< on a multiprocessor, by its registers: up to 36 words a lane
 
     __device__ graph_walk(const narrow_lattice& g, const source& from, const strip_place& at, stage&)
         : g_(g), from_(from), at_(at), image_(from.data + from.at.image(at.image)), first_(at.word * word_cells) {

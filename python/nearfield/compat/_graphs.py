@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from nearfield.compat._labels import DimensionError, changes_of
 
 Array = np.ndarray[Any, Any]
 
-_BLOCK = 1 << 16  # cells whose bits stay in the cache while all steps are gone through
+_BLOCK = 1 << 14  # cells whose bits stay in the cache while all steps are gone through
 
 
 def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
@@ -50,12 +51,7 @@ def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
     # Transposed, so that the first axis lies contiguous; missing axes in front.
     turned = np.asfortranarray(labels).T
     grid = turned.reshape((1,) * (axes - labels.ndim) + turned.shape)
-    steps = _steps_back(axes, changes)
-    graph = np.full(grid.shape, sum(link_bit(s) | link_bit([-c for c in s]) for s in steps), dtype)
-    rows = max(1, _BLOCK // max(1, int(np.prod(grid.shape[1:]))))
-    for first in range(0, grid.shape[0] if graph.size else 0, rows):
-        for step in steps:
-            _clear_unlike(grid, graph, step, first, first + rows)
+    graph = _graph_of(np.ascontiguousarray(grid), _steps_back(axes, changes), dtype)
     return graph.reshape(turned.shape).T
 
 
@@ -155,16 +151,26 @@ def _steps_back(axes: int, changes: int) -> list[list[int]]:
     return [list(step) for step in all_steps if step < (0,) * axes and np.count_nonzero(step) <= changes]
 
 
-def _clear_unlike(grid: Array, graph: Array, step: list[int], first: int, last: int) -> None:
-    """Clears the bits of cells in [first, last) of the first axis, and of their neighbours, whose values differ."""
-    here, there = [], []
-    for axis, by in enumerate(step):
-        n = grid.shape[axis]
-        begin, end = (first, min(last, n)) if axis == 0 else (0, n)
-        begin, end = max(begin, -by), min(end, n - by)
-        here.append(slice(begin, end)), there.append(slice(begin + by, end + by))
-    unlike = grid[tuple(here)] != grid[tuple(there)]
-    # Each bit is set so far and cleared once at most.
-    for where, bit in ((here, link_bit(step)), (there, link_bit([-by for by in step]))):
-        bits = graph[tuple(where)]
-        np.bitwise_xor(bits, unlike * graph.dtype.type(bit), out=bits)
+def _graph_of(grid: Array, steps: list[list[int]], dtype: np.dtype[Any]) -> Array:
+    """All bits, less those between cells that differ: in one line of memory, where ends of rows meet, too; those are mended."""
+    named = [(link_bit(step), link_bit([-by for by in step])) for step in steps]
+    graph = np.full(grid.shape, sum(map(sum, named)), dtype)
+    cells, bits = grid.reshape(-1), graph.reshape(-1)
+    strides = [math.prod(grid.shape[axis + 1 :]) for axis in range(grid.ndim)]
+    for first in range(0, cells.size, _BLOCK):
+        for step, (back, forth) in zip(steps, named):
+            if any(by != 0 and n == 1 for by, n in zip(step, grid.shape)):
+                continue
+            away = -sum(by * stride for by, stride in zip(step, strides))
+            here = slice(max(first, away), max(first, away, min(first + _BLOCK, cells.size)))
+            there = slice(here.start - away, here.stop - away)
+            unlike = (cells[here] != cells[there]).astype(dtype)
+            # Each bit is set so far and cleared once at most.
+            bits[here] ^= unlike * dtype.type(back)
+            bits[there] ^= unlike * dtype.type(forth)
+    both_ways = [(step, bit) for step, pair in zip(steps, named) for step, bit in zip((step, [-b for b in step]), pair)]
+    for axis in range(grid.ndim if grid.size else 0):
+        for end, by in ((0, -1), (-1, 1)):
+            leaving = sum(bit for step, bit in both_ways if step[axis] == by)
+            graph[(slice(None),) * axis + (end,)] |= dtype.type(leaving)
+    return graph

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from nearfield._components import relabel
 from nearfield._label import label
-from nearfield.compat._labels import DimensionError, changes_of, numbered
+from nearfield.compat._labels import DimensionError, changes_of, is_fortran, numbered
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +34,8 @@ def connected_components_stack(
     Returns
     -------
     numpy.ndarray, or with `return_N` a pair of it and the number
-        Labels of the whole volume, in Fortran order and numbered so; uint32, or uint64 where those are too few.
+        Labels of the whole volume, in the memory order of the first part and numbered so; uint32, or uint64 where those are
+        too few.
 
     Examples
     --------
@@ -50,6 +52,7 @@ def connected_components_stack(
     counts: list[int] = []
     joined: dict[int, int] = {}  # trees of labels that meet where parts do, counted through all parts
     before: Array | None = None
+    fortran = False
     for image in stacked_images:
         part = _checked(np.asarray(image), before)
         words["criterion"] = "nonzero" if binary_image or part.dtype.kind == "b" else "equal"
@@ -58,10 +61,12 @@ def connected_components_stack(
             ends = [_through(parts[-1][-1], sum(counts[:-1])), _through(labels[0], sum(counts))]
             _join(joined, label(np.stack([before, part[0]]), **words), np.stack(ends))
         if len(part) > 0:
+            fortran = fortran or (not parts and is_fortran(np.asarray(image)))
             before = part[-1].copy()
             parts.append(labels), counts.append(count)
-    labels, found = _merged(parts, counts, joined)
-    return (labels.T, found) if return_N else labels.T
+    turned, found = _merged(parts, counts, joined)
+    labels = turned.T if fortran else relabel(np.ascontiguousarray(turned.T), dtype=turned.dtype)
+    return (labels, found) if return_N else labels
 
 
 def _checked(image: Array, before: Array | None) -> Array:
