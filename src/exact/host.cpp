@@ -387,8 +387,7 @@ void solve(const host& on, const plan& p, const arrays<host>& a) {
 
 }  // namespace
 
-void run_engine(const host& wanted, const plan& p, const arrays<host>& a) {
-    const host on{threads_that_fit(wanted, p, a), wanted.progress};
+void run_engine(const host& on, const plan& p, const arrays<host>& a) {
     if (suits_planes(p, thread_count(on))) return solve_planes(on, p, a);
     switch (p.numbers) {
         case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a);

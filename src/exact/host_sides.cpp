@@ -82,11 +82,11 @@ void recognise_mask(const host& on, const any_input<host>& image, plan& p) {
 void run(const host& on, const plan& p, const arrays<host>& a) {
     plan one = p;
     recognise_mask(on, a.image, one);
-    check_room(on, one, a);
+    const int threads = threads_that_fit(on, one, a);
     const std::vector<plan> sides = sides_of(one);
     const auto share = 1.0 / static_cast<double>(sides.size());
     for (std::size_t k = 0; k < sides.size(); ++k) {
-        host part{on.threads, {}};
+        host part{threads, {}};
         if (on.progress)
             part.progress = [&](double done) { return on.progress((static_cast<double>(k) + done) * share); };
         run_engine(part, sides[k], a);

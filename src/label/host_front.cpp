@@ -68,11 +68,10 @@ void foreground_row(const label_options& o, const cell_row& row, std::int64_t ce
     });
 }
 
-void west_row(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
-              std::uint64_t* words) {
+void west_row(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words) {
     bytes[0] = 0;
     with_elements(row, [&]<class T>(const T* v) {
-        const rule<T> r = make_rule<T>(o);
+        const rule<T> r = make_rule<T>(p, 0, 0, -1);
         if (links_by_vectors(r, row.channels, cells)) {
             for (std::int64_t x = 0; x < cells; x += word_bits) *words++ = linked_word(r, v, v, cells, x, -1);
             return;
@@ -82,10 +81,11 @@ void west_row(const label_options& o, const cell_row& row, std::int64_t cells, s
     });
 }
 
-std::uint64_t links_of_cells(const label_options& o, const cell_row& here, const void* there, std::int64_t cells) {
+std::uint64_t links_of_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
+                             std::int64_t cells) {
     HWY_ALIGN std::uint8_t bytes[word_bits] = {};
     with_elements(here, [&]<class T>(const T* v) {
-        const rule<T> r = make_rule<T>(o);
+        const rule<T> r = make_rule<T>(o, by);
         if (cells == word_bits) linked_bytes(r, v, static_cast<const T*>(there), here.channels, word_bits, bytes);
         else linked_bytes(r, v, static_cast<const T*>(there), here.channels, cells, bytes);
     });
@@ -123,12 +123,12 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
                       std::uint64_t* words) {
     HWY_DYNAMIC_DISPATCH(foreground_row)(o, row, cells, bytes, words);
 }
-void west_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
-                std::uint64_t* words) {
-    HWY_DYNAMIC_DISPATCH(west_row)(o, row, cells, bytes, words);
+void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words) {
+    HWY_DYNAMIC_DISPATCH(west_row)(p, row, cells, bytes, words);
 }
-std::uint64_t linked_cells(const label_options& o, const cell_row& here, const void* there, std::int64_t cells) {
-    return HWY_DYNAMIC_DISPATCH(links_of_cells)(o, here, there, cells);
+std::uint64_t linked_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
+                           std::int64_t cells) {
+    return HWY_DYNAMIC_DISPATCH(links_of_cells)(o, by, here, there, cells);
 }
 std::int64_t find_starts(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                          std::uint64_t* starts, std::uint32_t* before) {

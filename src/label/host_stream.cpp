@@ -44,7 +44,9 @@ void stream::find_groups() {
     std::map<std::pair<std::int64_t, std::pair<ends, ends>>, step_group> all;
     for (const step_group& g : groups_) {
         step_group& to = all.try_emplace({g.back, {g.leaves, g.wraps}}, g).first->second;
-        to.straight |= g.straight, to.west |= g.west, to.east |= g.east;
+        if (g.straight) to.straight = true, to.by_straight = g.by_straight;
+        if (g.west) to.west = true, to.by_west = g.by_west;
+        if (g.east) to.east = true, to.by_east = g.by_east;
     }
     groups_.clear();
     for (const auto& [key, g] : all) groups_.push_back(g);
@@ -75,12 +77,14 @@ void stream::add_group(std::int64_t step) {
         }
         within = within && a == last_;
     }
+    const link_pair by = p_.options.criterion == criterion::links ? links_along(step, p_.rank) : link_pair{};
     for (step_group& g : ways) {
         if (within && g.wraps == 0) {
-            joined_ = true;
+            joined_ = true, by_joined_ = by;
             continue;
         }
         g.straight = !g.west && !g.east;
+        (g.west ? g.by_west : g.east ? g.by_east : g.by_straight) = by;
         groups_.push_back(g);
     }
 }
@@ -127,14 +131,14 @@ void stream::read() {
 }
 
 /// Bit i: the criterion links cell i of word w and the one `back` before it, where that is wanted.
-stream::word stream::linked(std::int64_t w, std::int64_t back, word wanted) const {
+stream::word stream::linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const {
     if (plain_ || wanted == 0) return wanted;
     const std::int64_t base = w * word_bits, first = std::max(base, back);
     const std::int64_t last = std::min({base + word_bits, cells_, cells_ + back});
     const std::uint8_t* const cells =
         contiguous_ ? static_cast<const std::uint8_t*>(image_.data) : static_cast<const std::uint8_t*>(copy_.get());
     const cell_row here{image_.type, p_.channels, cells + first * cell_bytes_};
-    return wanted & linked_cells(p_.options, here, cells + (first - back) * cell_bytes_, last - first)
+    return wanted & linked_cells(p_.options, by, here, cells + (first - back) * cell_bytes_, last - first)
                         << (first - base);
 }
 
@@ -148,7 +152,7 @@ void stream::find_starts() {
         for (std::int64_t w = first; w < last; ++w, at.next()) {
             const word f = foreground()[w], west = f << 1 | foreground()[w - 1] >> (word_bits - 1);
             const word joined = joined_ ? f & west & ~at.any_of(ends{1} << 2 * last_) : 0;
-            starts_.get()[1 + w] = f & ~linked(w, 1, joined);
+            starts_.get()[1 + w] = f & ~linked(w, 1, joined, by_joined_);
             sum += std::popcount(starts()[w]);
         }
     });
@@ -206,17 +210,17 @@ void stream::link_word(std::int64_t w, const end_masks& at) const {
         const word from = here & ~at.any_of(g.leaves) & at.all_of(g.wraps);
         if (from == 0) continue;
         const word there = shifted(foreground(), g.back), there_joined = there & ~shifted(starts(), g.back);
-        const word l = g.straight ? linked(w, g.back, from & there) : 0;
+        const word l = g.straight ? linked(w, g.back, from & there, g.by_straight) : 0;
         unite_all(l & ~(l << 1 & joined & there_joined), w, g.back);
         if (g.west) {
             const word known = (joined & l << 1) | (l & there_joined);
-            unite_all(linked(w, g.back + 1, from & ~no_west & shifted(foreground(), g.back + 1) & ~known), w,
-                      g.back + 1);
+            const word wanted = from & ~no_west & shifted(foreground(), g.back + 1) & ~known;
+            unite_all(linked(w, g.back + 1, wanted, g.by_west), w, g.back + 1);
         }
         if (g.east) {
             const word beside = shifted(foreground(), g.back - 1);
             const word known = (joined >> 1 & l >> 1) | (l & beside & ~shifted(starts(), g.back - 1));
-            unite_all(linked(w, g.back - 1, from & ~no_east & beside & ~known), w, g.back - 1);
+            unite_all(linked(w, g.back - 1, from & ~no_east & beside & ~known, g.by_east), w, g.back - 1);
         }
     }
 }

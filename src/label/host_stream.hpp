@@ -22,6 +22,7 @@ struct step_group {
     std::int64_t back = 0;
     ends leaves = 0, wraps = 0;
     bool straight = false, west = false, east = false;
+    link_pair by_straight{}, by_west{}, by_east{};  ///< for criterion::links
 };
 
 class stream {
@@ -77,7 +78,7 @@ private:
     void read();
     void copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const;
     void find_starts();
-    [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted) const;
+    [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const;
     void link_word(std::int64_t w, const end_masks& at) const;
     void unite_all(word links, std::int64_t w, std::int64_t back) const;
     [[nodiscard]] std::int64_t root(std::int64_t run) const;
@@ -90,6 +91,7 @@ private:
     axis axes_[max_rank]{};
     int last_ = 0;         ///< the last axis that has more than one cell
     bool joined_ = false;  ///< cells side by side along it may be linked
+    link_pair by_joined_{};
     std::vector<step_group> groups_;
     host_scratch<std::uint8_t> copy_;         ///< of the image, where cells are compared and do not lie side by side
     host_scratch<word> foreground_, starts_;  ///< a word of zeros in front, two behind

@@ -18,8 +18,10 @@ differences:
 - `each` takes every integer type; `statistics` any that holds no negative label.
 - A negative `delta` is a ValueError; arguments that are no arrays are made some.
 - `largest_k` with ``k=0, return_N=True`` returns a pair as well.
-
-Not here: `connected_components_stack`, `voxel_connectivity_graph`, `color_connectivity_graph`.
+- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8. `largest_k` has uint16 labels at least; `cc3d`'s
+  may be uint8.
+- With `delta` float16 is a TypeError, as there.
+- `connected_components_stack` returns an array of NumPy, which has to fit the memory; `cc3d` compresses with `crackle`.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ import numpy as np
 from nearfield._arrays import in_elements
 from nearfield._components import component_statistics, remove_small
 from nearfield._components import contacts as _contacts
+from nearfield.compat._graphs import color_connectivity_graph, estimate_provisional_labels, voxel_connectivity_graph
 from nearfield.compat._labels import (
     DimensionError,
     Each,
@@ -43,16 +46,21 @@ from nearfield.compat._labels import (
     numbered,
     sizes_of,
 )
+from nearfield.compat._stack import connected_components_stack
 
 __all__ = [
     "DimensionError",
+    "color_connectivity_graph",
     "connected_components",
+    "connected_components_stack",
     "contacts",
     "dust",
     "each",
+    "estimate_provisional_labels",
     "largest_k",
     "region_graph",
     "statistics",
+    "voxel_connectivity_graph",
 ]
 
 
@@ -107,6 +115,8 @@ def connected_components(
     image = _checked(np.asarray(data))
     if not delta >= 0:
         raise ValueError(f"delta is {delta}; a difference is 0 or more")
+    if delta > 0 and image.dtype == np.float16:
+        raise TypeError("delta does not go with float16; give float32")
     changes = changes_of(connectivity, image.ndim)
     turned = is_fortran(image)
     labels, count = numbered(
