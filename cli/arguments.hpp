@@ -11,15 +11,18 @@ namespace nearfield::cli {
 
 /// Values of all options of all verbs; a verb reads only those that its rows of the table name.
 struct arguments {
+    static constexpr std::int64_t as_the_file_says = std::numeric_limits<std::int64_t>::min();
+
     std::string verb;
     std::vector<std::string> inputs;  ///< of distance and voronoi
     std::string input, output, indices, labels, distances, trust, weights, power, picture;
     std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
     std::string device = "auto", isolines = "none", slice, kind, size, topic;
-    std::string image, volume, fields = "distance";
+    std::string image, volume, fields = "distance", max_bytes;
     bool squared = false, coordinates = false, multilabel = false, half_cell = false, plan = false, numbers = false;
-    bool json = false, quiet = false, invert = false, markdown = false;
-    std::int64_t threads = 0, repeat = 5, scale = 0, batch_axes = 0, picture_size = 0;
+    bool json = false, quiet = false, invert = false, markdown = false, allow_outside = false;
+    std::int64_t threads = 0, repeat = 5, scale = 0, picture_size = 0;
+    std::int64_t batch_axes = as_the_file_says;
     std::uint64_t seed = 1;
     double density = 0;
     // Of methods.

@@ -12,6 +12,7 @@
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -48,13 +49,17 @@ struct typed_value {
     bool given = false;
 };
 
+bool is_digits(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// Throws unless the value, or every item of a list, is one of the row's choices.
 void check_choices(const option& row, const std::string& name, const std::string& text) {
     if (row.choices.empty()) return;
     for (const std::string& item : row.list ? split(text, ',') : std::vector<std::string>{text}) {
-        // A device may carry a number, cuda:1; compute() checks it.
+        // A device may carry a number, cuda:1, and a channel be one; compute() and take_channel() check them.
         if (std::find(row.choices.begin(), row.choices.end(), item) == row.choices.end() &&
-            !(name == "--device" && item.starts_with("cuda:")))
+            !(name == "--device" && item.starts_with("cuda:")) && !(name == "--channel" && is_digits(item)))
             refuse(fmt::format("{} is '{}'; expected one of {}{}{}", name, text, fmt::join(row.choices, ", "),
                                row.list ? ", or several joined by commas" : "", guess(item, row.choices)));
     }
@@ -138,9 +143,9 @@ int status_of(error_code code) {
     return 1;
 }
 
-int fail(const std::string& verb_name, std::string message, int status) {
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    const std::string line = fmt::format("nearfield: {}{}{}\n", verb_name, verb_name.empty() ? "" : ": ", message);
+int fail(const std::string& verb_name, const std::string& message, int status) {
+    const std::string line =
+        fmt::format("nearfield: {}{}{}\n", verb_name, verb_name.empty() ? "" : ": ", io::printable(message));
     std::fputs(line.c_str(), stderr);
     return status;
 }

@@ -54,8 +54,9 @@ io::array in_weight_type(io::array weights, const std::string& path) {
     return weights;
 }
 
-io::array load_weights(const std::string& path, const io::array& seeds) {
-    io::array weights = io::read(path);
+io::array load_weights(const arguments& args, const io::array& seeds) {
+    const std::string& path = args.weights;
+    io::array weights = read_file(path, args);
     if (weights.color || weights.shape != seeds.shape)
         refuse(fmt::format("--weights {} has shape {} and the seeds have {}; give an array with one weight a cell",
                            path, text_of(weights.shape), text_of(seeds.shape)));
@@ -92,7 +93,7 @@ dtype values_type(const field_run& run, const arguments& args) {
 }
 
 picture draw(const field_run& run, const arguments& args, content what) {
-    const sheet on = arrange(run.input.image.shape, run.input.per_axis, page_of(args), run.input.rows_up);
+    const sheet on = arrange(run.input.image.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
     const bool is_signed = run.options.sign != sign::none || run.weighted();
     if (what == content::values)
         return draw_distance(on, run.values,
@@ -169,13 +170,13 @@ field_run load_run(const arguments& args, const outputs& wanted, const std::stri
                            nearfield::name_of(image.type),
                            args.threshold.empty() ? ", or give --threshold for a mask" : ""));
     if (!args.weights.empty()) {
-        run.weights = load_weights(args.weights, image);
+        run.weights = load_weights(args, image);
         check_power(run);
     }
     // A slice that does not fit must not be found out after the work.
     for (const slot& each : run.slots)
         if (each.drawn && !args.plan) {
-            const sheet on = arrange(image.shape, run.input.per_axis, page_of(args), false);
+            const sheet on = arrange(image.shape, run.input.per_axis, page_of(args, run.input), false);
             if (args.numbers && each.what == content::values) require_room_for_numbers(on);
         }
     run.empty = image.cells() > 0 && !any_site(image, run.options.sites);
@@ -198,7 +199,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
         add(run.index, run.out.index, args.index_dtype == "int32" ? dtype::int32 : dtype::int64, image.shape);
     if (wanted.any(content::nearest, false) && args.coordinates) {
         add(run.coordinates, run.out.coordinates, dtype::int32, with_axes(run));
-        run.coordinates.spacing.clear();
+        run.coordinates.spacing.clear(), run.coordinates.axes.clear();
     }
     if (wanted.any(content::label, false)) add(run.label, run.out.label, image.type, image.shape);
     if (wanted.any(content::trusted)) add(run.trusted, run.out.trusted, dtype::uint8, image.shape);
@@ -208,7 +209,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);
             if (is_shaded(args, each)) continue;
-            io::require_writable(each.path, made.type, made.shape);
+            io::require_writable(each.path, made.type, made.shape, false, made.axes);
         }
 }
 

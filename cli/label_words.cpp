@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
 
@@ -116,10 +117,8 @@ label_options label_options_of(const arguments& args) {
     label_options options;
     take_criterion(args, options);
     take_filters(args, options);
-    if (args.batch_axes < 0 || args.batch_axes >= max_rank)
-        refuse(
-            fmt::format("--batch-axes is {}; give 0 to {}, fewer than the array has", args.batch_axes, max_rank - 1));
-    options.batch_axes = static_cast<int>(args.batch_axes);
+    check_batch_axes(args);
+    options.batch_axes = asked_batch_axes(args);
     if (args.connectivity < 1 || args.connectivity > 26)
         refuse(fmt::format(
             "--connectivity is {}; give how many coordinates a step may change, 1 to the number of axes, or "
@@ -166,7 +165,7 @@ propagation_options propagation_of(const arguments& args) {
                                                     {args.max_size != none.max_size, "--max-size"},
                                                     {args.largest != none.largest, "--largest"},
                                                     {args.clear_border, "--clear-border"},
-                                                    {args.batch_axes != 0, "--batch-axes"},
+                                                    {asked_batch_axes(args) != 0, "--batch-axes"},
                                                     {args.periodic, "--periodic"},
                                                     {!args.border.empty() && args.border != "open", "--border"},
                                                     {!args.stats.empty(), "--stats"}};
@@ -180,6 +179,7 @@ propagation_options propagation_of(const arguments& args) {
 label_options label_options_for(const arguments& args, const loaded& input) {
     label_options options = label_options_of(args);
     const std::span grid(input.image.shape.data(), static_cast<std::size_t>(input.image.grid_rank()));
+    options.batch_axes = input.batch_axes;
     const auto batch = static_cast<std::size_t>(options.batch_axes);
     if (batch >= grid.size())
         refuse(

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
@@ -13,22 +17,25 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// Weights of the samples of one cell; they add up to 10000.
-std::vector<double> weights_of(const std::string& channel, std::int64_t samples) {
-    std::vector<double> weights(static_cast<std::size_t>(samples), 0);
-    const auto only = [&](std::size_t at) {
-        if (at >= weights.size())
-            refuse(
-                fmt::format("channel is {} but the image has {} samples a cell and no {}", channel, samples, channel));
-        weights[at] = 10000;
-    };
-    if (channel == "alpha") only(3);
-    else if (channel == "red") only(0);
-    else if (channel == "green") only(1);
-    else if (channel == "blue") only(2);
-    else if (weights.size() < 3) only(0);
-    else weights[0] = 2126, weights[1] = 7152, weights[2] = 722;
-    return weights;
+/// Which sample of a cell a channel is; -1 for luminance.
+std::int64_t sample_of(const std::string& channel, std::int64_t samples) {
+    constexpr std::string_view names[] = {"red", "green", "blue", "alpha"};
+    if (channel == "luminance") return -1;
+    const auto* const named = std::find(std::begin(names), std::end(names), channel);
+    const std::int64_t at =
+        named != std::end(names) ? named - names : parse_integer("--channel", channel, "--channel 0");
+    if (at < 0 || at >= samples)
+        refuse(fmt::format("--channel is {}, but the image has {} samples a cell; give {} to {}", channel, samples,
+                           names[0], names[std::min<std::int64_t>(samples, 4) - 1]));
+    return at;
+}
+
+/// Every `of`-th element, from `at` on.
+void copy_sample(const io::array& image, std::int64_t at, std::int64_t of, io::array& to) {
+    const std::int64_t size = size_of(image.type), count = to.cells();
+    const std::byte* from = image.data.get() + at * size;
+    for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(to.data.get() + i * size, from + i * of * size, static_cast<std::size_t>(size));
 }
 
 /// NIfTI's axes point right, front and up, so the first row of a plane belongs at the bottom.
@@ -39,33 +46,48 @@ bool draws_rows_up(const std::string& path) { return path.ends_with(".nii") || p
 io::array take_channel(const io::array& image, const std::string& channel) {
     std::vector<std::int64_t> shape(image.shape.begin(), image.shape.end() - 1);
     const std::int64_t samples = image.shape.back();
-    const std::vector<double> weights = weights_of(channel, samples);
+    const std::int64_t only = sample_of(channel, samples);
+    if (only >= 0) {
+        io::array one = make_like(image, image.type, shape);
+        copy_sample(image, only, samples, one);
+        return one;
+    }
+    if (image.type == dtype::int64 || image.type == dtype::uint64)
+        refuse(fmt::format("the colours are {}, whose luminance would be rounded; give --channel red, green or blue",
+                           name_of(image.type)));
     io::array gray = make_like(image, dtype::float64, shape);
     auto* out = reinterpret_cast<double*>(gray.data.get());
-    const std::int64_t count = gray.cells();
     with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            double sum = 0;
-            for (std::int64_t s = 0; s < samples; ++s) {
-                const double weight = weights[static_cast<std::size_t>(s)];
-                if (weight != 0) sum += weight * static_cast<double>(cells[i * samples + s]);
-            }
-            out[i] = sum / 10000;
-        }
+        const auto at = [&](std::int64_t i) { return static_cast<double>(cells[i]); };
+        for (std::int64_t i = 0, n = gray.cells(); i < n; ++i)
+            out[i] = (2126 * at(i * samples) + 7152 * at(i * samples + 1) + 722 * at(i * samples + 2)) / 10000;
     });
     return gray;
+}
+
+void refuse_folder(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        throw error(error_code::io, fmt::format("{}: is a folder, expected a file", path));
+}
+
+io::array read_file(const std::string& path, const arguments& args) {
+    io::read_limits limits{.allow_outside = args.allow_outside};
+    if (!args.max_bytes.empty()) limits.max_bytes = parse_bytes("--max-bytes", args.max_bytes);
+    return io::read(path, limits);
 }
 
 loaded load(const std::string& path, const arguments& args, bool keep_colour) {
     const auto start = std::chrono::steady_clock::now();
     loaded input;
-    input.image = io::read(path);
-    if (input.image.color && (!keep_colour || !args.channel.empty() || !args.threshold.empty()))
-        input.image = take_channel(input.image, args.channel.empty() ? "luminance" : args.channel);
+    input.image = read_file(path, args);
+    if (!keep_colour || !args.channel.empty() || !args.threshold.empty())
+        input.image = apply_channel(std::move(input.image), args.channel);
+    input.batch_axes = settle_axes(args, path, input.image);
     input.read_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (!args.threshold.empty()) input.image = apply_threshold(input.image, args.threshold);
     const std::span grid(input.image.shape.data(), static_cast<std::size_t>(input.image.grid_rank()));
-    input.per_axis = parse_spacing(args.spacing, input.image.spacing, grid, args.batch_axes);
+    input.per_axis = parse_spacing(args.spacing, input.image.spacing, grid, input.batch_axes);
     input.image.spacing = args.spacing.empty() ? input.image.spacing : input.per_axis;
     input.rows_up = draws_rows_up(path);
     return input;

@@ -11,12 +11,33 @@ namespace nearfield::cli {
 
 struct loaded {
     io::array image;               ///< no colour, unless load() was asked to keep it
-    std::vector<double> per_axis;  ///< spacing, one value per axis
+    std::vector<double> per_axis;  ///< spacing, one value per axis; 1 for those that number images
+    int batch_axes = 0;            ///< leading axes that number images, by --batch-axes or else by the file
     bool rows_up = false;          ///< a format whose rows are drawn from bottom to top
     double read_ms = 0;
 
     [[nodiscard]] nearfield::spacing cell() const { return {per_axis.data(), per_axis.size()}; }
 };
+
+/// Throws io where an input is a folder, before anything else is looked at.
+void refuse_folder(const std::string& path);
+
+/// The array of a file, within --max-bytes and --allow-outside. Throws what io::read throws.
+[[nodiscard]] io::array read_file(const std::string& path, const arguments& args);
+
+/// The channel that is asked for: of a colour image by take_channel(), else along the axis of channels or components, which
+/// then goes. Throws invalid_argument where there is neither.
+[[nodiscard]] io::array apply_channel(io::array image, const std::string& channel);
+
+/// --batch-axes; 0 where it is not given.
+[[nodiscard]] int asked_batch_axes(const arguments& args);
+/// How many leading axes number images: --batch-axes, else those of which the file says that they count times, channels or
+/// images. The image's axes say the same afterwards. Throws invalid_argument where neither the file nor the user tells.
+[[nodiscard]] int settle_axes(const arguments& args, const std::string& path, io::array& image);
+/// "3 frames x 24x512x512"
+[[nodiscard]] std::string text_of_axes(const io::array& image);
+/// " (space: z y x)" of three axes and more, else nothing.
+[[nodiscard]] std::string text_of_space(const io::array& image);
 
 /// --channel, --threshold and --spacing applied to the file `path`. Throws what io::read throws, and invalid_argument.
 /// With `keep_colour` an image keeps its samples unless one of the first two asks for one value a cell.
@@ -25,8 +46,10 @@ struct loaded {
 /// --random-sites, --size and --seed: 255 in so many cells, else 0.
 [[nodiscard]] loaded random_sites(const arguments& args);
 
-/// One value a cell of a colour image. Luminance is (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is
-/// zero only where all three are. Throws invalid_argument for alpha without an alpha channel.
+/// One value a cell of a colour image: "red", "2" and the like are copied in the image's own type. Luminance is
+/// (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is zero only where all three are. Throws
+/// invalid_argument for a channel that the image does not have, and for the luminance of integers of 64 bits, which double
+/// does not hold.
 [[nodiscard]] io::array take_channel(const io::array& image, const std::string& channel);
 
 /// 255 where a cell is above the threshold, else 0. NaN is not above it.
@@ -43,7 +66,7 @@ struct loaded {
 /// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.
 [[nodiscard]] io::array apply_threshold(const io::array& image, const std::string& threshold);
 
-/// Uninitialised, with the image's spacing and unit.
+/// Uninitialised, with the image's spacing, unit and axes.
 [[nodiscard]] io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t> shape);
 
 }  // namespace nearfield::cli

@@ -35,7 +35,8 @@ loaded load_or_sample(const arguments& args, const std::vector<std::int64_t>& us
     loaded made;
     made.image = make_sample(sample_kind_of(kind_of(args)), {args.size.empty() ? usual_size : parse_size(args.size),
                                                              args.seed, args.density, args.scale, false});
-    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, args.batch_axes);
+    made.batch_axes = asked_batch_axes(args);
+    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, made.batch_axes);
     return made;
 }
 

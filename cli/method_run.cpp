@@ -62,7 +62,8 @@ loaded random_sites(const arguments& args) {
         const std::int64_t drawn = any.below(last + 1);
         cell[cell[drawn] == 0 ? drawn : last] = 255;
     }
-    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, args.batch_axes);
+    made.batch_axes = asked_batch_axes(args);
+    made.per_axis = parse_spacing(args.spacing, {}, made.image.shape, made.batch_axes);
     made.read_ms = start.milliseconds();
     return made;
 }

@@ -33,12 +33,11 @@ double max_distance_of(const arguments& args) {
 }
 
 /// One for every axis of the array. Batch axes may be left out of the list; they have no border.
-std::vector<border> borders_of(const arguments& args, const std::vector<std::int64_t>& shape) {
+std::vector<border> borders_of(const arguments& args, const std::vector<std::int64_t>& shape, std::size_t batch) {
     std::vector<border> given;
     for (const std::string& item : split(args.border.empty() ? "open" : args.border, ','))
         given.push_back(item == "closed" ? border::closed : item == "periodic" ? border::periodic : border::open);
     if (given.size() == 1) return std::vector<border>(shape.size(), given[0]);
-    const auto batch = static_cast<std::size_t>(args.batch_axes);
     if (given.size() + batch == shape.size()) given.insert(given.begin(), batch, border::open);
     if (given.size() != shape.size()) {
         std::string example = "closed";
@@ -61,25 +60,31 @@ distance_options options_of(const arguments& args, sites otherwise) {
                                            : sign::outside_negative;
     options.half_cell = args.half_cell;
     options.max_distance = max_distance_of(args);
-    if (args.batch_axes < 0 || args.batch_axes >= max_rank)
-        refuse(
-            fmt::format("--batch-axes is {}; give 0 to {}, fewer than the array has", args.batch_axes, max_rank - 1));
-    options.batch_axes = static_cast<int>(args.batch_axes);
+    check_batch_axes(args);
+    options.batch_axes = asked_batch_axes(args);
     return options;
 }
 
 distance_options options_for(const arguments& args, sites otherwise, const loaded& input) {
     distance_options options = options_of(args, otherwise);
     const std::vector<std::int64_t>& shape = input.image.shape;
+    options.batch_axes = input.batch_axes;
     if (static_cast<std::size_t>(options.batch_axes) >= shape.size())
         refuse(
             fmt::format("--batch-axes is {} and the array has {} ({}); leave at least one axis to search, e.g. "
                         "--batch-axes {}",
                         options.batch_axes, shape.size(), text_of(shape), shape.empty() ? 0 : shape.size() - 1));
     options.spacing = input.cell();
-    const std::vector<border> beyond = borders_of(args, shape);
+    const std::vector<border> beyond = borders_of(args, shape, static_cast<std::size_t>(options.batch_axes));
     options.border = {beyond.data(), beyond.size()};
     return options;
+}
+
+void check_batch_axes(const arguments& args) {
+    if (args.batch_axes == arguments::as_the_file_says) return;
+    if (args.batch_axes < 0 || args.batch_axes >= max_rank)
+        refuse(
+            fmt::format("--batch-axes is {}; give 0 to {}, fewer than the array has", args.batch_axes, max_rank - 1));
 }
 
 void check_picture_size(const arguments& args) {
@@ -87,8 +92,8 @@ void check_picture_size(const arguments& args) {
         refuse(fmt::format("--picture-size is {}; give 1 to 8192 pixels", args.picture_size));
 }
 
-page page_of(const arguments& args) {
-    return {args.slice, static_cast<int>(args.batch_axes), static_cast<int>(args.picture_size)};
+page page_of(const arguments& args, const loaded& input) {
+    return {args.slice, input.batch_axes, static_cast<int>(args.picture_size)};
 }
 
 const char* name_of(sites which) {

@@ -15,11 +15,14 @@ namespace nearfield::cli {
 /// The same with what needs the input: its spacing, and a border for every axis.
 [[nodiscard]] distance_options options_for(const arguments& args, sites otherwise, const loaded& input);
 
+/// Throws invalid_argument for --batch-axes that no array has.
+void check_batch_axes(const arguments& args);
+
 /// Throws invalid_argument for a --picture-size that no picture has.
 void check_picture_size(const arguments& args);
 
-/// What of an array a picture shows, by --slice, --batch-axes and --picture-size.
-[[nodiscard]] page page_of(const arguments& args);
+/// What of an array a picture shows, by --slice, its batch axes and --picture-size.
+[[nodiscard]] page page_of(const arguments& args, const loaded& input);
 
 /// "zero", "nonzero", "other-labels"
 [[nodiscard]] const char* name_of(sites which);

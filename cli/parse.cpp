@@ -51,6 +51,19 @@ std::vector<double> parse_numbers(const std::string& name, const std::string& te
     return values;
 }
 
+std::int64_t parse_bytes(const std::string& name, const std::string& text) {
+    const std::string_view units = "KMGT";
+    const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
+    const bool has_unit = unit != std::string_view::npos;
+    const auto count = parse<std::int64_t>(name, text.substr(0, text.size() - (has_unit ? 1 : 0)),
+                                           "a number of bytes, which K, M, G or T may follow", name + " 4G");
+    const int shift = has_unit ? 10 * (static_cast<int>(unit) + 1) : 0;
+    if (count < 1 || count > (std::int64_t{1} << 60) >> shift)
+        throw error(error_code::invalid_argument,
+                    fmt::format("{} is {}; give 1 byte or more, up to 2^60, e.g. {} 4G", name, text, name));
+    return count << shift;
+}
+
 std::vector<std::int64_t> parse_size(const std::string& text) {
     std::vector<std::int64_t> sizes;
     for (const std::string& item : split(text, 'x'))

@@ -19,6 +19,8 @@ namespace nearfield::cli {
 [[nodiscard]] std::vector<double> parse_numbers(const std::string& name, const std::string& text,
                                                 const std::string& example);
 [[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
+/// "1000", "300M": K, M, G and T are powers of 1024.
+[[nodiscard]] std::int64_t parse_bytes(const std::string& name, const std::string& text);
 /// "512x512"
 [[nodiscard]] std::vector<std::int64_t> parse_size(const std::string& text);
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/parse.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 
@@ -24,6 +25,8 @@ json_report describe(const io::array& values) {
     json_report report;
     report["shape"] = values.shape;
     report["dtype"] = name_of(values.type);
+    constexpr const char* kinds[] = {"space", "time", "channel", "list", "vector", "unknown"};
+    for (const io::axis_kind kind : values.axes) report["axes"].push_back(kinds[static_cast<int>(kind)]);
     if (!values.spacing.empty()) report["spacing"] = values.spacing;
     if (!values.unit.empty()) report["unit"] = values.unit;
     return report;
@@ -48,12 +51,13 @@ void finish(const arguments& args, const json_report& report, const std::string&
         if (stdout_carries_data) std::fputs(text.c_str(), stderr);
         else print(text);
     } else if (!args.quiet) {
-        std::fputs((line + "\n").c_str(), stderr);
+        std::fputs((io::printable(line) + "\n").c_str(), stderr);
     }
 }
 
 void note(const arguments& args, const std::string& text) {
-    if (!args.quiet) std::fputs(fmt::format("nearfield: {}: note: {}\n", args.verb, text).c_str(), stderr);
+    if (!args.quiet)
+        std::fputs(fmt::format("nearfield: {}: note: {}\n", args.verb, io::printable(text)).c_str(), stderr);
 }
 
 void check_destination(const std::string& path) {

@@ -47,15 +47,17 @@ verb convert() {
             "Reads one format and writes another; values and spacing stay as they are. --threshold makes a mask of 0 "
             "and 255, "
             "--channel takes one value of a colour image.",
-            rows{input("file to read; '-' is NPY on stdin"),
+            rows{input("file to read; '-' is stdin"),
                  output("where it goes, by suffix; '-' is NPY on stdout", true),
                  cell,
                  threshold,
                  {"--channel",
                   "NAME",
-                  "one value of a colour image instead of all",
+                  "one value of a colour image, or the channel of a number, from 0, instead of all",
                   &a::channel,
                   {"luminance", "alpha", "red", "green", "blue"}},
+                 max_bytes,
+                 allow_outside,
                  json,
                  quiet},
             "nearfield sample circle -o circle.png --size 64x64\n"
@@ -73,6 +75,8 @@ verb demo() {
             rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true},
                  {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true},
                  output("folder for the pictures; made if it is not there", true),
+                 max_bytes,
+                 allow_outside,
                  device,
                  threads,
                  json,

@@ -17,7 +17,7 @@ option inputs(const std::string& what) {
     return {"INPUT",
             "INPUT",
             what +
-                "; '-' is NPY on stdin. Several: one call for all, and -o and the other outputs name folders that get "
+                "; '-' is stdin. Several: one call for all, and -o and the other outputs name folders that get "
                 "NAME.npy (NAME.png from --picture) for each input",
             &a::inputs,
             {},
@@ -134,6 +134,8 @@ const rows bench_rows{
     batch_axes,
     threshold,
     channel,
+    max_bytes,
+    allow_outside,
     device,
     threads,
     json,

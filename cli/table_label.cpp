@@ -8,7 +8,7 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> label_rows{
-    input("image or volume to read; '-' is NPY on stdin"),
+    input("image or volume to read; '-' is stdin"),
     output("where the labels go, by suffix: .npy .tif .nrrd .nii .nii.gz .pgm; .png draws a picture; '-' is NPY on "
            "stdout"),
     picture,
@@ -63,7 +63,9 @@ const std::vector<option> label_rows{
      false,
      true},
     {"--periodic", "", "the same as --border periodic", &a::periodic},
-    {"--batch-axes", "N", "the first N axes number images, each of which is labelled by itself (default 0)",
+    {"--batch-axes", "N",
+     "the first N axes number images, each of which is labelled by itself (default: what the file says of time and "
+     "channels, else 0)",
      &a::batch_axes},
     {"--dtype",
      "TYPE",

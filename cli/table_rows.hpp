@@ -29,11 +29,21 @@ inline const option threshold{
     "turn a gray image into a mask: cells above T are nonzero; auto takes Otsu's threshold, local "
     "does so after removing uneven light",
     &arguments::threshold};
-inline const option channel{"--channel",
-                            "NAME",
-                            "which value of a colour image counts (default luminance)",
-                            &arguments::channel,
-                            {"luminance", "alpha", "red", "green", "blue"}};
+inline const option channel{
+    "--channel",
+    "NAME",
+    "which value of a colour image counts (default luminance), or the number of a channel, from 0",
+    &arguments::channel,
+    {"luminance", "alpha", "red", "green", "blue"}};
+inline const option max_bytes{
+    "--max-bytes", "N",
+    "refuse a file whose array takes more bytes, as its header claims, before memory is taken; K, M, G or T may follow "
+    "(default a quarter of the free memory)",
+    &arguments::max_bytes};
+inline const option allow_outside{
+    "--allow-outside", "",
+    "let a detached NRRD header name a data file outside its own folder; only for headers from those you trust",
+    &arguments::allow_outside};
 inline const option cell{"--spacing", "A,B,...",
                          "size of a cell along each axis in array order, or one value for all; overrides the file's",
                          &arguments::spacing};
@@ -93,7 +103,8 @@ inline const option max_distance{
     "cells farther than X, in units of the spacing, count as having no site; a small X is faster",
     &arguments::max_distance};
 inline const option batch_axes{"--batch-axes", "N",
-                               "the first N axes number images, each of which is solved by itself (default 0)",
+                               "the first N axes number images, each of which is solved by itself (default: what the "
+                               "file says of time and channels, else 0)",
                                &arguments::batch_axes};
 
 inline option sites(const std::string& otherwise) {
@@ -117,7 +128,8 @@ inline option any_sites(const std::string& otherwise) {
 
 /// Behind a verb's own rows: how pictures are drawn, how the input is read, where it runs, what is said.
 inline std::vector<option> and_the_usual(std::vector<option> rows) {
-    for (const option* each : {&picture_size, &slice, &threshold, &channel, &device, &threads, &json, &quiet})
+    for (const option* each :
+         {&picture_size, &slice, &threshold, &channel, &max_bytes, &allow_outside, &device, &threads, &json, &quiet})
         rows.push_back(*each);
     return rows;
 }

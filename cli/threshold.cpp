@@ -31,6 +31,7 @@ io::array make_like(const io::array& image, dtype type, std::vector<std::int64_t
     io::array made = io::make_array(type, std::move(shape));
     made.spacing = image.spacing;
     made.unit = image.unit;
+    made.axes = image.axes;
     return made;
 }
 

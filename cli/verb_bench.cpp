@@ -7,6 +7,7 @@
 #include "cli/parse.hpp"
 #include "cli/report.hpp"
 #include "cli/sample.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -58,7 +59,7 @@ int bench_verb(const arguments& args) {
     if (args.half_cell) said["half_cell"] = true;
     if (!args.border.empty()) said["border"] = split(args.border, ',');
     if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
-    if (args.batch_axes > 0) said["batch_axes"] = args.batch_axes;
+    if (input.batch_axes > 0) said["batch_axes"] = input.batch_axes;
     said["fields"] = split(args.fields, ',');
     said["run"] = describe(run, input.image.cells());
     said["run"]["best_ms"] = run.best_ms();
@@ -67,8 +68,8 @@ int bench_verb(const arguments& args) {
         finish(args, said, {});
         return 0;
     }
-    std::string text = fmt::format("{} of {} {} on {} ({})\n", args.fields, input_name(args),
-                                   text_of(input.image.shape), run.device, run.name);
+    std::string text = fmt::format("{} of {} {}{} on {} ({})\n", args.fields, io::printable(input_name(args)),
+                                   text_of_axes(input.image), text_of_space(input.image), run.device, run.name);
     text += fmt::format("median {:10.3f} ms {:10.1f} Mcells/s\nbest   {:10.3f} ms {:10.1f} Mcells/s\n", run.median_ms(),
                         cells / run.median_ms() / 1e3, run.best_ms(), cells / run.best_ms() / 1e3);
     if (run.device == "cuda") text += fmt::format("copies {:10.3f} ms\n", run.copy_ms);

@@ -50,6 +50,11 @@ std::vector<method> methods_of(const arguments& args) {
 }
 
 subject subject_of(loaded input, const arguments& args) {
+    if (input.batch_axes > 0)
+        throw error(
+            error_code::invalid_argument,
+            fmt::format("compare takes one image or volume, and {} has {}; save one of them to a file of its own",
+                        input_name(args), text_of_axes(input.image)));
     subject s{std::move(input), {}, {}};
     s.options = options_for(args, sites::nonzero, s.input);
     s.exact = make_like(s.input.image, dtype::float64, s.input.image.shape);
@@ -156,7 +161,8 @@ void draw_errors(const arguments& args, const subject& s, const std::vector<cont
     std::error_code failed;
     std::filesystem::create_directories(args.pictures, failed);
     if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.pictures, failed.message()));
-    const sheet on = with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args), s.input.rows_up));
+    const sheet on =
+        with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args, s.input), s.input.rows_up));
     const distance_style style{.flat = true, .unit = s.input.image.unit};
     for (const contest& c : all)
         io::write(std::filesystem::path(args.pictures) / file_of(c.name), to_array(draw_distance(on, c.error, style)));

@@ -110,10 +110,10 @@ loaded demo_input(const arguments& args, const std::string& path, const std::vec
     }
     const std::size_t axes = size.size();
     loaded input = load(path, args);
-    if (input.image.shape.size() != axes)
+    if (input.image.shape.size() != axes || input.batch_axes > 0)
         throw error(error_code::invalid_argument,
-                    fmt::format("{} has {} axes (shape {}); --{} takes {}", path, input.image.shape.size(),
-                                text_of(input.image.shape), axes == 2 ? "image" : "volume", axes));
+                    fmt::format("{} has {} axes (shape {}); --{} takes {} of space", path, input.image.shape.size(),
+                                text_of_axes(input.image), axes == 2 ? "image" : "volume", axes));
     if (axes == 2 && is_gray(input.image)) {
         input.image = apply_threshold(input.image, "local");
         drop_specks(input.image);

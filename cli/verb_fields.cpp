@@ -15,17 +15,19 @@
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
 
 /// One call of the library for all runs that can share one: same element types, axes and spacing.
 computed compute_all(const arguments& args, std::vector<field_run>& runs) {
-    using likeness = std::tuple<std::size_t, dtype, dtype, std::vector<double>>;
+    using likeness = std::tuple<std::size_t, int, dtype, dtype, std::vector<double>>;
     std::map<likeness, work<host>> calls;
     for (field_run& run : runs) {
         const io::array& image = run.input.image;
-        work<host>& call = calls[{image.shape.size(), image.type, run.values.type, run.input.per_axis}];
+        work<host>& call =
+            calls[{image.shape.size(), run.options.batch_axes, image.type, run.values.type, run.input.per_axis}];
         call.jobs.push_back({image.in(), run.out});
         call.options = run.options;
         if (run.weighted()) call.weights = run.weights.in();
@@ -82,9 +84,9 @@ std::string summary(const arguments& args, const std::vector<field_run>& runs, c
         if (each.path != "-" && std::find(files.begin(), files.end(), each.path) == files.end())
             files.push_back(each.path);
     const loaded& first = runs.front().input;
-    std::string what = runs.size() > 1
-                           ? fmt::format("{} arrays", runs.size())
-                           : fmt::format("{} {}", text_of(first.image.shape), nearfield::name_of(first.image.type));
+    std::string what = runs.size() > 1 ? fmt::format("{} arrays", runs.size())
+                                       : fmt::format("{} {}{}", text_of_axes(first.image),
+                                                     nearfield::name_of(first.image.type), text_of_space(first.image));
     const bool from_file = runs.size() == 1 && args.spacing.empty() && !first.image.spacing.empty() &&
                            std::any_of(first.per_axis.begin(), first.per_axis.end(), [](double s) { return s != 1; });
     // A PNG's resolution makes distances millimetres; nobody should have to guess that.
@@ -138,8 +140,8 @@ void print_plans(const arguments& args, const outputs& wanted) {
         said["plans"].push_back(as_json(p));
         said["plans"].back()["input"] = describe(run.input.image);
         said["plans"].back()["input"]["path"] = path;
-        text += fmt::format("{}{} of {} {} {}\n{}", text.empty() ? "" : "\n", args.verb, path,
-                            text_of(run.input.image.shape), nearfield::name_of(run.input.image.type), p.text());
+        text += fmt::format("{}{} of {} {} {}\n{}", text.empty() ? "" : "\n", args.verb, io::printable(path),
+                            text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), p.text());
         if (text.back() != '\n') text += '\n';
     }
     if (args.json) finish(args, said, {});
@@ -183,6 +185,7 @@ void run_fields(const arguments& args, const outputs& wanted) {
 int field_verb(const arguments& typed) {
     arguments args = typed;
     name_random_sites(args);
+    std::for_each(args.inputs.begin(), args.inputs.end(), refuse_folder);
     const outputs wanted = outputs_of(args);
     check_method_words(args);
     // Wrong words are found before a large file is read.

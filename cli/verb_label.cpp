@@ -87,7 +87,7 @@ void check_colour_type(const io::array& image) {
 }
 
 io::array load_intensity(const arguments& args, const std::vector<std::int64_t>& grid) {
-    io::array values = io::read(args.intensity);
+    io::array values = read_file(args.intensity, args);
     if (values.color) values = take_channel(values, "luminance");
     if (io::array wide = comparable(values); !wide.shape.empty()) values = std::move(wide);
     if (values.shape != grid)
@@ -104,9 +104,9 @@ dtype labels_type(const arguments& args, const destinations& to, const label_run
         label_type(run.input.image.shape.data(), static_cast<int>(run.input.image.shape.size()), run.options);
     if (to.labels.empty()) return usual;
     try {
-        io::require_writable(to.labels, usual, run.grid());
+        io::require_writable(to.labels, usual, run.grid(), false, run.input.image.axes);
     } catch (const error&) {
-        io::require_writable(to.labels, dtype::uint16, run.grid());
+        io::require_writable(to.labels, dtype::uint16, run.grid(), false, run.input.image.axes);
         return dtype::uint16;
     }
     return usual;
@@ -120,10 +120,16 @@ label_run load_run(const arguments& args, const destinations& to) {
     check_colour_type(run.input.image);
     run.options = label_options_for(args, run.input);
     run.propagation = propagation_of(args);
+    if (args.method != "fast" && run.options.batch_axes > 0)
+        refuse(
+            fmt::format("--method propagation labels one image, and {} has {}; give --batch-axes 0, or convert one of "
+                        "them",
+                        args.input, text_of_axes(run.input.image)));
     if (!args.intensity.empty()) run.intensity = load_intensity(args, run.grid());
     const dtype type = labels_type(args, to, run);
-    if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid());
-    if (!to.picture.empty()) static_cast<void>(arrange(run.grid(), run.input.per_axis, page_of(args), false));
+    if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid(), false, run.input.image.axes);
+    if (!to.picture.empty())
+        static_cast<void>(arrange(run.grid(), run.input.per_axis, page_of(args, run.input), false));
     run.labels = make_like(run.input.image, type, run.grid());
     std::int64_t images = 1;
     for (int axis = 0; axis < run.options.batch_axes; ++axis)
@@ -172,7 +178,7 @@ void save(const arguments& args, const destinations& to, const label_run& run) {
     stop_if_interrupted();
     if (!to.labels.empty()) io::write(to.labels, run.labels);
     if (!to.picture.empty()) {
-        const sheet on = arrange(run.labels.shape, run.input.per_axis, page_of(args), run.input.rows_up);
+        const sheet on = arrange(run.labels.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
         io::write(to.picture, to_array(draw_labels(on, run.labels)));
     }
     if (to.stats.empty()) return;
@@ -212,8 +218,9 @@ void report(const arguments& args, const destinations& to, const label_run& run,
     for (const std::string& path : {to.labels, to.picture, to.stats})
         if (!path.empty() && path != "-") files.push_back(path);
     finish(args, said,
-           fmt::format("label: {} {}: {} component{} in {}{:.3g} ms on {} ({}){}{}", text_of(run.grid()),
-                       nearfield::name_of(run.input.image.type), run.count(), run.count() == 1 ? "" : "s",
+           fmt::format("label: {} {}{}: {} component{} in {}{:.3g} ms on {} ({}){}{}", text_of_axes(run.labels),
+                       nearfield::name_of(run.input.image.type), text_of_space(run.labels), run.count(),
+                       run.count() == 1 ? "" : "s",
                        args.method == "fast" ? "" : fmt::format("{} rounds and ", run.propagated.rounds),
                        done.median_ms(), done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
            to.stdout_carries_data);
@@ -239,6 +246,7 @@ std::string in_words_of_options(std::string message) {
 }  // namespace
 
 int label_verb(const arguments& args) {
+    refuse_folder(args.input);
     const destinations to = destinations_of(args);
     // Wrong words are found before a large file is read.
     static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));

@@ -13,7 +13,7 @@
 namespace nearfield::cli {
 namespace {
 
-/// Values of one channel back in the type of the image; luminance is rounded to the nearest.
+/// Luminance back in the type of the image, rounded to the nearest.
 io::array in_type(const io::array& values, dtype type) {
     io::array made = make_like(values, type, values.shape);
     const auto* from = reinterpret_cast<const double*>(values.data.get());
@@ -48,20 +48,21 @@ int sample_verb(const arguments& args) {
 }
 
 int convert_verb(const arguments& args) {
+    refuse_folder(args.input);
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
-    io::array image = io::read(args.input);
+    io::array image = read_file(args.input, args);
     const json_report before = describe(image);
-    if (image.color && (!args.channel.empty() || !args.threshold.empty())) {
+    if (!args.channel.empty() || !args.threshold.empty()) {
         const dtype type = image.type;
-        image = take_channel(image, args.channel.empty() ? "luminance" : args.channel);
-        if (args.threshold.empty()) image = in_type(image, type);
+        image = apply_channel(std::move(image), args.channel);
+        if (args.threshold.empty() && image.type != type) image = in_type(image, type);
     }
     if (!args.threshold.empty()) image = apply_threshold(image, args.threshold);
     if (!args.spacing.empty()) {
         std::vector<std::int64_t> grid = image.shape;
         if (image.color) grid.pop_back();
-        image.spacing = parse_spacing(args.spacing, {}, grid);
+        image.spacing = parse_spacing(args.spacing, {}, grid, image.leading_axes());
     }
     stop_if_interrupted();
     io::write(args.output, image);
@@ -70,7 +71,7 @@ int convert_verb(const arguments& args) {
     said["input"]["path"] = args.input;
     said["output"] = describe(image);
     said["output"]["path"] = args.output;
-    finish(args, said, fmt::format("convert: {} {} -> {}", text_of(image.shape), name_of(image.type), args.output),
+    finish(args, said, fmt::format("convert: {} {} -> {}", text_of_axes(image), name_of(image.type), args.output),
            stdout_carries_data);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "io/io.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -25,15 +25,6 @@ void repair_checksums(std::vector<std::byte>& png) {
         for (std::size_t i = 0; i < 4; ++i) png[at + 8 + length + i] = static_cast<std::byte>(sum >> (24 - 8 * i));
         at += length + 12;
     }
-}
-
-void check(const nearfield::io::array& values) {
-    for (double d : values.spacing)
-        if (!(d > 0)) std::abort();
-    if (!values.spacing.empty() && static_cast<int>(values.spacing.size()) != values.grid_rank()) std::abort();
-    const unsigned most = values.type == nearfield::dtype::boolean ? 1 : 255;
-    for (std::int64_t i = 0; i < values.bytes(); ++i)
-        if (std::to_integer<unsigned>(values.data[static_cast<std::size_t>(i)]) > most) std::abort();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct seed {
     dtype type;
     std::vector<std::int64_t> shape;
     bool color = false;
+    const char* axes = "";  ///< the first letters of their kinds
 };
 const seed seeds[] = {{"png/bits.png", dtype::boolean, {5, 11}},
                       {"png/gray.png", dtype::uint8, {5, 7}},
@@ -37,7 +38,10 @@ const seed seeds[] = {{"png/bits.png", dtype::boolean, {5, 11}},
                       {"nifti/plain.nii", dtype::float32, {3, 5, 7}},
                       {"nifti/gzip.nii.gz", dtype::uint8, {3, 5, 7}},
                       {"nifti/rgb.nii", dtype::uint8, {5, 7, 3}, true},
-                      {"nifti/version2.nii.gz", dtype::uint8, {1, 2, 32768}}};
+                      {"nifti/version2.nii.gz", dtype::uint8, {1, 2, 32768}},
+                      {"tiff/hyperstack.tif", dtype::uint8, {2, 3, 2, 4, 5}, false, "tcsss"},
+                      {"nifti/series.nii", dtype::uint8, {2, 3, 4, 5}, false, "tsss"},
+                      {"nrrd/vectors.nrrd", dtype::uint8, {3, 4, 5}, false, "vss"}};
 
 }  // namespace
 
@@ -52,6 +56,8 @@ int main(int count, char** arguments) {
             values.data[static_cast<std::size_t>(i)] =
                 static_cast<std::byte>(s.type == dtype::boolean ? i % 3 == 0 : i * 7 % 4);
         values.color = s.color;
+        for (const char letter : std::string_view(s.axes))
+            values.axes.push_back(static_cast<io::axis_kind>(std::string_view("stclvu").find(letter)));
         values.spacing.assign(static_cast<std::size_t>(values.grid_rank()), 0.7);
         values.unit = "mm";
         const std::filesystem::path path = std::filesystem::path(arguments[1]) / s.name;

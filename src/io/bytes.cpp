@@ -9,11 +9,47 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+
+#include "base/memory.hpp"
 
 namespace nearfield::io {
 
+namespace {
+
+/// Bytes of the UTF-8 letter that `text` starts with; 0 where it starts with none, or with one that acts on a terminal.
+std::size_t letter_bytes(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+    const std::size_t length = lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+    if (length == 0 || length > text.size()) return 0;
+    std::uint32_t code = lead & (0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if (byte(i) >> 6 != 2) return 0;
+        code = code << 6 | (byte(i) & 0x3fu);
+    }
+    constexpr std::uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
+    const bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    const bool letter = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) && !turns;
+    return letter ? length : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string safe;
+    while (!text.empty()) {
+        const std::size_t length = letter_bytes(text);
+        if (length > 0) safe += text.substr(0, length);
+        else safe += text[0] == '\n' || text[0] == '\t' ? ' ' : '?';
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return safe;
+}
+
 error bad_file(std::string_view name, std::string_view what, std::source_location where) {
-    return {error_code::io, fmt::format("{}: {}", name, what), where};
+    return {error_code::io, printable(fmt::format("{}: {}", name, what)), where};
 }
 
 namespace {
@@ -34,22 +70,13 @@ std::size_t read_all(int fd, const std::string& name, void* to, std::size_t coun
 
 }  // namespace
 
-source::source(const std::filesystem::path& path) : name_(path.string()), path_(path) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) throw bad_file(name_, fmt::format("cannot be opened: {}", std::strerror(errno)));
-    try {
-        struct stat info {};
-        if (::fstat(fd_, &info) != 0) throw bad_file(name_, fmt::format("cannot be read: {}", std::strerror(errno)));
-        if (S_ISDIR(info.st_mode)) throw bad_file(name_, "is a folder, expected a file");
-        if (S_ISREG(info.st_mode)) {
-            size_ = info.st_size;
-        } else {
-            slurp();
-        }
-    } catch (...) {
-        ::close(fd_);
-        throw;
-    }
+source::source(const std::filesystem::path& path, std::int64_t most) : name_(path.string()), most_(most) {
+    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    open_as(path);
+}
+
+source::source(int fd, std::string name, std::int64_t most) : name_(std::move(name)), most_(most), fd_(fd) {
+    open_as({});
 }
 
 source::source(std::span<const std::byte> bytes, std::string name)
@@ -59,32 +86,62 @@ source::~source() {
     if (fd_ >= 0) ::close(fd_);
 }
 
-// A pipe cannot be read anywhere, so it is taken whole. 4 GiB, because /dev/zero never ends.
-void source::slurp() {
-    constexpr std::size_t most = std::size_t{1} << 32;
-    constexpr std::size_t step = std::size_t{1} << 20;
-    for (;;) {
-        const std::size_t before = owned_.size();
-        if (before >= most)
-            throw bad_file(name_, "more than 4 GiB came from a pipe or device; save it to a file and read that");
-        owned_.resize(before + std::max(step, before));
-        const std::size_t n = read_all(fd_, name_, owned_.data() + before, owned_.size() - before);
-        const bool ended = before + n < owned_.size();
-        if (!ended) continue;
-        owned_.resize(before + n);
-        break;
+void source::open_as(const std::filesystem::path& path) {
+    if (fd_ < 0) throw bad_file(name_, fmt::format("cannot be opened: {}", std::strerror(errno)));
+    struct stat info {};
+    const bool known = ::fstat(fd_, &info) == 0;
+    const std::string problem = !known                  ? fmt::format("cannot be read: {}", std::strerror(errno))
+                                : S_ISDIR(info.st_mode) ? "is a folder, expected a file"
+                                                        : "";
+    if (!problem.empty()) {
+        ::close(fd_);
+        throw bad_file(name_, problem);
     }
-    bytes_ = owned_;
-    size_ = static_cast<std::int64_t>(owned_.size());
-    ::close(fd_);
-    fd_ = -1;
+    pipe_ = !S_ISREG(info.st_mode) || (path.empty() && ::lseek(fd_, 0, SEEK_CUR) > 0);
+    if (pipe_) return;
+    size_ = info.st_size;
+    // A descriptor's name says nothing about the folder that a header came from.
+    const bool descriptor = name_ == "/dev/stdin" || name_.starts_with("/dev/fd/") || name_.starts_with("/proc/");
+    if (!descriptor) path_ = path;
+}
+
+/// A pipe cannot be read anywhere, so what came is kept, up to the byte that is asked for.
+void source::fill(std::int64_t end) const {
+    constexpr std::int64_t step = std::int64_t{1} << 20;
+    while (!ended_ && std::ssize(arrived_) < end) {
+        const std::int64_t have = std::ssize(arrived_);
+        if (have >= most_)
+            throw bad_file(name_, fmt::format("more than {} would have to be kept of a pipe or device; save it to a "
+                                              "file and read that, or give a larger --max-bytes",
+                                              bytes_text(most_)));
+        const auto more = static_cast<std::size_t>(std::min({end - have, std::max(step, have), most_ - have}));
+        arrived_.resize(static_cast<std::size_t>(have) + more);
+        const std::size_t n = read_all(fd_, name_, arrived_.data() + have, more);
+        ended_ = n < more;
+        arrived_.resize(static_cast<std::size_t>(have) + n);
+    }
+}
+
+std::int64_t source::size() const {
+    if (!pipe_) return size_;
+    fill(std::numeric_limits<std::int64_t>::max());
+    return std::ssize(arrived_);
+}
+
+std::optional<std::int64_t> source::known_size() const {
+    if (pipe_ && !ended_) return std::nullopt;
+    return pipe_ ? std::ssize(arrived_) : size_;
 }
 
 std::size_t source::read(std::int64_t offset, void* to, std::size_t count) const {
-    if (offset < 0 || offset >= size_) return 0;
-    count = static_cast<std::size_t>(std::min<std::uint64_t>(count, static_cast<std::uint64_t>(size_ - offset)));
-    if (fd_ < 0) {
-        std::memcpy(to, bytes_.data() + offset, count);
+    if (offset < 0) return 0;
+    constexpr std::int64_t end = std::int64_t{1} << 62;
+    if (pipe_) fill(std::min(offset, end) + static_cast<std::int64_t>(std::min<std::uint64_t>(count, end)));
+    const std::int64_t size = pipe_ ? std::ssize(arrived_) : size_;
+    if (offset >= size) return 0;
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(count, static_cast<std::uint64_t>(size - offset)));
+    if (pipe_ || fd_ < 0) {
+        std::memcpy(to, (pipe_ ? arrived_.data() : bytes_.data()) + offset, count);
         return count;
     }
     std::size_t done = 0;
@@ -100,9 +157,33 @@ std::size_t source::read(std::int64_t offset, void* to, std::size_t count) const
 }
 
 std::string source::head(std::size_t count) const {
-    std::string text(std::min(count, static_cast<std::size_t>(size_)), '\0');
+    std::string text(count, '\0');
     text.resize(read(0, text.data(), text.size()));
     return text;
+}
+
+source open_beside(const source& header, const std::string& name, bool allow_outside) {
+    namespace fs = std::filesystem;
+    if (name.find('\0') != std::string::npos) throw bad_file(header.name(), "names a data file with a NUL in its name");
+    std::error_code missing;
+    const fs::path own = header.path().parent_path();
+    const fs::path folder = fs::canonical(own.empty() ? "." : own, missing);
+    const fs::path data = missing ? fs::path{} : fs::canonical(folder / name, missing);
+    if (missing) throw bad_file(header.name(), fmt::format("names the data file {}: {}", name, missing.message()));
+    const bool inside = std::mismatch(folder.begin(), folder.end(), data.begin(), data.end()).first == folder.end();
+    if (!inside && !allow_outside)
+        throw bad_file(header.name(),
+                       fmt::format("names the data file {}, which lies outside the header's folder; give "
+                                   "--allow-outside if you know where the header comes from",
+                                   name));
+    // Not blocking, so that a FIFO is opened and refused; no link is followed that was not there a moment ago.
+    const int fd = ::open(data.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    struct stat info {};
+    if (fd >= 0 && (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+        ::close(fd);
+        throw bad_file(header.name(), fmt::format("names the data file {}, which is no regular file", name));
+    }
+    return {fd, data.string(), 0};
 }
 
 void stream::exact(void* to, std::size_t count, std::string_view what) {
@@ -127,7 +208,17 @@ std::size_t plain_stream::read(void* to, std::size_t count) {
     return n;
 }
 
-std::size_t pipe_stream::read(void* to, std::size_t count) { return read_all(fd_, name_, to, count); }
+std::optional<std::int64_t> plain_stream::at_most() const {
+    const auto size = from_.known_size();
+    return size ? std::optional(std::max<std::int64_t>(*size - at_, 0)) : std::nullopt;
+}
+
+std::size_t pipe_stream::read(void* to, std::size_t count) {
+    const std::size_t early = std::min(count, head_.size());
+    std::memcpy(to, head_.data(), early);
+    head_.erase(0, early);
+    return early + read_all(fd_, name_, static_cast<std::byte*>(to) + early, count - early);
+}
 
 struct gzip_stream::state {
     z_stream z{};
@@ -145,17 +236,23 @@ gzip_stream::gzip_stream(const source& from, std::int64_t offset) : from_(from),
 
 gzip_stream::~gzip_stream() { inflateEnd(&state_->z); }
 
+/// Has at least so many bytes to go on with; false at the end of the file.
+bool gzip_stream::refill(std::size_t least) {
+    auto& [z, at, in, ended] = *state_;
+    if (z.avail_in >= least) return true;
+    if (z.avail_in > 0) std::memmove(in.data(), z.next_in, z.avail_in);
+    const std::size_t n = from_.read(at, in.data() + z.avail_in, in.size() - z.avail_in);
+    at += static_cast<std::int64_t>(n);
+    z.next_in = reinterpret_cast<Bytef*>(in.data());
+    z.avail_in += static_cast<uInt>(n);
+    return z.avail_in >= least;
+}
+
 std::size_t gzip_stream::read(void* to, std::size_t count) {
     auto& [z, at, in, ended] = *state_;
     std::size_t done = 0;
     while (done < count && !ended) {
-        if (z.avail_in == 0) {
-            const std::size_t n = from_.read(at, in.data(), in.size());
-            if (n == 0) break;
-            at += static_cast<std::int64_t>(n);
-            z.next_in = reinterpret_cast<Bytef*>(in.data());
-            z.avail_in = static_cast<uInt>(n);
-        }
+        if (!refill(1)) break;
         const auto chunk = static_cast<uInt>(std::min<std::size_t>(count - done, std::size_t{1} << 30));
         z.next_out = static_cast<Bytef*>(to) + done;
         z.avail_out = chunk;
@@ -163,7 +260,7 @@ std::size_t gzip_stream::read(void* to, std::size_t count) {
         done += chunk - z.avail_out;
         if (code == Z_STREAM_END) {
             // Another gzip member may follow; anything else behind the end is padding.
-            const bool more = z.avail_in >= 2 && z.next_in[0] == 0x1f && z.next_in[1] == 0x8b;
+            const bool more = refill(2) && z.next_in[0] == 0x1f && z.next_in[1] == 0x8b;
             if (!more || inflateReset(&z) != Z_OK) ended = true;
         } else if (code != Z_OK && code != Z_BUF_ERROR) {
             throw bad_file(from_.name(), fmt::format("the compressed data is damaged ({})", z.msg ? z.msg : "zlib"));
@@ -172,8 +269,19 @@ std::size_t gzip_stream::read(void* to, std::size_t count) {
     return done;
 }
 
+void gzip_stream::finish() {
+    std::vector<std::byte> padding(std::size_t{1} << 16);
+    const std::size_t n = read(padding.data(), padding.size());
+    if (state_->ended) return;
+    throw bad_file(from_.name(), n == padding.size()
+                                     ? "holds more compressed data than its header asks for; the header is wrong"
+                                     : "ends before the checksum of the compressed data; the file is truncated");
+}
+
 std::optional<std::int64_t> gzip_stream::at_most() const {
-    const std::int64_t left = from_.size() - state_->at + state_->z.avail_in;
+    const auto size = from_.known_size();
+    if (!size) return std::nullopt;
+    const std::int64_t left = *size - state_->at + state_->z.avail_in;
     return std::min(left, std::int64_t{1} << 50) * deflate_ratio + (std::int64_t{1} << 16);
 }
 

@@ -14,6 +14,7 @@ struct outline {
     std::span<const std::int64_t> shape;
     bool color;
     std::string_view suffix;
+    std::span<const axis_kind> axes;
 
     [[nodiscard]] int rank() const { return static_cast<int>(shape.size()); }
     [[nodiscard]] int grid_rank() const { return rank() - (color ? 1 : 0); }

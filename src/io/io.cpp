@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <optional>
 
 #include "io/formats.hpp"
@@ -47,10 +48,11 @@ const suffix_of& suffix_or_throw(const std::filesystem::path& path) {
 }
 
 std::optional<format> format_by_content(const source& from) {
+    // A pipe may hold no more than a small NPY array and stay open.
+    if (from.head(6) == "\x93NUMPY") return format::npy;
     const std::string head = from.head(352);
     const std::string_view h = head;
     if (h.starts_with("\x89PNG\r\n\x1a\n")) return format::png;
-    if (h.starts_with("\x93NUMPY")) return format::npy;
     if (h.starts_with("NRRD000")) return format::nrrd;
     if (h.starts_with(std::string_view("II*\0", 4)) || h.starts_with(std::string_view("MM\0*", 4)) ||
         h.starts_with(std::string_view("II+\0", 4)) || h.starts_with(std::string_view("MM\0+", 4)))
@@ -97,6 +99,12 @@ void check_data_and_spacing(const std::filesystem::path& path, const array& valu
         throw error(error_code::invalid_argument,
                     fmt::format("{}: spacing has {} values, expected {} (one per grid axis) or none", path.string(),
                                 values.spacing.size(), values.grid_rank()));
+    const auto last = values.axes.begin() + std::min(values.leading_axes(), static_cast<int>(values.axes.size()));
+    if (!values.axes.empty() && (static_cast<int>(values.axes.size()) != values.grid_rank() ||
+                                 std::find(values.axes.begin(), last, axis_kind::space) != last))
+        throw error(error_code::invalid_argument,
+                    fmt::format("{}: axes has {} kinds, expected {} (one per grid axis, those of space last) or none",
+                                path.string(), values.axes.size(), values.grid_rank()));
 }
 
 bool is_standard_stream(const std::filesystem::path& path) { return path == "-"; }
@@ -107,6 +115,10 @@ std::int64_t array::cells() const {
     std::int64_t product = 1;
     for (std::int64_t n : shape) product *= n;
     return product;
+}
+
+int array::leading_axes() const {
+    return static_cast<int>(std::ranges::count_if(axes, [](axis_kind kind) { return kind != axis_kind::space; }));
 }
 
 any_input<host> array::in() const {
@@ -125,13 +137,29 @@ bool outline::empty() const { return std::ranges::find(shape, 0) != shape.end();
 
 format format_of(const std::filesystem::path& path) { return suffix_or_throw(path).as; }
 
-array read(const std::filesystem::path& path, const read_limits& limits) {
-    if (is_standard_stream(path)) {
-        pipe_stream bytes(STDIN_FILENO, "standard input");
-        return read_npy(bytes, limits);
+namespace {
+
+array read_standard_input(const read_limits& limits, std::int64_t most) {
+    const source from(::dup(STDIN_FILENO), "standard input", most);
+    const auto found = format_by_content(from);
+    if (!found) {
+        if (from.head(1).empty()) throw bad_file(from.name(), "is empty");
+        throw bad_file(from.name(), "is none of PNG, PBM, PGM, PPM, TIFF, NPY, NRRD and NIfTI, by its first bytes");
     }
-    const source from(path);
-    if (from.size() == 0) throw bad_file(from.name(), "is empty");
+    if (*found != format::npy || from.known_size()) return read(from, *found, limits);
+    // Straight into the array, not by way of what a source keeps of a pipe.
+    pipe_stream bytes(STDIN_FILENO, from.name(), from.head(6));
+    return read_npy(bytes, limits);
+}
+
+}  // namespace
+
+array read(const std::filesystem::path& path, const read_limits& limits) {
+    // Besides the array a file holds its header, and what it may pack worse than it was.
+    const std::int64_t most = std::min(limits.max_bytes, std::int64_t{1} << 60) / 64 * 65 + (std::int64_t{1} << 26);
+    if (is_standard_stream(path)) return read_standard_input(limits, most);
+    const source from(path, most);
+    if (from.head(1).empty()) throw bad_file(from.name(), "is empty");
     const auto found = format_by_content(from);
     return read(from, found ? *found : format_of(path), limits);
 }
@@ -140,8 +168,8 @@ array read(std::span<const std::byte> bytes, format as, const read_limits& limit
     return read(source(bytes, "memory"), as, limits);
 }
 
-void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape,
-                      bool color) {
+void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape, bool color,
+                      const std::vector<axis_kind>& axes) {
     const bool pipe = is_standard_stream(path);
     const suffix_of& wanted = pipe ? suffixes[0] : suffix_or_throw(path);
     if (shape.empty() || shape.size() > max_rank + 1 || !byte_count(type, shape))
@@ -153,11 +181,11 @@ void require_writable(const std::filesystem::path& path, dtype type, const std::
                     fmt::format("{}: got a colour array of shape {}, expected 3 or 4 samples "
                                 "along the last axis",
                                 path.string(), shape_text(shape)));
-    const std::string why = refuse(wanted.as, {type, shape, color, wanted.suffix});
+    const std::string why = refuse(wanted.as, {type, shape, color, wanted.suffix, axes});
     if (why.empty()) return;
     std::vector<std::string_view> able;
     for (const auto& s : suffixes)
-        if (s.primary && refuse(s.as, {type, shape, color, s.suffix}).empty()) able.push_back(s.suffix);
+        if (s.primary && refuse(s.as, {type, shape, color, s.suffix, axes}).empty()) able.push_back(s.suffix);
     throw error(error_code::invalid_argument,
                 fmt::format("{}: {} cannot hold {} of type {} and shape {}: {}; formats that can: {}", path.string(),
                             wanted.suffix, color ? "a colour image" : "an array", name_of(type), shape_text(shape), why,
@@ -165,7 +193,7 @@ void require_writable(const std::filesystem::path& path, dtype type, const std::
 }
 
 void write(const std::filesystem::path& path, const array& values, const write_options& options) {
-    require_writable(path, values.type, values.shape, values.color);
+    require_writable(path, values.type, values.shape, values.color, values.axes);
     check_data_and_spacing(path, values);
     if (is_standard_stream(path)) {
         output to(STDOUT_FILENO, "standard output");

@@ -15,12 +15,18 @@
 
 namespace nearfield::io {
 
+/// What an axis counts: places in space, images of one place (times, channels, a list), the components of one cell, or
+/// something that the file does not tell.
+enum class axis_kind : std::uint8_t { space, time, channel, list, vector, unknown };
+
 /// A contiguous array in memory with what its file said about it. Axes are in array order (last one fastest); readers
-/// reverse where a format says (x, y, z).
+/// reverse where a format says (x, y, z), and move axes that are not of space to the front.
 struct array {
     dtype type = dtype::uint8;
     std::vector<std::int64_t> shape;
-    std::vector<double> spacing;  ///< one value per grid axis, or empty when the file does not say
+    std::vector<axis_kind> axes;  ///< one per grid axis, or empty when all are of space; those of space come last
+    std::vector<double>
+        spacing;         ///< one value per grid axis, or empty when the file does not say; steps of time as well
     std::string unit;    ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty when unknown
     bool color = false;  ///< the last axis holds RGB or RGBA samples and is no grid axis
     std::unique_ptr<std::byte[]> data;
@@ -28,6 +34,7 @@ struct array {
     [[nodiscard]] std::int64_t cells() const;  ///< product of shape
     [[nodiscard]] std::int64_t bytes() const { return cells() * size_of(type); }
     [[nodiscard]] int grid_rank() const { return static_cast<int>(shape.size()) - (color ? 1 : 0); }
+    [[nodiscard]] int leading_axes() const;    ///< how many are not of space
     [[nodiscard]] any_input<host> in() const;  ///< throws when shape has more axes than a view can carry
     [[nodiscard]] any_output<host> out();
 };
@@ -42,12 +49,18 @@ enum class format { png, pnm, tiff, npy, nrrd, nifti };
 /// suffixes.
 [[nodiscard]] format format_of(const std::filesystem::path& path);
 
+/// A quarter of the memory that is free now; 2^40 where the system does not say.
+[[nodiscard]] std::int64_t usual_max_bytes();
+
 struct read_limits {
     /// A file that claims more array bytes than this is refused before memory is allocated.
-    std::int64_t max_bytes = std::int64_t{1} << 40;
+    std::int64_t max_bytes = usual_max_bytes();
+    /// The data file of a detached header may lie anywhere, not only in the header's folder or below it.
+    bool allow_outside = false;
 };
 
-/// The file's array. By content where the format has a signature, else by suffix; "-" reads NPY from standard input.
+/// The file's array. By content where the format has a signature, else by suffix; "-" is standard input. Of a pipe or
+/// device no more is read than the header asks for, but all of a TIFF, whose parts may stand in any order.
 /// Throws nearfield::error(io) for a file that is missing, truncated, oversized or not what it claims.
 [[nodiscard]] array read(const std::filesystem::path& path, const read_limits& limits = {});
 /// The same from bytes in memory; what the fuzzers call.
@@ -69,6 +82,6 @@ void write(const std::filesystem::path& path, const array& values, const write_o
 /// Throws what write() would throw for such an array, without having its data: ask before an hour of computing, not
 /// after.
 void require_writable(const std::filesystem::path& path, dtype type, const std::vector<std::int64_t>& shape,
-                      bool color = false);
+                      bool color = false, const std::vector<axis_kind>& axes = {});
 
 }  // namespace nearfield::io

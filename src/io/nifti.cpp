@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t header1_bytes = 348, header2_bytes = 540;
 constexpr int most_axes = 7;
+/// x, y, z, time, the components or channels of a cell, and two that the format leaves open.
+constexpr axis_kind meaning[most_axes] = {axis_kind::space,   axis_kind::space, axis_kind::space, axis_kind::time,
+                                          axis_kind::channel, axis_kind::list,  axis_kind::list};
 
 struct nifti_code {
     int code;
@@ -119,20 +122,29 @@ array read_values(stream& from, const read_limits& limits) {
     nifti_header h = read_header(from);
     check(h, from.name());
     const nifti_code& code = code_of(h, from.name());
-    // A volume is often saved as a series of one; the fourth axis then says nothing and its step is no length.
-    while (h.rank > 3 && h.size[static_cast<std::size_t>(h.rank - 1)] == 1) --h.rank;
-    std::vector<std::int64_t> shape(h.size.begin(), h.size.begin() + h.rank);
-    std::vector<double> spacing(h.step.begin(), h.step.begin() + h.rank);
+    // A volume is often saved as a series of one: axes of length 1 behind the third say nothing. A series of images has
+    // a third axis of length 1, which says nothing either.
+    const bool series = std::any_of(h.size.begin() + std::min<std::int64_t>(h.rank, 3), h.size.begin() + h.rank,
+                                    [](std::int64_t n) { return n > 1; });
+    std::vector<std::int64_t> shape;
+    std::vector<double> spacing;
+    std::vector<axis_kind> axes;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(h.rank); ++i) {
+        if (h.size[i] == 1 && (i > 2 || (i == 2 && series))) continue;
+        shape.push_back(h.size[i]), spacing.push_back(h.step[i]), axes.push_back(meaning[i]);
+    }
+    std::ranges::reverse(axes);
     std::ranges::reverse(shape);
     std::ranges::reverse(spacing);
     if (code.samples > 1) shape.push_back(code.samples);
     from.skip(static_cast<std::int64_t>(h.data_at) - static_cast<std::int64_t>(h.bytes), "the header's extensions");
     array values = read_array(from, code.type, std::move(shape), limits);
+    from.finish();
     if (h.swapped) swap_bytes(values.data.get(), values.cells(), size_of(values.type));
     values.color = code.samples > 1;
     values.spacing = usable_spacing(std::move(spacing));
     values.unit = values.spacing.empty() ? "" : unit_of(h.units);
-    return values;
+    return with_axes(std::move(values), std::move(axes));
 }
 
 }  // namespace
@@ -146,8 +158,37 @@ array read_nifti(const source& from, const read_limits& limits) {
     return read_values(bytes, limits);
 }
 
+namespace {
+
+/// The grid axis (in array order) that each of the file's axes is, or -1 where the file has one of length 1. Empty when
+/// the file has no place for one of them.
+std::vector<int> file_axes(int rank, std::span<const axis_kind> axes) {
+    const auto leading = std::ranges::count_if(axes, [](axis_kind kind) { return kind != axis_kind::space; });
+    std::vector<int> at;
+    for (int a = rank; a-- > leading;) at.push_back(a);
+    if (leading == 0) return rank <= most_axes ? at : std::vector<int>{};
+    if (at.size() > 3) return {};
+    at.resize(most_axes, -1);
+    // Time and channels have their places, the others take what is left.
+    for (const bool placed : {true, false})
+        for (int a = static_cast<int>(leading); a-- > 0;) {
+            const axis_kind kind = axes[static_cast<std::size_t>(a)];
+            const bool channel = kind == axis_kind::channel || kind == axis_kind::vector;
+            if (placed != (channel || kind == axis_kind::time)) continue;
+            std::size_t slot = channel ? 4 : 3;
+            while (slot < at.size() && at[slot] >= 0) ++slot;
+            if (slot == at.size()) return {};
+            at[slot] = a;
+        }
+    while (at.back() < 0) at.pop_back();
+    return at;
+}
+
+}  // namespace
+
 std::string refuse_nifti(const outline& o) {
-    if (o.grid_rank() > most_axes) return "it holds at most 7 axes";
+    if (file_axes(o.grid_rank(), o.axes).empty())
+        return o.axes.empty() ? "it holds at most 7 axes" : "it holds at most 3 axes of space and 4 others";
     if (o.empty()) return "it cannot be empty";
     if (o.type == dtype::float16) return "it holds integers, float32 and float64 (bool as uint8)";
     if (o.color && o.type != dtype::uint8) return "its colours are uint8";
@@ -172,14 +213,16 @@ int code_to_write(const array& values) {
 std::uint8_t unit_code(const std::string& unit) { return unit == "m" ? 1 : unit == "mm" ? 2 : unit == "um" ? 3 : 0; }
 
 /// Header and the four bytes that say "no extension".
-std::vector<std::byte> header_bytes(const array& values) {
-    const int rank = values.grid_rank();
-    std::vector<std::int64_t> size(values.shape.begin(), values.shape.begin() + rank);
-    std::vector<double> step = values.spacing.empty() ? std::vector<double>(size.size(), 1.0) : values.spacing;
-    std::ranges::reverse(size);
-    std::ranges::reverse(step);
-    size.resize(most_axes, 1);
-    step.resize(most_axes, 1.0);
+std::vector<std::byte> header_bytes(const array& values, std::span<const int> axes) {
+    const auto rank = static_cast<int>(axes.size());
+    std::vector<std::int64_t> size(most_axes, 1);
+    std::vector<double> step(most_axes, 1.0);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < 0) continue;
+        const auto a = static_cast<std::size_t>(axes[i]);
+        size[i] = values.shape[a];
+        if (!values.spacing.empty()) step[i] = values.spacing[a];
+    }
     const int samples = values.color ? static_cast<int>(values.shape.back()) : 1;
     const auto bits = static_cast<std::int16_t>(8 * size_of(values.type) * samples);
     const auto code = static_cast<std::int16_t>(code_to_write(values));
@@ -218,7 +261,12 @@ std::vector<std::byte> header_bytes(const array& values) {
 }  // namespace
 
 void write_nifti(output& to, const array& values, std::string_view suffix) {
-    const auto header = header_bytes(values);
+    const std::vector<int> axes = file_axes(values.grid_rank(), values.axes);
+    std::vector<std::size_t> order;
+    for (auto a = axes.rbegin(); a != axes.rend(); ++a)
+        if (*a >= 0) order.push_back(static_cast<std::size_t>(*a));
+    if (!std::ranges::is_sorted(order)) return write_nifti(to, permuted(values, order), suffix);
+    const auto header = header_bytes(values, axes);
     const auto bytes = static_cast<std::size_t>(values.bytes());
     if (suffix != ".nii.gz") {
         to.write(header.data(), header.size());

@@ -63,11 +63,7 @@ private:
         throw bad_file(name_, fmt::format("bad NPY header: {}", what));
     }
 
-    static std::string printable(std::string_view text) {
-        std::string safe(text.substr(0, 40));
-        std::ranges::replace_if(safe, [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
-        return safe;
-    }
+    static std::string printable(std::string_view text) { return io::printable(text.substr(0, 40)); }
     bool seen(int key) {
         const bool before = (seen_ & (1 << key)) != 0;
         seen_ |= 1 << key;

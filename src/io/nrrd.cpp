@@ -170,6 +170,36 @@ std::vector<double> spacing_of(const nrrd_header& header, std::size_t rank) {
     return spacing;
 }
 
+/// What `kinds` says of an axis; nothing where it says nothing.
+std::optional<axis_kind> kind_of(std::string_view word) {
+    if (word == "domain" || word == "space" || word == "stub") return axis_kind::space;
+    if (word == "time") return axis_kind::time;
+    if (word == "list") return axis_kind::list;
+    if (word == "none" || word == "???") return std::nullopt;
+    return axis_kind::vector;  // the format's other kinds are ways to read the components of one cell
+}
+
+/// What the axes count, fastest first. An axis of which nothing is said is one of space if nothing is said of any, or if
+/// it has a direction.
+std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std::int64_t>& sizes) {
+    std::vector<std::optional<axis_kind>> said(sizes.size());
+    if (const auto text = header.find("kinds")) {
+        const auto found = header.per_axis(*text, sizes.size(), "kinds");
+        std::ranges::transform(found, said.begin(), [](std::string_view word) { return kind_of(lower(word)); });
+    }
+    const auto directions = header.find("spacedirections");
+    const bool silent = !directions && std::ranges::none_of(said, [](const auto& kind) { return kind.has_value(); });
+    std::vector<axis_kind> kinds;
+    for (std::size_t a = 0; a < sizes.size(); ++a) {
+        const bool directed = directions && header.per_axis(*directions, sizes.size(), "space directions")[a][0] == '(';
+        axis_kind kind = said[a].value_or(silent || directed ? axis_kind::space : axis_kind::unknown);
+        // One component is a value, whatever it is called.
+        if (sizes[a] == 1 && (kind == axis_kind::vector || kind == axis_kind::unknown)) kind = axis_kind::list;
+        kinds.push_back(kind);
+    }
+    return kinds;
+}
+
 std::string unit_of(const nrrd_header& header) {
     for (const std::string_view field : {"spaceunits", "units"})
         if (const auto text = header.find(field))
@@ -210,7 +240,7 @@ array read_data(const nrrd_header& header, const source& data, std::int64_t at, 
         if (skip < -1) header.fail(fmt::format("has the byte skip {}, expected -1 or more", skip));
         const auto bytes = byte_count(type, shape);
         if (skip == -1 && bytes) at = std::max(at, data.size() - *bytes);
-        plain_stream raw(data, skip < 0 ? at : std::min(at + std::min(skip, data.size()), data.size()));
+        plain_stream raw(data, skip < 0 ? at : at + std::min(skip, std::int64_t{1} << 61));
         return read_array(raw, type, std::move(shape), limits);
     }
     if (encoding != "gzip" && encoding != "gz")
@@ -219,7 +249,9 @@ array read_data(const nrrd_header& header, const source& data, std::int64_t at, 
     if (skip < 0) header.fail(fmt::format("has the byte skip {} with gzip, expected 0 or more", skip));
     gzip_stream packed(data, at);
     packed.skip(skip, "the skipped bytes");
-    return read_array(packed, type, std::move(shape), limits);
+    array values = read_array(packed, type, std::move(shape), limits);
+    packed.finish();
+    return values;
 }
 
 array read_attached_or_not(const nrrd_header& header, const source& from, dtype type, std::vector<std::int64_t> shape,
@@ -229,7 +261,7 @@ array read_attached_or_not(const nrrd_header& header, const source& from, dtype 
     if (file->starts_with("LIST") || file->find('%') != std::string::npos)
         header.fail("spreads the data over several files, which is not supported; join them into one .nrrd");
     if (from.path().empty()) header.fail("names a data file, which only a header on disk can have");
-    const source data(from.path().parent_path() / *file);
+    const source data = open_beside(from, *file, limits.allow_outside);
     return read_data(header, data, 0, type, std::move(shape), limits);
 }
 
@@ -241,11 +273,14 @@ array read_nrrd(const source& from, const read_limits& limits) {
     auto shape = sizes_of(header);
     auto spacing = spacing_of(header, shape.size());
     const bool color = is_color(header, shape);
+    auto axes = kinds_of(header, shape);
     const std::string unit = unit_of(header);
     const std::string endian = lower(header.find("endian").value_or(""));
     if (size_of(type) > 1 && endian != "little" && endian != "big")
         header.fail("does not say whether its endian is little or big");
     if (color && !spacing.empty()) spacing.erase(spacing.begin());
+    if (color) axes.erase(axes.begin());
+    std::ranges::reverse(axes);
     std::ranges::reverse(shape);
     std::ranges::reverse(spacing);
     array values = read_attached_or_not(header, from, type, std::move(shape), limits);
@@ -254,7 +289,7 @@ array read_nrrd(const source& from, const read_limits& limits) {
     values.color = color;
     values.spacing = usable_spacing(std::move(spacing));
     values.unit = unit;
-    return values;
+    return with_axes(std::move(values), std::move(axes));
 }
 
 std::string refuse_nrrd(const outline& o) {
@@ -266,15 +301,26 @@ std::string refuse_nrrd(const outline& o) {
 
 namespace {
 
+/// The format knows no channels; a list keeps them apart just as well.
+const char* kind_name(axis_kind kind) {
+    constexpr const char* names[] = {"domain", "time", "list", "list", "vector", "none"};
+    return names[static_cast<int>(kind)];
+}
+
 std::string header_text(const array& values, bool gzip) {
     const dtype stored = values.type == dtype::boolean ? dtype::uint8 : values.type;
     const std::string_view names = std::ranges::find(types, stored, &nrrd_type::type)->names;
     std::vector<std::int64_t> sizes(values.shape.rbegin(), values.shape.rend());
     std::vector<std::string> kinds(sizes.size(), "domain"), spacings, units;
     if (values.color) kinds[0] = sizes[0] == 3 ? "RGB-color" : "RGBA-color";
-    for (auto d = values.spacing.rbegin(); d != values.spacing.rend(); ++d) {
-        spacings.push_back(fmt::format("{}", *d));
-        units.push_back(fmt::format("\"{}\"", values.unit));
+    const auto grid = static_cast<std::size_t>(values.grid_rank());
+    for (std::size_t a = 0; a < grid; ++a) {
+        const axis_kind kind = values.axes.empty() ? axis_kind::space : values.axes[grid - 1 - a];
+        const bool length = kind == axis_kind::space || kind == axis_kind::time;
+        kinds[a + (values.color ? 1 : 0)] = kind_name(kind);
+        if (values.spacing.empty()) continue;
+        spacings.push_back(length ? fmt::format("{}", values.spacing[grid - 1 - a]) : "nan");
+        units.push_back(fmt::format("\"{}\"", kind == axis_kind::space ? values.unit : ""));
     }
     if (values.color) spacings.insert(spacings.begin(), "nan"), units.insert(units.begin(), "\"\"");
     std::string text =

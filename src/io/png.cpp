@@ -187,10 +187,11 @@ array read_png(const source& from, const read_limits& limits) {
     std::vector<std::int64_t> shape{h.height, h.width};
     if (count > 1) shape.push_back(count);
     // Before set_transforms' widening every row takes row_bytes and a filter byte, and all that went through deflate.
-    if (h.height > from.size() * deflate_ratio / static_cast<std::int64_t>(h.row_bytes + 1))
+    const std::int64_t size = from.known_size().value_or(std::int64_t{1} << 50);
+    if (h.height > size * deflate_ratio / static_cast<std::int64_t>(h.row_bytes + 1))
         throw bad_file(from.name(),
                        fmt::format("claims {} x {} pixels but holds {} bytes; the file is truncated or damaged",
-                                   h.width, h.height, from.size()));
+                                   h.width, h.height, size));
     array values = claimed_array(from.name(), type, std::move(shape), limits, std::nullopt);
     values.color = count > 1;
     read_rows(r, h, values.data.get(), static_cast<std::size_t>(values.bytes() / h.height));

@@ -162,7 +162,8 @@ void read_raw(plain_stream& in, const pnm_header& header, array& values) {
 array read_pnm(const source& from, const read_limits& limits) {
     reader in(from);
     const pnm_header header = read_header(in, from);
-    const std::int64_t raster = std::max<std::int64_t>(from.size() - in.position(), 0);
+    const std::int64_t size = from.known_size().value_or(std::int64_t{1} << 58);
+    const std::int64_t raster = std::max<std::int64_t>(size - in.position(), 0);
     if (header.kind == 4 && header.width < (std::int64_t{1} << 40) && header.height > raster / ((header.width + 7) / 8))
         throw bad_file(from.name(),
                        fmt::format("claims {} x {} pixels but holds {} bytes of them; the file is truncated",

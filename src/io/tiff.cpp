@@ -1,12 +1,15 @@
-// TIFF over libtiff, reading: pages become the leading axis.
+// TIFF over libtiff, reading: pages become the leading axis, or several, as the description says.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <tuple>
 
 #include "io/formats.hpp"
+#include "io/tiff_description.hpp"
 #include "io/tiff_handle.hpp"
 
 namespace nearfield::io {
@@ -206,33 +209,11 @@ void invert(array& values, const page& p) {
     std::for_each(values.data.get(), values.data.get() + values.bytes(), [flip](std::byte& b) { b ^= flip; });
 }
 
-/// What ImageJ writes into the description of the first page.
-struct imagej {
-    bool present = false;
-    std::int64_t images = 1;
-    double spacing = 1;
-    std::string unit;
-};
-
-imagej read_description(TIFF* tiff) {
-    imagej found;
+/// The description of the current page; empty when there is none.
+std::string_view description_of(TIFF* tiff) {
     const char* text = nullptr;
-    if (TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) != 1 || !text) return found;
-    std::string_view rest(text);
-    found.present = rest.starts_with("ImageJ=");
-    while (found.present && !rest.empty()) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        const auto value = line.substr(std::min(line.find('=') + 1, line.size()));
-        const char *begin = value.data(), *end = begin + value.size();
-        if (line.starts_with("images=")) std::from_chars(begin, end, found.images);
-        if (line.starts_with("spacing=")) std::from_chars(begin, end, found.spacing);
-        if (line.starts_with("unit=")) found.unit = canonical_unit(value);
-    }
-    if (found.unit == "pixel" || found.unit == "pixels") found.unit.clear();
-    found.spacing = std::abs(found.spacing);
-    if (!(found.spacing > 0) || !std::isfinite(found.spacing)) found.spacing = 1;
-    return found;
+    const bool there = TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr;
+    return there ? std::string_view(text) : std::string_view{};
 }
 
 /// per_pixel / resolution, as the shortest decimal of up to 6 digits that gives the same resolution in single precision
@@ -248,23 +229,36 @@ double length(double per_pixel, float resolution) {
     return exact;
 }
 
-void set_spacing(TIFF* tiff, const imagej& description, array& values) {
+/// Cell height and width by the resolution tags; nothing when they do not say.
+std::optional<std::pair<double, double>> resolution(TIFF* tiff, double per_pixel) {
     float x = 0, y = 0;
-    if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) != 1 || TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) != 1) {
-        if (!description.present || description.spacing == 1) return;
-        x = y = 1;
-    }
-    if (!(x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y))) return;
-    const std::uint16_t unit = field16(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
-    const bool pages = values.grid_rank() == 3;
-    if (pages && !description.present) return;  // the distance between pages is not known
-    const bool own_unit = description.present || unit == RESUNIT_NONE;
-    const double per_pixel = own_unit ? 1.0 : unit == RESUNIT_CENTIMETER ? 10.0 : 25.4;
+    if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) != 1 || TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) != 1)
+        return std::nullopt;
+    if (!(x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y))) return std::nullopt;
     const double dy = length(per_pixel, y), dx = length(per_pixel, x);
-    values.unit = own_unit ? description.unit : "mm";
-    if (values.unit.empty() && dy == 1 && dx == 1 && (!pages || description.spacing == 1)) return;
-    if (!std::isfinite(dx) || !std::isfinite(dy) || dx <= 0 || dy <= 0) return;
-    values.spacing = pages ? std::vector{description.spacing, dy, dx} : std::vector{dy, dx};
+    return std::isfinite(dx) && std::isfinite(dy) && dx > 0 && dy > 0 ? std::optional(std::pair{dy, dx}) : std::nullopt;
+}
+
+void set_spacing(TIFF* tiff, const tiff_description& said, array& values) {
+    using writer = tiff_description::writer;
+    const bool volume = std::ranges::find(said.kinds, axis_kind::space) != said.kinds.end();
+    const bool told = std::ranges::find(said.kinds, axis_kind::unknown) == said.kinds.end();
+    if (!told || (volume && said.z == 0)) return;  // the distance between pages is not known
+    double dy = said.y, dx = said.x;
+    if (said.by == writer::ome) {
+        if (dy == 0 || dx == 0) return;
+        values.unit = said.unit;
+    } else {
+        const std::uint16_t unit = field16(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+        const bool own_unit = said.by == writer::imagej || unit == RESUNIT_NONE;
+        const auto found = resolution(tiff, own_unit ? 1.0 : unit == RESUNIT_CENTIMETER ? 10.0 : 25.4);
+        if (!found && said.z == (volume ? 1 : said.z)) return;
+        std::tie(dy, dx) = found.value_or(std::pair{1.0, 1.0});
+        values.unit = own_unit ? said.unit : "mm";
+        if (values.unit.empty() && dy == 1 && dx == 1 && (!volume || said.z == 1)) return;
+    }
+    for (const axis_kind kind : said.kinds) values.spacing.push_back(kind == axis_kind::space ? said.z : 1);
+    values.spacing.insert(values.spacing.end(), {dy, dx});
 }
 
 /// ImageJ's stacks of more than 4 GB: one page, then the pixels of all of them, uncompressed.
@@ -298,9 +292,7 @@ std::vector<std::uint64_t> list_pages(const tiff_handle& handle, const page& fir
     return pages;
 }
 
-std::vector<std::int64_t> shape_of(const page& p, std::int64_t pages) {
-    std::vector<std::int64_t> shape;
-    if (pages > 1) shape.push_back(pages);
+std::vector<std::int64_t> shape_of(const page& p, std::vector<std::int64_t> shape) {
     shape.insert(shape.end(), {p.height, p.width});
     if (p.samples > 1) shape.push_back(p.samples);
     return shape;
@@ -314,17 +306,22 @@ array read_tiff(const source& from, const read_limits& limits) {
     const page first = read_page(handle);
     check_samples(first, handle.name());
     const dtype type = type_of(first, handle.name());
-    const imagej description = read_description(handle.get());
+    const std::string text(description_of(handle.get()));
+    const std::int64_t images = imagej_images(text);
     const auto pages = list_pages(handle, first);
-    const bool one_block = pages.size() == 1 && description.images > 1 && first.compression == COMPRESSION_NONE &&
-                           !first.tiled && first.bits >= 8 && first.planar == PLANARCONFIG_CONTIG;
-    const std::int64_t count = one_block ? description.images : static_cast<std::int64_t>(pages.size());
-    array values = claimed_array(handle.name(), type, shape_of(first, count), limits, most_bytes(first, from.size()));
+    const bool one_block = pages.size() == 1 && images > 1 && first.compression == COMPRESSION_NONE && !first.tiled &&
+                           first.bits >= 8 && first.planar == PLANARCONFIG_CONTIG;
+    const std::int64_t count = one_block ? images : static_cast<std::int64_t>(pages.size());
+    const tiff_description said = describe_pages(text, count, {first.height, first.width, first.samples});
+    array values =
+        claimed_array(handle.name(), type, shape_of(first, said.sizes), limits, most_bytes(first, from.size()));
     values.color = first.samples > 1;
-    set_spacing(handle.get(), description, values);
+    set_spacing(handle.get(), said, values);
+    std::vector<axis_kind> axes = said.kinds;
+    axes.resize(static_cast<std::size_t>(values.grid_rank()), axis_kind::space);
     if (one_block) {
         read_imagej_stack(handle, from, values);
-        return values;
+        return with_axes(std::move(values), std::move(axes));
     }
     const std::int64_t page_bytes = values.bytes() / count;
     for (std::size_t i = 0; i < pages.size(); ++i) {
@@ -334,7 +331,7 @@ array read_tiff(const source& from, const read_limits& limits) {
         read_pixels(handle, p, from, limits, values.data.get() + static_cast<std::int64_t>(i) * page_bytes);
     }
     if (first.photometric == PHOTOMETRIC_MINISWHITE) invert(values, first);
-    return values;
+    return with_axes(std::move(values), std::move(axes));
 }
 
 }  // namespace nearfield::io

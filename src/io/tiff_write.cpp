@@ -1,21 +1,52 @@
-// TIFF over libtiff, writing: the leading axis of three becomes pages; BigTIFF where 32-bit offsets do not reach.
+// TIFF over libtiff, writing: the axes before the last two become pages; BigTIFF where 32-bit offsets do not reach.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "io/formats.hpp"
 #include "io/tiff_handle.hpp"
 
 namespace nearfield::io {
 
+namespace {
+
+/// ImageJ's order of pages, slowest first.
+constexpr axis_kind page_order[] = {axis_kind::time, axis_kind::space, axis_kind::channel};
+constexpr const char* page_names[] = {"frames", "slices", "channels"};
+
+/// Which axis before the last two is frames, which slices, which channels; -1: none. Nothing when there are others, or two
+/// of one kind.
+std::optional<std::array<int, 3>> page_axes(int grid_rank, std::span<const axis_kind> axes) {
+    std::array<int, 3> found{-1, -1, -1};
+    for (int a = 0; a + 2 < grid_rank; ++a) {
+        const axis_kind kind = axes.empty() ? axis_kind::space : axes[static_cast<std::size_t>(a)];
+        const auto at = std::ranges::find(page_order, kind) - std::begin(page_order);
+        if (at == std::ssize(page_order) || found[static_cast<std::size_t>(at)] >= 0) return std::nullopt;
+        found[static_cast<std::size_t>(at)] = a;
+    }
+    const bool plane = axes.empty() || (grid_rank >= 2 && axes[axes.size() - 2] == axis_kind::space);
+    return plane ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace
+
 std::string refuse_tiff(const outline& o) {
-    if (o.grid_rank() != 2 && o.grid_rank() != 3) return "it holds two axes, or pages of two axes";
+    const int rank = o.grid_rank();
+    // Pages of any other meaning are written too, but what they count is lost.
+    if (rank != 2 && rank != 3 && !(rank > 3 && page_axes(rank, o.axes)))
+        return "it holds two axes, or pages of two axes: slices, frames and channels";
     if (o.empty()) return "it cannot be empty";
     if (std::ranges::any_of(o.shape, [](std::int64_t n) { return n > std::numeric_limits<std::int32_t>::max(); }))
         return "a side is limited to 2^31 - 1";
     // Page numbers have 16 bits in most readers.
-    if (o.grid_rank() == 3 && o.shape[0] > 65535) return "it holds at most 65535 pages";
+    std::int64_t pages = 1;
+    for (int a = 0; a + 2 < rank; ++a)
+        pages = std::min<std::int64_t>(pages, 65536) * o.shape[static_cast<std::size_t>(a)];
+    if (pages > 65535) return "it holds at most 65535 pages";
     if (o.color && o.type == dtype::boolean) return "a colour bitmap does not exist in it";
     return {};
 }
@@ -29,10 +60,10 @@ struct layout {
 
 layout layout_of(const array& values) {
     layout l;
-    const bool stack = values.grid_rank() == 3;
-    l.pages = stack ? values.shape[0] : 1;
-    l.height = values.shape[stack ? 1 : 0];
-    l.width = values.shape[stack ? 2 : 1];
+    const auto leading = static_cast<std::size_t>(values.grid_rank() - 2);
+    for (std::size_t a = 0; a < leading; ++a) l.pages *= values.shape[a];
+    l.height = values.shape[leading];
+    l.width = values.shape[leading + 1];
     l.samples = values.color ? values.shape.back() : 1;
     l.row_bytes = l.width * l.samples * size_of(values.type);
     // About 256 KiB a strip: deflate works well from there on, and a reader needs little at once.
@@ -47,16 +78,24 @@ int sample_format(dtype type) {
 }
 
 void set_spacing(TIFF* tiff, const array& values, const layout& l) {
-    if (values.spacing.empty()) return;
-    const std::size_t last = values.spacing.size() - 1;
-    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 1.0 / values.spacing[last]);
-    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1.0 / values.spacing[last - 1]);
-    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
-    // ImageJ's convention: the unit, and the distance between pages, which TIFF has no field for.
+    const auto axes = page_axes(values.grid_rank(), values.axes);
+    if (!axes || (values.spacing.empty() && l.pages == 1)) return;
+    if (!values.spacing.empty()) {
+        const std::size_t last = values.spacing.size() - 1;
+        TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 1.0 / values.spacing[last]);
+        TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1.0 / values.spacing[last - 1]);
+        TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
+    }
+    // ImageJ's convention: what pages are, the unit, and the distance between slices, which TIFF has no fields for.
     std::string text = "ImageJ=1.53a\n";
-    if (l.pages > 1) text += fmt::format("images={0}\nslices={0}\n", l.pages);
-    if (!values.unit.empty()) text += fmt::format("unit={}\n", values.unit);
-    if (last == 2) text += fmt::format("spacing={}\n", values.spacing[0]);
+    if (l.pages > 1) text += fmt::format("images={}\n", l.pages);
+    for (std::size_t i = 0; i < axes->size(); ++i)
+        if ((*axes)[i] >= 0 && l.pages > 1)
+            text += fmt::format("{}={}\n", page_names[i], values.shape[static_cast<std::size_t>((*axes)[i])]);
+    if (values.axes.size() > 3) text += "hyperstack=true\n";
+    if (!values.spacing.empty() && !values.unit.empty()) text += fmt::format("unit={}\n", values.unit);
+    if (!values.spacing.empty() && (*axes)[1] >= 0)
+        text += fmt::format("spacing={}\n", values.spacing[static_cast<std::size_t>((*axes)[1])]);
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text.c_str());
 }
 
@@ -104,9 +143,7 @@ void write_page(const tiff_handle& handle, const array& values, const layout& l,
     }
 }
 
-}  // namespace
-
-void write_tiff(output& to, const array& values, compression wanted) {
+void write_pages(output& to, const array& values, compression wanted) {
     const layout l = layout_of(values);
     // 2^32 less what directories and badly compressing strips can add.
     constexpr std::int64_t classic = std::int64_t{4'000'000'000};
@@ -118,6 +155,19 @@ void write_tiff(output& to, const array& values, compression wanted) {
         handle.check(TIFFWriteDirectory(handle.get()) == 1, "writing");
     }
     handle.close();
+}
+
+}  // namespace
+
+void write_tiff(output& to, const array& values, compression wanted) {
+    std::vector<std::size_t> order;
+    for (const int a : page_axes(values.grid_rank(), values.axes).value_or(std::array<int, 3>{}))
+        if (a >= 0 && values.grid_rank() > 3) order.push_back(static_cast<std::size_t>(a));
+    if (!std::ranges::is_sorted(order)) {
+        for (std::size_t a = order.size(); std::ssize(order) < values.grid_rank(); ++a) order.push_back(a);
+        return write_pages(to, permuted(values, order), wanted);
+    }
+    write_pages(to, values, wanted);
 }
 
 }  // namespace nearfield::io

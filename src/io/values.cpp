@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "base/memory.hpp"
 #include "io/bytes.hpp"
@@ -34,21 +36,27 @@ array make_array(dtype type, std::vector<std::int64_t> shape) {
         throw error(error_code::invalid_argument,
                     fmt::format("shape: got {}, expected sizes of 0 or more whose array fits into 2^62 bytes",
                                 shape_text(shape)));
-    const auto available = *bytes > worth_asking_bytes ? free_memory() : std::nullopt;
+    constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t available = *bytes > worth_asking_bytes ? free_memory().value_or(unknown) : unknown;
     array made;
     made.type = type;
     try {
-        if (available && *bytes > *available) throw std::bad_alloc();
+        if (*bytes > available) throw std::bad_alloc();
         made.data.reset(new std::byte[static_cast<std::size_t>(*bytes)]);
     } catch (const std::bad_alloc&) {
         throw error(
             error_code::out_of_memory,
             fmt::format("an array of shape {} and type {} needs {}{}; use a smaller one or a machine with more memory",
                         shape_text(shape), name_of(type), bytes_text(*bytes),
-                        available ? fmt::format(", free are {}", bytes_text(*available)) : ""));
+                        available != unknown ? fmt::format(", free are {}", bytes_text(available)) : ""));
     }
     made.shape = std::move(shape);
     return made;
+}
+
+std::int64_t usual_max_bytes() {
+    const auto available = free_memory();
+    return available ? *available / 4 : std::int64_t{1} << 40;
 }
 
 array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t> shape, const read_limits& limits,
@@ -60,8 +68,10 @@ array claimed_array(std::string_view name, dtype type, std::vector<std::int64_t>
             name, fmt::format("claims {} of {} values ({}), but holds at most {}; the file is truncated or damaged",
                               shape_text(shape), name_of(type), bytes_text(*bytes), bytes_text(*available)));
     if (*bytes > limits.max_bytes)
-        throw bad_file(name, fmt::format("holds {} of {} values ({}), more than the limit of {}", shape_text(shape),
-                                         name_of(type), bytes_text(*bytes), bytes_text(limits.max_bytes)));
+        throw bad_file(name,
+                       fmt::format("claims {} of {} values ({}), more than the limit of {}; if you know where it "
+                                   "comes from, give a larger --max-bytes than the usual quarter of free memory",
+                                   shape_text(shape), name_of(type), bytes_text(*bytes), bytes_text(limits.max_bytes)));
     return make_array(type, std::move(shape));
 }
 
@@ -101,6 +111,52 @@ void normalise_booleans(array& values) {
     if (values.type != dtype::boolean) return;
     for (std::int64_t i = 0, n = values.cells(); i < n; ++i)
         values.data[static_cast<std::size_t>(i)] = std::byte{values.data[static_cast<std::size_t>(i)] != std::byte{0}};
+}
+
+array permuted(const array& from, std::span<const std::size_t> order) {
+    // Trailing axes that stay where they are move as one block.
+    std::size_t moved = order.size();
+    while (moved > 0 && order[moved - 1] == moved - 1) --moved;
+    const auto product = [&](std::size_t first) {
+        std::int64_t bytes = size_of(from.type);
+        for (std::size_t a = first; a < from.shape.size(); ++a) bytes *= from.shape[a];
+        return bytes;
+    };
+    std::vector<std::int64_t> shape = from.shape;
+    for (std::size_t a = 0; a < moved; ++a) shape[a] = from.shape[order[a]];
+    array made = make_array(from.type, shape);
+    made.color = from.color, made.unit = from.unit, made.axes = from.axes, made.spacing = from.spacing;
+    for (std::size_t a = 0; a < moved; ++a) {
+        if (!from.axes.empty()) made.axes[a] = from.axes[order[a]];
+        if (!from.spacing.empty()) made.spacing[a] = from.spacing[order[a]];
+    }
+    const std::int64_t block = product(moved);
+    std::vector<std::int64_t> index(moved, 0);
+    std::byte* to = made.data.get();
+    for (const std::byte* const end = to + made.bytes(); to != end; to += block) {
+        std::int64_t at = 0;
+        for (std::size_t a = 0; a < moved; ++a) at += index[a] * product(order[a] + 1);
+        std::memcpy(to, from.data.get() + at, static_cast<std::size_t>(block));
+        for (std::size_t a = moved; a-- > 0;) {
+            if (++index[a] < shape[a]) break;
+            index[a] = 0;
+        }
+    }
+    return made;
+}
+
+array with_axes(array values, std::vector<axis_kind> axes) {
+    const auto is_space = [](axis_kind kind) { return kind == axis_kind::space; };
+    if (std::ranges::all_of(axes, is_space)) return values;
+    std::vector<std::size_t> order(axes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_partition(order, [&](std::size_t a) { return !is_space(axes[a]); });
+    values.axes = std::move(axes);
+    if (std::ranges::is_sorted(order) || values.cells() == 0) {
+        if (!std::ranges::is_sorted(order)) values.axes.clear();
+        return values;
+    }
+    return permuted(values, order);
 }
 
 double shortest_decimal(float value) {
@@ -173,7 +229,8 @@ std::optional<double> metres_of(std::string_view unit) {
 
 std::string canonical_unit(std::string_view unit) {
     const unit_name* found = find_unit(unit);
-    return std::string(found ? found->canonical : unit);
+    if (found) return std::string(found->canonical);
+    return printable(unit) == unit ? std::string(unit) : "";
 }
 
 }  // namespace nearfield::io

@@ -29,7 +29,9 @@ TEST(Channel, LuminanceIsZeroOnlyForBlack) {
     EXPECT_EQ(gray[0], 0);
     EXPECT_GT(gray[1], 0);
     EXPECT_EQ(gray[2], 255);
-    EXPECT_EQ(values_of<double>(take_channel(image, "blue")), (std::vector<double>{0, 1, 255}));
+    EXPECT_EQ(values_of<std::uint8_t>(take_channel(image, "blue")), (std::vector<std::uint8_t>{0, 1, 255}));
+    EXPECT_EQ(values_of<std::uint8_t>(take_channel(image, "2")), (std::vector<std::uint8_t>{0, 1, 255}));
+    EXPECT_THROW(static_cast<void>(take_channel(image, "3")), error);
     EXPECT_THROW(static_cast<void>(take_channel(image, "alpha")), error);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "arrays.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::io::test {
 namespace {
@@ -109,6 +110,40 @@ TEST(io_meaning, nrrd_detached_header) {
     EXPECT_EQ(values_of<std::uint8_t>(read(temporary / "a.nhdr")), (bytes8{1, 2, 3, 4, 5, 6}));
     write_bytes(temporary / "a.raw", "\1\2\3\4\5");
     EXPECT_CONTAINS(error_of(error_code::io, [&] { static_cast<void>(read(temporary / "a.nhdr")); }), "a.raw");
+}
+
+TEST(io_meaning, nrrd_kinds) {
+    const auto kinds_of = [](const std::string& fields) {
+        return decoded("NRRD0005\ntype: uchar\ndimension: 3\nsizes: 2 3 2\nencoding: raw\n" + fields + "\n" +
+                           std::string("\0\1\2\3\4\5\6\7\10\11\12\13", 12),
+                       format::nrrd);
+    };
+    using enum axis_kind;
+    using kinds = std::vector<axis_kind>;
+    EXPECT_TRUE(kinds_of("").axes.empty());
+    EXPECT_TRUE(kinds_of("kinds: none ??? none\n").axes.empty());
+    EXPECT_TRUE(kinds_of("kinds: domain space domain\n").axes.empty());
+    EXPECT_EQ(kinds_of("kinds: domain domain time\n").axes, (kinds{time, space, space}));
+    EXPECT_EQ(kinds_of("kinds: domain domain none\n").axes, (kinds{unknown, space, space}));
+    EXPECT_EQ(kinds_of("space directions: (1,0) (0,1) none\n").axes, (kinds{unknown, space, space}));
+    EXPECT_EQ(kinds_of("kinds: domain domain list\nspace directions: (2,0) (0,1) none\n").axes,
+              (kinds{list, space, space}));
+    // Components of a cell lie together; here each gets a plane of its own.
+    const array vectors = kinds_of("kinds: vector domain domain\nspacings: nan 2 3\n");
+    EXPECT_EQ(vectors.axes, (kinds{vector, space, space}));
+    EXPECT_EQ(vectors.shape, (std::vector<std::int64_t>{2, 2, 3}));
+    EXPECT_EQ(vectors.spacing, (std::vector<double>{1, 3, 2}));
+    EXPECT_EQ(values_of<std::uint8_t>(vectors), (bytes8{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}));
+}
+
+TEST(io_meaning, texts_of_strangers_are_printable) {
+    EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f"), "a b c?[2J?");
+    EXPECT_EQ(printable("\u00b5m \u56f3 \U0001F600"), "\u00b5m \u56f3 \U0001F600");
+    EXPECT_EQ(printable("\xc2\x9b"), "??");              // the one-character form of ESC [
+    EXPECT_EQ(printable("\xff\xc2 \xc0\xaf"), "?? ??");  // no UTF-8, and a long form
+    EXPECT_EQ(printable("\u202e"), "???");               // what follows would be shown backwards
+    EXPECT_EQ(canonical_unit("m\x1b"), "");
+    EXPECT_EQ(canonical_unit("parsec"), "parsec");
 }
 
 TEST(io_meaning, nifti_series_of_one_volume_and_strange_steps) {

@@ -273,6 +273,33 @@ def test_tiff_imagej(folder):
         assert x[0] / x[1] == 2
 
 
+def test_tiff_axes(folder):
+    """Hyperstacks as tifffile writes them: what is not of space comes first, in the file's order."""
+    sizes = {"T": 2, "C": 3, "Z": 4}
+    for axes in ["TYX", "CYX", "ZYX", "TZYX", "TCYX", "ZCYX", "TZCYX"]:
+        values = random("uint16", tuple(sizes[letter] for letter in axes[:-2]) + (9, 8))
+        order = sorted(range(len(axes) - 2), key=lambda i: axes[i] == "Z")
+        wanted = values.transpose(*order, len(axes) - 2, len(axes) - 1)
+        kinds = "".join({"T": "t", "C": "c", "Z": "s"}[axes[i]] for i in order) + "ss"
+        sizes_um = {f"PhysicalSize{a}": s for a, s in zip("XYZ", (0.5, 0.25, 2.0))}
+        for name, options in {
+            "imagej.tif": {"imagej": True, "metadata": {"axes": axes}},
+            "shaped.tif": {"metadata": {"axes": axes}},
+            "a.ome.tif": {"metadata": {"axes": axes, **sizes_um}},
+        }.items():
+            tifffile.imwrite(folder / name, values, photometric="minisblack", **options)
+            got, said = ours(folder / name)
+            same(got, wanted)
+            assert said["axes"] == ("" if set(kinds) == {"s"} else kinds), (name, axes, said)
+            if name == "a.ome.tif":
+                lengths = [2.0 if k == "s" else 1 for k in kinds[:-2]] + [0.25, 0.5]
+                assert said["spacing"] == lengths and said["unit"] == "um", (axes, said)
+    tifffile.imwrite(folder / "a.tif", random("uint8", (3, 9, 8)), photometric="minisblack")
+    assert ours(folder / "a.tif")[1]["axes"] == "uss"
+    PIL.Image.new("L", (8, 9)).save(folder / "b.tif", save_all=True, append_images=[PIL.Image.new("L", (8, 9))])
+    assert ours(folder / "b.tif")[1]["axes"] == "uss"
+
+
 def test_tiff_imagej_stack_in_one_page(folder):
     values = random("uint16", (5, 9, 8))
     for order in "<>":

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::io::test {
 namespace {
@@ -140,6 +141,62 @@ TEST(io_round_trip, spacing_and_unit) {
                 EXPECT_EQ(got.spacing, spacing) << suffix << unit;
                 EXPECT_EQ(got.unit, unit) << suffix;
             }
+}
+
+/// Kinds and values of axes through every format that has them. The format's own order of axes is undone.
+TEST(io_round_trip, axes) {
+    using enum axis_kind;
+    struct stack {
+        std::vector<std::int64_t> shape;
+        std::vector<axis_kind> axes;
+        bool tiff;
+    };
+    const stack stacks[] = {{{3, 4, 5}, {time, space, space}, true},
+                            {{3, 4, 5}, {channel, space, space}, true},
+                            {{3, 2, 4, 5}, {time, space, space, space}, true},
+                            {{3, 2, 4, 5}, {time, channel, space, space}, true},
+                            {{3, 2, 6, 4, 5}, {time, channel, space, space, space}, true},
+                            {{2, 6, 4, 5}, {channel, space, space, space}, true},
+                            {{3, 4, 5}, {list, space, space}, false},
+                            {{3, 4, 5}, {vector, space, space}, false}};
+    for (const auto& [shape, axes, tiff] : stacks)
+        for (const std::string suffix : {".tif", ".nrrd", ".nii", ".nii.gz"}) {
+            if (suffix == ".tif" && !tiff) continue;
+            array values = random_array(dtype::uint16, shape, 5);
+            values.axes = axes;
+            values.unit = "um";
+            for (const axis_kind kind : axes) values.spacing.push_back(kind == space ? 0.5 : 1);
+            array got = decoded(encoded(values, suffix), format_of("x" + suffix));
+            if (suffix.starts_with(".nii") && axes[1] == channel) {
+                EXPECT_EQ(got.axes[0], channel);
+                const std::size_t order[] = {1, 0, 2, 3, 4};
+                got = permuted(got, std::span(order).first(axes.size()));
+            }
+            ASSERT_NO_FATAL_FAILURE(expect_same_values(got, values)) << suffix;
+            EXPECT_EQ(got.spacing, values.spacing) << suffix;
+            ASSERT_EQ(got.axes.size(), axes.size()) << suffix;
+            for (std::size_t a = 0; a < axes.size(); ++a) EXPECT_EQ(got.axes[a] == space, axes[a] == space) << suffix;
+            if (axes[0] == time) EXPECT_EQ(got.axes[0], time) << suffix;
+        }
+}
+
+TEST(io_round_trip, colours_of_frames) {
+    for (const char* suffix : {".tif", ".nrrd", ".nii"}) {
+        array values = random_array(dtype::uint8, {3, 4, 5, 3}, 5);
+        values.color = true;
+        values.axes = {axis_kind::time, axis_kind::space, axis_kind::space};
+        const array got = decoded(encoded(values, suffix), format_of(std::string("x") + suffix));
+        ASSERT_NO_FATAL_FAILURE(expect_same_values(got, values)) << suffix;
+        EXPECT_EQ(got.axes, values.axes) << suffix;
+    }
+}
+
+TEST(io_round_trip, pages_of_our_own_are_slices) {
+    const array values = random_array(dtype::uint8, {3, 4, 5}, 5);
+    EXPECT_TRUE(decoded(encoded(values, ".tif"), format::tiff).axes.empty());
+    array pages = random_array(dtype::uint8, {3, 4, 5}, 5);
+    pages.axes = {axis_kind::unknown, axis_kind::space, axis_kind::space};
+    EXPECT_EQ(decoded(encoded(pages, ".tif"), format::tiff).axes, pages.axes);
 }
 
 TEST(io_round_trip, png_spacing_is_rounded_to_pixels_per_metre) {
