@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY
+from nearfield._arrays import NUMPY, is_traced
 from nearfield._call import as_numpy, target
 from nearfield._compiled import in_graph
 from nearfield._distance import name_of
@@ -148,10 +147,13 @@ def label(
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
-    if _is_traced(image):
+    if is_traced(image):
         from nearfield import _jax_workplace
 
-        return _jax_workplace.traced(image, keywords, return_num, dtype, out, device, threads)
+        request = label_request(image.ndim, **keywords)
+        made = label_type(image.shape, request, dtype)
+        words = {**keywords, "dtype": made, "method": method, "device": device, "threads": threads}
+        return _jax_workplace.called_back(label, image, request.grid(image.shape), made, out, return_num, **words)
     work = workplace_of("image", image)
     request = label_request(len(work.shape), **keywords)
     slot = label_slot(work, request, dtype, out)
@@ -200,11 +202,6 @@ def _check_type(what: str, dtype: str) -> str:
     if dtype not in LABEL_TYPES:
         raise ValueError(f"{what} {dtype}; labels are one of {', '.join(LABEL_TYPES)}")
     return dtype
-
-
-def _is_traced(image: Any) -> bool:
-    jax = sys.modules.get("jax")
-    return jax is not None and isinstance(image, jax.core.Tracer)
 
 
 def run(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from nearfield import _core
-from nearfield._request import count_of, flag_of
+from nearfield._request import count_of, flag_of, not_taken
 
 Criterion = str | float
 Periodic = bool | Sequence[bool]
@@ -104,7 +104,7 @@ def number_of(name: str, value: Any) -> int | float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; give a number") from None
+        raise not_taken(name, value, "a number") from None
 
 
 def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
@@ -154,7 +154,7 @@ def lengths_of(spacing: Any, axes: int) -> tuple[float, ...]:
         raise TypeError(f"spacing is {spacing!r}; give a length, or a sequence of one per axis")
     lengths = (
         tuple(float(number_of("spacing", each)) for each in spacing)
-        if isinstance(spacing, Iterable)
+        if isinstance(spacing, Iterable) and getattr(spacing, "ndim", 1) > 0
         else (float(number_of("spacing", spacing)),) * axes
     )
     if len(lengths) != axes:

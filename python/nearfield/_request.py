@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nearfield import _core
+from nearfield._arrays import is_traced
 
 Spacing = float | Sequence[float] | None
 Border = str | Sequence[str]
@@ -77,7 +78,7 @@ def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
         raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
     lengths = (
         tuple(_number("spacing", each) for each in value)
-        if isinstance(value, Iterable)
+        if isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
         else (_number("spacing", value),)
     )
     if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
@@ -121,7 +122,7 @@ def count_of(name: str, value: Any, least: int) -> int:
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"{name} is {value!r}; give an integer of at least {least}") from None
+        raise not_taken(name, value, f"an integer of at least {least}") from None
     if number < least:
         raise ValueError(f"{name} is {number}; give an integer of at least {least}")
     if number >= 2**63:
@@ -140,7 +141,7 @@ def flag_of(name: str, value: Any) -> bool:
             return bool(value)
         except (TypeError, ValueError):
             pass
-    raise TypeError(f"{name} is {value!r}; give True or False")
+    raise not_taken(name, value, "True or False")
 
 
 def check_flags(**flags: Any) -> None:
@@ -158,4 +159,13 @@ def _number(name: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; give a number") from None
+        raise not_taken(name, value, "a number") from None
+
+
+def not_taken(name: str, value: Any, wanted: str) -> TypeError:
+    if is_traced(value):
+        return TypeError(
+            f"{name} is traced by JAX, and a call needs its value; give one that is known before, or name the argument "
+            "it comes from in static_argnames= of jax.jit"
+        )
+    return TypeError(f"{name} is {value!r}; give {wanted}")
