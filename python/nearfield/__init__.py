@@ -9,7 +9,7 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core, methods
+from nearfield import _core, compat, methods, ndimage
 from nearfield._component_table import ComponentTable
 from nearfield._components import (
     Components,
@@ -48,6 +48,7 @@ __all__ = [
     "Stage",
     "__version__",
     "component_statistics",
+    "compat",
     "components",
     "contacts",
     "compare",
@@ -59,6 +60,7 @@ __all__ = [
     "label_by_propagation",
     "label_lists",
     "methods",
+    "ndimage",
     "plan",
     "relabel",
     "release_device_memory",

@@ -86,8 +86,8 @@ def components(
         As from `label`.
     table : ComponentTable
         A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`, `highest`,
-        `sum`, `mean`, `variance`. ``pandas.DataFrame(table.to_dict())`` takes it. On a GPU the call waits for the number of
-        rows.
+        `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` hand it on. On a GPU the call
+        waits for the number of rows.
 
     Notes
     -----
