@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import chain
 from math import prod
 from os import PathLike
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -92,11 +92,14 @@ class ComponentTable:
     def __len__(self) -> int:
         return int(self.size.shape[0])
 
-    @overload
-    def __getitem__(self, key: int) -> Component: ...
-    @overload
-    def __getitem__(self, key: Any) -> ComponentTable: ...
-    def __getitem__(self, key: Any) -> Component | ComponentTable:
+    if TYPE_CHECKING:  # typing would hold these to the end of the process, and by their globals the compiled part's objects
+
+        @overload
+        def __getitem__(self, key: int) -> Component: ...
+        @overload
+        def __getitem__(self, key: Any) -> ComponentTable: ...
+
+    def __getitem__(self, key: Any) -> Any:
         if getattr(key, "ndim", 0) > 0 or not hasattr(key, "__index__"):
             return self._rows(key)
         row = operator.index(key)

@@ -83,3 +83,10 @@ def test_version_is_the_distribution_s():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("nearfield is not installed, only on the path")
     assert installed == nf.__version__
+
+
+def test_nothing_is_left_at_the_end():
+    """nanobind names objects of the compiled part that outlive the interpreter: what typing or a cache holds."""
+    code = "import nearfield as nf; nf.distance_transform([1, 0]); nf.components([1, 0]); nf.ndimage.label([1, 0])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
