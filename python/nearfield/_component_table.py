@@ -92,7 +92,9 @@ class ComponentTable:
     def __len__(self) -> int:
         return int(self.size.shape[0])
 
-    if TYPE_CHECKING:  # typing would hold these to the end of the process, and by their globals the compiled part's objects
+    if (
+        TYPE_CHECKING
+    ):  # typing would hold these to the end of the process, and by their globals the compiled part's objects
 
         @overload
         def __getitem__(self, key: int) -> Component: ...

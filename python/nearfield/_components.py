@@ -14,7 +14,14 @@ from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
 from nearfield._label import label_slot, run
-from nearfield._label_request import LABEL_TYPES, LabelKeywords, LabelRequest, label_request, lengths_of
+from nearfield._label_request import (
+    LABEL_TYPES,
+    LabelKeywords,
+    LabelRequest,
+    RemovalKeywords,
+    label_request,
+    lengths_of,
+)
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
@@ -252,7 +259,7 @@ def remove_small(
     *,
     out: Any = None,
     threads: int | None = None,
-    **keywords: Any,
+    **keywords: Unpack[RemovalKeywords],
 ) -> Any:
     """The image without its components of fewer than `min_size` cells, which become background.
 

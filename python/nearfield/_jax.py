@@ -189,7 +189,7 @@ def _on_device(inputs: list[Any], request: Request, name: str, ordinal: int) -> 
         memory[field] = (_core.DeviceMemory(ordinal, math.prod(shape) * np.dtype(dtype).itemsize), shape, dtype)
     out = tuple(_core.Array(memory[f][0].data, memory[f][2], memory[f][1]) if f in memory else None for f in FIELDS)
     _core.run_on_stream(
-        described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream
+        described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream, []
     )
     hold(ordinal, stream, described)
     return [jax.dlpack.from_dlpack(_Answer(m, shape, dtype, ordinal, stream)) for m, shape, dtype in memory.values()]

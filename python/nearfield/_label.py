@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from nearfield._arrays import NUMPY, is_traced
 from nearfield._call import as_numpy, target
 from nearfield._compiled import in_graph
 from nearfield._distance import name_of
-from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Periodic, label_request
+from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Norm, Periodic, label_request
 from nearfield._progress import Progress, callable_of
 from nearfield._request import flag_of, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
@@ -27,7 +27,7 @@ def label(
     connectivity: int = 1,
     criterion: Criterion = "nonzero",
     background: float | None = 0,
-    norm: str = "maximum",
+    norm: Norm = "maximum",
     channels: bool = False,
     periodic: Periodic = False,
     batch_axes: int = 0,
@@ -38,7 +38,7 @@ def label(
     return_num: bool = False,
     dtype: Any = None,
     out: Any = None,
-    method: str = "fast",
+    method: Literal["fast", "propagation"] = "fast",
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import is_traced
 
-Spacing = float | Sequence[float] | None
-Border = str | Sequence[str]
+Spacing = float | Sequence[float] | np.ndarray[Any, Any] | None
+Sites = Literal["zero", "nonzero", "other_labels"]
+Signed = bool | Literal["inside", "outside"]
+Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "closed", "periodic"]]
+Indices = bool | Literal["coordinates", "linear"]
 
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
@@ -40,8 +45,8 @@ def request_for(
     ndim: int,
     *,
     spacing: Spacing,
-    sites: str,
-    signed: bool | str,
+    sites: Sites,
+    signed: Signed,
     multilabel: bool,
     half_cell: bool,
     border: Border,
@@ -97,7 +102,7 @@ def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
     return ends
 
 
-def sign_of(value: bool | str) -> str:
+def sign_of(value: Signed) -> str:
     if isinstance(value, str):
         if value not in ("inside", "outside"):
             raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
@@ -105,7 +110,7 @@ def sign_of(value: bool | str) -> str:
     return "inside" if flag_of("signed", value) else "none"
 
 
-def sites_of(sites: str, multilabel: bool) -> str:
+def sites_of(sites: Sites, multilabel: bool) -> str:
     if not flag_of("multilabel", multilabel):
         return sites
     if sites not in ("zero", "other_labels"):
