@@ -74,6 +74,10 @@ def test_other_frameworks(kind):
         for one, other in zip(mine, wanted):
             np.testing.assert_array_equal(np.from_dlpack(one), other)
     if kind == "torch":
+        compiled = space.compile(lambda x: nf.distance_transform([x, x[1:]]), fullgraph=True, backend="aot_eager")
+        same([each.numpy() for each in compiled(made(images[0]))], nf.distance_transform([images[0], images[0][1:]]))
+        mapped = space.vmap(lambda x: tuple(nf.distance_transform([x, x[1:]])))(made(images[0]))
+        np.testing.assert_array_equal(mapped[1], [nf.distance_transform(each[1:]) for each in images[0]])
         mixed = nf.distance_transform([made(images[0]), images[0]])
         assert isinstance(mixed[0], space.Tensor) and isinstance(mixed[1], np.ndarray)
     if kind == "jax":
