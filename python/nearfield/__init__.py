@@ -10,7 +10,7 @@ array([[1.4142135, 1.       , 1.4142135],
 """
 
 from nearfield import _core, compat, methods, ndimage
-from nearfield._component_table import ComponentTable
+from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
     Contacts,
@@ -36,6 +36,7 @@ __version__: str = _core.version
 __all__ = [
     "Cancelled",
     "Comparison",
+    "Component",
     "ComponentTable",
     "Components",
     "Contacts",
