@@ -30,7 +30,7 @@ struct arguments {
     std::int64_t random_sites = 0;
     bool timings = false;
     // Of label.
-    std::string criterion = "nonzero", norm, background, stats, intensity;
+    std::string criterion = "nonzero", norm, background, stats, intensity, unit;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
                  largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -20,18 +21,17 @@ T at(const io::array& column, std::int64_t index) {
     return reinterpret_cast<const T*>(column.data.get())[index];
 }
 
+/// "_mm"; nothing for a unit that is unknown, or no plain word, which would break a header.
+std::string suffix_of(const std::string& unit) { return unit.empty() || !is_plain_word(unit) ? "" : "_" + unit; }
+
 /// "area_mm2": what a component covers.
-std::string extent_name(int axes, const std::string& unit) {
+std::string extent_name(int axes, const std::string& suffix) {
     constexpr const char* names[] = {"length", "area", "volume"};
-    const std::string name = axes <= 3 ? names[axes - 1] : "measure";
-    return fmt::format("{}_{}{}", name, unit, axes == 1 ? "" : std::to_string(axes));
+    return names[axes - 1] + suffix + (suffix.empty() || axes == 1 ? "" : std::to_string(axes));
 }
 
-/// Units that are no plain word would break a header.
-std::string unit_word(const std::string& unit) {
-    const bool plain = std::all_of(unit.begin(), unit.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
-    return unit.empty() || !plain ? "units" : unit;
-}
+/// As in Python, where NaN has no sign.
+double unsigned_nan(double number) { return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number; }
 
 /// For every row the image of a batch that it belongs to, and its label there.
 std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_t>& images) {
@@ -44,8 +44,8 @@ std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_
 
 }  // namespace
 
-bool measure::says_nothing() const {
-    return unit.empty() && std::all_of(per_axis.begin(), per_axis.end(), [](double length) { return length == 1; });
+bool is_plain_word(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 128 && std::isalnum(c) != 0; });
 }
 
 component_tables<host> component_columns::make(std::int64_t rows, int axes, const any_input<host>& intensity) {
@@ -76,7 +76,7 @@ std::int64_t component_columns::cells_of(std::int64_t row) const { return at<std
 std::vector<component_columns::column> component_columns::columns(const measure& lengths,
                                                                   const std::vector<std::int64_t>& images) const {
     std::vector<column> made;
-    if (images.size() > 1) {
+    if (lengths.of_batch) {
         const auto places = std::make_shared<const std::vector<std::array<std::int64_t, 2>>>(places_of(images));
         made.push_back({"image", [places](std::int64_t row) { return (*places)[static_cast<std::size_t>(row)][0]; }});
         made.push_back({"label", [places](std::int64_t row) { return (*places)[static_cast<std::size_t>(row)][1]; }});
@@ -84,13 +84,11 @@ std::vector<component_columns::column> component_columns::columns(const measure&
         made.push_back({"label", [](std::int64_t row) { return row + 1; }});
     }
     made.push_back({"size", [this](std::int64_t row) { return cells_of(row); }});
-    const bool bare = lengths.says_nothing();
-    const std::string unit = unit_word(lengths.unit);
+    const std::string suffix = suffix_of(lengths.unit);
     const double cell =
         std::accumulate(lengths.per_axis.begin(), lengths.per_axis.end(), 1.0, std::multiplies<double>());
-    if (!bare)
-        made.push_back({extent_name(axes_, unit),
-                        [this, cell](std::int64_t row) { return static_cast<double>(cells_of(row)) * cell; }});
+    made.push_back({extent_name(axes_, suffix),
+                    [this, cell](std::int64_t row) { return static_cast<double>(cells_of(row)) * cell; }});
     for (int axis = 0; axis < axes_; ++axis)
         for (const int side : {0, 1})
             made.push_back({fmt::format("{}_{}", side == 0 ? "start" : "stop", axis),
@@ -98,7 +96,7 @@ std::vector<component_columns::column> component_columns::columns(const measure&
                                 return at<std::int64_t>(box_, 2 * axes_ * row + at_row);
                             }});
     for (int axis = 0; axis < axes_; ++axis)
-        made.push_back({bare ? fmt::format("centroid_{}", axis) : fmt::format("centroid_{}_{}", axis, unit),
+        made.push_back({fmt::format("centroid_{}{}", axis, suffix),
                         [this, axis, length = lengths.per_axis[static_cast<std::size_t>(axis)]](std::int64_t row) {
                             return at<double>(centroid_, axes_ * row + axis) * length;
                         }});
@@ -112,7 +110,8 @@ void component_columns::add_intensities(std::vector<column>& made) const {
     const auto add = [&](const char* name, const io::array& from) {
         made.push_back({name, [&from](std::int64_t row) {
                             return with_elements(from.data.get(), from.type, [&]<class T>(const T* values) -> value {
-                                if constexpr (!std::is_integral_v<T>) return static_cast<double>(values[row]);
+                                if constexpr (!std::is_integral_v<T>)
+                                    return unsigned_nan(static_cast<double>(values[row]));
                                 else if constexpr (std::is_same_v<T, std::uint64_t>) return values[row];
                                 else return static_cast<std::int64_t>(values[row]);
                             });

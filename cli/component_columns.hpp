@@ -11,14 +11,15 @@
 
 namespace nearfield::cli {
 
-/// How lengths read: one per axis of an image, and their unit where the file says one.
+/// How lengths read: one per axis of an image, and their unit where it is known; and whether images of a batch are numbered.
 struct measure {
     std::vector<double> per_axis;
     std::string unit;
-
-    /// Cells of length 1 without a unit: lengths would only repeat counts.
-    [[nodiscard]] bool says_nothing() const;
+    bool of_batch = false;
 };
+
+/// Letters and digits alone, which is what a unit in a column's name has to be.
+[[nodiscard]] bool is_plain_word(const std::string& text);
 
 /// A row for each component. Not copied: what the library fills points into it.
 class component_columns {
@@ -30,7 +31,7 @@ public:
     [[nodiscard]] std::int64_t cells_of(std::int64_t row) const;
 
     /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of the
-    /// first cell. `images` are the components of each image of a batch; one value: no column for it.
+    /// first cell, the names are those of nearfield.ComponentTable. `images`: how many components each image of a batch has.
     [[nodiscard]] std::string csv(const measure& lengths, const std::vector<std::int64_t>& images) const;
     /// A JSON array with an object for each component, one a line, of the same names. What is not finite is null.
     [[nodiscard]] std::string json(const measure& lengths, const std::vector<std::int64_t>& images) const;

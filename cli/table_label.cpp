@@ -15,10 +15,8 @@ const std::vector<option> label_rows{
     {"--stats",
      "FILE",
      "also write a table with a row for each component, .csv or .json: size in cells, bounding box (start_0 up to but "
-     "not "
-     "including stop_0 along axis 0), centroid, border (1 where it touches one), faces; with a spacing also its "
-     "length, "
-     "area or volume, and centroids, in that unit; '-' is CSV on stdout",
+     "not including stop_0 along axis 0), border (1 where it touches one), faces, and in the spacing's unit length, "
+     "area or volume, and centroid; '-' is CSV on stdout",
      &a::stats,
      {},
      false,
@@ -30,6 +28,7 @@ const std::vector<option> label_rows{
      {},
      false,
      true},
+    {"--unit", "WORD", "unit of the spacing in the table, such as um (default: the one that the file names)", &a::unit},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "
      "number: cells whose values differ by at most that much; links: of which one names the other by a bit of its "

@@ -44,6 +44,10 @@ destinations destinations_of(const arguments& args) {
         refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture labels.png", to.picture));
     if (!to.stats.empty() && to.stats != "-" && !is_json(to.stats) && !has_suffix(to.stats, ".csv", ".CSV"))
         refuse(fmt::format("--stats is {}; tables are CSV or JSON files, e.g. --stats components.csv", to.stats));
+    if (!args.unit.empty() && to.stats.empty()) refuse("--unit names columns of --stats; give --stats FILE too");
+    if (!is_plain_word(args.unit))
+        refuse(fmt::format("--unit is {}; give letters and digits, as they are to stand in a table, e.g. --unit um",
+                           args.unit));
     if (!args.intensity.empty() && to.stats.empty())
         refuse("--intensity is measured by --stats; give --stats FILE too");
     if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
@@ -57,6 +61,7 @@ destinations destinations_of(const arguments& args) {
 struct label_run {
     loaded input;
     io::array intensity, labels;
+    std::string unit;  ///< the one given
     label_options options;
     propagation_options propagation;
     propagation_report propagated{};   ///< of --method propagation
@@ -70,7 +75,9 @@ struct label_run {
     [[nodiscard]] int axes() const { return input.image.grid_rank() - options.batch_axes; }
     [[nodiscard]] std::int64_t count() const { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
     [[nodiscard]] measure lengths() const {
-        return {{input.per_axis.begin() + options.batch_axes, input.per_axis.end()}, input.image.unit};
+        return {{input.per_axis.begin() + options.batch_axes, input.per_axis.end()},
+                unit.empty() ? input.image.unit : unit,
+                options.batch_axes > 0};
     }
     [[nodiscard]] any_input<host> measured() const {
         return intensity.shape.empty() ? any_input<host>{} : intensity.in();
@@ -118,6 +125,7 @@ label_run load_run(const arguments& args, const destinations& to) {
     run.input = load(args.input, args, args.criterion != "nonzero");
     if (io::array wide = comparable(run.input.image); !wide.shape.empty()) run.input.image = std::move(wide);
     check_colour_type(run.input.image);
+    run.unit = args.unit;
     run.options = label_options_for(args, run.input);
     run.propagation = propagation_of(args);
     if (args.method != "fast" && run.options.batch_axes > 0)

@@ -33,14 +33,6 @@ constexpr word<sign> sign_words[] = {
 constexpr word<border> border_words[] = {
     {"open", border::open}, {"closed", border::closed}, {"periodic", border::periodic}};
 
-call call_of(const array& image, const nb::tuple& out, const distance_options& options, const array* weights) {
-    call made;
-    made.image = &image, made.weights = weights, made.options = options;
-    for (std::size_t k = 0; k < made.out.size(); ++k)
-        if (const nb::handle each = out[k]; !each.is_none()) made.out[k] = nb::cast<const array*>(each);
-    return made;
-}
-
 nb::dict described(const call_plan& p) {
     nb::dict d;
     d["place"] = p.place, d["numbers"] = p.numbers, d["threads"] = p.threads, d["cells"] = p.cells;
@@ -99,6 +91,21 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 }  // namespace
 
+item::item(const array& image_, const nb::tuple& outputs) : image(&image_) {
+    for (std::size_t k = 0; k < out.size(); ++k)
+        if (const nb::handle each = outputs[k]; !each.is_none()) out[k] = nb::cast<const array*>(each);
+}
+
+call::call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_,
+           const nb::list& more)
+    : weights(weights_), options(options_) {
+    items.emplace_back(image, out);
+    for (const nb::handle each : more) {
+        const auto pair = nb::cast<nb::tuple>(each);
+        items.emplace_back(nb::cast<const array&>(pair[0]), nb::cast<nb::tuple>(pair[1]));
+    }
+}
+
 distance_options options_of(const std::vector<double>& spacing, const std::string& sites, const std::string& sign,
                             bool half_cell, const std::vector<std::string>& border, double max_distance,
                             int batch_axes) {
@@ -143,25 +150,27 @@ NB_MODULE(_core, m) {
     m.def(
         "run_on_host",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int threads,
-           const nb::object& progress) { run_on_host(call_of(image, out, options, weights), threads, progress); },
+           const nb::object& progress,
+           const nb::list& more) { run_on_host(call(image, out, options, weights, more), threads, progress); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
-        nb::arg("progress").none());
+        nb::arg("progress").none(), nb::arg("more"));
     m.def(
         "run_on_stream",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
-           std::uintptr_t stream) { run_on_stream(call_of(image, out, options, weights), ordinal, stream); },
+           std::uintptr_t stream,
+           const nb::list& more) { run_on_stream(call(image, out, options, weights, more), ordinal, stream); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
-        nb::arg("stream"));
+        nb::arg("stream"), nb::arg("more"));
     m.def(
         "run_staged",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-           int ordinal) { run_staged(call_of(image, out, options, weights), ordinal); },
+           int ordinal) { run_staged(call(image, out, options, weights), ordinal); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
     m.def(
         "plan",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
            bool on_device, int threads) {
-            const call what = call_of(image, out, options, weights);
+            const call what(image, out, options, weights);
             return described(on_device ? plan_of(device{nullptr}, what) : plan_of(host{threads}, what));
         },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("on_device"),

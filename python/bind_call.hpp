@@ -11,20 +11,40 @@
 
 namespace nearfield::python {
 
-struct call {
+/// An image and what is to be filled of it.
+struct item {
     const array* image = nullptr;
-    const array* weights = nullptr;
     std::array<const array*, 6> out{};  ///< distance, squared, index, coordinates, label, trusted; null: not wanted
-    distance_options options{};
+
+    /// `outputs` is a tuple of arrays or None; both are kept alive by the caller.
+    item(const array& image_, const nb::tuple& outputs);
 
     template <class Place>
-    [[nodiscard]] fields<Place> wanted() const {
+    [[nodiscard]] job<Place> asked() const {
         const auto one = [this](std::size_t k) { return view_of<void, Place>(out[k]); };
-        return {one(0), one(1), one(2), one(3), one(4), one(5)};
+        return {image->view<const void, Place>(), {one(0), one(1), one(2), one(3), one(4), one(5)}};
+    }
+};
+
+struct call {
+    std::vector<item> items;
+    const array* weights = nullptr;
+    distance_options options{};
+
+    /// `more` is a list of pairs of an image and its outputs.
+    call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_ = nullptr,
+         const nb::list& more = {});
+
+    [[nodiscard]] std::int64_t cells() const {
+        std::int64_t sum = 0;
+        for (const item& each : items) sum += each.image->cells();
+        return sum;
     }
     template <class Place>
     [[nodiscard]] edge::work<Place> work() const {
-        return {{{image->view<const void, Place>(), wanted<Place>()}}, view_of<const void, Place>(weights), options};
+        edge::work<Place> made{{}, view_of<const void, Place>(weights), options};
+        for (const item& each : items) made.jobs.push_back(each.asked<Place>());
+        return made;
     }
 };
 

@@ -86,7 +86,7 @@ void run_watched(std::int64_t cells, const nb::object& progress, const watched_w
 }
 
 void run_on_host(const call& what, int threads, const nb::object& progress) {
-    run_watched(what.image->cells(), progress, [&](std::function<bool(double)> told) {
+    run_watched(what.cells(), progress, [&](std::function<bool(double)> told) {
         edge::run(host{threads, std::move(told)}, what.work<host>());
     });
 }

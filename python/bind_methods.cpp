@@ -7,14 +7,6 @@
 namespace nearfield::python {
 namespace {
 
-call call_of(const array& image, const nb::tuple& out, const distance_options& options) {
-    call made;
-    made.image = &image, made.options = options;
-    for (std::size_t k = 0; k < made.out.size(); ++k)
-        if (const nb::handle each = out[k]; !each.is_none()) made.out[k] = nb::cast<const array*>(each);
-    return made;
-}
-
 template <class Place>
 edge::work<Place> work_of(const call& what, const method& by, method_report& took) {
     edge::work<Place> work = what.work<Place>();
@@ -33,7 +25,7 @@ nb::dict described(const method_report& took) {
 
 nb::dict method_on_host(const array& image, const nb::tuple& out, const distance_options& options,
                         const std::string& name, int threads, const nb::object& progress) {
-    const call what = call_of(image, out, options);
+    const call what(image, out, options);
     const method by = method_from(name);
     method_report took;
     run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
@@ -44,7 +36,7 @@ nb::dict method_on_host(const array& image, const nb::tuple& out, const distance
 
 nb::dict method_on_device(const array& image, const nb::tuple& out, const distance_options& options,
                           const std::string& name, int ordinal, std::uintptr_t stream, bool staged) {
-    const call what = call_of(image, out, options);
+    const call what(image, out, options);
     const method by = method_from(name);
     method_report took;
     {

@@ -9,8 +9,8 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core, methods
-from nearfield._component_table import ComponentTable
+from nearfield import _core, compat, methods, ndimage
+from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
     Contacts,
@@ -36,6 +36,7 @@ __version__: str = _core.version
 __all__ = [
     "Cancelled",
     "Comparison",
+    "Component",
     "ComponentTable",
     "Components",
     "Contacts",
@@ -48,6 +49,7 @@ __all__ = [
     "Stage",
     "__version__",
     "component_statistics",
+    "compat",
     "components",
     "contacts",
     "compare",
@@ -60,6 +62,7 @@ __all__ = [
     "label_lists",
     "link_bit",
     "methods",
+    "ndimage",
     "plan",
     "relabel",
     "release_device_memory",

@@ -64,6 +64,31 @@ def framework_of(x: Any) -> Framework:
     return NUMPY
 
 
+def is_traced(x: Any) -> bool:
+    """Stands for arrays or numbers within `jax.jit`, `jax.vmap` or `jax.grad`: has a shape and a type, but no values."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.core.Tracer)
+
+
+def is_transformed(x: Any) -> bool:
+    """Stands for tensors within `torch.vmap` or `torch.func.grad`: has no memory of its own."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(x, torch.Tensor):
+        return False
+    functorch = getattr(torch._C, "_functorch", None)
+    return functorch is not None and bool(functorch.is_functorch_wrapped_tensor(x))
+
+
+def refuse_traced(name: str, x: Any) -> None:
+    if is_traced(x):
+        by, outside = "JAX", "jax.jit, jax.vmap and jax.grad"
+    elif is_transformed(x):
+        by, outside = "torch.func", "torch.vmap and torch.func.grad"
+    else:
+        return
+    raise TypeError(f"{name} is traced by {by}, and this call needs its values; call it outside of {outside}")
+
+
 def check_type(name: str, dtype: str) -> str:
     if dtype not in _TYPES:
         raise TypeError(
@@ -144,6 +169,7 @@ class Torch:
             raise TypeError(f"{name} is a tensor of layout {x.layout}; give {name}.to_dense()")
         if x.device.type not in ("cpu", "cuda"):
             raise TypeError(f"{name} is on device {x.device}; nearfield works on the CPU and on CUDA devices")
+        refuse_traced(name, x)
         check_type(name, self.dtype(x))
         return x.detach().resolve_neg()
 
@@ -238,6 +264,7 @@ class ArrayApi:
     name = "array API"
 
     def array(self, name: str, x: Any) -> Any:
+        refuse_traced(name, x)
         if x.__dlpack_device__()[0] != 1:
             raise TypeError(f"{name} is not in CPU memory; give a CuPy, PyTorch or JAX array")
         check_type(name, self.dtype(x))
@@ -247,7 +274,8 @@ class ArrayApi:
         return tuple(x.shape)
 
     def dtype(self, x: Any) -> str:
-        return str(np.from_dlpack(x).dtype.name)
+        """By its name: what JAX traces has a type and no memory."""
+        return str(getattr(x.dtype, "name", x.dtype)).rpartition(".")[2]
 
     def place(self, x: Any) -> Place:
         return HOST

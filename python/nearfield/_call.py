@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,14 @@ from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, threads_of
 
 # The names of the public functions' arguments for the fields, for errors.
-_ARGUMENT = {"distance": "out", "squared": "out", "index": "indices_out", "coordinates": "indices_out"}
+_ARGUMENT = {
+    "distance": "out",
+    "squared": "out",
+    "index": "indices_out",
+    "coordinates": "indices_out",
+    "label": "labels_out",
+    "trusted": "return_trusted",
+}
 
 
 def compute(
@@ -49,10 +56,26 @@ def compute(
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
     with arguments_named(name):
         if place.ordinal < 0:
-            _core.run_on_host(seen, described, request.options(), scales, threads, tell)
+            _core.run_on_host(seen, described, request.options(), scales, threads, tell, [])
         else:
-            _core.run_on_stream(seen, described, request.options(), scales, place.ordinal, place.stream)
+            _core.run_on_stream(seen, described, request.options(), scales, *place, [])
     return out
+
+
+def compute_several(
+    images: Sequence[Any], request: Request, *, name: str, threads: int | None, progress: Progress
+) -> list[list[Any]]:
+    """`compute` where they are for images of one framework, place, element type and number of axes, in one call."""
+    used, tell = threads_of(threads), callable_of(progress)
+    all_taken = [taken(each, request, {}, name) for each in images]
+    jobs = [(framework.describe(name, x, False), _described(request, out)) for framework, x, _, out in all_taken]
+    place, (first, *more) = all_taken[0][2], jobs
+    with arguments_named(name):
+        if place.ordinal < 0:
+            _core.run_on_host(*first, request.options(), None, used, tell, more)
+        else:
+            _core.run_on_stream(*first, request.options(), None, *place, more)
+    return [out for *_, out in all_taken]
 
 
 def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tuple[Framework, Any, Place, list[Any]]:
@@ -75,10 +98,10 @@ def arguments_named(image: str) -> Iterator[None]:
     try:
         yield
     except ValueError as problem:
-        text = str(problem)
+        text = re.sub(r"^jobs(\[\d+\]): (?:image\b)?", rf"{image}\1: ", str(problem))
         for field, argument in _ARGUMENT.items():
             text = text.replace(f"out.{field}", argument)
-        raise ValueError(re.sub(r"\bout\.(\w+)", r"\1_out", re.sub(r"^image\b", image, text))) from None
+        raise ValueError(re.sub(r"^image\b", image, text)) from None
 
 
 def _output(
@@ -93,7 +116,7 @@ def _output(
     out = given.get(field)
     if out is None:
         return framework.empty(shape, dtype, array)
-    argument = _ARGUMENT.get(field, f"{field}_out")
+    argument = _ARGUMENT[field]
     other = framework_of(out)
     if other is NUMPY and not isinstance(out, np.ndarray):
         raise TypeError(f"{argument} is {type(out).__name__}; give an array to be filled")
@@ -115,7 +138,7 @@ def _at(place: Place, name: str, x: Any) -> Any:
 def _described(request: Request, out: list[Any]) -> tuple[_core.Array | None, ...]:
     described: list[_core.Array | None] = [None] * len(FIELDS)
     for (field, _), x in zip(request.fields, out):
-        described[FIELDS.index(field)] = framework_of(x).describe(_ARGUMENT.get(field, f"{field}_out"), x, True)
+        described[FIELDS.index(field)] = framework_of(x).describe(_ARGUMENT[field], x, True)
     return tuple(described)
 
 

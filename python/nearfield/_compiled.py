@@ -1,10 +1,11 @@
-"""The call as one operation of a graph that torch.compile traces, so that it does not break there."""
+"""The call as one operation of PyTorch, for torch.compile, whose graph does not break there, and for torch.vmap."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
+from nearfield._arrays import is_transformed
 from nearfield._progress import Progress
 from nearfield._request import Request
 
@@ -14,7 +15,9 @@ class _InGraph:
 
     def serves(self, image: Any) -> bool:
         torch = sys.modules.get("torch")
-        return torch is not None and isinstance(image, torch.Tensor) and torch.compiler.is_compiling()
+        if torch is None or not isinstance(image, torch.Tensor):
+            return False
+        return torch.compiler.is_compiling() or is_transformed(image)
 
     def __call__(
         self,
@@ -29,7 +32,7 @@ class _InGraph:
         progress: Progress = None,
     ) -> list[Any]:
         if any(each is not None for each in given.values()) or progress:
-            raise TypeError("within torch.compile nearfield takes no out=, indices_out= or progress=")
+            raise TypeError("within torch.compile and torch.vmap nearfield takes no out=, indices_out= or progress=")
         from nearfield import _torch
 
         return _torch.compute_in_graph(image, request, weights, device, threads)
@@ -39,7 +42,8 @@ class _InGraph:
     ) -> Any:
         if return_num or given:
             raise TypeError(
-                "within torch.compile nearfield.label takes no out=, progress= or return_num=; use labels.max()"
+                "within torch.compile and torch.vmap nearfield.label takes no out=, progress=, method= or return_num=; "
+                "labels.max() is the number"
             )
         from nearfield import _torch
 

@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from math import prod
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from nearfield import _core
+from nearfield._methods import _on_host
 from nearfield._workplace import Slot, Workplace
 
 # In the order in which the library takes them; the last four and `lowest` only with intensities.
 COLUMNS = ("size", "box", "centroid", "border", "faces", "lowest", "highest", "sum", "mean", "variance")
 
+_EXTENTS = ("length", "area", "volume")
 
-@dataclass(frozen=True)
+
+class Component(NamedTuple):
+    """A row of a table, in numbers of Python; attributes as those of `ComponentTable`."""
+
+    label: int
+    size: int
+    extent: float
+    box: list[list[int]]
+    centroid: list[float]
+    border: bool
+    faces: int
+    image: int | None = None
+    lowest: Any = None
+    highest: Any = None
+    sum: Any = None
+    mean: float | None = None
+    variance: float | None = None
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """The box as slices, for ``labels[component.slices]``."""
+        return tuple(map(slice, *self.box))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ComponentTable:
     """What was measured of each component: row i is label i + 1. Arrays of the labels' kind, on their device.
+
+    ``table[3]`` is a `Component`, and so is each that a loop goes over; ``table[2:5]`` and ``table[table.size > 9]`` are
+    tables. Tables are equal when all their values are, NaN to NaN; that, rows and what is made of the columns wait on a
+    device.
 
     Attributes
     ----------
@@ -57,30 +92,124 @@ class ComponentTable:
     def __len__(self) -> int:
         return int(self.size.shape[0])
 
+    if (
+        TYPE_CHECKING
+    ):  # typing would hold these to the end of the process, and by their globals the compiled part's objects
+
+        @overload
+        def __getitem__(self, key: int) -> Component: ...
+        @overload
+        def __getitem__(self, key: Any) -> ComponentTable: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        if getattr(key, "ndim", 0) > 0 or not hasattr(key, "__index__"):
+            return self._rows(key)
+        row = operator.index(key)
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of a table of {len(self)}")
+        return next(iter(self._rows(slice(row, row + 1 or None))))
+
+    def __iter__(self) -> Iterator[Component]:
+        columns = {name: getattr(self, name) for name in Component._fields}
+        lists = {name: _on_host(column).tolist() for name, column in columns.items() if column is not None}
+        return (Component(**dict(zip(lists, row))) for row in zip(*lists.values()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ComponentTable):
+            return NotImplemented
+        mine, theirs = ({name: _on_host(x) for name, x in each._columns().items()} for each in (self, other))
+        alike = self.spacing == other.spacing and mine.keys() == theirs.keys()
+        return alike and all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
+
+    def __repr__(self) -> str:
+        return f"ComponentTable({len(self)} components: {', '.join(self._names())})"
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        shown = self[:10]
+        rows = [
+            f"<th>{'</th><th>'.join(self._names())}</th>",
+            *(f"<td>{'</td><td>'.join(row)}</td>" for row in shown._texts()),
+        ]
+        more = f"<p>and {len(self) - 10} more</p>" if len(self) > 10 else ""
+        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>{more}"
+
     @property
     def extent(self) -> Any:
         """Length, area or volume, in powers of the units of `spacing`: float64."""
-        return self.size * float(np.prod(self.spacing))
+        if hasattr(self.size, "double"):
+            size = self.size.double()
+        elif hasattr(self.size, "astype"):
+            size = self.size.astype("float64")
+        else:
+            space = self.size.__array_namespace__()
+            size = space.astype(self.size, space.float64)
+        return size * float(prod(self.spacing))
 
     def slices(self) -> list[tuple[slice, ...]]:
         """The box of each component as slices, such as ``labels[table.slices()[0]]``. Waits on a device."""
-        axes = range(len(self.spacing))
-        return [tuple(slice(box[0][a], box[1][a]) for a in axes) for box in self.box.tolist()]
+        return [tuple(map(slice, *box)) for box in _on_host(self.box).tolist()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Columns by name, each with one value per component: what ``pandas.DataFrame`` takes.
+    def to_dict(self, *, unit: str = "") -> dict[str, Any]:
+        """Columns by name, each with one value per component: those of ``nearfield label --stats``, in their order.
 
-        `box` becomes ``start_0, stop_0, start_1, ...``, `centroid` becomes ``centroid_0, ...``.
+        `extent` becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, start_1, ...``, `centroid`
+        ``centroid_0, ...``; with a `unit` of the spacing, such as 'mm', ``area_mm2`` and ``centroid_0_mm``.
         """
-        columns: dict[str, Any] = {} if self.image is None else {"image": self.image}
-        columns |= {"label": self.label, "size": self.size}
-        for axis in range(len(self.spacing)):
-            columns |= {f"start_{axis}": self.box[:, 0, axis], f"stop_{axis}": self.box[:, 1, axis]}
-        columns |= {f"centroid_{axis}": self.centroid[:, axis] for axis in range(len(self.spacing))}
-        for name in ("border", "faces", *COLUMNS[5:]):
-            if getattr(self, name) is not None:
-                columns[name] = getattr(self, name)
-        return columns
+        axes = range(len(self.spacing))
+        columns = [*([] if self.image is None else [self.image]), self.label, self.size, self.extent]
+        columns += [self.box[:, side, axis] for axis in axes for side in (0, 1)]
+        columns += [self.centroid[:, axis] for axis in axes]
+        columns += [getattr(self, name) for name in self._measured()]
+        return dict(zip(self._names(unit), columns))
+
+    def to_csv(self, path: str | PathLike[str] | None = None, *, unit: str = "") -> str | None:
+        """Writes what ``nearfield label --stats FILE.csv`` would; without a path the text is returned. As `to_dict`."""
+        lines = chain([self._names(unit)], self._texts())
+        text = "".join(",".join(line) + "\n" for line in lines)
+        if path is None:
+            return text
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        return None
+
+    def to_pandas(self, *, unit: str = "") -> Any:
+        """A ``pandas.DataFrame`` of the columns of `to_dict`; copied to the CPU from a device."""
+        import pandas
+
+        return pandas.DataFrame({name: _on_host(column) for name, column in self.to_dict(unit=unit).items()})
+
+    def _columns(self) -> dict[str, Any]:
+        """The arrays by attribute."""
+        columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "spacing"}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def _rows(self, key: Any) -> ComponentTable:
+        at = (key, ...) if isinstance(key, slice) else key  # the array API standard infers no axes
+        return replace(self, **{name: column[at] for name, column in self._columns().items()})
+
+    def _measured(self) -> list[str]:
+        return [name for name in COLUMNS[3:] if getattr(self, name) is not None]
+
+    def _names(self, unit: str = "") -> list[str]:
+        """The columns' names, which are those of cli/component_columns.cpp."""
+        if not (isinstance(unit, str) and unit.isascii() and (unit.isalnum() or not unit)):
+            raise ValueError(f"unit is {unit!r}; give a word of letters and digits, such as 'mm' or 'um'")
+        axes, suffix = len(self.spacing), f"_{unit}" if unit else ""
+        names = [*([] if self.image is None else ["image"]), "label", "size"]
+        names.append(_EXTENTS[axes - 1] + suffix + (str(axes) if unit and axes > 1 else ""))
+        names += [f"{end}_{axis}" for axis in range(axes) for end in ("start", "stop")]
+        names += [f"centroid_{axis}{suffix}" for axis in range(axes)]
+        return names + self._measured()
+
+    def _texts(self) -> Iterator[list[str]]:
+        """The columns of `to_dict` row by row, as the command line writes them."""
+        lists = [_on_host(column).tolist() for column in self.to_dict().values()]
+        return ([_text_of(value) for value in row] for row in zip(*lists))
+
+
+def _text_of(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(int(value))
 
 
 class TableMaker:

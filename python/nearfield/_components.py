@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import framework_of
+from nearfield._arrays import framework_of, is_traced
 from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
 from nearfield._label import label_slot, run
-from nearfield._label_request import LABEL_TYPES, LabelKeywords, LabelRequest, label_request, lengths_of
+from nearfield._label_request import (
+    LABEL_TYPES,
+    LabelKeywords,
+    LabelRequest,
+    RemovalKeywords,
+    label_request,
+    lengths_of,
+)
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
@@ -86,8 +93,8 @@ def components(
         As from `label`.
     table : ComponentTable
         A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`, `highest`,
-        `sum`, `mean`, `variance`. ``pandas.DataFrame(table.to_dict())`` takes it. On a GPU the call waits for the number of
-        rows.
+        `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` hand it on. On a GPU the call
+        waits for the number of rows.
 
     Notes
     -----
@@ -106,7 +113,7 @@ def components(
     (slice(0, 2, None), slice(0, 2, None))
     """
     work = workplace_of("image", image)
-    request = _request_of("components", work, keywords)
+    request = _request_of("components", len(work.shape), keywords)
     axes = request.axes(work.shape)
     lengths = lengths_of(spacing, axes)
     maker = TableMaker(work, axes, _intensity_of(work, intensity, target(device, work.place, work.name)))
@@ -228,15 +235,17 @@ def relabel(
     (array([1, 1, 0, 2, 1], dtype=int32), 2)
     """
     return_num = flag_of("return_num", return_num)
+    if is_traced(labels):
+        from nearfield import _jax_workplace
+
+        _check_integers(labels.dtype.name)
+        made, shape = _number_type(labels.shape, dtype), labels.shape
+        return _jax_workplace.called_back(relabel, labels, shape, made, out, return_num, dtype=made, threads=threads)
     work = _labels_of(labels)
     if out is not None:
         slot = work.given("out", out)
     else:
-        cells = int(np.prod(work.shape, dtype=object))
-        asked = name_of(dtype) if dtype is not None else "int32" if cells < 2**31 else "int64"
-        if asked not in LABEL_TYPES:
-            raise ValueError(f"dtype is {asked}; labels are one of {', '.join(LABEL_TYPES)}")
-        slot = work.empty(work.shape, asked)
+        slot = work.empty(work.shape, _number_type(work.shape, dtype))
     with keywords_named("labels"):
         count = _core.relabel(work.described(), slot.described, return_num, _place(work, threads))
     work.finish()
@@ -250,7 +259,7 @@ def remove_small(
     *,
     out: Any = None,
     threads: int | None = None,
-    **keywords: Any,
+    **keywords: Unpack[RemovalKeywords],
 ) -> Any:
     """The image without its components of fewer than `min_size` cells, which become background.
 
@@ -278,10 +287,16 @@ def remove_small(
     >>> nf.remove_small([5, 5, 0, 7, 0, 9, 9, 9], 3, criterion="equal", background=0)
     array([0, 0, 0, 0, 0, 9, 9, 9])
     """
-    work = workplace_of("image", image)
-    request = _request_of("remove_small", work, keywords)
-    slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
     least = count_of("min_size", min_size, 0)
+    if is_traced(image):
+        from nearfield import _jax_workplace
+
+        _request_of("remove_small", len(image.shape), keywords)
+        words = {**keywords, "min_size": least, "threads": threads}
+        return _jax_workplace.called_back(remove_small, image, image.shape, image.dtype.name, out, False, **words)
+    work = workplace_of("image", image)
+    request = _request_of("remove_small", len(work.shape), keywords)
+    slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
     with keywords_named("image"):
         _core.remove_small(work.described(), slot.described, least, request.options, _place(work, threads))
     work.finish()
@@ -325,18 +340,29 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
 # ---- the work -----------------------------------------------------------------------------------------------------------
 
 
-def _request_of(function: str, work: Workplace, keywords: Mapping[str, Any]) -> LabelRequest:
+def _request_of(function: str, ndim: int, keywords: Mapping[str, Any]) -> LabelRequest:
     for name in keywords:
         if name not in LabelKeywords.__annotations__:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-    return label_request(len(work.shape), **keywords)
+    return label_request(ndim, **keywords)
 
 
 def _labels_of(labels: Any) -> Workplace:
     work = workplace_of("labels", labels)
-    if work.given_dtype.startswith("float"):
-        raise TypeError(f"labels has element type {work.given_dtype}; labels are integers")
+    _check_integers(work.given_dtype)
     return work
+
+
+def _check_integers(dtype: str) -> None:
+    if dtype.startswith("float"):
+        raise TypeError(f"labels has element type {dtype}; labels are integers")
+
+
+def _number_type(shape: tuple[int, ...], dtype: Any) -> str:
+    asked = name_of(dtype) if dtype is not None else "int32" if math.prod(shape) < 2**31 else "int64"
+    if asked not in LABEL_TYPES:
+        raise ValueError(f"dtype is {asked}; labels are one of {', '.join(LABEL_TYPES)}")
+    return asked
 
 
 def _place(work: Workplace, threads: int | None) -> _core.Place:

@@ -79,6 +79,7 @@ def run_on_host(
     weights: Array | None,
     threads: int,
     progress: Callable[[float], object] | None,
+    more: list[tuple[Array, tuple[Array | None, ...]]],
 ) -> None: ...
 def run_on_stream(
     image: Array,
@@ -87,6 +88,7 @@ def run_on_stream(
     weights: Array | None,
     ordinal: int,
     stream: int,
+    more: list[tuple[Array, tuple[Array | None, ...]]],
 ) -> None: ...
 def run_method_on_host(
     image: Array,

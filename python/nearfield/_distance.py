@@ -9,23 +9,19 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of
-from nearfield._call import compute
-from nearfield._compiled import in_graph
-from nearfield._methods import compute_by_method
+from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, Spacing, check_flags, request_for
+from nearfield._request import Border, Indices, Request, Signed, Sites, Spacing, check_flags, request_for
 from nearfield.methods import Method, text_of
-
-Indices = bool | str
 
 
 def distance_transform(
     image: Any,
     *,
     spacing: Spacing = None,
-    sites: str = "zero",
+    sites: Sites = "zero",
     squared: bool = False,
-    signed: bool | str = False,
+    signed: Signed = False,
     multilabel: bool = False,
     half_cell: bool = False,
     border: Border = "open",
@@ -33,6 +29,7 @@ def distance_transform(
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
+    return_trusted: bool = False,
     dtype: Any = None,
     out: Any = None,
     indices_out: Any = None,
@@ -46,9 +43,11 @@ def distance_transform(
 
     Parameters
     ----------
-    image : array of 1 to 8 axes
+    image : array of 1 to 8 axes, or list of arrays
         Bool, integers of 8 to 64 bits, float16, float32 or float64; NumPy, CuPy, PyTorch, JAX, anything with
         ``__cuda_array_interface__`` or of the array API standard, or what converts to NumPy. Any strides. Not changed.
+        A list or tuple of arrays, of any shapes: each is an image, and a list of their answers comes back, as from a loop,
+        but in one call of the library where they are alike. (Nested lists of numbers are one image.)
     spacing : float or sequence of floats, optional
         Length of a cell along each axis, in array order; positive. Default: 1.
     sites : {'zero', 'nonzero', 'other_labels'}
@@ -67,10 +66,11 @@ def distance_transform(
         What lies beyond the ends of an axis: nothing, only sites, or its other end.
     max_distance : float, optional
         Cells that are farther get inf, and -1 as indices. In units of `spacing`; makes the work smaller.
-    return_distances, return_indices, return_labels : bool
+    return_distances, return_indices, return_labels, return_trusted : bool
         What to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'`` asks
         for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
-        sites, in its type.
+        sites, in its type. Trusted is bool: True where the distance would stay the same whatever lay beyond the open
+        borders.
     dtype : dtype, optional
         Of the distances: float16, float32 (default) or float64. With `squared` any type that holds every answer
         exactly; default the narrowest of uint32, uint64 and float64 that does.
@@ -87,14 +87,14 @@ def distance_transform(
     threads : int, optional
         On the CPU; default: every core the process may use. The answer does not depend on it.
     progress : bool or callable, optional
-        True draws a bar on a terminal. A callable gets the share done, from this thread; returning False stops the work
+        True draws a bar on a terminal or in a notebook. A callable gets the share done, from this thread; returning False stops the work
         with `nearfield.Cancelled`. On the CPU only.
 
     Returns
     -------
     array or tuple of arrays
-        Of the image's kind, on its device: those asked for, in the order distances, indices, labels; alone, not in a
-        tuple. Without any site: inf (the maximum of an integer type), -1, 0.
+        Of the image's kind, on its device: those asked for, in the order distances, indices, labels, trusted; alone,
+        not in a tuple. Without any site: inf (the maximum of an integer type), -1, 0. Of a list of images a list of these.
 
     Raises
     ------
@@ -124,40 +124,48 @@ def distance_transform(
     >>> nf.distance_transform([1, 1, 1, 2, 2], multilabel=True)
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
-    method = method_of(method)
-    check_flags(squared=squared, return_distances=return_distances, return_labels=return_labels)
-    framework = framework_of(image)
-    if framework.name == "numpy":
-        image = framework.array("image", image)
-    request = request_for(
-        len(image.shape),
-        spacing=spacing,
-        sites=sites,
-        signed=signed,
-        multilabel=multilabel,
-        half_cell=half_cell,
-        border=border,
-        max_distance=max_distance,
-        batch_axes=batch_axes,
+    how = How("image", method_of(method), device, threads, progress)
+    check_flags(
+        squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
     )
-    fields: list[tuple[str, str]] = []
-    given: dict[str, Any] = {}
-    if return_distances or out is not None:
-        field = "squared" if squared else "distance"
-        fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
-        given[field] = out
-    add_indices(fields, given, return_indices, indices_out)
-    if return_labels:
-        fields.append(("label", element_type(image)))
-    if not fields:
-        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices, return_labels")
-    request = request._replace(fields=tuple(fields))
-    if method != "exact":
-        filled, _ = compute_by_method(image, request, given, method, device=device, threads=threads, progress=progress)
-        return filled[0] if len(filled) == 1 else tuple(filled)
-    run = in_graph if in_graph.serves(image) else compute
-    filled = run(image, request, given, device=device, threads=threads, progress=progress)
-    return filled[0] if len(filled) == 1 else tuple(filled)
+
+    def asked_of(image: Any) -> Asked:
+        image = with_shape("image", image)
+        request = request_for(
+            len(image.shape),
+            spacing=spacing,
+            sites=sites,
+            signed=signed,
+            multilabel=multilabel,
+            half_cell=half_cell,
+            border=border,
+            max_distance=max_distance,
+            batch_axes=batch_axes,
+        )
+        fields: list[tuple[str, str]] = []
+        given: dict[str, Any] = {}
+        if return_distances or out is not None:
+            field = "squared" if squared else "distance"
+            fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
+            given[field] = out
+        add_indices(fields, given, return_indices, indices_out)
+        fields += [("label", element_type(image))] * return_labels + [("trusted", "bool")] * return_trusted
+        if not fields:
+            raise ValueError(
+                "nothing is asked for; give at least one of return_distances, return_indices, return_labels, return_trusted"
+            )
+        return Asked(image, request._replace(fields=tuple(fields)), given)
+
+    if is_several(image):
+        refuse_with_several("image", out=out, indices_out=indices_out)
+        return answers([asked_of(each) for each in image], how)
+    return answer(asked_of(image), how)
+
+
+def with_shape(name: str, image: Any) -> Any:
+    """What is no array of any framework becomes NumPy's."""
+    framework = framework_of(image)
+    return framework.array(name, image) if framework.name == "numpy" else image
 
 
 def method_of(method: str | Method) -> str:

@@ -101,11 +101,15 @@ def _only_device(name: str, x: Any) -> Any:
 
 
 def _check_widths(request: Request) -> None:
-    wide = [dtype for _, dtype in request.fields if np.dtype(dtype).itemsize == 8]
-    if wide and not jax.config.read("jax_enable_x64"):
+    for _, dtype in request.fields:
+        check_width(dtype)
+
+
+def check_width(dtype: str) -> None:
+    if np.dtype(dtype).itemsize == 8 and not jax.config.read("jax_enable_x64"):
         raise TypeError(
-            f"the answer is {wide[0]}, which JAX narrows; choose another dtype, coordinates instead of linear "
-            "indices, or jax.config.update('jax_enable_x64', True)"
+            f"the answer is {dtype}, which JAX narrows; ask for another dtype or field where there is one, such as "
+            "coordinates for linear indices, give an array of NumPy, or set jax.config.update('jax_enable_x64', True)"
         )
 
 
@@ -138,6 +142,8 @@ _shape: Any = jax.ShapeDtypeStruct
 
 
 def _traced(call: Callable[..., list[Any]], inputs: list[Any], request: Request) -> list[Any]:
+    if all(field != "label" for field, _ in request.fields):  # constant around almost every image
+        inputs = [jax.lax.stop_gradient(inputs[0]), *inputs[1:]]
     shapes = [_shape(request.shape_of(field, inputs[0].shape), np.dtype(dtype)) for field, dtype in request.fields]
     return list(jax.pure_callback(call, shapes, *inputs, vmap_method="sequential"))
 
@@ -183,7 +189,7 @@ def _on_device(inputs: list[Any], request: Request, name: str, ordinal: int) -> 
         memory[field] = (_core.DeviceMemory(ordinal, math.prod(shape) * np.dtype(dtype).itemsize), shape, dtype)
     out = tuple(_core.Array(memory[f][0].data, memory[f][2], memory[f][1]) if f in memory else None for f in FIELDS)
     _core.run_on_stream(
-        described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream
+        described[0], out, request.options(), described[1] if len(described) > 1 else None, ordinal, stream, []
     )
     hold(ordinal, stream, described)
     return [jax.dlpack.from_dlpack(_Answer(m, shape, dtype, ordinal, stream)) for m, shape, dtype in memory.values()]

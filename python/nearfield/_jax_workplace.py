@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
 from nearfield import _core, _jax
-from nearfield._arrays import NUMPY, Place, check_axes, check_type
+from nearfield._arrays import NUMPY, Place, check_axes, check_type, refuse_traced
 from nearfield._workplace import Slot, Workplace
 
 
@@ -21,7 +22,7 @@ class _OnCpu(Workplace):
         return super().read(name, np.asarray(x))
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
-        check_width(dtype)
+        _jax.check_width(dtype)
         return super().given("out", _jax._aligned(shape, dtype))
 
     def given(self, name: str, out: Any) -> Slot:
@@ -63,7 +64,7 @@ class _OnDevice(_OnCpu):
         return self._read[-1]
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
-        check_width(dtype)
+        _jax.check_width(dtype)
         memory = _core.DeviceMemory(self.place.ordinal, math.prod(shape) * np.dtype(dtype).itemsize)
         return Slot((memory, shape, dtype), _core.Array(memory.data, dtype, shape))
 
@@ -79,19 +80,8 @@ class _OnDevice(_OnCpu):
         _jax.hold(self.place.ordinal, self.place.stream, self._read)
 
 
-def check_width(dtype: str) -> None:
-    if np.dtype(dtype).itemsize == 8 and not jax.config.read("jax_enable_x64"):
-        raise TypeError(
-            f"the answer is {dtype}, which JAX narrows; choose another dtype, or "
-            "jax.config.update('jax_enable_x64', True)"
-        )
-
-
 def workplace_of(name: str, x: Any) -> Workplace:
-    if isinstance(x, jax.core.Tracer):
-        raise TypeError(
-            f"{name} is traced by JAX, and how large the answer is depends on its values; call outside of jit"
-        )
+    refuse_traced(name, x)
     check_type(name, x.dtype.name)
     where = _jax._only_device(name, x)
     if where.platform == "cpu":
@@ -101,27 +91,22 @@ def workplace_of(name: str, x: Any) -> Workplace:
     return _OnDevice(name, x, where.local_hardware_id)
 
 
-def traced(
+def called_back(
+    function: Callable[..., Any],
     image: Any,
-    keywords: dict[str, Any],
-    return_num: bool,
-    dtype: Any,
+    shape: tuple[int, ...],
+    made: str,
     out: Any,
-    device: str | None,
-    threads: int | None,
+    return_num: bool,
+    **words: Any,
 ) -> Any:
-    """Under `jax.jit`: a callback on the host, whose answer has a known shape and type."""
-    from nearfield._label import label, label_type
-    from nearfield._label_request import label_request
-
+    """Under `jax.jit`: `function` of the image as a callback on the host, whose answer has this shape and type."""
     if out is not None or return_num:
-        raise TypeError("under jax.jit nearfield.label takes no out= and no return_num=; labels.max() is the number")
-    request = label_request(image.ndim, **keywords)
-    made = label_type(image.shape, request, dtype)
-    check_width(made)
-
-    def on_host(image: Any) -> Any:
-        return label(np.asarray(image), dtype=made, device=device, threads=threads, **keywords)
-
-    shape = _jax._shape(request.grid(image.shape), np.dtype(made))
-    return jax.pure_callback(on_host, shape, image, vmap_method="sequential")
+        raise TypeError(
+            f"under jax.jit nearfield.{function.__name__} takes no out= and no return_num=; labels.max() is the number"
+        )
+    check_type("image", image.dtype.name)
+    _jax.check_width(made)
+    answer = _jax._shape(shape, np.dtype(made))
+    constant = jax.lax.stop_gradient(image)
+    return jax.pure_callback(lambda x: function(np.asarray(x), **words), answer, constant, vmap_method="sequential")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY
+from nearfield._arrays import NUMPY, is_traced
 from nearfield._call import as_numpy, target
 from nearfield._compiled import in_graph
 from nearfield._distance import name_of
-from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Periodic, label_request
+from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Norm, Periodic, label_request
 from nearfield._progress import Progress, callable_of
 from nearfield._request import flag_of, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
@@ -28,7 +27,7 @@ def label(
     connectivity: int = 1,
     criterion: Criterion = "nonzero",
     background: float | None = 0,
-    norm: str = "maximum",
+    norm: Norm = "maximum",
     channels: bool = False,
     periodic: Periodic = False,
     batch_axes: int = 0,
@@ -39,7 +38,7 @@ def label(
     return_num: bool = False,
     dtype: Any = None,
     out: Any = None,
-    method: str = "fast",
+    method: Literal["fast", "propagation"] = "fast",
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -151,10 +150,13 @@ def label(
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
-    if _is_traced(image):
+    if is_traced(image):
         from nearfield import _jax_workplace
 
-        return _jax_workplace.traced(image, keywords, return_num, dtype, out, device, threads)
+        request = label_request(image.ndim, **keywords)
+        made = label_type(image.shape, request, dtype)
+        words = {**keywords, "dtype": made, "method": method, "device": device, "threads": threads}
+        return _jax_workplace.called_back(label, image, request.grid(image.shape), made, out, return_num, **words)
     work = workplace_of("image", image)
     request = label_request(len(work.shape), **keywords)
     slot = label_slot(work, request, dtype, out)
@@ -229,11 +231,6 @@ def _check_type(what: str, dtype: str) -> str:
     if dtype not in LABEL_TYPES:
         raise ValueError(f"{what} {dtype}; labels are one of {', '.join(LABEL_TYPES)}")
     return dtype
-
-
-def _is_traced(image: Any) -> bool:
-    jax = sys.modules.get("jax")
-    return jax is not None and isinstance(image, jax.core.Tracer)
 
 
 def run(

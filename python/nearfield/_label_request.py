@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from nearfield import _core
-from nearfield._request import count_of, flag_of
+from nearfield._request import count_of, flag_of, not_taken
 
-Criterion = str | float
+Criterion = Literal["nonzero", "equal"] | float
+Norm = Literal["maximum", "sum", "euclidean"]
 Periodic = bool | Sequence[bool]
 
 CRITERIA = ("nonzero", "equal", "links")
@@ -17,20 +18,25 @@ LABEL_TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
 _MOST = 2**63 - 1
 
 
-class LabelKeywords(TypedDict, total=False):
-    """What the functions that label an image take beside it, all of them by keyword."""
+class RemovalKeywords(TypedDict, total=False):
+    """What `remove_small` takes beside the image and a size."""
 
     connectivity: int
     criterion: Criterion
     background: float | None
-    norm: str
+    norm: Norm
     channels: bool
     periodic: Periodic
     batch_axes: int
-    min_size: int
     max_size: int | None
     largest: int | None
     clear_border: bool
+
+
+class LabelKeywords(RemovalKeywords, total=False):
+    """What the functions that label an image take beside it, all of them by keyword."""
+
+    min_size: int
 
 
 class LabelRequest(NamedTuple):
@@ -57,7 +63,7 @@ def label_request(
     connectivity: int = 1,
     criterion: Criterion = "nonzero",
     background: float | None = 0,
-    norm: str = "maximum",
+    norm: Norm = "maximum",
     channels: bool = False,
     periodic: Periodic = False,
     batch_axes: int = 0,
@@ -105,7 +111,7 @@ def number_of(name: str, value: Any) -> int | float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; give a number") from None
+        raise not_taken(name, value, "a number") from None
 
 
 def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
@@ -159,7 +165,7 @@ def lengths_of(spacing: Any, axes: int) -> tuple[float, ...]:
         raise TypeError(f"spacing is {spacing!r}; give a length, or a sequence of one per axis")
     lengths = (
         tuple(float(number_of("spacing", each)) for each in spacing)
-        if isinstance(spacing, Iterable)
+        if isinstance(spacing, Iterable) and getattr(spacing, "ndim", 1) > 0
         else (float(number_of("spacing", spacing)),) * axes
     )
     if len(lengths) != axes:

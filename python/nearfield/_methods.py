@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def compare(
     image: Any,
     methods: Sequence[str | Method] = USUAL,
     *,
-    sites: str = "nonzero",
+    sites: Literal["nonzero", "zero"] = "nonzero",
     spacing: Spacing = None,
     max_distance: float | None = None,
     return_errors: bool = False,

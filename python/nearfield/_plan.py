@@ -8,8 +8,9 @@ from typing import Any
 
 from nearfield import _core
 from nearfield._arrays import HOST, check_axes, framework_of
-from nearfield._distance import Indices, add_indices, distance_type
-from nearfield._request import FIELDS, Border, Spacing, request_for, threads_of
+from nearfield._distance import add_indices, distance_type
+from nearfield._fields import is_several
+from nearfield._request import FIELDS, Border, Indices, Signed, Sites, Spacing, request_for, threads_of
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ def plan(
     *,
     image_dtype: str = "uint8",
     spacing: Spacing = None,
-    sites: str = "zero",
+    sites: Sites = "zero",
     squared: bool = False,
-    signed: bool | str = False,
+    signed: Signed = False,
     multilabel: bool = False,
     half_cell: bool = False,
     border: Border = "open",
@@ -56,6 +57,7 @@ def plan(
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
+    return_trusted: bool = False,
     dtype: Any = None,
     batch_axes: int = 0,
     device: str | None = None,
@@ -106,6 +108,8 @@ def plan(
     add_indices(fields, {}, return_indices, None)
     if return_labels:
         fields.append(("label", element))
+    if return_trusted:
+        fields.append(("trusted", "bool"))
     out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in fields}
     if device is not None:
         on_device = str(device).startswith("cuda")
@@ -128,6 +132,8 @@ def _subject(image: Any, image_dtype: str) -> tuple[tuple[int, ...], str, bool]:
         if min(shape) < 0 or math.prod(shape) >= 2**62:
             raise ValueError(f"image has shape {shape}; give sizes of at least 0 and fewer than 2**62 cells in all")
         return shape, image_dtype, False
+    if is_several(image):
+        raise TypeError("image is a list of arrays; give one of them, or its shape")
     framework = framework_of(image)
     array = framework.array("image", image)
     check_axes("image", len(framework.shape(array)))

@@ -31,11 +31,12 @@ class Bar:
 
 
 def callable_of(progress: Progress) -> Callable[[float], object] | None:
-    """What the library is to call, if anything: a bar is for terminals only."""
+    """What the library is to call, if anything: a bar is for terminals and notebooks."""
     if progress is None or progress is False:
         return None
     if progress is True:
-        return Bar() if sys.stderr is not None and sys.stderr.isatty() else None
+        notebook = "ipykernel" in sys.modules  # its stderr is no terminal, and draws the bar all the same
+        return Bar() if sys.stderr is not None and (notebook or sys.stderr.isatty()) else None
     if not callable(progress):
         raise TypeError(f"progress is {progress!r}; give True, or a callable that takes the share done")
     return progress

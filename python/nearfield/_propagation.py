@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from nearfield import _core
 from nearfield._call import target
 from nearfield._label import label_slot
-from nearfield._label_request import Criterion, LabelRequest, label_request
+from nearfield._label_request import Criterion, LabelRequest, Norm, label_request
 from nearfield._request import count_of, flag_of, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
@@ -30,7 +30,7 @@ def label_by_propagation(
     connectivity: int = 1,
     criterion: Criterion = "nonzero",
     background: float | None = 0,
-    norm: str = "maximum",
+    norm: Norm = "maximum",
     channels: bool = False,
     links: bool = True,
     neighbours: bool = True,

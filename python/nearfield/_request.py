@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from nearfield import _core
+from nearfield._arrays import is_traced
 
-Spacing = float | Sequence[float] | None
-Border = str | Sequence[str]
+Spacing = float | Sequence[float] | np.ndarray[Any, Any] | None
+Sites = Literal["zero", "nonzero", "other_labels"]
+Signed = bool | Literal["inside", "outside"]
+Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "closed", "periodic"]]
+Indices = bool | Literal["coordinates", "linear"]
 
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
@@ -39,8 +45,8 @@ def request_for(
     ndim: int,
     *,
     spacing: Spacing,
-    sites: str,
-    signed: bool | str,
+    sites: Sites,
+    signed: Signed,
     multilabel: bool,
     half_cell: bool,
     border: Border,
@@ -77,7 +83,7 @@ def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
         raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
     lengths = (
         tuple(_number("spacing", each) for each in value)
-        if isinstance(value, Iterable)
+        if isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
         else (_number("spacing", value),)
     )
     if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
@@ -96,7 +102,7 @@ def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
     return ends
 
 
-def sign_of(value: bool | str) -> str:
+def sign_of(value: Signed) -> str:
     if isinstance(value, str):
         if value not in ("inside", "outside"):
             raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
@@ -104,7 +110,7 @@ def sign_of(value: bool | str) -> str:
     return "inside" if flag_of("signed", value) else "none"
 
 
-def sites_of(sites: str, multilabel: bool) -> str:
+def sites_of(sites: Sites, multilabel: bool) -> str:
     if not flag_of("multilabel", multilabel):
         return sites
     if sites not in ("zero", "other_labels"):
@@ -121,7 +127,7 @@ def count_of(name: str, value: Any, least: int) -> int:
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"{name} is {value!r}; give an integer of at least {least}") from None
+        raise not_taken(name, value, f"an integer of at least {least}") from None
     if number < least:
         raise ValueError(f"{name} is {number}; give an integer of at least {least}")
     if number >= 2**63:
@@ -140,7 +146,7 @@ def flag_of(name: str, value: Any) -> bool:
             return bool(value)
         except (TypeError, ValueError):
             pass
-    raise TypeError(f"{name} is {value!r}; give True or False")
+    raise not_taken(name, value, "True or False")
 
 
 def check_flags(**flags: Any) -> None:
@@ -158,4 +164,13 @@ def _number(name: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; give a number") from None
+        raise not_taken(name, value, "a number") from None
+
+
+def not_taken(name: str, value: Any, wanted: str) -> TypeError:
+    if is_traced(value):
+        return TypeError(
+            f"{name} is traced by JAX, and a call needs its value; give one that is known before, or name the argument "
+            "it comes from in static_argnames= of jax.jit"
+        )
+    return TypeError(f"{name} is {value!r}; give {wanted}")

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from nearfield._arrays import is_traced
+from nearfield._request import not_taken
+
 Array = np.ndarray[Any, Any]
 Sampling = float | Sequence[float] | Array | None
 
@@ -33,6 +36,8 @@ def lengths_of(sampling: Any, ndim: int) -> tuple[float, ...]:
     """One length per axis; none for no sampling."""
     if sampling is None:
         return ()
+    if is_traced(sampling):
+        raise not_taken("sampling", sampling, "a number")
     if isinstance(sampling, str) or not isinstance(sampling, Iterable) or getattr(sampling, "ndim", 1) == 0:
         return (float(sampling),) * ndim
     lengths = list(sampling)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import NUMPY, framework_of, in_elements
+from nearfield._arrays import NUMPY, framework_of, in_elements, refuse_traced
 from nearfield._components import component_statistics
 from nearfield._label import label_slot, run
 from nearfield._label_request import LABEL_TYPES, LabelRequest, label_request
@@ -100,6 +100,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
     [(slice(0, 1, None), slice(0, 2, None)), None, (slice(1, 2, None), slice(2, 3, None))]
     """
     if framework_of(input) is not NUMPY:
+        refuse_traced("input", input)
         labels = input
     else:
         labels = np.asarray(input)

@@ -27,6 +27,12 @@ def _request(
     return Request(named, tuple(spacing), sites, sign, half_cell, tuple(border.split(",")), max_distance, batch_axes)
 
 
+def _registered_vmap(operation: Any) -> Any:
+    """What torch.vmap calls for an operation; PyTorch before 2.5 has no such rules, and says so itself."""
+    register = getattr(torch.library, "register_vmap", None)
+    return (lambda rule: rule) if register is None else register(operation)
+
+
 @torch.library.custom_op("nearfield::compute", mutates_args=())
 def _compute(
     image: torch.Tensor,
@@ -55,6 +61,32 @@ def _(image: Any, weights: Any, *words: Any) -> list[torch.Tensor]:
     ]
 
 
+def _batched(x: torch.Tensor, axis: int | None, images: int) -> torch.Tensor:
+    """With the axis that torch.vmap maps in front; what it does not map is the same for all images."""
+    return x.expand(images, *x.shape) if axis is None else x.movedim(axis, 0)
+
+
+@_registered_vmap(_compute)
+def _(info: Any, in_dims: Any, image: Any, weights: Any, fields: str, spacing: Any, *words: Any) -> Any:
+    """One call for all images, with one batch axis more."""
+    sites, sign, half_cell, border, max_distance, batch_axes, device, threads = words
+    made = _compute(
+        _batched(image, in_dims[0], info.batch_size),
+        None if weights is None else _batched(weights, in_dims[1], info.batch_size),
+        fields,
+        [1.0, *spacing] if len(spacing) > 1 else spacing,
+        sites,
+        sign,
+        half_cell,
+        f"open,{border}" if "," in border else border,
+        max_distance,
+        batch_axes + 1,
+        device,
+        threads,
+    )
+    return made, [1 if field.startswith("coordinates") else 0 for field in fields.split(",")]
+
+
 def compute_in_graph(
     image: torch.Tensor,
     request: Request,
@@ -65,8 +97,8 @@ def compute_in_graph(
     """The operation for a request, as a call that can be traced."""
     return list(
         torch.ops.nearfield.compute(
-            image,
-            weights,
+            image.detach(),
+            None if weights is None else weights.detach(),
             ",".join(f"{field}:{dtype}" for field, dtype in request.fields),
             list(request.spacing),
             request.sites,
@@ -145,10 +177,17 @@ def _(image: Any, *words: Any) -> torch.Tensor:
     return torch.empty(request.grid(shape), dtype=getattr(torch, made), device=image.device)
 
 
+@_registered_vmap(_label)
+def _(info: Any, in_dims: Any, image: Any, *words: Any) -> Any:
+    *own, batch_axes, sizes, clear_border, dtype, device, threads = words
+    return _label(image.movedim(in_dims[0], 0), *own, batch_axes + 1, sizes, clear_border, dtype, device, threads), 0
+
+
 def label_in_graph(
     image: torch.Tensor, keywords: dict[str, Any], dtype: Any, device: str | None, threads: int | None
 ) -> torch.Tensor:
     """The operation for the keywords of `label`, as a call that can be traced."""
+    image = image.detach()
     periodic, background = keywords["periodic"], keywords["background"]
     max_size, largest = keywords["max_size"], keywords["largest"]
     return torch.ops.nearfield.label(

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from nearfield._arrays import framework_of
-from nearfield._call import compute
-from nearfield._compiled import in_graph
-from nearfield._distance import Indices, add_indices, element_type, method_of
-from nearfield._methods import compute_by_method
+from nearfield._distance import add_indices, element_type, method_of, with_shape
+from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, Spacing, border_of, check_flags, count_of, max_distance_of, spacing_of
+from nearfield._request import (
+    Border,
+    Indices,
+    Request,
+    Spacing,
+    border_of,
+    check_flags,
+    count_of,
+    max_distance_of,
+    spacing_of,
+)
 from nearfield.methods import Method
 
 
@@ -24,6 +31,7 @@ def voronoi(
     return_indices: Indices = True,
     return_labels: bool = False,
     return_distances: bool = False,
+    return_trusted: bool = False,
     indices_out: Any = None,
     labels_out: Any = None,
     out: Any = None,
@@ -37,15 +45,16 @@ def voronoi(
 
     Parameters
     ----------
-    seeds : array of 1 to 8 axes
+    seeds : array of 1 to 8 axes, or list of arrays
         As the image of `distance_transform`.
     weights : array of the shape of `seeds`, optional
         The power diagram: a seed of weight r*r reaches as far as a ball of radius r. In squared units of `spacing`, read
         at seeds only; int8 to int32, uint8 to uint32, float32 or float64. The distances are then powers, squared
         distance less weight, float64, and `max_distance` is not taken.
-    return_indices, return_labels, return_distances : bool
+    return_indices, return_labels, return_distances, return_trusted : bool
         What to return. Indices: int32 coordinates of shape ``(ndim, *seeds.shape)``, or with ``'linear'`` int64 C-order
-        linear indices. Labels: the seeds' values carried to their cells, in the seeds' type. Distances: float32.
+        linear indices. Labels: the seeds' values carried to their cells, in the seeds' type. Distances: float32. Trusted, bool,
+        as in `distance_transform`.
     indices_out, labels_out, out : array, optional
         Filled instead of new arrays: the indices, the labels, the distances.
     spacing, border, max_distance, batch_axes, method, device, threads, progress
@@ -54,8 +63,8 @@ def voronoi(
     Returns
     -------
     array or tuple of arrays
-        Those asked for, in the order indices, labels, distances; alone, not in a tuple. Cells without a seed have -1, 0
-        and inf.
+        Those asked for, in the order indices, labels, distances, trusted; alone, not in a tuple. Cells without a seed have
+        -1, 0 and inf. Of a list of arrays a list of these.
 
     Examples
     --------
@@ -65,64 +74,71 @@ def voronoi(
     >>> nf.voronoi([7, 0, 0, 0, 9], return_indices="linear")
     array([0, 0, 0, 4, 4])
     """
-    method = method_of(method)
-    check_flags(return_labels=return_labels, return_distances=return_distances)
-    framework = framework_of(seeds)
-    if framework.name == "numpy":
-        seeds = framework.array("seeds", seeds)
-    ndim = len(seeds.shape)
+    how = How("seeds", method_of(method), device, threads, progress)
+    check_flags(return_labels=return_labels, return_distances=return_distances, return_trusted=return_trusted)
     batch = count_of("batch_axes", batch_axes, 0)
-    fields: list[tuple[str, str]] = []
-    given: dict[str, Any] = {"label": labels_out}
-    add_indices(fields, given, return_indices, indices_out)
-    if return_labels or labels_out is not None:
-        fields.append(("label", element_type(seeds)))
-    if return_distances or out is not None:
-        field = "distance" if weights is None else "squared"
-        fields.append(
-            (field, element_type(out, "out") if out is not None else "float32" if weights is None else "float64")
-        )
-        given[field] = out
-    if not fields:
-        raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
-    request = Request(
-        tuple(fields),
-        spacing_of(spacing, ndim, batch),
-        "nonzero",
-        border=border_of(border, ndim, batch),
-        max_distance=max_distance_of(max_distance),
-        batch_axes=batch,
-    )
-    if method != "exact":
-        if weights is not None:
-            raise ValueError(f"weights do not go with method={method!r}; leave one of them out")
-        filled, _ = compute_by_method(
-            seeds, request, given, method, name="seeds", device=device, threads=threads, progress=progress
-        )
-        return filled[0] if len(filled) == 1 else tuple(filled)
-    run = in_graph if in_graph.serves(seeds) else compute
-    filled = run(
-        seeds, request, given, name="seeds", weights=weights, device=device, threads=threads, progress=progress
-    )
-    return filled[0] if len(filled) == 1 else tuple(filled)
+
+    def asked_of(seeds: Any) -> Asked:
+        seeds = with_shape("seeds", seeds)
+        ndim = len(seeds.shape)
+        fields: list[tuple[str, str]] = []
+        given: dict[str, Any] = {"label": labels_out}
+        add_indices(fields, given, return_indices, indices_out)
+        if return_labels or labels_out is not None:
+            fields.append(("label", element_type(seeds)))
+        if return_distances or out is not None:
+            field = "distance" if weights is None else "squared"
+            usual = "float32" if weights is None else "float64"
+            fields.append((field, usual if out is None else element_type(out, "out")))
+            given[field] = out
+        fields += [("trusted", "bool")] * return_trusted
+        if not fields:
+            raise ValueError(
+                "nothing is asked for; give at least one of return_indices, return_labels, return_distances, return_trusted"
+            )
+        options = spacing_of(spacing, ndim, batch), "nonzero", "none", False, border_of(border, ndim, batch)
+        return Asked(seeds, Request(tuple(fields), *options, max_distance_of(max_distance), batch), given)
+
+    if is_several(seeds):
+        refuse_with_several("seeds", weights=weights, indices_out=indices_out, labels_out=labels_out, out=out)
+        return answers([asked_of(each) for each in seeds], how)
+    if weights is not None and how.method != "exact":
+        raise ValueError(f"weights do not go with method={how.method!r}; leave one of them out")
+    return answer(asked_of(seeds), how, weights)
 
 
-def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Spacing = None, **keywords: Any) -> Any:
+def expand_labels(
+    labels: Any,
+    distance: float | None = 1,
+    spacing: Spacing = None,
+    *,
+    weights: Any = None,
+    border: Border = "open",
+    return_distances: bool = False,
+    labels_out: Any = None,
+    out: Any = None,
+    batch_axes: int = 0,
+    method: str | Method = "exact",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
     """Labels grown by up to `distance` without running into each other, as scikit-image's function of this name.
 
     Parameters
     ----------
-    labels : array of 1 to 8 axes
+    labels : array of 1 to 8 axes, or list of arrays
         Zero is background.
     distance : float or None
         How far, in units of `spacing`; None: until nothing is left.
-    spacing, **keywords
+    spacing, and by keyword the others
         As in `voronoi`.
 
     Returns
     -------
     array
-        Shape and type of `labels`. Where two labels are equally near, the tie rule of `distance_transform` decides.
+        Shape and type of `labels`. Where two labels are equally near, the tie rule of `distance_transform` decides. With
+        `return_distances` also the distances.
 
     Examples
     --------
@@ -130,4 +146,20 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Spacing =
     >>> nf.expand_labels([7, 0, 0, 0, 9])
     array([7, 7, 0, 9, 9])
     """
-    return voronoi(labels, spacing=spacing, max_distance=distance, return_indices=False, return_labels=True, **keywords)
+    return voronoi(
+        labels,
+        spacing=spacing,
+        weights=weights,
+        border=border,
+        max_distance=distance,
+        return_indices=False,
+        return_labels=True,
+        return_distances=return_distances,
+        labels_out=labels_out,
+        out=out,
+        batch_axes=batch_axes,
+        method=method,
+        device=device,
+        threads=threads,
+        progress=progress,
+    )

@@ -20,12 +20,13 @@ cores. Deliberate differences:
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, check_axes, framework_of
+from nearfield._arrays import NUMPY, check_axes, framework_of, refuse_traced
 from nearfield._distance import distance_transform
 from nearfield._scipy import Array, Output, Sampling, answer, array_of, check_asked, lengths_of, mask_of
 from nearfield._scipy_label import find_objects, label
@@ -62,8 +63,8 @@ def distance_transform_edt(
     Returns
     -------
     array, tuple of arrays, or None
-        Distances, float64, and coordinates of the nearest zero, int32; inf and -1 where there is none. Arrays of a device
-        give arrays of that device.
+        Distances, float64 (float32 of a JAX array without ``jax_enable_x64``, where there is no float64), and coordinates of
+        the nearest zero, int32; inf and -1 where there is none. Arrays of a device give arrays of that device.
 
     Raises
     ------
@@ -216,6 +217,7 @@ def distance_transform_bf(
 
 
 def _on_host(name: str, input: Any) -> Array:
+    refuse_traced("input", input)
     framework = framework_of(input)
     if framework is not NUMPY and framework.place(input).ordinal >= 0:
         raise TypeError(
@@ -232,7 +234,7 @@ def _edt_elsewhere(
     filled = distance_transform(
         input if input.ndim else input.reshape(1),
         spacing=lengths_of(sampling, max(input.ndim, 1)) or None,
-        dtype="float64",
+        dtype="float32" if _is_narrow(input) else "float64",
         return_distances=bool(return_distances),
         return_indices=bool(return_indices),
         out=distances,
@@ -241,6 +243,12 @@ def _edt_elsewhere(
     fields = filled if isinstance(filled, tuple) else (filled,)
     new = [each for each in fields if each is not distances and each is not indices]
     return tuple(new) if len(new) == 2 else new[0] if new else None
+
+
+def _is_narrow(input: Any) -> bool:
+    """An array of JAX where it has no float64."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(input, jax.Array) and not jax.config.read("jax_enable_x64")
 
 
 def _euclidean(image: Array, lengths: tuple[float, ...], far: Array | None, where: Array | None) -> None:

@@ -129,9 +129,12 @@ class Labels(Case):
         rows = [line.split(",") for line in done.stdout.decode().splitlines()]
         self.assertEqual(
             rows[0],
-            ["label", "size", "start_0", "stop_0", "start_1", "stop_1", "centroid_0", "centroid_1", "border", "faces"],
+            [
+                *("label", "size", "area", "start_0", "stop_0", "start_1", "stop_1", "centroid_0", "centroid_1"),
+                *("border", "faces"),
+            ],
         )
-        self.assertEqual(rows[2], ["2", "2", "0", "2", "5", "6", "0.5", "5", "1", "6"])
+        self.assertEqual(rows[2], ["2", "2", "2", "0", "2", "5", "6", "0.5", "5", "1", "6"])
         self.assertEqual(len(rows), 6)
         self.assertRegex(done.stderr, rb"5 components")
 
@@ -142,8 +145,15 @@ class Labels(Case):
         table = json.loads((self.folder / "t.json").read_text())
         self.assertEqual(table["spacing"], [2.0, 0.5])
         second = table["components"][1]
-        self.assertEqual((second["size"], second["area_units2"]), (2, 2.0))
-        self.assertEqual((second["centroid_0_units"], second["centroid_1_units"]), (1.0, 2.5))
+        self.assertEqual((second["size"], second["area"]), (2, 2.0))
+        self.assertEqual((second["centroid_0"], second["centroid_1"]), (1.0, 2.5))
+        self.run_program("label", "-", "--spacing", "2,0.5", "--stats", "u.json", "--unit", "um", stdin=IMAGE)
+        second = json.loads((self.folder / "u.json").read_text())["components"][1]
+        self.assertEqual((second["area_um2"], second["centroid_0_um"]), (2.0, 1.0))
+        self.assertIn("give --stats FILE too", self.refusal("label", "-", "-o", "-", "--unit", "um", stdin=IMAGE))
+        self.assertIn(
+            "give letters and digits", self.refusal("label", "-", "--stats", "-", "--unit", "a,b", stdin=IMAGE)
+        )
         header = (
             b'NRRD0004\ntype: uint8\ndimension: 2\nsizes: 3 2\nspacings: 0.5 2\nunits: "mm" "mm"\nencoding: raw\n\n'
         )
@@ -157,7 +167,7 @@ class Labels(Case):
         (self.folder / "v.npy").write_bytes(npy((3, 6), list(range(18)), "<f4"))
         done = self.run_program("label", "-", "--stats", "-", "--intensity", "v.npy", "--batch-axes", "1", stdin=IMAGE)
         rows = [line.split(",") for line in done.stdout.decode().splitlines()]
-        self.assertEqual(rows[0][:3], ["image", "label", "size"])
+        self.assertEqual(rows[0][:4], ["image", "label", "size", "length"])
         self.assertEqual(rows[0][-5:], ["lowest", "highest", "sum", "mean", "variance"])
         self.assertEqual(
             [row[:3] for row in rows[1:]],
@@ -174,7 +184,7 @@ class Labels(Case):
             [
                 ",".join(
                     rows[0][1:3]
-                    + ["start_0", "stop_0", "start_1", "stop_1", "centroid_0", "centroid_1", "border", "faces"]
+                    + ["area", "start_0", "stop_0", "start_1", "stop_1", "centroid_0", "centroid_1", "border", "faces"]
                 )
             ],
         )

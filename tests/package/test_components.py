@@ -112,19 +112,6 @@ def test_components_fill_an_array_of_the_callers():
     assert seen[-1] == 1.0
 
 
-def test_table_as_a_dictionary():
-    table = nf.component_statistics([[1, 1, 0], [0, 2, 2]], spacing=(2, 0.5))
-    columns = table.to_dict()
-    assert list(columns) == [
-        *("label", "size", "start_0", "stop_0", "start_1", "stop_1", "centroid_0", "centroid_1", "border", "faces")
-    ]
-    assert {len(each) for each in columns.values()} == {2}
-    assert columns["centroid_1"].tolist() == [0.25, 0.75] and columns["border"].dtype == bool
-    with_values = nf.component_statistics([1, 2], intensity=np.array([3, 4], np.uint8)).to_dict()
-    assert list(with_values)[-5:] == ["lowest", "highest", "sum", "mean", "variance"]
-    assert with_values["lowest"].dtype == np.uint8 and with_values["sum"].dtype == np.int64
-
-
 def test_rows_by_count():
     assert nf.component_statistics([1, 5, 2], count=2).size.tolist() == [1, 1]
     assert nf.component_statistics([1, 5, 2], count=7).size.tolist() == [1, 1, 0, 0, 1, 0, 0]

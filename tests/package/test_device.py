@@ -45,6 +45,19 @@ def test_torch(torch, options):
     same(indices.cpu(), wanted[1])
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_lists(torch, options):
+    images = [IMAGE[:, :n, n:].copy() for n in range(1, 40)]
+    options = {"return_indices": True, "return_trusted": True, **options}
+    wanted = [nf.distance_transform(each, **options) for each in images]
+    came = nf.distance_transform([torch.from_numpy(each).cuda() for each in images], **options)
+    staged = nf.distance_transform(images, device="cuda", **options)
+    for mine, copied, theirs in zip(came, staged, wanted):
+        for one, two, other in zip(mine, copied, theirs):
+            same(one.cpu(), other)
+            same(two, other)
+
+
 @pytest.mark.parametrize("options", [o for o in OPTIONS if "dtype" not in o], ids=str)
 def test_jax(jax, options):
     image = jax.device_put(IMAGE, jax.devices("gpu")[0])

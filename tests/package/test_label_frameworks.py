@@ -94,7 +94,7 @@ class TestJax:
         with pytest.raises(TypeError, match="return_num"):
             self.jax.jit(lambda x: nf.label(x, return_num=True))(image)
         with pytest.raises(TypeError, match="traced"):
-            self.jax.jit(nf.relabel)(image)
+            self.jax.jit(nf.contacts)(image)
 
 
 def test_array_api_strict():

@@ -43,19 +43,49 @@ def test_everything_public_is_documented():
         assert name == "__version__" or getattr(nf, name).__doc__, name
 
 
-def test_types_are_shipped_and_strict():
-    assert (FOLDER / "py.typed").is_file()
+def mypy(*words):
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     strict = ["--strict", "--ignore-missing-imports", "--follow-imports=silent", "--allow-untyped-decorators"]
     on_path = {} if "site-packages" in FOLDER.parts else {"MYPYPATH": str(FOLDER.parent)}
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *strict, "-p", "nearfield"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **on_path},
+        [sys.executable, "-m", "mypy", *strict, *words], capture_output=True, text=True, env={**os.environ, **on_path}
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_types_are_shipped_and_strict():
+    assert (FOLDER / "py.typed").is_file()
+    mypy("-p", "nearfield")
+
+
+def test_types_find_mistakes(tmp_path):
+    """What is ignored here has to be a mistake, and the rest none."""
+    (tmp_path / "calls.py").write_text(
+        """
+import numpy as np
+import nearfield as nf
+
+image = np.ones((3, 4), np.uint8)
+nf.distance_transform(image, spacing=np.array([1.0, 2.0]), sites="nonzero", border=("open", "closed"))
+nf.distance_transform(image, signed="inside", return_indices="linear", return_trusted=True)
+nf.distance_transform(image, sites="zeros")  # type: ignore[arg-type]
+nf.distance_transform(image, border="shut")  # type: ignore[arg-type]
+nf.distance_transform(image, signed="in")  # type: ignore[arg-type]
+nf.voronoi(image, return_indices="flat")  # type: ignore[arg-type]
+nf.expand_labels(image, 3, np.array([1.0, 2.0]), border="periodic")
+nf.expand_labels(image, 3, spacings=2)  # type: ignore[call-arg]
+nf.remove_small(image, 3, criterion="equal", background=None)
+nf.remove_small(image, 3, criterium="equal")  # type: ignore[call-arg]
+nf.label(image, criterion="equals")  # type: ignore[arg-type]
+table = nf.components(image, spacing=np.array([1.0, 2.0])).table
+size: int = table[0].size
+rows: nf.ComponentTable = table[table.size > 3]
+[each.centroid for each in table]
+table[0].middle  # type: ignore[attr-defined]
+"""
+    )
+    mypy(str(tmp_path / "calls.py"))
 
 
 def test_stub_is_the_module():
@@ -90,3 +120,10 @@ def test_version_is_the_distribution_s():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("nearfield is not installed, only on the path")
     assert installed == nf.__version__
+
+
+def test_nothing_is_left_at_the_end():
+    """nanobind names objects of the compiled part that outlive the interpreter: what typing or a cache holds."""
+    code = "import nearfield as nf; nf.distance_transform([1, 0]); nf.components([1, 0]); nf.ndimage.label([1, 0])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == ""

@@ -12,8 +12,8 @@ from nearfield._label import label
 
 # What a native call returns, in this order, and by which keyword with which default it is asked for.
 _RETURNED = {
-    "distance_transform": (("distance", True), ("indices", False), ("labels", False)),
-    "voronoi": (("indices", True), ("labels", False), ("distance", False)),
+    "distance_transform": (("distance", True), ("indices", False), ("labels", False), ("trusted", False)),
+    "voronoi": (("indices", True), ("labels", False), ("distance", False), ("trusted", False)),
     "expand_labels": (("indices", False), ("labels", True), ("distance", False)),
     "label": (("components", True),),
 }
@@ -21,6 +21,7 @@ _KEYWORD = {
     "distance": "return_distances",
     "indices": "return_indices",
     "labels": "return_labels",
+    "trusted": "return_trusted",
     "components": "return_components",
 }
 _OUTPUTS = ("out", "indices_out", "labels_out")
@@ -56,9 +57,11 @@ def run(function: Callable[..., Any], opened: Opened, spacing: Any, keywords: di
         keywords = {**keywords, "weights": opened.array_of(keywords["weights"])}
     results = function(opened.array, *more, spacing=spacing, batch_axes=opened.batch_axes, **keywords)
     names = fields(function.__name__, keywords)
-    if len(names) == 1:
-        return opened.back(names[0], results)
-    return tuple(opened.back(name, result) for name, result in zip(names, results))
+    made = [
+        opened.back(name, result.astype("uint8") if name == "trusted" else result)  # of bool these have no images
+        for name, result in zip(names, results if len(names) > 1 else [results])
+    ]
+    return tuple(made) if len(made) > 1 else made[0]
 
 
 def run_label(opened: Opened, keywords: dict[str, Any]) -> Any:

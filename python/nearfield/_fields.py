@@ -1,0 +1,94 @@
+"""Fields of one image, or of each of a list: from what is asked for to what the caller gets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from nearfield._arrays import framework_of
+from nearfield._call import compute, compute_several, target
+from nearfield._compiled import in_graph
+from nearfield._methods import compute_by_method
+from nearfield._progress import Progress, callable_of
+from nearfield._request import Request
+
+
+class Asked(NamedTuple):
+    """An image, the fields wanted of it, and the caller's arrays for them."""
+
+    image: Any
+    request: Request
+    given: dict[str, Any]
+
+
+class How(NamedTuple):
+    """What goes for all images of a call; `name` is what errors call an image."""
+
+    name: str
+    method: str
+    device: str | None
+    threads: int | None
+    progress: Progress
+
+
+def is_several(image: Any) -> bool:
+    """A list of arrays, each an image; a list of lists of numbers is one image."""
+    return isinstance(image, list | tuple) and bool(image) and all(getattr(each, "shape", ()) for each in image)
+
+
+def refuse_with_several(name: str, **given: Any) -> None:
+    for argument, value in given.items():
+        if value is not None:
+            raise TypeError(
+                f"{argument} goes with one array, and {name} is a list of them; leave it out, or call in a loop"
+            )
+
+
+def answer(asked: Asked, how: How, weights: Any = None) -> Any:
+    """The fields in a tuple; one alone."""
+    options: dict[str, Any] = {"name": how.name, "device": how.device, "threads": how.threads, "progress": how.progress}
+    if how.method != "exact":
+        return _alone_or_tuple(compute_by_method(*asked, how.method, **options)[0])
+    run = in_graph if in_graph.serves(asked.image) else compute
+    return _alone_or_tuple(run(*asked, weights=weights, **options))
+
+
+def answers(asked: Sequence[Asked], how: How) -> list[Any]:
+    """Those of `answer` for each image, in one call of the library where the images are alike."""
+    if how.method == "exact" and _are_alike(asked, how.device, how.name):
+        filled = compute_several(
+            [each.image for each in asked],
+            asked[0].request,
+            name=how.name,
+            threads=how.threads,
+            progress=how.progress,
+        )
+        return [_alone_or_tuple(each) for each in filled]
+    tell = callable_of(how.progress)
+    return [
+        answer(each, how._replace(progress=None if tell is None else _share_of(tell, k, len(asked))))
+        for k, each in enumerate(asked)
+    ]
+
+
+def _alone_or_tuple(filled: list[Any]) -> Any:
+    return filled[0] if len(filled) == 1 else tuple(filled)
+
+
+def _share_of(tell: Callable[[float], object], k: int, count: int) -> Callable[[float], object]:
+    return lambda share: tell((k + share) / count)
+
+
+def _are_alike(asked: Sequence[Asked], device: str | None, name: str) -> bool:
+    """One framework, place, element type, number of axes and set of fields; JAX makes its memory image by image."""
+    first, jax = asked[0], sys.modules.get("jax")
+    if any(in_graph.serves(each.image) or each.request != first.request for each in asked):
+        return False
+    if jax is not None and any(isinstance(each.image, jax.Array) for each in asked):
+        return False
+    framework = framework_of(first.image)
+    arrays = [framework_of(each.image).array(name, each.image) for each in asked]
+    kinds = {(framework_of(x), framework_of(x).place(x), framework_of(x).dtype(x), len(x.shape)) for x in arrays}
+    place = framework.place(arrays[0])
+    return len(kinds) == 1 and target(device, place, name) == place.ordinal
