@@ -24,7 +24,14 @@ bool is_whole(const std::string& text, T& value) {
 }
 
 void take_criterion(const arguments& args, label_options& options) {
-    if (args.criterion == "nonzero") {
+    if (args.criterion == "links") {
+        options.criterion = criterion::links;
+        if (!args.background.empty())
+            refuse(
+                fmt::format("--background is {}, and --criterion links has no background; --min-size 2 drops cells "
+                            "without links",
+                            args.background));
+    } else if (args.criterion == "nonzero") {
         if (!args.background.empty())
             refuse(
                 fmt::format("--background is {}, and --criterion nonzero has zero for its background; give --criterion "
@@ -35,7 +42,7 @@ void take_criterion(const arguments& args, label_options& options) {
     } else {
         options.criterion = criterion::within;
         options.tolerance =
-            parse_scalar("--criterion", args.criterion, "--criterion 5, or one of the words nonzero and equal");
+            parse_scalar("--criterion", args.criterion, "--criterion 5, or one of the words nonzero, equal and links");
         if (options.tolerance.is_negative() || std::isnan(options.tolerance.real()))
             refuse(fmt::format("--criterion is {}; a difference is 0 or more, e.g. --criterion 5", args.criterion));
     }

@@ -32,7 +32,8 @@ const std::vector<option> label_rows{
      true},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "
-     "number: cells whose values differ by at most that much. Of colour images the last two compare colours",
+     "number: cells whose values differ by at most that much; links: of which one names the other by a bit of its "
+     "value (docs/labels.md). Of colour images equal and a number compare colours",
      &a::criterion},
     {"--connectivity", "N",
      "how many coordinates a step to a neighbour may change, 1 (default) to the number of axes; or the number of "

@@ -19,8 +19,10 @@ Value value_of(const char* argument, const std::string& came, const std::pair<co
     throw error(error_code::invalid_argument, std::string(argument) + " is '" + came + "'; give one of " + all);
 }
 
-constexpr std::pair<const char*, criterion> criterion_words[] = {
-    {"nonzero", criterion::nonzero}, {"equal", criterion::equal}, {"within", criterion::within}};
+constexpr std::pair<const char*, criterion> criterion_words[] = {{"nonzero", criterion::nonzero},
+                                                                 {"equal", criterion::equal},
+                                                                 {"within", criterion::within},
+                                                                 {"links", criterion::links}};
 constexpr std::pair<const char*, colour_norm> norm_words[] = {
     {"maximum", colour_norm::maximum}, {"sum", colour_norm::sum}, {"euclidean", colour_norm::euclidean}};
 
@@ -130,6 +132,9 @@ void bind_label(nb::module_& module) {
                nb::arg("make_tables").none(), nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"));
     module.def("label_staged", &staged, nb::arg("image"), nb::arg("label").none(), nb::arg("count").none(),
                nb::arg("make_tables").none(), nb::arg("options"), nb::arg("ordinal"));
+    module.def(
+        "link_bit", [](const std::vector<int>& step) { return link_bit(step.data(), static_cast<int>(step.size())); },
+        nb::arg("step"));
     module.def(
         "label_type",
         [](const std::vector<std::int64_t>& shape, const label_words& words) {

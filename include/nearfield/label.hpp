@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -48,7 +49,35 @@ enum class criterion : std::uint8_t {
     /// Cells whose values differ by at most `tolerance`: |a - b| exactly for integers, as a double rounded once for floating
     /// point; equal infinities belong together, NaN to nothing. A component may drift: only neighbours are compared.
     within,
+    /// The image is a graph: the bits of a cell name the neighbours that it is linked with (link_bit). A link leads both ways, so that
+    /// it is enough if one of the two cells names the other. No cell is background; one without links is a component of its own.
+    /// Integers of at least 8 bits, of 32 where more than the 6 neighbours of a volume count; 1 to 3 axes, no channels.
+    links,
 };
+
+/// The bit of criterion::links that names the neighbour `step` away: -1, 0 or 1 along each of 1 to 3 axes, all of them 0: no bit.
+/// Bits 0 and 1 name the cells after and before it along the last axis (x), 2 and 3 along the one before that (y), 4 and 5 along the
+/// first of three (z). Others come behind those: bits of images where x and y change, in volumes those, then xz and yz forwards
+/// along z, then both back, then the corners. These are the voxel connectivity graphs of cc3d and edt, whose x is the axis
+/// that lies contiguous.
+[[nodiscard]] constexpr std::uint32_t link_bit(const int* step, int axes) {
+    int changed[3] = {}, changes = 0, back = 0;
+    for (int axis = 0; axis < axes; ++axis) {  // x, y, z
+        const int by = step[axes - 1 - axis];
+        if (by == 0) continue;
+        back |= (by < 0 ? 1 : 0) << axis;
+        changed[changes++] = axis;
+    }
+    const int first = changed[0], faces = 2 * axes;
+    if (changes == 0) return 0;
+    if (changes == 1) return 1U << (2 * first + (back >> first));
+    if (changes == 3) return 1U << (18 + back);
+    if (changed[1] == 1) return 1U << (faces + back);
+    return 1U << (faces + 4 + 2 * first + (back >> first & 1) + (back & 4));
+}
+[[nodiscard]] constexpr std::uint32_t link_bit(std::initializer_list<int> step) {
+    return link_bit(step.begin(), static_cast<int>(step.size()));
+}
 
 /// How far two colours are from each other, channel by channel: the largest difference, the sum, or the root of the sum of
 /// squares (compared as squares, in double).
@@ -62,7 +91,8 @@ struct label_options {
     scalar tolerance = 0;  ///< for criterion::within; not negative, not NaN
     scalar background =
         0;  ///< for `equal` and `within`: this value (a colour: in every channel) is background; may be NaN
-    bool has_background = true;  ///< false: every cell belongs to a component (`nonzero` always has zero as background)
+    bool has_background =
+        true;  ///< false: every cell belongs to a component (`nonzero` always has zero as background, `links` none)
     bool channels = false;  ///< the last axis holds 1 to 4 channels of a colour, of uint8, uint16, float32 or float64
     colour_norm norm = colour_norm::maximum;
     borders border{};    ///< open or periodic, one per axis of the image that is neither batch nor channel

@@ -25,7 +25,7 @@ from nearfield._components import (
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
 from nearfield._info import Device, Info, devices, info, release_device_memory
-from nearfield._label import label
+from nearfield._label import label, link_bit
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
@@ -58,6 +58,7 @@ __all__ = [
     "label",
     "label_by_propagation",
     "label_lists",
+    "link_bit",
     "methods",
     "plan",
     "relabel",

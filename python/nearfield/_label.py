@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,10 @@ def label(
     connectivity : int
         How many coordinates a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or the number of
         neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
-    criterion : {'nonzero', 'equal'} or number
+    criterion : {'nonzero', 'equal', 'links'} or number
         Which neighbours belong together: all cells that are not zero; cells of equal value; cells whose values differ by at
-        most that much. NaN is not zero and equals nothing.
+        most that much. NaN is not zero and equals nothing. 'links': those of which one names the other by a bit of its
+        value (`link_bit`); no cell is background.
     background : number or None
         With 'equal' or a number: cells of this value (a colour: in every channel) get 0; NaN is possible. None: every cell
         belongs to a component.
@@ -126,6 +127,8 @@ def label(
     array([1, 1, 2, 0, 3], dtype=int32)
     >>> nf.label([10, 12, 15, 30], criterion=3, background=None)
     array([1, 1, 1, 2], dtype=int32)
+    >>> nf.label([0, nf.link_bit([-1]), nf.link_bit([1]), 0], criterion="links")
+    array([1, 1, 2, 2], dtype=int32)
     >>> nf.label([1, 0, 1, 0, 1, 1], periodic=True)
     array([1, 0, 2, 0, 1, 1], dtype=int32)
     """
@@ -160,6 +163,32 @@ def label(
     counts = run(work, request, slot, return_num, None, device, threads, progress)
     labels = work.hand_out(slot)
     return (labels, number_in(counts, request.images(work.shape))) if return_num else labels
+
+
+def link_bit(step: Sequence[int]) -> int:
+    """The bit by which a cell of a graph (``criterion="links"``) names the neighbour that lies `step` away.
+
+    Parameters
+    ----------
+    step : sequence of 1 to 3 ints
+        -1, 0 or 1 along each axis of an image, not all of them 0.
+
+    Returns
+    -------
+    int
+        One bit: of 8 for images, of 26 for volumes. The order is that of `cc3d.voxel_connectivity_graph`, whose x is the last
+        axis here: ``graph.T`` of an array that `cc3d` made.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.link_bit([0, 1]), nf.link_bit([0, -1]), nf.link_bit([1, 0]), nf.link_bit([-1, 1])
+    (1, 2, 4, 64)
+    """
+    by = [int(each) for each in step]
+    if not 1 <= len(by) <= 3 or not any(by) or not set(by) <= {-1, 0, 1}:
+        raise ValueError(f"step is {step!r}; give -1, 0 or 1 along each of 1 to 3 axes, not all of them 0")
+    return _core.link_bit(by)
 
 
 def _by_propagation(

@@ -12,6 +12,7 @@ from nearfield._request import count_of, flag_of
 Criterion = str | float
 Periodic = bool | Sequence[bool]
 
+CRITERIA = ("nonzero", "equal", "links")
 LABEL_TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
 _MOST = 2**63 - 1
 
@@ -109,13 +110,13 @@ def number_of(name: str, value: Any) -> int | float:
 
 def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
     if isinstance(criterion, str):
-        if criterion not in ("nonzero", "equal"):
+        if criterion not in CRITERIA:
             raise ValueError(
-                f"criterion is {criterion!r}; give 'nonzero', 'equal', or the largest difference of neighbours as a number"
+                f"criterion is {criterion!r}; give 'nonzero', 'equal', 'links', or the largest difference of neighbours as a number"
             )
         return criterion, 0
     if isinstance(criterion, bool) or criterion is None:
-        raise TypeError(f"criterion is {criterion}; give 'nonzero', 'equal', or a number")
+        raise TypeError(f"criterion is {criterion}; give 'nonzero', 'equal', 'links', or a number")
     tolerance = number_of("criterion", criterion)
     if not tolerance >= 0:
         raise ValueError(f"criterion is {criterion!r}; a difference is 0 or more")
@@ -123,6 +124,10 @@ def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
 
 
 def _check_background(word: str, background: Any) -> None:
+    if word == "links" and background is not None and number_of("background", background) != 0:
+        raise ValueError(
+            f"background is {background!r}, and criterion='links' has no background; min_size=2 drops cells without links"
+        )
     if word != "nonzero":
         return
     if background is None or number_of("background", background) != 0:

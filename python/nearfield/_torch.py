@@ -9,7 +9,7 @@ import torch
 
 from nearfield._call import compute
 from nearfield._label import label, label_type
-from nearfield._label_request import label_request
+from nearfield._label_request import CRITERIA, label_request
 from nearfield._request import Request
 
 
@@ -95,7 +95,7 @@ def _keywords(
     ends: Any = periodic[0] if len(periodic) == 1 else list(periodic)
     return dict(
         connectivity=connectivity,
-        criterion=criterion if criterion in ("nonzero", "equal") else _number(criterion),
+        criterion=criterion if criterion in CRITERIA else _number(criterion),
         background=_number(background) if background else None,
         norm=norm,
         channels=channels,

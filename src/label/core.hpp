@@ -84,6 +84,7 @@ struct rule {
     T background{};
     measure<T> tolerance{};
     double tolerance2 = 0;  ///< of colours, for colour_norm::euclidean
+    T here{}, there{};      ///< for criterion::links: the bits by which `a` names `b`, and `b` names `a`
 
     [[nodiscard]] NF_HD constexpr bool foreground(T v) const {
         if (!has_background) return true;
@@ -92,6 +93,8 @@ struct rule {
     /// `a` and `b` are foreground and neighbours.
     [[nodiscard]] NF_HD constexpr bool linked(T a, T b) const {
         if (kind == criterion::nonzero) return true;
+        if constexpr (std::is_integral_v<T>)
+            if (kind == criterion::links) return ((a & here) | (b & there)) != 0;
         return a == b || (kind == criterion::within && difference(a, b) <= tolerance);
     }
 
@@ -133,11 +136,22 @@ struct rule {
     }
 };
 
+/// The bits by which a cell names a neighbour and that one the cell.
+struct link_pair {
+    std::uint32_t here = 0, there = 0;
+};
+
+/// `by`: for criterion::links, which knows its neighbours apart.
 template <class T>
-constexpr rule<T> make_rule(const label_options& options) {
+constexpr rule<T> make_rule(const label_options& options, link_pair by = {}) {
     rule<T> r;
     r.kind = options.criterion, r.norm = options.norm;
     if (r.kind == criterion::nonzero) return r;
+    if (r.kind == criterion::links) {
+        r.has_background = false;
+        r.here = static_cast<T>(by.here), r.there = static_cast<T>(by.there);
+        return r;
+    }
     const element<T> background = as_element<T>(options.background);
     r.has_background = options.has_background && background.exists;
     r.nan_background = background.value != background.value;
@@ -175,6 +189,16 @@ constexpr int changes_in(std::int64_t step, int rank) {
     return changes;
 }
 
+/// Number of a step of a volume, or of an image or a line, whose first axes are missing.
+constexpr std::int64_t step_of(int dz, int dy, int dx, int rank) {
+    return (9 * (dz + 1) + 3 * (dy + 1) + dx + 1) % three_to(rank);
+}
+constexpr link_pair links_along(std::int64_t step, int rank) {
+    int to[3] = {}, back[3] = {};
+    for (int axis = 0; axis < rank; ++axis) to[axis] = along(step, axis, rank), back[axis] = -to[axis];
+    return {link_bit(to, rank), link_bit(back, rank)};
+}
+
 /// A call's image and options, checked: where both backends start.
 struct problem {
     int rank = 0;                               ///< axes that are neither batch nor channels
@@ -196,6 +220,13 @@ struct problem {
         return options.smallest > 1 || options.largest < cells || options.keep_largest < cells || options.clear_border;
     }
 };
+
+/// The rule for a cell and the one a step away; only criterion::links knows its neighbours apart.
+template <class T>
+constexpr rule<T> make_rule(const problem& p, int dz, int dy, int dx) {
+    if (p.options.criterion != criterion::links) return make_rule<T>(p.options);
+    return make_rule<T>(p.options, links_along(step_of(dz, dy, dx, p.rank), p.rank));
+}
 
 /// Numbers of the steps that lead backwards, in ascending order.
 inline std::vector<std::int64_t> backward_steps(const problem& p) {
@@ -271,6 +302,14 @@ constexpr std::int64_t lowest64 = std::numeric_limits<std::int64_t>::min(), high
 static_assert(rule<std::int64_t>::difference(lowest64, highest64) == ~std::uint64_t{0});
 static_assert(rule<std::int8_t>::difference(-128, 127) == 255 && rule<std::uint8_t>::difference(0, 255) == 255);
 
+static_assert(link_bit({1}) == 1 && link_bit({-1}) == 2 && link_bit({0, 1}) == 1 && link_bit({-1, 0}) == 8);
+static_assert(link_bit({1, 1}) == 1 << 4 && link_bit({1, -1}) == 1 << 5 && link_bit({-1, -1}) == 1 << 7);
+static_assert(link_bit({-1, 0, 0}) == 1 << 5 && link_bit({0, 1, 1}) == 1 << 6 && link_bit({0, -1, -1}) == 1 << 9);
+static_assert(link_bit({1, 0, 1}) == 1 << 10 && link_bit({1, 0, -1}) == 1 << 11 && link_bit({1, 1, 0}) == 1 << 12);
+static_assert(link_bit({1, -1, 0}) == 1 << 13 && link_bit({-1, 0, 1}) == 1 << 14 && link_bit({-1, 0, -1}) == 1 << 15);
+static_assert(link_bit({-1, 1, 0}) == 1 << 16 && link_bit({-1, -1, 0}) == 1 << 17 && link_bit({1, 1, 1}) == 1 << 18);
+static_assert(link_bit({-1, 1, 1}) == 1 << 22 && link_bit({-1, -1, -1}) == 1 << 25);
+static_assert(links_along(step_of(0, 0, -1, 2), 2).here == 2 && links_along(step_of(0, 0, -1, 2), 2).there == 1);
 static_assert(changes_of(8, 2) == 2 && changes_of(4, 2) == 1 && changes_of(2, 1) == 1 && changes_of(18, 3) == 2);
 static_assert(changes_of(26, 3) == 3 && changes_of(4, 3) == 0 && changes_of(6, 2) == 0 && changes_of(0, 2) == 0);
 static_assert(changes_of(4, 4) == 4 && changes_of(80, 4) == 0);

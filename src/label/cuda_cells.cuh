@@ -15,6 +15,7 @@ struct cell_source {
     int channels;  ///< of a colour; 0 where elements are no colours
     std::int64_t channel_stride;
     rule<T> decide;
+    link_pair west;  ///< of criterion::links: a cell and the one before it in its row
 
     [[nodiscard]] __device__ const T* image(std::int64_t number) const { return data + at.image(number); }
     [[nodiscard]] __device__ const T* cell(const T* of_image, std::int64_t z, std::int64_t y, std::int64_t x) const {
@@ -23,7 +24,11 @@ struct cell_source {
     [[nodiscard]] __device__ bool foreground(const T* a) const {
         return channels == 0 ? decide.foreground(*a) : decide.foreground(a, channels, channel_stride);
     }
-    [[nodiscard]] __device__ bool linked(const T* a, const T* b) const {
+    /// `by`: of criterion::links, the bits by which they name each other.
+    [[nodiscard]] __device__ bool linked(const T* a, const T* b, const link_pair& by) const {
+        if constexpr (std::is_integral_v<T>)
+            if (decide.kind == criterion::links)
+                return ((*a & static_cast<T>(by.here)) | (*b & static_cast<T>(by.there))) != 0;
         return channels == 0 ? decide.linked(*a, *b) : decide.linked(a, b, channels, channel_stride);
     }
 };
@@ -46,7 +51,8 @@ __global__ void __launch_bounds__(cell_threads)
     const bool set = at.x < g.size[2] && from.foreground(me);
     const word all = __ballot_sync(cuda::every_lane, set);
     if (lane == 0) foreground[w] = all;
-    const bool goes_on = set && lane > 0 && (all >> (lane - 1) & 1) != 0 && from.linked(me, me - from.at.along[2]);
+    const bool goes_on =
+        set && lane > 0 && (all >> (lane - 1) & 1) != 0 && from.linked(me, me - from.at.along[2], from.west);
     if (set && !goes_on) *trees.slot(static_cast<Id>(w * word_cells + lane)) = static_cast<Id>(w * word_cells + lane);
     const word first = __ballot_sync(cuda::every_lane, set && !goes_on);
     if (lane == 0) starts[w] = first;
@@ -84,9 +90,10 @@ __global__ void __launch_bounds__(cell_threads) mark_words(lattice<Id> g, cell_s
     }
 }
 
-/// A backward step.
+/// A backward step; of criterion::links its bits.
 struct backward {
     int dz, dy, dx;
+    link_pair names;
 };
 struct backward_list {
     backward step[13];
@@ -123,7 +130,8 @@ __global__ void __launch_bounds__(cell_threads) link_cells(lattice<Id> g, cell_s
         bool link = set && !(along_row && lane > 0) && into(z, 0) && into(y, 1) && into(x, 2);
         if (link) {
             const number there = ((at.image * g.size[0] + z) * g.size[1] + y) * g.words + x / word_cells;
-            link = (foreground[there] >> (x % word_cells) & 1) != 0 && from.linked(me, from.cell(image, z, y, x));
+            link =
+                (foreground[there] >> (x % word_cells) & 1) != 0 && from.linked(me, from.cell(image, z, y, x), d.names);
             if (link)
                 other = static_cast<Id>(there * word_cells + start_of(starts[there], static_cast<int>(x % word_cells)));
         }

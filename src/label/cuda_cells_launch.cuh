@@ -16,7 +16,7 @@ backward_list backward_of(const device_call<Id>& call) {
     for (const std::int64_t step : backward_steps(call.p)) {
         int d[3] = {0, 0, 0};
         for (int axis = 0; axis < call.p.rank; ++axis) d[3 - call.p.rank + axis] = along(step, axis, call.p.rank);
-        list.step[list.count++] = {d[0], d[1], d[2]};
+        list.step[list.count++] = {d[0], d[1], d[2], links_along(step, call.p.rank)};
     }
     return list;
 }
@@ -34,8 +34,12 @@ struct cell_words {
 template <class T, class Id>
 cell_source<T> source_of(const device_call<Id>& call) {
     const problem& p = call.p;
-    return {static_cast<const T*>(call.image.data), call.strides_of(call.image), p.colour ? p.channels : 0,
-            p.colour ? call.image.stride[static_cast<std::size_t>(call.image.rank - 1)] : 0, make_rule<T>(p.options)};
+    return {static_cast<const T*>(call.image.data),
+            call.strides_of(call.image),
+            p.colour ? p.channels : 0,
+            p.colour ? call.image.stride[static_cast<std::size_t>(call.image.rank - 1)] : 0,
+            make_rule<T>(p.options),
+            links_along(step_of(0, 0, -1, p.rank), p.rank)};
 }
 
 template <class T, class Id>

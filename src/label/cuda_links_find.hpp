@@ -19,6 +19,8 @@ void start_byte_links(const device_call<narrow_id>& call, const link_job& job);
 /// Of all others.
 void start_value_links(const device_call<narrow_id>& call, const link_job& job);
 void start_colour_links(const device_call<narrow_id>& call, const link_job& job);
+/// Of criterion::links.
+void start_graph_links(const device_call<narrow_id>& call, const link_job& job);
 
 /// The same decisions about natural numbers in the order of the values; floating point as it is.
 template <class Number, class T>

@@ -22,7 +22,8 @@ void run_linked_tiles(const device_call<narrow_id>& call) {
             const link_store links{memory.get<kept_record>(records), memory.get<std::uint16_t>(flags),
                                    memory.get<word>(slanted), static_cast<std::uint32_t>(words)};
             const link_job job{kinds, tile_order::make<Tiling>(call.grid), links};
-            if (call.p.colour) start_colour_links(call, job);
+            if (call.p.options.criterion == criterion::links) start_graph_links(call, job);
+            else if (call.p.colour) start_colour_links(call, job);
             else if (has_plain_bytes(call)) start_byte_links(call, job);
             else start_value_links(call, job);
             run.start(unite_kept_tiles<Tiling>, Tiling::threads, links, run.store(), run.fresh());

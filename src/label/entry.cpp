@@ -22,8 +22,8 @@ void check_filters(const label_options& o) {
 }
 
 void check_criterion(const label_options& o) {
-    if (o.criterion > criterion::within)
-        fail(fmt::format("criterion is {}; give nonzero, equal or within", static_cast<int>(o.criterion)));
+    if (o.criterion > criterion::links)
+        fail(fmt::format("criterion is {}; give nonzero, equal, within or links", static_cast<int>(o.criterion)));
     if (o.norm > colour_norm::euclidean)
         fail(fmt::format("norm is {}; give maximum, sum or euclidean", static_cast<int>(o.norm)));
     if (o.criterion == criterion::within && (o.tolerance.is_negative() || std::isnan(o.tolerance.real())))
@@ -77,10 +77,20 @@ const char* connectivity_names(int rank) {
     return names[rank];
 }
 
+/// A graph's axes, as far as the shape says.
+void check_graph(const problem& p) {
+    if (p.options.criterion != criterion::links) return;
+    if (p.colour) fail("channels is set and criterion is links; a graph has one value a cell, so leave out channels");
+    if (p.rank > 3)
+        fail(fmt::format("criterion is links for images of {} axes; a graph has bits for neighbours along 1 to 3",
+                         p.rank));
+}
+
 problem make_problem(const std::int64_t* shape, int rank, const label_options& o) {
     check_criterion(o);
     check_filters(o);
     problem p = split(shape, rank, o);
+    check_graph(p);
     const auto beyond = checked_borders(o.border, p.size.data(), p.rank);
     for (int axis = 0; axis < p.rank; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
@@ -107,7 +117,11 @@ problem make_problem(const std::int64_t* shape, int rank, const label_options& o
 
 template <class Place>
 void check_element(const any_input<Place>& image, const label_options& o) {
-    if (o.channels) check_type("image", image.type, {dtype::uint8, dtype::uint16, dtype::float32, dtype::float64});
+    if (o.criterion == criterion::links)
+        check_type("image", image.type,
+                   {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::int64,
+                    dtype::uint64});
+    else if (o.channels) check_type("image", image.type, {dtype::uint8, dtype::uint16, dtype::float32, dtype::float64});
     else
         check_type("image", image.type,
                    {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32,
@@ -144,6 +158,11 @@ problem check(const any_input<Place>& image, const label_fields<Place>& out, con
     check_image<Place>("image", image, most_side);
     check_element(image, options);
     const problem p = make_problem(image.shape.data(), image.rank, options);
+    if (options.criterion == criterion::links && p.rank == 3 && p.changes != 1 && size_of(image.type) < 4)
+        fail(
+            fmt::format("image has element type {}, whose bits name 6 neighbours of a volume; give uint32, or "
+                        "connectivity 6",
+                        name_of(image.type)));
     check_outputs(p, image, out);
     return p;
 }

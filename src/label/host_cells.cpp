@@ -45,6 +45,7 @@ public:
           crew_(on, 3 * p.cells * p.images),
           rule_(make_rule<T>(p.options)),
           back_(backward_steps(p)),
+          links_(links_of(p, back_)),
           number_(p.cells),
           found_(static_cast<std::size_t>(p.images)) {}
 
@@ -102,7 +103,8 @@ private:
 
     void unite(std::int64_t c) {
         const coordinates at = place_of(c);
-        for (const std::int64_t step : back_) {
+        for (std::size_t k = 0; k < back_.size(); ++k) {
+            const std::int64_t step = back_[k];
             coordinates there = at;
             std::int64_t other = 0;
             bool inside = true;
@@ -114,9 +116,18 @@ private:
                 other = other * n + there[axis];
             }
             if (!inside || number_.get()[other] == nothing) continue;
-            if (rule_.linked(cell(at), cell(there), p_.channels, channel_stride()))
-                forest(number_.get()).unite(c, other);
+            const rule<T>& by = links_.empty() ? rule_ : links_[k];
+            if (by.linked(cell(at), cell(there), p_.channels, channel_stride())) forest(number_.get()).unite(c, other);
         }
+    }
+
+    /// Of criterion::links: the rule for each step.
+    static std::vector<rule<T>> links_of(const problem& p, const std::vector<std::int64_t>& back) {
+        std::vector<rule<T>> all;
+        for (const std::int64_t step : back)
+            if (p.options.criterion == criterion::links)
+                all.push_back(make_rule<T>(p.options, links_along(step, p.rank)));
+        return all;
     }
 
     [[nodiscard]] bool at_border(const coordinates& at) const {
@@ -254,6 +265,7 @@ private:
     workers crew_;
     rule<T> rule_;
     std::vector<std::int64_t> back_;
+    std::vector<rule<T>> links_;
     host_scratch<std::int64_t> number_;  ///< of each cell: its parent, then its component, then its label
     std::vector<std::int64_t> found_;
     const T* image_start_ = nullptr;

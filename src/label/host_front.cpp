@@ -68,11 +68,10 @@ void foreground_row(const label_options& o, const cell_row& row, std::int64_t ce
     });
 }
 
-void west_row(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
-              std::uint64_t* words) {
+void west_row(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words) {
     bytes[0] = 0;
     with_elements(row, [&]<class T>(const T* v) {
-        const rule<T> r = make_rule<T>(o);
+        const rule<T> r = make_rule<T>(p, 0, 0, -1);
         if (links_by_vectors(r, row.channels, cells)) {
             for (std::int64_t x = 0; x < cells; x += word_bits) *words++ = linked_word(r, v, v, cells, x, -1);
             return;
@@ -112,9 +111,8 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
                       std::uint64_t* words) {
     HWY_DYNAMIC_DISPATCH(foreground_row)(o, row, cells, bytes, words);
 }
-void west_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
-                std::uint64_t* words) {
-    HWY_DYNAMIC_DISPATCH(west_row)(o, row, cells, bytes, words);
+void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words) {
+    HWY_DYNAMIC_DISPATCH(west_row)(p, row, cells, bytes, words);
 }
 std::int64_t find_starts(const std::uint64_t* foreground, const std::uint64_t* west, std::int64_t words,
                          std::uint64_t* starts, std::uint32_t* before) {

@@ -37,8 +37,7 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
                       std::uint64_t* words);
 
 /// Bit x: cells x and x - 1 would be linked if they were foreground. No word behind them is written.
-void west_words(const label_options& o, const cell_row& row, std::int64_t cells, std::uint8_t* bytes,
-                std::uint64_t* words);
+void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words);
 
 /// Run starts from `west`, the cells that are linked to the cell before them; counts them per word, returns how many.
 /// `starts` may be null: then the ends of the foreground say all.

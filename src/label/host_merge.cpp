@@ -205,31 +205,32 @@ public:
 template <class T>
 class typed_links final : public row_links {
 public:
-    typed_links(const rule<T>& r, const cell_row& here, const cell_row& there, std::int64_t cells)
-        : rule_(r),
+    typed_links(const problem& p, row_step by, const cell_row& here, const cell_row& there, std::int64_t cells)
+        : rule_{make_rule<T>(p, by.dz, by.dy, -1), make_rule<T>(p, by.dz, by.dy, 0), make_rule<T>(p, by.dz, by.dy, 1)},
           here_(static_cast<const T*>(here.data)),
           there_(static_cast<const T*>(there.data)),
           channels_(here.channels),
           cells_(cells),
-          by_vectors_(links_by_vectors(rule_, channels_, cells)) {}
+          by_vectors_(links_by_vectors(rule_[0], channels_, cells)) {}
     [[nodiscard]] word at(std::int64_t w, int shift) const override {
         const std::int64_t begin = w * word_bits;
-        if (by_vectors_) return linked_word(rule_, here_, there_, cells_, begin, shift);
+        const rule<T>& r = rule_[shift + 1];
+        if (by_vectors_) return linked_word(r, here_, there_, cells_, begin, shift);
         const std::int64_t first = std::max<std::int64_t>(begin, -shift);
         const std::int64_t last = std::min(begin + word_bits, cells_ - std::max(shift, 0));
         HWY_ALIGN std::uint8_t bytes[word_bits];
         const T *a = here_ + first * channels_, *b = there_ + (first + shift) * channels_;
         if (last - first == word_bits) {
-            linked_bytes(rule_, a, b, channels_, word_bits, bytes);
+            linked_bytes(r, a, b, channels_, word_bits, bytes);
         } else {
             std::memset(bytes, 0, sizeof bytes);
-            linked_bytes(rule_, a, b, channels_, last - first, bytes + (first - begin));
+            linked_bytes(r, a, b, channels_, last - first, bytes + (first - begin));
         }
         return word_of(bytes);
     }
 
 private:
-    const rule<T>& rule_;
+    rule<T> rule_[3];  ///< by shift
     const T *here_, *there_;
     int channels_;
     std::int64_t cells_;
@@ -297,53 +298,50 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
 /// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
 /// or US, which N or U has.
 template <bool AtRoots, class T>
-void merge_cells(const bit_rows& bits, const rule<T>& r, int changes, std::int64_t row, const cell_rows& cells,
-                 word* words, const run_trees& trees) {
-    const bool wide = changes >= 2, equal = r.kind == criterion::equal;
-    const auto merge = [&](std::int64_t other, const cell_row& there, bool slanted, bool covers_straight,
-                           word* straight) {
+void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells, word* words,
+                 const run_trees& trees) {
+    const bool wide = p.changes >= 2, equal = p.options.criterion == criterion::equal;
+    const auto merge = [&](row_step by, const cell_row& there, bool slanted, bool covers_straight, word* straight) {
         if (there.data == nullptr) {
             if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
             return;
         }
-        merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(r, cells.here, there, bits.cells),
+        const std::int64_t other = row + by.dz * bits.side + by.dy;
+        merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(p, by, cells.here, there, bits.cells),
                                 {words, covers_straight, equal}, straight, trees);
     };
     const auto cover = [&](const auto& of_word) {
         for (std::int64_t w = 0; w < bits.words; ++w) words[w] = of_word(w);
     };
-    const std::int64_t above = row - bits.side;
     const word *const to_n = cells.to_n, *const to_u = cells.to_u;
     cover([](std::int64_t) { return word{0}; });
-    merge(row - 1, cells.n, wide, true, cells.to_n);
+    merge({0, -1}, cells.n, wide, true, cells.to_n);
     cover([&](std::int64_t w) { return to_n[w] & cells.n_to_un[w] & cells.u_to_un[w]; });
-    merge(above, cells.u, wide, true, cells.to_u);
+    merge({-1, 0}, cells.u, wide, true, cells.to_u);
     if (!wide) return;
     if (equal) cover([&](std::int64_t w) { return to_u[w]; });
     else cover([&](std::int64_t w) { return to_u[w] & cells.us_to_u[w]; });
-    merge(above + 1, cells.us, changes == 3, !equal, nullptr);
+    merge({-1, 1}, cells.us, p.changes == 3, !equal, nullptr);
     if (equal) cover([&](std::int64_t w) { return to_n[w] | to_u[w]; });
     else cover([&](std::int64_t w) { return (to_n[w] & cells.n_to_un[w]) | (to_u[w] & cells.u_to_un[w]); });
-    merge(above - 1, cells.un, changes == 3, !equal, nullptr);
+    merge({-1, -1}, cells.un, p.changes == 3, !equal, nullptr);
 }
 
-void linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
-            word* words, const run_trees& trees) {
+void linked(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells, word* words,
+            const run_trees& trees) {
     with_elements(cells.here, [&]<class T>(const T*) {
-        const rule<T> r = make_rule<T>(o);
-        if (trees.at_roots) merge_cells<true>(bits, r, changes, row, cells, words, trees);
-        else merge_cells<false>(bits, r, changes, row, cells, words, trees);
+        if (trees.at_roots) merge_cells<true, T>(bits, p, row, cells, words, trees);
+        else merge_cells<false, T>(bits, p, row, cells, words, trees);
     });
 }
 
-void ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here, std::int64_t other,
-          const cell_row& there, bool slanted, const word* zeros, std::uint32_t* parent) {
+void ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
+          const cell_row& there, row_step by, bool slanted, const word* zeros, std::uint32_t* parent) {
     const run_trees trees{parent, true};
     if (!bits.plain)
         with_elements(here, [&]<class T>(const T*) {
-            const rule<T> r = make_rule<T>(o);
-            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(r, here, there, bits.cells),
-                                 {zeros, false, r.kind == criterion::equal}, nullptr, trees);
+            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(p, by, here, there, bits.cells),
+                                 {zeros, false, p.options.criterion == criterion::equal}, nullptr, trees);
         });
     else if (slanted) merge_rows<true, covering::none, true>(bits, row, other, {}, trees);
     else merge_rows<false, covering::none, true>(bits, row, other, {}, trees);
@@ -363,14 +361,13 @@ void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64
                  const run_trees& trees) {
     HWY_DYNAMIC_DISPATCH(plain)(bits, changes, row, from, to, trees);
 }
-void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+void merge_linked(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees) {
-    HWY_DYNAMIC_DISPATCH(linked)(bits, o, changes, row, cells, words, trees);
+    HWY_DYNAMIC_DISPATCH(linked)(bits, p, row, cells, words, trees);
 }
-void merge_ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here,
-                std::int64_t other, const cell_row& there, bool slanted, const std::uint64_t* zeros,
-                std::uint32_t* parent) {
-    HWY_DYNAMIC_DISPATCH(ends)(bits, o, row, here, other, there, slanted, zeros, parent);
+void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
+                const cell_row& there, row_step by, bool slanted, const std::uint64_t* zeros, std::uint32_t* parent) {
+    HWY_DYNAMIC_DISPATCH(ends)(bits, p, row, here, other, there, by, slanted, zeros, parent);
 }
 
 }  // namespace nearfield::labelling

@@ -44,13 +44,17 @@ struct cell_rows {
     const std::uint64_t *n_to_un = nullptr, *u_to_un = nullptr, *us_to_u = nullptr;
 };
 /// The same for rows whose cells are linked by a criterion. `words`: scratch of a word for each word of a row.
-void merge_linked(const bit_rows& bits, const label_options& o, int changes, std::int64_t row, const cell_rows& cells,
+void merge_linked(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees);
+
+/// Where one row lies from another, round the ends of periodic axes.
+struct row_step {
+    int dz = 0, dy = 0;
+};
 
 /// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends of a
 /// periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
-void merge_ends(const bit_rows& bits, const label_options& o, std::int64_t row, const cell_row& here,
-                std::int64_t other, const cell_row& there, bool slanted, const std::uint64_t* zeros,
-                std::uint32_t* parent);
+void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
+                const cell_row& there, row_step by, bool slanted, const std::uint64_t* zeros, std::uint32_t* parent);
 
 }  // namespace nearfield::labelling

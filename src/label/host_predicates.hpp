@@ -63,12 +63,22 @@ HWY_INLINE void within_bytes(const rule<T>& r, const T* a, const T* b, std::int6
 }
 
 template <class T>
+HWY_INLINE void named_bytes(const rule<T>& r, const T* a, const T* b, std::int64_t cells, std::uint8_t* out) {
+    if constexpr (std::is_integral_v<T>) {
+        const T here = r.here, there = r.there;
+        for (std::int64_t x = 0; x < cells; ++x) out[x] = ((a[x] & here) | (b[x] & there)) != 0;
+    }
+}
+
+template <class T>
 HWY_INLINE void linked_bytes(const rule<T>& r, const T* a, const T* b, int channels, std::int64_t cells,
                              std::uint8_t* out) {
     if (channels > 1) {
         for (std::int64_t x = 0; x < cells; ++x) out[x] = r.linked(a + x * channels, b + x * channels, channels, 1);
     } else if (r.kind == criterion::equal) {
         for (std::int64_t x = 0; x < cells; ++x) out[x] = a[x] == b[x];
+    } else if (r.kind == criterion::links) {
+        named_bytes(r, a, b, cells, out);
     } else {
         within_bytes(r, a, b, cells, out);
     }
@@ -82,7 +92,7 @@ using of_element = hn::CappedTag<T, word_bits>;
 template <class T>
 HWY_INLINE bool links_by_vectors(const rule<T>& r, int channels, std::int64_t cells) {
     if (channels > 1 || cells <= word_bits || hn::Lanes(of_element<T>()) < 8) return false;
-    return r.kind == criterion::equal || (std::is_integral_v<T> && sizeof(T) <= 4);
+    return r.kind == criterion::equal || r.kind == criterion::links || (std::is_integral_v<T> && sizeof(T) <= 4);
 }
 
 /// Bits of 64 lanes of T; `mask(i)` says those of the vector from lane i on. Put together in memory: GCC 12 (-O1 with
@@ -102,6 +112,15 @@ HWY_INLINE std::uint64_t word_of_masks(const Mask& mask) {
 template <class T>
 HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     const of_element<T> d;
+    if constexpr (std::is_integral_v<T>) {
+        if (r.kind == criterion::links) {
+            const auto to = hn::Set(d, r.here), back = hn::Set(d, r.there);
+            return word_of_masks<T>([&](std::int64_t i) {
+                const auto named = hn::Or(hn::And(hn::LoadU(d, a + i), to), hn::And(hn::LoadU(d, b + i), back));
+                return hn::Ne(named, hn::Zero(d));
+            });
+        }
+    }
     if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
         if (r.kind == criterion::within) {
             // A difference of two integers fits the unsigned type of their width.

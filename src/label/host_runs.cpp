@@ -140,7 +140,7 @@ private:
         const std::uint64_t* const words = bits_.foreground(row);
         if (!bits_.plain && std::any_of(words, words + bits_.words, [](std::uint64_t w) { return w != 0; })) {
             west = mine.words.get();
-            west_words(p_.options, cells, bits_.cells, mine.bytes.get(), west);
+            west_words(p_, cells, bits_.cells, mine.bytes.get(), west);
         }
         bits_.first_run()[row + 1] =
             find_starts(bits_.foreground(row), west, bits_.words, bits_.starts(row), bits_.before(row));
@@ -189,7 +189,7 @@ private:
         cells.to_n = mine.links_of(row, false, bits_.words), cells.to_u = mine.links_of(row, true, bits_.words);
         cells.n_to_un = kept(cells.n, row - 1, true), cells.u_to_un = kept(cells.u, above, false);
         cells.us_to_u = kept(cells.us, above + 1, false);
-        merge_linked(bits_, p_.options, p_.changes, row, cells, mine.words.get(), trees);
+        merge_linked(bits_, p_, row, cells, mine.words.get(), trees);
     }
 
     /// One thread: every row meets all rows before it.
@@ -246,7 +246,7 @@ private:
         const auto last = static_cast<std::size_t>(p_.rank - 1);
         const bool x = p_.periodic[last], y = p_.rank > 1 && p_.periodic[last - 1], z = p_.rank > 2 && p_.periodic[0];
         for (std::int64_t row = 0; (x || y || z) && row < bits_.rows; ++row) {
-            if (x) join_cells(row, 0, row, bits_.cells - 1);
+            if (x) join_cells(row, 0, row, bits_.cells - 1, {}, -1);
             constexpr int before[][2] = {{0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
             for (const auto& [planes, rows] : before) {
                 const int changed = (planes != 0) + (rows != 0);
@@ -256,11 +256,11 @@ private:
                 const std::int64_t other = (row / image_rows_ * bits_.planes + at_z.at) * bits_.side + at_y.at;
                 const bool slanted = changed < p_.changes;
                 if (at_z.moved || at_y.moved)
-                    merge_ends(bits_, p_.options, row, cells_of(row, 0, 0), other, cells_of(other, 0, 1), slanted,
-                               place_[0].links.get(), tree());
+                    merge_ends(bits_, p_, row, cells_of(row, 0, 0), other, cells_of(other, 0, 1), {planes, rows},
+                               slanted, place_[0].links.get(), tree());
                 if (!x || !slanted) continue;
-                join_cells(row, 0, other, bits_.cells - 1);
-                join_cells(row, bits_.cells - 1, other, 0);
+                join_cells(row, 0, other, bits_.cells - 1, {planes, rows}, -1);
+                join_cells(row, bits_.cells - 1, other, 0, {planes, rows}, 1);
             }
         }
     }
@@ -274,25 +274,26 @@ private:
         return {beyond ? side - std::abs(at) : at, beyond, beyond && !periodic};
     }
 
-    /// Cells at ends of rows.
-    void join_cells(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x) {
+    /// Cells at ends of rows; a step of `dx` leads from one end to the other.
+    void join_cells(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x, row_step by, int dx) {
         const auto foreground = [&](std::int64_t r, std::int64_t c) {
             return (bits_.foreground(r)[c / word_bits] >> c % word_bits & 1) != 0;
         };
         if (!foreground(row, x) || !foreground(other, other_x)) return;
-        if (!bits_.plain && !linked(row, x, other, other_x)) return;
+        if (!bits_.plain && !linked(row, x, other, other_x, by, dx)) return;
         const auto run = [&](std::int64_t r, std::int64_t c) {
             return static_cast<std::uint32_t>(c == 0 ? bits_.first_run()[r] : bits_.first_run()[r + 1] - 1);
         };
         merge_roots(tree(), run(row, x), run(other, other_x));
     }
-    [[nodiscard]] bool linked(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x) const {
+    [[nodiscard]] bool linked(std::int64_t row, std::int64_t x, std::int64_t other, std::int64_t other_x, row_step by,
+                              int dx) const {
         const auto axis = static_cast<std::size_t>(p_.batch_axes + p_.rank - 1);
         const auto offset = [&](std::int64_t r, std::int64_t c) {
             return image_rows_at_.of(r) + c * image_.stride[axis];
         };
         return with_elements({image_.type, p_.channels, image_.data}, [&]<class T>(const T* v) {
-            return make_rule<T>(p_.options)
+            return make_rule<T>(p_, by.dz, by.dy, dx)
                 .linked(v + offset(row, x), v + offset(other, other_x), p_.channels,
                         p_.colour ? image_.stride[axis + 1] : 1);
         });

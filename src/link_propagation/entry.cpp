@@ -21,6 +21,7 @@ void check_switches(const propagation_options& o) {
 }
 
 void check_unused(const label_options& o, int rank) {
+    if (o.criterion == criterion::links) fail("criterion is links; propagation compares cells, label() takes graphs");
     if (o.batch_axes != 0) fail("batch_axes is set; propagation labels one image at a time");
     if (!o.steps.empty()) fail("steps is given; propagation takes connectivity");
     for (int axis = 0; axis < rank; ++axis)

@@ -204,7 +204,7 @@ void check_remove(const Runner& run, const drawn& d) {
     oracle::component_problem problem;
     problem.shape = d.shape;
     problem.foreground = [&](std::int64_t cell) { return value(cell) != background; };
-    problem.linked = [&](std::int64_t a, std::int64_t b) { return !equal || value(a) == value(b); };
+    problem.linked = [&](std::int64_t a, std::int64_t b, std::size_t) { return !equal || value(a) == value(b); };
     problem.steps = oracle::steps_of(static_cast<int>(d.shape.size()), options.connectivity);
     oracle::component_filter filter;
     filter.smallest = smallest;

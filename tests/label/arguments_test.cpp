@@ -65,8 +65,8 @@ TEST(LabelArguments, Connectivity) {
 }
 TEST(LabelArguments, CriterionToleranceAndNorm) {
     attempt a;
-    a.options.criterion = static_cast<criterion>(3);
-    a.refused({"criterion", "3", "within"});
+    a.options.criterion = static_cast<criterion>(4);
+    a.refused({"criterion", "4", "within", "links"});
     for (const scalar& bad : {scalar(-1), scalar(-0.5), scalar(std::numeric_limits<double>::quiet_NaN())}) {
         attempt b;
         b.options.criterion = criterion::within, b.options.tolerance = bad;
@@ -75,6 +75,31 @@ TEST(LabelArguments, CriterionToleranceAndNorm) {
     attempt c;
     c.options.norm = static_cast<colour_norm>(3);
     c.refused({"norm", "3", "euclidean"});
+}
+TEST(LabelArguments, Graphs) {
+    attempt a;
+    a.options.criterion = criterion::links;
+    label(a.on, a.image, a.out, a.options);  // bits to the right from every other cell
+    EXPECT_EQ(a.count_memory[0], 12);
+    attempt b;
+    std::array<float, 24> weights{};
+    b.options.criterion = criterion::links;
+    b.image = view<const float, 2, host>(weights.data(), {4, 6});
+    b.refused({"image", "float32", "uint8"});
+    attempt c;
+    c.options.criterion = criterion::links, c.options.channels = true;
+    c.image = view<const std::uint8_t, 3, host>(c.image_memory.data(), {4, 6, 1});
+    c.refused({"channels", "links"});
+    attempt d;
+    d.options.criterion = criterion::links, d.options.connectivity = 26;
+    d.image = view<const std::uint8_t, 3, host>(d.image_memory.data(), {2, 2, 6});
+    d.out.label = view<std::int32_t, 3, host>(d.label_memory.data(), {2, 2, 6});
+    d.refused({"image", "uint8", "uint32", "connectivity 6"});
+    attempt e;
+    e.options.criterion = criterion::links;
+    e.image = view<const std::uint8_t, 4, host>(e.image_memory.data(), {1, 2, 2, 6});
+    e.out.label = view<std::int32_t, 4, host>(e.label_memory.data(), {1, 2, 2, 6});
+    e.refused({"links", "4 axes", "1 to 3"});
 }
 TEST(LabelArguments, BatchAndChannels) {
     attempt a;

@@ -1,5 +1,6 @@
 #include "label/call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -63,9 +64,14 @@ long double difference(const number& a, const number& b) {
 class meaning {
 public:
     meaning(const label_call& c, std::int64_t first_cell)
-        : image_(c.image), o_(c.options), first_(first_cell), channels_(o_.channels ? c.how.shape.back() : 1) {}
+        : image_(c.image),
+          o_(c.options),
+          first_(first_cell),
+          channels_(o_.channels ? c.how.shape.back() : 1),
+          rank_(static_cast<int>(c.how.shape.size()) - o_.batch_axes - (o_.channels ? 1 : 0)) {}
 
     [[nodiscard]] bool foreground(std::int64_t cell) const {
+        if (o_.criterion == criterion::links) return true;
         if (o_.criterion != criterion::nonzero && !o_.has_background) return true;
         const number background = o_.criterion == criterion::nonzero ? number{} : number_of(o_.background);
         bool all = true;
@@ -76,8 +82,13 @@ public:
         return !all;
     }
 
-    [[nodiscard]] bool linked(std::int64_t a, std::int64_t b) const {
+    /// `step`: from a to b, in C order over (-1, 0, 1).
+    [[nodiscard]] bool linked(std::int64_t a, std::int64_t b, std::size_t step) const {
         if (o_.criterion == criterion::nonzero) return true;
+        if (o_.criterion == criterion::links) {
+            const std::size_t opposite = std::array{2U, 8U, 26U}[static_cast<std::size_t>(rank_ - 1)] - step;
+            return names(a, step) || names(b, opposite);
+        }
         const long double tolerance = o_.criterion == criterion::equal ? 0 : exact(number_of(o_.tolerance));
         long double largest = 0, sum = 0, sum2 = 0;
         for (std::int64_t k = 0; k < channels_; ++k) {
@@ -95,12 +106,29 @@ public:
     }
 
 private:
+    /// The order of bits from the lowest, x first, as the documentation of cc3d lists them.
+    [[nodiscard]] bool names(std::int64_t cell, std::size_t step) const {
+        using place = std::array<int, 3>;
+        static const std::vector<place> line{{1}, {-1}},
+            image{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}},
+            volume{{1, 0, 0},   {-1, 0, 0},  {0, 1, 0},   {0, -1, 0},  {0, 0, 1},   {0, 0, -1}, {1, 1, 0},
+                   {-1, 1, 0},  {1, -1, 0},  {-1, -1, 0}, {1, 0, 1},   {-1, 0, 1},  {0, 1, 1},  {0, -1, 1},
+                   {1, 0, -1},  {-1, 0, -1}, {0, 1, -1},  {0, -1, -1}, {1, 1, 1},   {-1, 1, 1}, {1, -1, 1},
+                   {-1, -1, 1}, {1, 1, -1},  {-1, 1, -1}, {1, -1, -1}, {-1, -1, -1}};
+        place to{};
+        for (int axis = rank_ - 1; axis >= 0; --axis, step /= 3)
+            to[static_cast<std::size_t>(rank_ - 1 - axis)] = static_cast<int>(step % 3) - 1;
+        const auto& order = rank_ == 1 ? line : rank_ == 2 ? image : volume;
+        const auto bit = std::find(order.begin(), order.end(), to) - order.begin();
+        return (at(cell, 0).integer >> bit & 1) != 0;
+    }
     [[nodiscard]] number at(std::int64_t cell, std::int64_t channel) const {
         return number_in(image_, (first_ + cell) * channels_ + channel);
     }
     const guarded& image_;
     const label_options& o_;
     std::int64_t first_, channels_;
+    int rank_;
 };
 
 shape_t label_shape(const label_case& how, const label_options& o) {
@@ -125,7 +153,7 @@ oracle::component_answer expected_of(const label_call& c, std::int64_t image) {
     p.shape.assign(all.begin() + c.options.batch_axes, all.end());
     const meaning cells(c, image * cells_of(p.shape));
     p.foreground = [&](std::int64_t cell) { return cells.foreground(cell); };
-    p.linked = [&](std::int64_t a, std::int64_t b) { return cells.linked(a, b); };
+    p.linked = [&](std::int64_t a, std::int64_t b, std::size_t step) { return cells.linked(a, b, step); };
     const auto axes = static_cast<int>(p.shape.size());
     p.steps = c.steps.empty() ? oracle::steps_of(axes, changes_asked(c.options.connectivity, p.shape.size())) : c.steps;
     for (int axis = 0; axis < axes; ++axis) p.periodic.push_back(c.options.border[axis] == border::periodic);
@@ -238,6 +266,29 @@ label_options options_of(std::uint64_t k, criterion kind, int connectivity) {
     o.background = backgrounds[mix(k + 12) % 7];
     o.has_background = mix(k + 13) % 4 != 0;
     return o;
+}
+
+std::vector<std::int64_t> graph_of(const shape_t& shape, std::uint64_t k) {
+    const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
+    // Of what is left of each cell's bits on average: few, so that components are winding; nearly all; all, but for a sheet.
+    const std::uint64_t kind = mix(k + 10) % 5;
+    std::uint64_t number = 0;
+    return over(shape, [&](const shape_t& at) {
+        const std::uint64_t a = mix(k * 77 + ++number), b = mix(a), c = mix(b);
+        const std::uint64_t bits[] = {a, a & b, a & b & c & mix(c), a | b | c, mix(at.back() / grain % 3) | (a & b)};
+        return static_cast<std::int64_t>(bits[kind] & 0x7fffffff);
+    });
+}
+
+label_case dressed_graph(const shape_t& shape, int connectivity, std::uint64_t k) {
+    label_case how = dressed(shape, k);
+    const bool wide = shape.size() > 2 && connectivity > 1;
+    how.element =
+        wide ? std::array{dtype::int32, dtype::uint32, dtype::int64, dtype::uint64}[mix(k) % 4]
+             : std::array{
+                   dtype::uint8, dtype::int8, dtype::uint16, dtype::int16, dtype::uint32, dtype::int64}[mix(k) % 6];
+    if (how.label == dtype::uint16 && cells_of(shape) > 65535) how.label = dtype::int32;
+    return how;
 }
 
 label_case dressed(const shape_t& shape, std::uint64_t k) {

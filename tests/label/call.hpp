@@ -57,6 +57,10 @@ label_case dressed(const shape_t& shape, std::uint64_t k);
 std::vector<std::int64_t> values_of(const shape_t& shape, std::uint64_t k);
 label_options options_of(std::uint64_t k, criterion kind, int connectivity);
 
+/// The same for criterion::links: bits of neighbours, and a type that has enough of them.
+std::vector<std::int64_t> graph_of(const shape_t& shape, std::uint64_t k);
+label_case dressed_graph(const shape_t& shape, int connectivity, std::uint64_t k);
+
 inline constexpr dtype label_elements[] = {dtype::boolean, dtype::int8,    dtype::uint8,  dtype::int16,
                                            dtype::uint16,  dtype::int32,   dtype::uint32, dtype::int64,
                                            dtype::uint64,  dtype::float32, dtype::float64};

@@ -47,6 +47,34 @@ TEST_F(LabelLinksDevice, LinksOfWiderValues) {
     check_links([&](std::uint64_t k) { return wider[k % std::size(wider)]; }, 71000);
 }
 
+/// Graphs, whose links are as they are: no equal values, no order. Whole tiles and lines, strided, periodic, batches, filtered.
+TEST_F(LabelLinksDevice, GivenLinks) {
+    std::uint64_t k = 72000;
+    for (const shape_t& shape :
+         {shape_t{70, 48}, shape_t{33, 560}, shape_t{300, 64}, shape_t{35, 20, 32}, shape_t{18, 9, 144},
+          shape_t{2, 140, 80}, shape_t{3, 1, 64}, shape_t{17, 33, 16}, shape_t{40, 41, 43}, shape_t{129},
+          shape_t{7, 13}, shape_t{3, 5, 7}, shape_t{2, 3, 12, 65}})
+        for (int connectivity = 1; connectivity <= std::min<std::int64_t>(3, axes_of(shape)); ++connectivity)
+            for (int round = 0; round < 10; ++round) {
+                if (!chosen(++k)) continue;
+                label_options o{.connectivity = connectivity, .criterion = criterion::links};
+                o.batch_axes = static_cast<int>(axes_of(shape) / 4);
+                std::vector<border> beyond;
+                for (std::size_t axis = static_cast<std::size_t>(o.batch_axes); axis < shape.size(); ++axis)
+                    beyond.push_back(k % 2 == 0 || mix(k + axis) % 2 == 0 ? border::open : border::periodic);
+                o.border = {beyond.data(), beyond.size()};
+                if (k % 4 == 0) o.smallest = 2;
+                label_case how = dressed_graph(shape, connectivity, k);
+                if (how.label == dtype::uint16 && k % 2 != 0) how.label = dtype::int32;
+                if (round % 2 == 0) how.image_layout = how.label_layout = layout::tight;
+                SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(how.element)) + " case " + std::to_string(k));
+                label_call c(how, o);
+                c.write(graph_of(shape, k));
+                expect_right(c, k);
+                if (testing::Test::HasFatalFailure()) return;
+            }
+}
+
 /// Planes that are as the one in front hang together as that does, and by it: the first of a tile must not, nor all of them round
 /// the image. Noise, so that cells meet at corners; now and then one cell of a plane is another.
 TEST_F(LabelLinksDevice, PlanesAsInFront) {

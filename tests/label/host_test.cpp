@@ -148,6 +148,42 @@ TEST(LabelHost, BatchesAndFilters) {
             }
 }
 
+TEST(LabelHost, LinksOnEveryShape) {
+    std::uint64_t k = 75000;
+    for (const shape_case& s : label_shapes())
+        for (int connectivity = 1; connectivity <= axes_of(s.shape); ++connectivity)
+            for (int round = 0; round < 12; ++round) {
+                label_options o{.connectivity = connectivity, .criterion = criterion::links};
+                std::vector<border> beyond;
+                for (std::size_t axis = 0; axis < s.shape.size(); ++axis)
+                    beyond.push_back(mix(++k) % 3 != 0 || round % 3 != 0 ? border::open : border::periodic);
+                o.border = {beyond.data(), beyond.size()};
+                o.smallest = static_cast<std::int64_t>(mix(k + 20) % 3);
+                label_call c(dressed_graph(s.shape, connectivity, k), o);
+                c.write(graph_of(s.shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << s.why << " case " << k;
+            }
+}
+
+TEST(LabelHost, LinksOfLargeShapesAndBatches) {
+    std::uint64_t k = 77000;
+    for (const shape_t& shape : {shape_t{257, 255}, shape_t{40, 41, 43}, shape_t{3, 65, 130}, shape_t{2, 3, 12, 65}})
+        for (int batch = std::max(0, static_cast<int>(shape.size()) - 3); batch < 2; ++batch)
+            for (int round = 0; round < 8; ++round) {
+                ++k;
+                const int axes = static_cast<int>(shape.size()) - batch;
+                label_options o{.connectivity = 1 + static_cast<int>(mix(k) % static_cast<unsigned>(axes)),
+                                .criterion = criterion::links,
+                                .batch_axes = batch};
+                if (round % 3 == 0) o.border = border::periodic;
+                label_case how = dressed_graph(shape, o.connectivity, k);
+                how.threads = std::array{1, 2, 7}[round % 3];
+                label_call c(how, o);
+                c.write(graph_of(shape, k));
+                ASSERT_EQ(check(label_on_host, c), "") << text_of(shape) << " case " << k;
+            }
+}
+
 /// Steps of any kind, the one to the west among them or not; and more axes than a device takes.
 TEST(LabelHost, AnyStepsAndAnyRank) {
     std::uint64_t k = 80000;
@@ -167,6 +203,11 @@ TEST(LabelHost, AnyStepsAndAnyRank) {
             label_call c(dressed_for(shape, k), o);
             c.write(values_of(shape, k));
             ASSERT_EQ(check(label_on_host, c), "") << "case " << k;
+            if (shape.size() > 3) continue;
+            o.criterion = criterion::links;
+            label_call graph(dressed_graph(shape, 3, k), o);
+            graph.write(graph_of(shape, k));
+            ASSERT_EQ(check(label_on_host, graph), "") << "case " << k;
         }
 }
 

@@ -16,10 +16,15 @@ place place_of(std::int64_t index, const place& shape) {
 
 bool wraps(const component_problem& p, std::size_t axis) { return !p.periodic.empty() && p.periodic[axis] != 0; }
 
-/// Indices of a cell's neighbours on the grid.
-std::vector<std::int64_t> neighbours(std::int64_t cell, const component_problem& p) {
+struct neighbour {
+    std::int64_t cell;
+    std::size_t step;
+};
+
+/// A cell's neighbours on the grid.
+std::vector<neighbour> neighbours(std::int64_t cell, const component_problem& p) {
     const place at = place_of(cell, p.shape);
-    std::vector<std::int64_t> found;
+    std::vector<neighbour> found;
     for (std::size_t step = 0; step < p.steps.size(); ++step) {
         if (p.steps[step] == 0) continue;
         place there = at;
@@ -32,7 +37,7 @@ std::vector<std::int64_t> neighbours(std::int64_t cell, const component_problem&
         }
         std::int64_t index = 0;
         for (std::size_t axis = 0; axis < at.size(); ++axis) index = index * p.shape[axis] + there[axis];
-        if (inside && index != cell) found.push_back(index);
+        if (inside && index != cell) found.push_back({index, step});
     }
     return found;
 }
@@ -43,9 +48,9 @@ void fill_from(std::int64_t start, const component_problem& p, component_answer&
     while (!open.empty()) {
         const std::int64_t cell = open.back();
         open.pop_back();
-        for (const std::int64_t next : neighbours(cell, p)) {
+        for (const auto& [next, step] : neighbours(cell, p)) {
             if (answer.label[static_cast<std::size_t>(next)] != 0) continue;
-            if (!p.foreground(next) || !p.linked(cell, next)) continue;
+            if (!p.foreground(next) || !p.linked(cell, next, step)) continue;
             answer.label[static_cast<std::size_t>(next)] = answer.count;
             open.push_back(next);
         }

@@ -9,11 +9,12 @@
 namespace oracle {
 
 struct component_problem {
-    std::vector<std::int64_t> shape;                         ///< of one image
-    std::function<bool(std::int64_t)> foreground;            ///< of the cell with this C-order index
-    std::function<bool(std::int64_t, std::int64_t)> linked;  ///< of two neighbours in the foreground
-    std::vector<std::uint8_t> steps;                         ///< 3^axes, C order over offsets -1, 0, 1
-    std::vector<std::uint8_t> periodic;                      ///< one per axis; empty: none
+    std::vector<std::int64_t> shape;               ///< of one image
+    std::function<bool(std::int64_t)> foreground;  ///< of the cell with this C-order index
+    /// Of two neighbours in the foreground, the second of which lies the step of that number away.
+    std::function<bool(std::int64_t, std::int64_t, std::size_t)> linked;
+    std::vector<std::uint8_t> steps;     ///< 3^axes, C order over offsets -1, 0, 1
+    std::vector<std::uint8_t> periodic;  ///< one per axis; empty: none
 };
 
 struct component_filter {

@@ -140,7 +140,7 @@ def test_other_byte_order():
     ({"anisotropy": (1, 2, 3)}, ValueError, "3 values for an array of 2 axes"),
     ({"anisotropy": (0, 1)}, ValueError, "spacing"),
     ({"anisotropy": (1, math.nan)}, ValueError, "spacing"),
-    ({"voxel_graph": np.ones((2, 3), "u1")}, NotImplementedError, "voxel_graph"),
+    ({"voxel_graph": np.ones((3, 2), "u1")}, ValueError, "voxel_graph"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_refused(name, wrong, error, match):

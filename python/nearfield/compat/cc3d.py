@@ -12,14 +12,17 @@ differences:
 - `delta` with 8, 18 and 26 neighbours joins all cells that a path of small enough steps joins; `cc3d` 4.1 misses some.
 - `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with
   NotImplementedError. `max_labels` is not looked at, as there.
-- `contacts` counts each pair of cells once (`cc3d` counts diagonal ones of 2-D images twice, with 8), in the order of the
-  labels; a label may be negative.
+- `contacts` counts each pair of cells once (`cc3d` counts some diagonal ones twice, with 8 and with 26 neighbours), in the
+  order of the labels; a label may be negative.
 - Of components of one size `largest_k` prefers those that come first.
 - `each` takes every integer type; `statistics` any that holds no negative label.
 - A negative `delta` is a ValueError; arguments that are no arrays are made some.
 - `largest_k` with ``k=0, return_N=True`` returns a pair as well.
-
-Not here: `connected_components_stack`, `voxel_connectivity_graph`, `color_connectivity_graph`.
+- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8 if nothing goes. `largest_k` does not depend on what is
+  installed; `cc3d`'s has other numbers, and types from uint8 on, where `fastremap` is.
+- `binary_image=True` makes components of all cells that are not zero with 4 neighbours, too; `cc3d` compares values there.
+- With `delta` float16 is a TypeError, as there.
+- `connected_components_stack` returns an array of NumPy, which has to fit the memory; `cc3d` compresses with `crackle`.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import numpy as np
 from nearfield._arrays import in_elements
 from nearfield._components import component_statistics, remove_small
 from nearfield._components import contacts as _contacts
+from nearfield.compat._graphs import color_connectivity_graph, estimate_provisional_labels, voxel_connectivity_graph
 from nearfield.compat._labels import (
     DimensionError,
     Each,
@@ -43,16 +47,21 @@ from nearfield.compat._labels import (
     numbered,
     sizes_of,
 )
+from nearfield.compat._stack import connected_components_stack
 
 __all__ = [
     "DimensionError",
+    "color_connectivity_graph",
     "connected_components",
+    "connected_components_stack",
     "contacts",
     "dust",
     "each",
+    "estimate_provisional_labels",
     "largest_k",
     "region_graph",
     "statistics",
+    "voxel_connectivity_graph",
 ]
 
 
@@ -107,6 +116,8 @@ def connected_components(
     image = _checked(np.asarray(data))
     if not delta >= 0:
         raise ValueError(f"delta is {delta}; a difference is 0 or more")
+    if delta > 0 and image.dtype == np.float16:
+        raise TypeError("delta does not go with float16; give float32")
     changes = changes_of(connectivity, image.ndim)
     turned = is_fortran(image)
     labels, count = numbered(
