@@ -37,9 +37,9 @@ struct sweep {
 };
 
 /// Width of the tiles of a sweep whose rows and columns are set.
-inline std::int64_t tile_width(const sweep& s, std::int64_t element_bytes) {
+inline std::int64_t tile_width(const sweep& s, std::int64_t element_bytes, std::int64_t row = tile_row_bytes) {
     const std::int64_t least = tile_align / element_bytes;
-    const std::int64_t row_bytes = std::max(tile_row_bytes, least_tile_bytes / s.rows());
+    const std::int64_t row_bytes = std::max(row, least_tile_bytes / s.rows());
     auto width = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(row_bytes / element_bytes)));
     while (width > least && (width * s.rows() * element_bytes > tile_bytes || width > s.columns)) width /= 2;
     return width;
