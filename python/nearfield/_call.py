@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ _ARGUMENT = {
     "label": "labels_out",
     "trusted": "return_trusted",
 }
+_WORTH_ASKING = 2**26  # bytes; smaller outputs are made at once
 
 
 def compute(
@@ -85,11 +87,28 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     place = framework.place(array)
     shape = framework.shape(array)
     check_axes(name, len(shape))
+    if place.ordinal < 0:
+        _check_room(framework.dtype(array), shape, request, given)
     out = [
         _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
         for field, dtype in request.fields
     ]
     return framework, array, place, out
+
+
+def _check_room(dtype: str, shape: tuple[int, ...], request: Request, given: dict[str, Any]) -> None:
+    """MemoryError where the new outputs and what the engine needs besides do not fit together; NumPy asks nobody."""
+    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
+    made = [(request.shape_of(field, shape), type_) for field, type_ in request.fields if given.get(field) is None]
+    new = sum(math.prod(size) * np.dtype(element).itemsize for size, element in made)
+    if new <= _WORTH_ASKING:
+        return
+    fields = tuple(out.get(field) for field in FIELDS)
+    try:
+        said = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)
+    except (TypeError, ValueError):  # the call itself says it in the caller's words
+        said = {"workspace_bytes": 0}
+    _core.require_memory(new + said["workspace_bytes"], "the call with its outputs")
 
 
 @contextmanager

@@ -139,3 +139,19 @@ def test_signals_stay_python_s():
     before = signal.getsignal(signal.SIGINT)
     nf.distance_transform(image_of(1))
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_memory_for_all_outputs_is_asked_for_together():
+    lines = """
+import resource, numpy as np, nearfield as nf
+image = np.ones((4000, 4000), np.uint8)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (150 << 20),) * 2)
+assert nf.distance_transform(image, threads=16)[0, 0] == np.inf
+try:
+    nf.distance_transform(image, return_indices=True)
+except MemoryError as problem:
+    print(problem)
+"""
+    told = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout
+    assert "out of memory: the call with its outputs needs 1" in told and " MiB, free are 1" in told
