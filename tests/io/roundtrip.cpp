@@ -176,7 +176,7 @@ TEST(io_round_trip, axes) {
             EXPECT_EQ(got.spacing, values.spacing) << suffix;
             ASSERT_EQ(got.axes.size(), axes.size()) << suffix;
             for (std::size_t a = 0; a < axes.size(); ++a) EXPECT_EQ(got.axes[a] == space, axes[a] == space) << suffix;
-            if (axes[0] == time) EXPECT_EQ(got.axes[0], time) << suffix;
+            EXPECT_EQ(got.axes[0] == time, axes[0] == time) << suffix;
         }
 }
 
