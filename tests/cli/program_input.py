@@ -1,5 +1,6 @@
 """Files from strangers: what a header may reach, how much is read, what reaches the terminal. Standard library only."""
 
+import contextlib
 import gzip
 import os
 import struct
@@ -71,18 +72,12 @@ class Amounts(Case):
         os.mkfifo(self.folder / "pipe")
 
         def endless(head):
-            with open(self.folder / "pipe", "wb") as pipe:
-                try:
-                    pipe.write(head)
-                    while True:
-                        pipe.write(bytes(1 << 16))
-                except BrokenPipeError:
-                    pass
-                finally:
-                    try:
-                        pipe.close()
-                    except BrokenPipeError:
-                        pass
+            pipe = os.open(self.folder / "pipe", os.O_WRONLY)
+            with contextlib.suppress(BrokenPipeError):
+                os.write(pipe, head)
+                while True:
+                    os.write(pipe, bytes(1 << 16))
+            os.close(pipe)
 
         for head in (npy((100,), []), (BYTES + "\n").encode(), b"P5 10 10 255\n"):
             writer = threading.Thread(target=endless, args=(head,))
