@@ -10,7 +10,6 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -214,7 +213,6 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
 
 void save(const field_run& run, const arguments& args) {
     for (const slot& each : run.slots) {
-        stop_if_interrupted();
         if (each.drawn) io::write(each.path, to_array(draw(run, args, each.what)));
         else if (is_shaded(args, each)) io::write(each.path, shades_of(run.index));
         else io::write(each.path, run.array_of(args, each.what));

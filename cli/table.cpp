@@ -56,6 +56,7 @@ verb convert() {
                   "one value of a colour image instead of all",
                   &a::channel,
                   {"luminance", "alpha", "red", "green", "blue"}},
+                 overwrite,
                  json,
                  quiet},
             "nearfield sample circle -o circle.png --size 64x64\n"
@@ -70,9 +71,10 @@ verb demo() {
             "long it "
             "took and where. A gray image becomes a mask: Otsu's threshold after removing uneven light, without "
             "specks. Without --image or --volume a sample stands in.",
-            rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true},
-                 {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true},
+            rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true, false, true},
+                 {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true, false, true},
                  output("folder for the pictures; made if it is not there", true),
+                 overwrite,
                  device,
                  threads,
                  json,
@@ -130,7 +132,9 @@ const std::vector<exit_status>& exit_statuses() {
         {3, "a file or stream cannot be read or written, or is not what it claims"},
         {4, "out of memory"},
         {5, "the device failed, or this build or machine cannot serve the request"},
-        {130, "cancelled with Ctrl-C"},
+        {129, "cancelled: the terminal was closed (SIGHUP)"},
+        {130, "cancelled with Ctrl-C (SIGINT)"},
+        {143, "cancelled with `kill` (SIGTERM)"},
     };
     return table;
 }

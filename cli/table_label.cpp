@@ -29,6 +29,8 @@ const std::vector<option> label_rows{
      &a::intensity,
      {},
      false,
+     true,
+     false,
      true},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "

@@ -13,7 +13,6 @@
 #include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 
 namespace nearfield::cli {
@@ -91,8 +90,8 @@ std::string summary(const arguments& args, const std::vector<field_run>& runs, c
     if (from_file)
         what += fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(first.per_axis, "x"),
                             first.image.unit.empty() ? "" : " ", first.image.unit);
-    return fmt::format("{}: {} in {:.3g} ms on {} ({}){}{}", args.verb, what, done.median_ms(), done.device, done.name,
-                       files.empty() ? "" : " -> ", fmt::join(files, ", "));
+    return fmt::format("{}: {} in {} on {} ({}){}{}", args.verb, what, text_of_ms(done.median_ms()), done.device,
+                       done.name, files.empty() ? "" : " -> ", fmt::join(files, ", "));
 }
 
 void report(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted, const computed& done,
@@ -163,7 +162,6 @@ void run_fields(const arguments& args, const outputs& wanted) {
     std::vector<field_run> runs;
     for (const std::string& path : args.inputs) {
         runs.push_back(load_run(args, wanted, path));
-        stop_if_interrupted();
     }
     make_folders(wanted);
     for (field_run& run : runs) allocate(run, args, wanted, true);

@@ -55,7 +55,9 @@ void set_spacing(TIFF* tiff, const array& values, const layout& l) {
     // ImageJ's convention: the unit, and the distance between pages, which TIFF has no field for.
     std::string text = "ImageJ=1.53a\n";
     if (l.pages > 1) text += fmt::format("images={0}\nslices={0}\n", l.pages);
-    if (!values.unit.empty()) text += fmt::format("unit={}\n", values.unit);
+    // A line of its own; what does not fit on one is left out.
+    const bool one_line = std::ranges::none_of(values.unit, [](unsigned char c) { return c < ' ' || c == 127; });
+    if (!values.unit.empty() && one_line) text += fmt::format("unit={}\n", values.unit);
     if (last == 2) text += fmt::format("spacing={}\n", values.spacing[0]);
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text.c_str());
 }
