@@ -206,8 +206,7 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     for (const slot& each : run.slots)
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);
-            if (is_shaded(args, each)) continue;
-            io::require_writable(each.path, made.type, made.shape);
+            io::require_writable(each.path, is_shaded(args, each) ? dtype::uint8 : made.type, made.shape);
         }
 }
 

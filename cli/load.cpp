@@ -36,6 +36,11 @@ bool draws_rows_up(const std::string& path) { return path.ends_with(".nii") || p
 
 }  // namespace
 
+void check_channel(const io::array& image, const std::string& channel) {
+    if (!image.color && !channel.empty() && channel != "luminance")
+        refuse(fmt::format("--channel is {} and the image has one value a cell; leave it out", channel));
+}
+
 io::array take_channel(const io::array& image, const std::string& channel) {
     std::vector<std::int64_t> shape(image.shape.begin(), image.shape.end() - 1);
     const std::int64_t samples = image.shape.back();
@@ -60,6 +65,7 @@ loaded load(const std::string& path, const arguments& args, bool keep_colour) {
     const auto start = std::chrono::steady_clock::now();
     loaded input;
     input.image = io::read(path);
+    check_channel(input.image, args.channel);
     if (input.image.color && (!keep_colour || !args.channel.empty() || !args.threshold.empty()))
         input.image = take_channel(input.image, args.channel.empty() ? "luminance" : args.channel);
     input.read_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

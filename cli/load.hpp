@@ -29,6 +29,9 @@ struct loaded {
 /// zero only where all three are. Throws invalid_argument for alpha without an alpha channel.
 [[nodiscard]] io::array take_channel(const io::array& image, const std::string& channel);
 
+/// Throws invalid_argument when a colour is asked for and `image` has none.
+void check_channel(const io::array& image, const std::string& channel);
+
 /// 255 where a cell is above the threshold, else 0. NaN is not above it.
 [[nodiscard]] io::array make_mask(const io::array& image, double threshold);
 

@@ -148,9 +148,14 @@ void print_plans(const arguments& args, const outputs& wanted) {
 /// The library speaks of fields and their element types; here those have options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {"out.distance has element type", "--dtype is"},        {"out.squared has element type", "--dtype is"},
-        {"out.index has element type", "--index-dtype is"},     {"give an array of", "give --dtype"},
-        {"a smaller max_distance", "a smaller --max-distance"}, {"use host{}", "give --device cpu"},
+        {"out.distance has element type", "--dtype is"},
+        {"out.squared has element type", "--dtype is"},
+        {"out.index has element type", "--index-dtype is"},
+        {"give an array of i", "give --index-dtype i"},
+        {"give an array of f", "give --dtype f"},
+        {"give an array of u", "give --dtype u"},
+        {"a smaller max_distance", "a smaller --max-distance"},
+        {"use host{}", "give --device cpu"},
     };
     for (const auto& [theirs, ours] : words)
         if (const std::size_t at = message.find(theirs); at != std::string::npos)

@@ -49,6 +49,7 @@ int convert_verb(const arguments& args) {
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
     io::array image = io::read(args.input);
+    check_channel(image, args.channel);
     const json_report before = describe(image);
     if (image.color && (!args.channel.empty() || !args.threshold.empty())) {
         const dtype type = image.type;

@@ -107,6 +107,74 @@ class LostFiles(Files):
         self.assertEqual(self.names(), ["a.npy", "sub"])
 
 
+class BeforeTheWork(Files):
+    """What can be refused is refused before a file is made."""
+
+    def test_formats_sizes_and_numbers(self):
+        (self.folder / "volume.npy").write_bytes(npy((4, 5, 6), [0] + [1] * 119))
+        (self.folder / "deep.npy").write_bytes(npy((1,) * 9, [1]))
+        before = self.names()
+        for part, words in (
+            ("formats that can", ["distance", "volume.npy", "-o", "d.npy", "--indices", "z.pgm"]),
+            ("--threshold is nan", ["distance", "a.npy", "-o", "d.npy", "--threshold", "nan"]),
+            ("--threshold is inf", ["convert", "a.npy", "-o", "d.npy", "--threshold", "inf"]),
+            ("--picture-size is 0", ["distance", "a.npy", "--picture", "d.png", "--picture-size", "0"]),
+            ("--slice 0:2 leaves a line", ["distance", "a.npy", "--picture", "d.png", "--slice", "0:2"]),
+            ("--channel is red", ["distance", "a.npy", "-o", "d.npy", "--channel", "red"]),
+            ("--channel is alpha", ["convert", "a.npy", "-o", "d.npy", "--channel", "alpha"]),
+            ("more than 1000", ["distance", "a.npy", "-o", "d.png", "--isolines", ",".join(["1"] * 1001)]),
+            ("9 axes; give an array of 1 to 8 axes", ["distance", "deep.npy", "-o", "d.npy"]),
+        ):
+            self.assertIn(part, self.refusal(*words))
+            self.assertEqual(self.names(), before, words)
+        self.run_program("distance", "a.npy", "--picture", "d.png", "--channel", "luminance")
+        self.assertIn(
+            "--dtype float32",
+            self.refusal("distance", "a.npy", "-o", "x.npy", "--dtype", "float16", "--spacing", "1e6"),
+        )
+        self.assertNotIn(".nhdr", self.refusal("distance", "a.npy", "-o", "x.jpg", status=3))
+
+    def test_memory_of_the_fields_before_the_sample(self):
+        kib = next(line.split()[1] for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
+        cells = int(kib) * 1024 // 2  # a sample of one byte a cell has room, indices have not
+        started = time.monotonic()
+        self.refusal("bench", "--size", f"1000x{cells // 1000}", "--fields", "index", status=4)
+        self.assertLess(time.monotonic() - started, 2)
+
+
+class Words(Files):
+    def test_an_error_under_json_is_json(self):
+        for words, status, verb in (
+            (["distance", "missing.npy", "-o", "x.npy", "--json"], 3, "distance"),
+            (["label", "a.npy", "--json", "--squred"], 2, "label"),
+            (["bench", "--json", "--size", "5y5"], 2, "bench"),
+        ):
+            done = subprocess.run([PROGRAM, *words], cwd=self.folder, capture_output=True)
+            said = json.loads(done.stdout)
+            self.assertEqual((done.returncode, said["error"]["status"], said["verb"]), (status, status, verb))
+            self.assertEqual(done.stderr.decode(), f"nearfield: {verb}: {said['error']['message']}\n")
+        done = subprocess.run(
+            [PROGRAM, "distance", "missing.npy", "-o", "-", "--json"], cwd=self.folder, capture_output=True
+        )
+        self.assertEqual((done.stdout, json.loads(done.stderr)["error"]["status"]), (b"", 3))
+
+    def test_a_report_that_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [PROGRAM, "distance", "a.npy", "-o", "-", "--json"],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=full,
+            )
+        self.assertEqual(done.returncode, 3)
+
+    def test_names_that_begin_with_a_dash(self):
+        (self.folder / "-dash.npy").write_bytes(IMAGE)
+        self.run_program("distance", "-o", "d.npy", "--", "-dash.npy")
+        self.run_program("label", "-o", "l.npy", "--", "-dash.npy")
+        self.assertIn("--nonsense", self.refusal("distance", "a.npy", "-o", "d.npy", "--nonsense"))
+
+
 class Replaced(Files):
     def mode(self, name):
         return stat.S_IMODE((self.folder / name).stat().st_mode)
