@@ -98,6 +98,7 @@ verb label_row() {
             "to: 1, 2, ... in the order in which the first cells of the components come, 0 for background. Components "
             "that a filter drops become background before the rest is numbered. A picture gives each component a "
             "colour unlike its neighbours'. Without -o, --picture and --stats it says how many components there are. "
+            "A call takes one input, since each has a count and a table of its own; a loop of the shell labels several. "
             "docs/labels.md shows what can be done with it.",
             and_the_usual(label_rows),
             "nearfield sample blobs -o blobs.png --size 256x256\n"

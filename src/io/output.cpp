@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 /// The disk is at most twice this behind, so that storing a finished file takes a moment, not a minute.
-constexpr std::int64_t sync_bytes = std::int64_t{1} << 24;
+constexpr std::int64_t sync_bytes = std::int64_t{1} << 22;
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
     std::random_device chance;
