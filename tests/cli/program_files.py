@@ -135,7 +135,8 @@ class BeforeTheWork(Files):
         self.assertNotIn(".nhdr", self.refusal("distance", "a.npy", "-o", "x.jpg", status=3))
 
     def test_memory_of_the_fields_before_the_sample(self):
-        kib = next(line.split()[1] for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
+        with open("/proc/meminfo") as info:
+            kib = next(line.split()[1] for line in info if line.startswith("MemAvailable"))
         cells = int(kib) * 1024 // 2  # a sample of one byte a cell has room, indices have not
         started = time.monotonic()
         self.refusal("bench", "--size", f"1000x{cells // 1000}", "--fields", "index", status=4)
