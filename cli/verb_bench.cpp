@@ -48,7 +48,7 @@ int bench_verb(const arguments& args) {
         // Fields that memory cannot hold are found out before a large sample is made.
         loaded outline;
         outline.image.shape = args.size.empty() ? usual_size : parse_size(args.size);
-        outline.per_axis = parse_spacing(args.spacing, {}, outline.image.shape, args.batch_axes);
+        outline.per_axis = parse_spacing(args.spacing, {}, outline.image.shape, asked_batch_axes(args));
         static_cast<void>(allocate(args, outline.image, options_for(args, sites::nonzero, outline)));
     }
     const loaded input = load_or_sample(args, usual_size);

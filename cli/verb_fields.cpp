@@ -188,7 +188,6 @@ void run_fields(const arguments& args, const outputs& wanted) {
 int field_verb(const arguments& typed) {
     arguments args = typed;
     name_random_sites(args);
-    std::for_each(args.inputs.begin(), args.inputs.end(), refuse_folder);
     const outputs wanted = outputs_of(args);
     check_method_words(args);
     // Wrong words are found before a large file is read.

@@ -238,7 +238,6 @@ std::string in_words_of_options(std::string message) {
 }  // namespace
 
 int label_verb(const arguments& args) {
-    refuse_folder(args.input);
     const destinations to = destinations_of(args);
     // Wrong words are found before a large file is read.
     static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));

@@ -46,7 +46,6 @@ int sample_verb(const arguments& args) {
 }
 
 int convert_verb(const arguments& args) {
-    refuse_folder(args.input);
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
     io::array image = read_file(args.input, args);
