@@ -48,7 +48,8 @@ int bench_verb(const arguments& args) {
         // Fields that memory cannot hold are found out before a large sample is made.
         loaded outline;
         outline.image.shape = args.size.empty() ? usual_size : parse_size(args.size);
-        outline.per_axis = parse_spacing(args.spacing, {}, outline.image.shape, asked_batch_axes(args));
+        outline.batch_axes = asked_batch_axes(args);
+        outline.per_axis = parse_spacing(args.spacing, {}, outline.image.shape, outline.batch_axes);
         static_cast<void>(allocate(args, outline.image, options_for(args, sites::nonzero, outline)));
     }
     const loaded input = load_or_sample(args, usual_size);
