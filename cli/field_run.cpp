@@ -10,7 +10,6 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -183,14 +182,13 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     for (const slot& each : run.slots)
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);
-            if (is_shaded(args, each)) continue;
-            io::require_writable(each.path, made.type, made.shape, false, made.axes);
+            io::require_writable(each.path, is_shaded(args, each) ? dtype::uint8 : made.type, made.shape, false,
+                                 made.axes);
         }
 }
 
 void save(const field_run& run, const arguments& args) {
     for (const slot& each : run.slots) {
-        stop_if_interrupted();
         if (each.drawn) io::write(each.path, to_array(draw(run, args, each.what)));
         else if (is_shaded(args, each)) io::write(each.path, shades_of(run.index));
         else io::write(each.path, run.array_of(args, each.what));

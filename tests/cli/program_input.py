@@ -122,8 +122,8 @@ class Amounts(Case):
     def test_folder_as_input(self):
         (self.folder / "images").mkdir()
         for verb in ("distance", "voronoi", "label", "convert"):
-            self.assertIn("images: is a folder", self.refusal(verb, "images", "-o", "x.npy", status=3))
-            self.assertIn("images: is a folder", self.refusal(verb, "images", "-o", "nowhere", status=3))
+            self.assertIn("images is a folder", self.refusal(verb, "images", "-o", "x.npy", status=3))
+            self.assertIn("images is a folder", self.refusal(verb, "images", "-o", "nowhere", status=3))
 
 
 class Checksums(Case):

@@ -237,5 +237,28 @@ TEST(io_round_trip, wide_and_tall_pictures) {
         }
 }
 
+TEST(io_round_trip, units_that_would_end_their_field) {
+    for (const std::string unit : {"a\"b", "mm\r", "mm\nendian: big", "\x1b[2J", "mm\\"}) {
+        array values = random_array(dtype::float32, {3, 4}, 1);
+        values.spacing = {2, 3};
+        values.unit = unit;
+        for (const char* suffix : {".nrrd", ".tif"}) {
+            const array got = decoded(encoded(values, suffix), format_of(std::string("x") + suffix));
+            expect_same_values(got, values);
+            EXPECT_EQ(got.spacing, values.spacing);
+            const bool line_of_tiff = suffix == std::string(".tif") && (unit == "a\"b" || unit == "mm\\");
+            EXPECT_EQ(got.unit, line_of_tiff ? unit : "") << suffix;
+        }
+    }
+}
+
+TEST(io_round_trip, nifti_spacing_beyond_single_precision) {
+    array values = random_array(dtype::uint8, {3, 4}, 1);
+    for (const double length : {1e308, 1e-60, 0.7}) {
+        values.spacing = {length, 2};
+        EXPECT_EQ(decoded(encoded(values, ".nii"), format::nifti).spacing, values.spacing);
+    }
+}
+
 }  // namespace
 }  // namespace nearfield::io::test
