@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "exact/room.hpp"
 #include "exact/types.hpp"
 
 namespace nearfield::exact {
