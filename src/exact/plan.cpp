@@ -7,6 +7,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "exact/room.hpp"
 #include "exact/types.hpp"
 
 namespace nearfield::exact {

@@ -130,7 +130,4 @@ struct request {
 template <class Place>
 plan make_plan(const any_input<Place>& image, const fields<Place>& out, const request& wanted);
 
-/// Throws unless a field of this type holds every distance of such a call.
-void check_distance_type(const std::int64_t* shape, int rank, const distance_options& options, dtype type);
-
 }  // namespace nearfield::exact

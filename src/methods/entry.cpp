@@ -6,7 +6,7 @@
 #include "banding/core.hpp"
 #include "base/call.hpp"
 #include "base/check.hpp"
-#include "exact/plan.hpp"
+#include "exact/room.hpp"
 #include "methods/problem.hpp"
 
 namespace nearfield {
