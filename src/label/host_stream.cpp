@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace nearfield::labelling {
+namespace {
+
+/// Another way for the same two cells to name each other.
+void add(link_pair& to, link_pair other) { to.here |= other.here, to.there |= other.there; }
+
+}  // namespace
 
 stream::stream(workers& crew, const problem& p, const any_input<host>& image)
     : crew_(crew),
@@ -36,17 +42,22 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
 
 void stream::find_groups() {
     for (const std::int64_t step : backward_steps(p_)) {
-        bool moves = true;  // axes of one cell have no neighbours but the cell itself
-        for (int a = 0; a < p_.rank; ++a) moves = moves && (axes_[a].size > 1 || along(step, a, p_.rank) == 0);
-        if (moves) add_group(step);
+        // An axis of one cell has no neighbours but, where it is periodic, the cell itself: other bits of the same link.
+        bool moves = false, within = true;
+        for (int a = 0; a < p_.rank; ++a) {
+            if (along(step, a, p_.rank) == 0) continue;
+            if (axes_[a].size > 1) moves = true;
+            else
+                within = within && p_.periodic[static_cast<std::size_t>(a)] && p_.options.criterion == criterion::links;
+        }
+        if (moves && within) add_group(step);
     }
     // Steps that differ along the last axis alone become one group.
     std::map<std::pair<std::int64_t, std::pair<ends, ends>>, step_group> all;
     for (const step_group& g : groups_) {
         step_group& to = all.try_emplace({g.back, {g.leaves, g.wraps}}, g).first->second;
-        if (g.straight) to.straight = true, to.by_straight = g.by_straight;
-        if (g.west) to.west = true, to.by_west = g.by_west;
-        if (g.east) to.east = true, to.by_east = g.by_east;
+        to.straight |= g.straight, to.west |= g.west, to.east |= g.east;
+        add(to.by_straight, g.by_straight), add(to.by_west, g.by_west), add(to.by_east, g.by_east);
     }
     groups_.clear();
     for (const auto& [key, g] : all) groups_.push_back(g);
@@ -58,7 +69,7 @@ void stream::add_group(std::int64_t step) {
     bool within = true;  // the step stays in its line
     for (int a = 0; a < p_.rank; ++a) {
         const int by = along(step, a, p_.rank);
-        if (by == 0) continue;
+        if (by == 0 || axes_[a].size == 1) continue;
         const auto& [length, size] = axes_[a];
         const ends end = ends{1} << (2 * a + (by > 0 ? 1 : 0));
         const bool wraps = p_.periodic[static_cast<std::size_t>(a)];
@@ -80,7 +91,8 @@ void stream::add_group(std::int64_t step) {
     const link_pair by = p_.options.criterion == criterion::links ? links_along(step, p_.rank) : link_pair{};
     for (step_group& g : ways) {
         if (within && g.wraps == 0) {
-            joined_ = true, by_joined_ = by;
+            joined_ = true;
+            add(by_joined_, g.west ? by : link_pair{by.there, by.here});
             continue;
         }
         g.straight = !g.west && !g.east;
