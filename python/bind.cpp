@@ -6,6 +6,7 @@
 #include "nearfield/nearfield.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_label.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -81,18 +82,18 @@ nb::dict described(const system_info& machine) {
     return d;
 }
 
+/// nearfield.Cancelled, found when the module is loaded: an import runs Python's code, in which a thread may end.
+PyObject* cancelled = nullptr;
+
 /// Python's exceptions: what is wrong with an argument is a ValueError, the rest by its nature.
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const error& problem) {
-        if (problem.code() == error_code::cancelled) {
-            PyErr_SetString(nb::module_::import_("nearfield._errors").attr("Cancelled").ptr(), problem.what());
-            return;
-        }
-        PyObject* type = problem.code() == error_code::invalid_argument ? PyExc_ValueError
-                         : problem.code() == error_code::out_of_memory  ? PyExc_MemoryError
-                                                                        : PyExc_RuntimeError;
+        PyObject* type = problem.code() == error_code::cancelled          ? cancelled
+                         : problem.code() == error_code::invalid_argument ? PyExc_ValueError
+                         : problem.code() == error_code::out_of_memory    ? PyExc_MemoryError
+                                                                          : PyExc_RuntimeError;
         PyErr_SetString(type, problem.what());
     }
 }
@@ -121,7 +122,10 @@ NB_MODULE(_core, m) {
     using namespace nearfield;
     using namespace nearfield::python;
     m.doc() = "The compiled part of nearfield; not an interface of its own.";
+    cancelled = nb::object(nb::module_::import_("nearfield._errors").attr("Cancelled")).release().ptr();
     nb::register_exception_translator(translate);
+    native_work::wait_at_exit();
+    nb::set_leak_warnings(false);  // daemon threads that end with Python keep what their calls hold
     m.attr("version") = NEARFIELD_VERSION;
     bind_array(m);
     bind_device(m);

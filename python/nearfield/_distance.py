@@ -87,8 +87,8 @@ def distance_transform(
     threads : int, optional
         On the CPU; default: every core the process may use. The answer does not depend on it.
     progress : bool or callable, optional
-        True draws a bar on a terminal. A callable gets the share done, from this thread; returning False stops the work
-        with `nearfield.Cancelled`. On the CPU only.
+        True draws a bar on a terminal. A callable gets the share done, from this thread; returning False, Python's or
+        NumPy's, stops the work with `nearfield.Cancelled`. On the CPU only.
 
     Returns
     -------

@@ -38,4 +38,13 @@ def callable_of(progress: Progress) -> Callable[[float], object] | None:
         return Bar() if sys.stderr is not None and sys.stderr.isatty() else None
     if not callable(progress):
         raise TypeError(f"progress is {progress!r}; give True, or a callable that takes the share done")
-    return progress
+
+    def told(share: float) -> bool:
+        return not is_false(progress(share))
+
+    return told
+
+
+def is_false(answer: object) -> bool:
+    """False, also NumPy's and of other frameworks. None, 0 and whatever else callables happen to return are not."""
+    return "bool" in (type(answer).__name__, str(getattr(answer, "dtype", "")).removeprefix("torch.")) and not answer
