@@ -121,6 +121,8 @@ distance_options options_of(const std::vector<double>& spacing, const std::strin
 NB_MODULE(_core, m) {
     using namespace nearfield;
     using namespace nearfield::python;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error("nearfield works in Python's main interpreter only, as NumPy does; import it there");
     m.doc() = "The compiled part of nearfield; not an interface of its own.";
     cancelled = nb::object(nb::module_::import_("nearfield._errors").attr("Cancelled")).release().ptr();
     nb::register_exception_translator(translate);

@@ -195,3 +195,25 @@ def test_signals_stay_python_s():
     before = signal.getsignal(signal.SIGINT)
     nf.distance_transform(image_of(1))
     assert signal.getsignal(signal.SIGINT) is before
+
+
+SECOND_INTERPRETER = """
+try:
+    import _interpreters as interpreters    # since 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
+second = interpreters.create()
+run = getattr(interpreters, "run_string")
+try:
+    print(run(second, "import nearfield"))
+except Exception as problem:
+    print(problem)
+import nearfield as nf
+print(nf.distance_transform([0, 1]).tolist())
+"""
+
+
+def test_second_interpreters_are_refused_in_a_sentence():
+    done = subprocess.run([sys.executable, "-c", SECOND_INTERPRETER], capture_output=True, text=True, timeout=120)
+    assert "main interpreter only" in done.stdout or "does not support loading in subinterpreters" in done.stdout
+    assert done.returncode == 0 and done.stdout.endswith("[0.0, 1.0]\n")
