@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from nearfield import _core
+from nearfield._foreign import refuse_no_array
 
 # Element types of the library; the names are NumPy's.
 _TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
@@ -64,11 +65,9 @@ def framework_of(x: Any) -> Framework:
     return NUMPY
 
 
-def check_type(name: str, dtype: str) -> str:
+def check_type(name: str, dtype: str, verb: str = "has element type") -> str:
     if dtype not in _TYPES:
-        raise TypeError(
-            f"{name} has element type {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64"
-        )
+        raise TypeError(f"{name} {verb} {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64")
     return dtype
 
 
@@ -93,14 +92,15 @@ class NumPy:
     name = "numpy"
 
     def array(self, name: str, x: Any) -> np.ndarray[Any, Any]:
-        if isinstance(x, np.ma.MaskedArray):
-            raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
+        refuse_no_array(name, x)
         try:
             a = np.asarray(x)
         except ValueError as error:
             if "inhomogeneous" not in str(error):
                 raise
             raise ValueError(f"{name} makes no array ({error}); give rows of equal length") from None
+        except OverflowError:
+            raise ValueError(f"{name} has integers of more than 64 bits; give smaller ones") from None
         check_type(name, numpy_name(a.dtype))
         if not a.dtype.isnative:
             a = a.astype(a.dtype.newbyteorder("="))
@@ -116,19 +116,21 @@ class NumPy:
         return HOST
 
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
-        check_axes(name, x.ndim)
         if writable:
             _check_output(name, x)
-        strides = None if x.flags.c_contiguous else [step // x.itemsize for step in x.strides]
-        return _core.Array(x.__array_interface__["data"][0], numpy_name(x.dtype), x.shape, strides, x)
+        a = np.asarray(x)  # a subclass can say what it likes of its shape
+        check_axes(name, a.ndim)
+        strides = None if a.flags.c_contiguous else [step // a.itemsize for step in a.strides]
+        return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
 
 
-def _check_output(name: str, x: Any) -> None:
-    if not isinstance(x, np.ndarray):
-        raise TypeError(f"{name} is {type(x).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
+def _check_output(name: str, given: Any) -> None:
+    if not isinstance(given, np.ndarray):
+        raise TypeError(f"{name} is {type(given).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
+    x = np.asarray(given)
     check_type(name, numpy_name(x.dtype))
     if not x.flags.writeable:
         raise ValueError(f"{name} is read-only; give an array that may be written")

@@ -14,7 +14,14 @@ from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
 from nearfield._label import label_slot, run
-from nearfield._label_request import LABEL_TYPES, LabelKeywords, LabelRequest, label_request, lengths_of
+from nearfield._label_request import (
+    LABEL_TYPES,
+    LabelKeywords,
+    LabelRequest,
+    connectivity_of,
+    label_request,
+    lengths_of,
+)
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
 from nearfield._workplace import Workplace, keywords_named, workplace_of
@@ -315,9 +322,7 @@ def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, thr
     work = _labels_of(labels)
     lengths = lengths_of(spacing, len(work.shape))
     with keywords_named("labels"):
-        found = _core.contacts(
-            work.described(), count_of("connectivity", connectivity, 1), list(lengths), _place(work, threads)
-        )
+        found = _core.contacts(work.described(), connectivity_of(connectivity), list(lengths), _place(work, threads))
     rows = np.frombuffer(found, [("a", "i8"), ("b", "i8"), ("pairs", "i8"), ("area", "f8")])
     return Contacts(np.stack([rows["a"], rows["b"]], axis=1), rows["pairs"].copy(), rows["area"].copy())
 

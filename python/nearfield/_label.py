@@ -16,7 +16,7 @@ from nearfield._compiled import in_graph
 from nearfield._distance import name_of
 from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Periodic, label_request
 from nearfield._progress import Progress, callable_of
-from nearfield._request import flag_of, threads_of
+from nearfield._request import flag_of, threads_of, word_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 MakeTables = Callable[[int], tuple[_core.Array | None, ...]]
@@ -143,8 +143,7 @@ def label(
         clear_border=clear_border,
     )
     return_num = flag_of("return_num", return_num)
-    if method not in ("fast", "propagation"):
-        raise ValueError(f"method is {method!r}; give 'fast' or 'propagation'")
+    method = word_of("method", method, ("fast", "propagation"))
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)

@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from nearfield._request import said
+
 Progress = bool | Callable[[float], object] | None
 
 
@@ -37,7 +39,7 @@ def callable_of(progress: Progress) -> Callable[[float], object] | None:
     if progress is True:
         return Bar() if sys.stderr is not None and sys.stderr.isatty() else None
     if not callable(progress):
-        raise TypeError(f"progress is {progress!r}; give True, or a callable that takes the share done")
+        raise TypeError(f"progress is {said(progress)}; give True, or a callable that takes the share done")
 
     def told(share: float) -> bool:
         return not is_false(progress(share))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nearfield._arrays import framework_of
@@ -10,7 +11,17 @@ from nearfield._compiled import in_graph
 from nearfield._distance import Indices, add_indices, element_type, method_of
 from nearfield._methods import compute_by_method
 from nearfield._progress import Progress
-from nearfield._request import Border, Request, Spacing, border_of, check_flags, count_of, max_distance_of, spacing_of
+from nearfield._request import (
+    Border,
+    Request,
+    Spacing,
+    batch_of,
+    border_of,
+    check_flags,
+    max_distance_of,
+    said,
+    spacing_of,
+)
 from nearfield.methods import Method
 
 
@@ -71,7 +82,7 @@ def voronoi(
     if framework.name == "numpy":
         seeds = framework.array("seeds", seeds)
     ndim = len(seeds.shape)
-    batch = count_of("batch_axes", batch_axes, 0)
+    batch = batch_of(batch_axes, ndim)
     fields: list[tuple[str, str]] = []
     given: dict[str, Any] = {"label": labels_out}
     add_indices(fields, given, return_indices, indices_out)
@@ -95,7 +106,7 @@ def voronoi(
     )
     if method != "exact":
         if weights is not None:
-            raise ValueError(f"weights do not go with method={method!r}; leave one of them out")
+            raise ValueError(f"weights do not go with method={said(method)}; leave one of them out")
         filled, _ = compute_by_method(
             seeds, request, given, method, name="seeds", device=device, threads=threads, progress=progress
         )
@@ -130,4 +141,14 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Spacing =
     >>> nf.expand_labels([7, 0, 0, 0, 9])
     array([7, 7, 0, 9, 9])
     """
-    return voronoi(labels, spacing=spacing, max_distance=distance, return_indices=False, return_labels=True, **keywords)
+    for name in keywords:
+        if name == "max_distance" or name not in (voronoi.__kwdefaults__ or ()):
+            raise TypeError(f"expand_labels() got an unexpected keyword argument {name!r}")
+    if distance is not None and keywords.get("weights") is not None:
+        raise ValueError(f"weights do not go with distance={said(distance)}; give distance=None")
+    asked: dict[str, Any] = {"return_indices": False, "return_labels": True, **keywords}
+    try:
+        return voronoi(labels, spacing=spacing, max_distance=distance, **asked)
+    except (TypeError, ValueError) as problem:
+        text = re.sub(r"\bmax_distance\b", "distance", re.sub(r"\bseeds\b", "labels", str(problem)))
+        raise type(problem)(text) from None
