@@ -95,6 +95,11 @@ void translate(const std::exception_ptr& thrown, void*) {
                          : problem.code() == error_code::out_of_memory    ? PyExc_MemoryError
                                                                           : PyExc_RuntimeError;
         PyErr_SetString(type, problem.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(
+            PyExc_MemoryError,
+            "out of memory: the system gave the call less than it needs; use a smaller array or fewer threads, or "
+            "raise the limits of the process (ulimit -v) and of its control group");
     }
 }
 

@@ -7,7 +7,7 @@ stream, and new memory of the same kind.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +18,9 @@ from nearfield._foreign import refuse_no_array
 
 # Element types of the library; the names are NumPy's.
 _TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
+
+
+_PART = 2**22  # cells, which take NumPy some milliseconds
 
 
 class Place(NamedTuple):
@@ -88,6 +91,23 @@ def in_elements(a: np.ndarray[Any, Any]) -> bool:
     return flags.aligned and (flags.c_contiguous or not any(step % a.itemsize for step in a.strides))
 
 
+def parts_of(a: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    """Indices of parts of an array that together are all of it. NumPy hears no signal within a call, but between calls."""
+    axis = next((axis for axis, length in enumerate(a.shape) if length > 1), 0)
+    length = a.shape[axis] if a.ndim else 1
+    rows = max(1, length * _PART // max(1, a.size))
+    for first in range(0, length, rows):
+        yield ((slice(None),) * axis + (slice(first, first + rows),)) if a.ndim else ()
+
+
+def copied(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """A contiguous copy with elements of another type."""
+    made: np.ndarray[Any, Any] = np.empty(a.shape, dtype)
+    for part in parts_of(a):
+        made[part] = a[part]
+    return made
+
+
 class NumPy:
     name = "numpy"
 
@@ -102,9 +122,9 @@ class NumPy:
         except OverflowError:
             raise ValueError(f"{name} has integers of more than 64 bits; give smaller ones") from None
         check_type(name, numpy_name(a.dtype))
-        if not a.dtype.isnative:
-            a = a.astype(a.dtype.newbyteorder("="))
-        return a if in_elements(a) else a.copy()
+        if a.dtype.isnative and in_elements(a):
+            return a
+        return copied(a, a.dtype.newbyteorder("="))
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.shape)

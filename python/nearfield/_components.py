@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import framework_of
+from nearfield._arrays import framework_of, parts_of
 from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
@@ -359,7 +359,8 @@ def _rows_of(work: Workplace, count: int | None) -> int:
     if work.framework.name == "cuda array interface":
         raise TypeError(f"{work.name} offers no way to ask for its largest value; give count=")
     array = work.array if hasattr(work.array, "max") else as_numpy(work.array)
-    largest = int(array.max())
+    parts = parts_of(array) if isinstance(array, np.ndarray) else [...]
+    largest = max(int(array[part].max()) for part in parts)
     if largest > max(math.prod(work.shape), MOST_EMPTY_ROWS):
         raise ValueError(
             f"{work.name} has the value {largest}, more than there are cells, and every value from 1 on takes a row; "

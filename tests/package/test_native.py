@@ -256,6 +256,18 @@ def test_refused_memory():
         )
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 5), (1, 1, 60), (1, 7), (1,), (0, 4), (60,)])
+def test_copies_in_parts_are_whole(shape, monkeypatch):
+    from nearfield import _arrays
+
+    monkeypatch.setattr(_arrays, "_PART", 7)
+    a = np.arange(math.prod(shape), dtype=">i4").reshape(shape)
+    np.testing.assert_array_equal(_arrays.copied(a.T, "i4"), a.T)
+    assert sum(a[part].size for part in _arrays.parts_of(a)) == a.size
+    if a.size:
+        assert len(nf.component_statistics(a)) == a.size - 1
+
+
 class Liar(np.ndarray):
     """An array that says what it likes."""
 
