@@ -29,9 +29,14 @@ def refuse_no_array(name: str, x: Any) -> None:
         return
     if x is None or isinstance(x, str | bytes | os.PathLike):
         raise TypeError(f"{name} is {said(x)}; give an array: nearfield reads no files")
+    refuse_image(name, x)
+
+
+def refuse_image(name: str, x: Any, taken: tuple[str, ...] = ()) -> None:
+    """Throws for an image of another library, but those `taken`."""
     for base in type(x).__mro__:
         library = base.__module__.partition(".")[0]
-        if library in _LIBRARIES:
+        if library in _LIBRARIES and library not in taken:
             adapter, cells = _LIBRARIES[library]
             raise TypeError(
                 f"{name} is of type {type(x).__name__} of {library}; give it to a function of {adapter}, which knows its spacing, "

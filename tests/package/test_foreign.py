@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield import ndimage
 
 CELLS = np.array([[0, 1, 1], [2, 2, 0]], np.uint8)
 
@@ -59,6 +60,13 @@ def test_what_is_no_array_is_refused(make, says):
         ):
             with pytest.raises(TypeError, match=f"^{argument} .*{says}|^{argument} {says}"):
                 call()
+
+
+def test_scipy_s_functions_refuse_what_numpy_would_flatten():
+    for function in (ndimage.distance_transform_edt, ndimage.label, ndimage.find_objects):
+        with pytest.raises(TypeError, match="^input is of type Image of SimpleITK"):
+            function(sitk_image())
+    np.testing.assert_array_equal(ndimage.label(data_array())[0], ndimage.label(CELLS)[0])
 
 
 def test_what_the_messages_say_works():
