@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import FIELDS, Request, threads_of
+from nearfield._request import FIELDS, Request, said, threads_of
 
 # The names of the public functions' arguments for the fields, for errors.
 _ARGUMENT = {
@@ -24,6 +24,11 @@ _ARGUMENT = {
     "label": "labels_out",
     "trusted": "return_trusted",
 }
+
+_KEYWORDS = (
+    (r"\bsites(::| = )other_labels\b", "multilabel=True"),
+    (r"^sign\b", "signed"),
+)
 
 
 def compute(
@@ -49,12 +54,12 @@ def compute(
     weighed = None if weights is None else _at(place, "weights", weights)
     ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
-        with arguments_named(name):
+        with arguments_named(name, given):
             return _staged(framework, array, out, request, weighed, ordinal)
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
-    with arguments_named(name):
+    with arguments_named(name, given):
         if place.ordinal < 0:
             _core.run_on_host(seen, described, request.options(), scales, threads, tell, [])
         else:
@@ -70,7 +75,7 @@ def compute_several(
     all_taken = [taken(each, request, {}, name) for each in images]
     jobs = [(framework.describe(name, x, False), _described(request, out)) for framework, x, _, out in all_taken]
     place, (first, *more) = all_taken[0][2], jobs
-    with arguments_named(name):
+    with arguments_named(name, {}):
         if place.ordinal < 0:
             _core.run_on_host(*first, request.options(), None, used, tell, more)
         else:
@@ -93,14 +98,23 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
 
 
 @contextmanager
-def arguments_named(image: str) -> Iterator[None]:
-    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds."""
+def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds.
+
+    `given` has the outputs of the caller's own, and None for those that are new, whose type is what `dtype` asked for.
+    """
     try:
         yield
     except ValueError as problem:
         text = re.sub(r"^jobs(\[\d+\]): (?:image\b)?", rf"{image}\1: ", str(problem))
         for field, argument in _ARGUMENT.items():
+            if given is not None and given.get(field) is None:
+                text = re.sub(
+                    rf"^(\S+: )?out\.{field} has element type (.*)give an array of", r"\1dtype is \2give", text
+                )
             text = text.replace(f"out.{field}", argument)
+        for theirs, ours in _KEYWORDS:
+            text = re.sub(theirs, ours, text)
         raise ValueError(re.sub(r"^image\b", image, text)) from None
 
 
@@ -146,13 +160,14 @@ def target(device: str | None, place: Place, name: str) -> int:
     """The ordinal to compute on; -1 is the CPU."""
     if device is None:
         return place.ordinal
-    text = str(device)
-    kind, _, number = text.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number not in ("", "0")):
-        raise ValueError(f"device is {text!r}; give 'cpu', 'cuda' or 'cuda:1'")
-    wanted = -1 if kind == "cpu" else int(number) if number else max(place.ordinal, 0)
+    text = str(device) if isinstance(device, str) or type(device).__module__ == "torch" else said(device)
+    found = re.fullmatch(r"cpu(?::0)?|cuda(?::([0-9]{1,4}))?", text)
+    if found is None:
+        raise ValueError(f"device is {said(text)}; give 'cpu', 'cuda' or 'cuda:1'")
+    number = found[1]
+    wanted = -1 if text.startswith("cpu") else int(number) if number else max(place.ordinal, 0)
     if place.ordinal >= 0 and wanted != place.ordinal:
-        raise ValueError(f"device is {text!r}, but {name} is on {place}; move the array, or leave out device=")
+        raise ValueError(f"device is {said(text)}, but {name} is on {place}; move the array, or leave out device=")
     return wanted
 
 

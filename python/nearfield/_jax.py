@@ -44,7 +44,7 @@ def compute(
     _call.target(device, Place(where.local_hardware_id), name)
     if weights is not None and (not isinstance(weights, jax.Array) or _only_device("weights", weights) != where):
         raise ValueError(f"weights is not on {where}, where {name} is; give both on the same device")
-    with _call.arguments_named(name):
+    with _call.arguments_named(name, given):
         return _on_device(inputs, request, name, where.local_hardware_id)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, copied, framework_of
 
 
 class Slot(NamedTuple):
@@ -45,7 +45,7 @@ class Workplace:
             return x.float()
         if not hasattr(x, "astype"):
             raise TypeError(f"{type(x).__name__} has element type float16, which is not compared; give float32")
-        return x.astype("float32")
+        return copied(x, "float32") if isinstance(x, np.ndarray) else x.astype("float32")
 
     @property
     def dtype(self) -> str:
