@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "io/bytes.hpp"
+#include "nearfield/system.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -190,7 +191,9 @@ int run(int argc, const char* const* argv) {
         const bool cancelled = problem.code() == error_code::cancelled;
         return fail(verb_name, cancelled ? "cancelled" : problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {
-        return fail(verb_name, "out of memory", 4);
+        const std::int64_t left = free_memory().value_or(0);
+        return fail(verb_name, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20),
+                    4);
     } catch (const std::exception& problem) {
         return fail(verb_name, problem.what(), 1);
     }

@@ -128,15 +128,19 @@ json_report as_json(const call_plan& p) {
     return said;
 }
 
+work<host> work_of(const field_run& run) {
+    return {.jobs = {{run.input.image.in(), run.out}},
+            .weights = run.weighted() ? run.weights.in() : any_input<host>{},
+            .options = run.options};
+}
+
 void print_plans(const arguments& args, const outputs& wanted) {
     json_report said = start_report(args);
     std::string text;
     for (const std::string& path : args.inputs) {
         field_run run = load_run(args, wanted, path);
         allocate(run, args, wanted, false);
-        const call_plan p = plan_for(args, {.jobs = {{run.input.image.in(), run.out}},
-                                            .weights = run.weighted() ? run.weights.in() : any_input<host>{},
-                                            .options = run.options});
+        const call_plan p = plan_for(args, work_of(run));
         said["plans"].push_back(as_json(p));
         said["plans"].back()["input"] = describe(run.input.image);
         said["plans"].back()["input"]["path"] = path;
@@ -161,6 +165,27 @@ std::string in_words_of_options(std::string message) {
     return message;
 }
 
+/// All outputs together, and what the engine needs besides: no array is made where one of the others would not fit.
+void check_room(const arguments& args, const outputs& wanted, std::vector<field_run>& runs) {
+    std::int64_t bytes = 0, workspace = 0;
+    for (field_run& run : runs) {
+        allocate(run, args, wanted, false);
+        for (const any_output<host>* field : {&run.out.distance, &run.out.squared, &run.out.index, &run.out.coordinates,
+                                              &run.out.label, &run.out.trusted})
+            if (field->wanted()) bytes += field->cells() * size_of(field->type);
+    }
+    constexpr std::int64_t small = std::int64_t{1} << 26;  // require_memory() lets them pass
+    if (bytes > small && !uses_method(args)) {
+        arguments alone = args;
+        alone.threads = 1;  // the engine has fewer threads where their buffers do not fit
+        for (const field_run& run : runs) {
+            const call_plan p = plan_for(alone, work_of(run));
+            if (p.place == "host") workspace = std::max(workspace, p.workspace_bytes);
+        }
+    }
+    require_memory(bytes + workspace, "the call with its outputs");
+}
+
 void run_fields(const arguments& args, const outputs& wanted) {
     std::vector<field_run> runs;
     for (const std::string& path : args.inputs) {
@@ -168,6 +193,7 @@ void run_fields(const arguments& args, const outputs& wanted) {
         stop_if_interrupted();
     }
     make_folders(wanted);
+    check_room(args, wanted, runs);
     for (field_run& run : runs) allocate(run, args, wanted, true);
     method_report took;
     const computed done = uses_method(args) ? compute_by_method(args, runs.front(), took) : compute_all(args, runs);

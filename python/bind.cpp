@@ -192,6 +192,9 @@ NB_MODULE(_core, m) {
             return std::string(name_of(squared_distance_type(shape.data(), static_cast<int>(shape.size()), options)));
         },
         nb::arg("shape"), nb::arg("options"));
+    m.def(
+        "require_memory", [](std::int64_t bytes, const std::string& what) { require_memory(bytes, what); },
+        nb::arg("bytes"), nb::arg("what"));
     m.def("query_system", [] { return described(query_system()); });
     m.def("release_device_memory", [] { release_device_memory(); });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ _KEYWORDS = (
     (r"\bsites(::| = )other_labels\b", "multilabel=True"),
     (r"^sign\b", "signed"),
 )
+
+_WORTH_ASKING = 2**26  # bytes; smaller outputs are made at once
 
 
 def compute(
@@ -72,6 +75,9 @@ def compute_several(
 ) -> list[list[Any]]:
     """`compute` where they are for images of one framework, place, element type and number of axes, in one call."""
     used, tell = threads_of(threads), callable_of(progress)
+    first_framework = framework_of(images[0])
+    if first_framework.place(images[0]).ordinal < 0:
+        _check_room([(first_framework.dtype(x), tuple(x.shape)) for x in images], request, {})
     all_taken = [taken(each, request, {}, name) for each in images]
     jobs = [(framework.describe(name, x, False), _described(request, out)) for framework, x, _, out in all_taken]
     place, (first, *more) = all_taken[0][2], jobs
@@ -90,11 +96,34 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     place = framework.place(array)
     shape = framework.shape(array)
     check_axes(name, len(shape))
+    if place.ordinal < 0:
+        _check_room([(framework.dtype(array), shape)], request, given)
     out = [
         _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
         for field, dtype in request.fields
     ]
     return framework, array, place, out
+
+
+def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request, given: Mapping[str, Any]) -> None:
+    """MemoryError where the new outputs and what the engine needs besides do not fit together; NumPy asks nobody.
+
+    Of each image its element type and shape.
+    """
+    made = [(field, np.dtype(type_).itemsize) for field, type_ in request.fields if given.get(field) is None]
+    new = sum(math.prod(request.shape_of(field, shape)) * size for _, shape in images for field, size in made)
+    if new <= _WORTH_ASKING:
+        return
+    dtype, shape = max(images, key=lambda image: math.prod(image[1]))
+    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
+    fields = tuple(out.get(field) for field in FIELDS)
+    try:
+        workspace = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)[
+            "workspace_bytes"
+        ]
+    except (TypeError, ValueError):  # the call itself says it in the caller's words
+        workspace = 0
+    _core.require_memory(new + workspace, "the call with its outputs")
 
 
 @contextmanager

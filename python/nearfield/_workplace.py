@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -62,6 +63,8 @@ class Workplace:
         return framework.describe(name, self._in_known_type(array), False)
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
+        if self.place.ordinal < 0:
+            _core.require_memory(math.prod(shape) * np.dtype(dtype).itemsize, "the output")
         made = self.framework.empty(shape, dtype, self.array)
         return Slot(made, self.framework.describe("out", made, True))
 

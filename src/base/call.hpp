@@ -4,6 +4,8 @@
 #include <cfenv>
 #include <new>
 
+#include "base/memory.hpp"
+
 namespace nearfield {
 
 /// The default floating-point environment for as long as this lives, then the caller's again, flags included: to nearest,
@@ -22,9 +24,6 @@ private:
     std::fenv_t callers_;
 };
 
-/// error(out_of_memory) for an allocation that did not say how much it wanted; says what is free.
-[[noreturn]] void fail_allocation();
-
 /// The work of a public call: the same bits whatever the caller's floating-point environment, no exception but error and those
 /// of the caller's own functions.
 template <class Work>
@@ -33,7 +32,7 @@ auto in_call(const Work& work) {
     try {
         return work();
     } catch (const std::bad_alloc&) {
-        fail_allocation();
+        fail_memory(0, "a table of the call");
     }
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <fstream>
 
 #include "base/control_groups.hpp"
@@ -46,7 +47,9 @@ constexpr int statm_all = 0, statm_data = 5;
 
 }  // namespace
 
-std::optional<std::int64_t> free_memory(const std::string& root) {
+std::optional<std::int64_t> free_memory() { return free_memory_in({}); }
+
+std::optional<std::int64_t> free_memory_in(const std::string& root) {
     std::optional<std::int64_t> least = of_machine(root);
     const auto consider = [&](std::optional<std::int64_t> bytes) {
         if (bytes) least = std::max<std::int64_t>(0, std::min(*bytes, least.value_or(INT64_MAX)));
@@ -57,20 +60,24 @@ std::optional<std::int64_t> free_memory(const std::string& root) {
     return least;
 }
 
-bool room_for_thread() {
-    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread.
+int threads_with_room() {
+    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread, when that asks it for the first time.
     constexpr std::int64_t a_thread = std::int64_t{72} << 20;
     const auto left = of_process(RLIMIT_AS, statm_all, {});
-    return !left || *left >= 4 * a_thread;
+    return left ? static_cast<int>(std::clamp<std::int64_t>(*left / (4 * a_thread), 0, INT_MAX)) : INT_MAX;
 }
 
 void require_memory(std::int64_t bytes, const std::string& what) {
     const auto available = bytes > worth_asking_bytes ? free_memory() : std::nullopt;
-    if (!available || bytes <= *available) return;
-    throw error(
-        error_code::out_of_memory,
-        fmt::format("out of memory: {} needs {}, free are {}; use a smaller array or a machine with more memory", what,
-                    bytes_text(bytes), bytes_text(*available)));
+    if (available && bytes > *available) fail_memory(bytes, what);
+}
+
+void fail_memory(std::int64_t bytes, const std::string& what) {
+    const auto available = free_memory();
+    throw error(error_code::out_of_memory,
+                fmt::format("out of memory: {} needs {}{}; use a smaller array or a machine with more memory", what,
+                            bytes == 0 ? "more" : bytes_text(bytes),
+                            available ? fmt::format(", free are {}", bytes_text(*available)) : ""));
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -173,6 +173,7 @@ public:
             const std::lock_guard<std::mutex> held(mutex_);
             for (; count > 0 && waiting_ != nullptr; --count) chain(lent, unchain(waiting_));
             fresh = refused ? 0 : std::clamp(most - alive_, 0, count);
+            if (const int room = fresh > 0 ? threads_with_room() : 0; room < fresh) fresh = room, refused = true;
             alive_ += fresh;
         }
         for (; fresh > 0; --fresh) {
@@ -220,7 +221,6 @@ private:
                 const std::lock_guard<std::mutex> held(mutex_);
                 if (unused_ != nullptr) one = unchain(unused_);
             }
-            if (!room_for_thread()) throw std::bad_alloc();
             if (one == nullptr) one = new helper;
             one->state = helper::idle;
             one->runs_on = processor_set::here();

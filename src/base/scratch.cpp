@@ -4,14 +4,9 @@
 #include <sys/mman.h>
 #endif
 
-#include <fmt/format.h>
-
 #include <cstdint>
-#include <optional>
 
-#include "base/call.hpp"
 #include "base/memory.hpp"
-#include "nearfield/error.hpp"
 
 namespace nearfield {
 
@@ -35,27 +30,12 @@ void* on_large_pages(void* memory, [[maybe_unused]] std::int64_t bytes) {
 }  // namespace
 
 scratch_block allocate_scratch(std::int64_t bytes) {
-    const std::optional<std::int64_t> available = bytes > worth_asking_bytes ? free_memory() : std::nullopt;
+    require_memory(bytes, "the call's workspace");
     const bool large = bytes >= worth_large_pages;
-    void* memory = nullptr;
-    if (!available || bytes <= *available)
-        memory = ::operator new(static_cast<std::size_t>(large ? bytes + 2 * large_page : bytes),
-                                std::align_val_t{scratch_alignment}, std::nothrow);
-    if (memory == nullptr)
-        throw error(error_code::out_of_memory,
-                    fmt::format("out of memory: the call needs a workspace of {}{}; use a smaller array or a machine "
-                                "with more memory",
-                                bytes_text(bytes), available ? ", free are " + bytes_text(*available) : ""));
+    void* const memory = ::operator new(static_cast<std::size_t>(large ? bytes + 2 * large_page : bytes),
+                                        std::align_val_t{scratch_alignment}, std::nothrow);
+    if (memory == nullptr) fail_memory(bytes, "the call's workspace");
     return {memory, large ? on_large_pages(memory, bytes) : memory};
-}
-
-void fail_allocation() {
-    const std::optional<std::int64_t> available = free_memory();
-    throw error(
-        error_code::out_of_memory,
-        fmt::format("out of memory: the tables of the call need more{}; use a smaller array, fewer threads or a "
-                    "machine with more memory",
-                    available ? " than the " + bytes_text(*available) + " that are free" : ""));
 }
 
 }  // namespace nearfield

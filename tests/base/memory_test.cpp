@@ -39,7 +39,7 @@ public:
         write(folder + "/memory.usage_in_bytes", std::to_string(used << 20) + "\n");
         write(folder + "/memory.stat", "inactive_file 5\ntotal_inactive_file " + std::to_string(dropped << 20) + "\n");
     }
-    [[nodiscard]] std::int64_t free() const { return free_memory(root_).value_or(-1) >> 20; }
+    [[nodiscard]] std::int64_t free() const { return free_memory_in(root_).value_or(-1) >> 20; }
 
 private:
     std::string root_ = (fs::temp_directory_path() / ("nearfield_tree_" + std::to_string(getpid()))).string();
@@ -57,7 +57,7 @@ TEST(FreeMemory, Machine) {
     t.write("/proc/meminfo", "MemAvailable: 1024000 kB\nSwapTotal: 7 kB\nSwapFree: 512000 kB\n");
     EXPECT_EQ(t.free(), 1500);
     t.write("/proc/meminfo", "nothing known\n");
-    EXPECT_EQ(free_memory("/no/such/tree"), std::nullopt);
+    EXPECT_EQ(free_memory_in("/no/such/tree"), std::nullopt);
 }
 
 TEST(FreeMemory, OwnGroupAndThoseAbove) {

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -243,6 +244,17 @@ class Refusals(Case):
     def test_memory(self):
         self.refusal("sample", "random", "-o", "x.npy", "--size", "4000000000000x4000000", status=2)
         self.refusal("sample", "random", "-o", "x.npy", "--size", "400000000000x4000", status=4)
+
+    def test_memory_of_all_outputs_together(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20))
+
+        self.run_program("sample", "one", "-o", "x.npy", "--size", "4000x4000")
+        self.run_program("distance", "x.npy", "-o", "d.npy", "-j", "64", preexec_fn=limited)
+        words = ("distance", "x.npy", "-o", "e.npy", "--indices", "i.npy")
+        said = self.refusal(*words, status=4, preexec_fn=limited)
+        self.assertRegex(said, r"out of memory: the call with its outputs needs 18\d\.\d MiB, free are \d")
+        self.assertFalse((self.folder / "e.npy").exists())
 
     def test_device(self):
         said = json.loads(self.run_program("info", "--json").stdout)

@@ -217,3 +217,22 @@ def test_second_interpreters_are_refused_in_a_sentence():
     done = subprocess.run([sys.executable, "-c", SECOND_INTERPRETER], capture_output=True, text=True, timeout=120)
     assert "main interpreter only" in done.stdout or "does not support loading in subinterpreters" in done.stdout
     assert done.returncode == 0 and done.stdout.endswith("[0.0, 1.0]\n")
+
+
+def test_memory_for_all_outputs_is_asked_for_together():
+    lines = """
+import resource, numpy as np, nearfield as nf
+image = np.ones((4000, 4000), np.uint8)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (150 << 20),) * 2)
+assert nf.distance_transform(image, threads=16)[0, 0] == np.inf
+for images, indices in ((image, True), ([image] * 3, False)):
+    try:
+        nf.distance_transform(images, return_indices=indices)
+    except MemoryError as problem:
+        print(problem)
+"""
+    told = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == 2
+    for each in told:
+        assert "out of memory: the call with its outputs needs " in each and " MiB, free are 1" in each
