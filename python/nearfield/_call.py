@@ -123,7 +123,7 @@ def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request,
         ]
     except (TypeError, ValueError):  # the call itself says it in the caller's words
         workspace = 0
-    _core.require_memory(new + workspace, "the call with its outputs")
+    _core.require_memory(min(new + workspace, 2**63 - 1), "the call with its outputs")
 
 
 @contextmanager

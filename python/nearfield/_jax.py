@@ -118,6 +118,7 @@ def _on_host(
 ) -> list[Any]:
     seen = np.asarray(image)
     scales = None if weights is None else np.asarray(weights)
+    _call._check_room([(str(seen.dtype), seen.shape)], request, {})
     fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
     return _call.compute(
         seen,

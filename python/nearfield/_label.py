@@ -146,7 +146,7 @@ def label(
         clear_border=clear_border,
     )
     return_num = flag_of("return_num", return_num)
-    method = word_of("method", method, ("fast", "propagation"))
+    word_of("method", method, ("fast", "propagation"))
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)

@@ -64,7 +64,7 @@ class Workplace:
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
         if self.place.ordinal < 0:
-            _core.require_memory(math.prod(shape) * np.dtype(dtype).itemsize, "the output")
+            _core.require_memory(min(math.prod(shape) * np.dtype(dtype).itemsize, 2**63 - 1), "the output")
         made = self.framework.empty(shape, dtype, self.array)
         return Slot(made, self.framework.describe("out", made, True))
 

@@ -52,6 +52,14 @@ def test_what_is_no_array_is_refused(make, says):
                 function(image)
     with pytest.raises(TypeError, match=f"^image .*{says}|^image {says}"):
         nf.remove_small(image, 3)
+    if make.__name__ != "<lambda>":
+        for argument, function in (
+            ("image", nf.distance_transform),
+            ("seeds", nf.voronoi),
+            ("labels", nf.expand_labels),
+        ):
+            with pytest.raises(TypeError, match=f"^{argument} .*{says}|^{argument} {says}"):
+                function([image, image])
     if image is not None:
         for call, argument in (
             (lambda: nf.voronoi(CELLS, weights=image), "weights"),

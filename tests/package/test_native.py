@@ -301,7 +301,8 @@ def test_expand_labels_speaks_of_its_own_arguments():
     ):
         with pytest.raises(kind, match=says):
             nf.expand_labels(*arguments, **keywords)
-    np.testing.assert_array_equal(nf.expand_labels([7, 0], return_labels=True), [7, 7])
+    with pytest.raises(ValueError, match="^weights do not go with distance=2; give distance=None"):
+        nf.expand_labels([1, 0], 2, weights=[0, 0])
 
 
 def test_plan_takes_the_types_that_calls_take():

@@ -27,9 +27,8 @@ ODD = [
 SHARED = {
     nf.components: nf.label,
     nf.remove_small: nf.label,
-    nf.expand_labels: nf.voronoi,
 }
-NOT_SHARED = {"return_num", "max_distance", "method", "progress", "device", "dtype"}
+NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}
 
 
 def cases():

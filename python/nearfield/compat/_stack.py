@@ -63,7 +63,8 @@ def connected_components_stack(
         if len(part) > 0:
             fortran = fortran or (not parts and is_fortran(np.asarray(image)))
             before = part[-1].copy()
-            parts.append(labels), counts.append(count)
+            parts.append(labels)
+            counts.append(count)
     turned, found = _merged(parts, counts, joined)
     labels = turned.T if fortran else relabel(np.ascontiguousarray(turned.T), dtype=turned.dtype)
     return (labels, found) if return_N else labels
