@@ -115,12 +115,11 @@ def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request,
     if new <= _WORTH_ASKING:
         return
     dtype, shape = max(images, key=lambda image: math.prod(image[1]))
-    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
-    fields = tuple(out.get(field) for field in FIELDS)
     try:
-        workspace = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)[
-            "workspace_bytes"
-        ]
+        out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
+        fields = tuple(out.get(field) for field in FIELDS)
+        plan = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)
+        workspace = plan["workspace_bytes"]
     except (TypeError, ValueError):  # the call itself says it in the caller's words
         workspace = 0
     _core.require_memory(min(new + workspace, 2**63 - 1), "the call with its outputs")
@@ -135,7 +134,7 @@ def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Itera
     try:
         yield
     except ValueError as problem:
-        text = re.sub(r"^jobs(\[\d+\]): (?:image\b)?", rf"{image}\1: ", str(problem))
+        text = re.sub(r"^jobs(\[\d+\]): (?:image\b *)?", rf"{image}\1: ", str(problem))
         for field, argument in _ARGUMENT.items():
             if given is not None and given.get(field) is None:
                 text = re.sub(

@@ -239,7 +239,7 @@ GARBAGE = [
     (ValueError, "criterion is 'same'", PLAIN, {"criterion": "same"}),
     (ValueError, "criterion is -1; a difference is 0 or more", PLAIN, {"criterion": -1}),
     (ValueError, "criterion is nan", PLAIN, {"criterion": np.nan}),
-    (TypeError, "criterion is None; give 'nonzero', 'equal', or a number", PLAIN, {"criterion": None}),
+    (TypeError, "criterion is None; give 'nonzero', 'equal', 'links', or a number", PLAIN, {"criterion": None}),
     (TypeError, "criterion is True", PLAIN, {"criterion": True}),
     (ValueError, "criterion is an integer of more than 64 bits", PLAIN, {"criterion": 2**70}),
     (ValueError, "has zero for its background", PLAIN, {"background": 1}),

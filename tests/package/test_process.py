@@ -125,11 +125,11 @@ def test_progress_goes_on_with_anything_else(answer):
 NO_THREADS = """
 import resource, signal, threading, time
 import numpy as np, nearfield as nf
-image = np.random.default_rng(0).random((100, 300, 300)) < 0.95
+image = np.random.default_rng(0).integers(0, 20, (600, 300, 300), np.uint8) > 0
 wanted = nf.distance_transform(image, threads=1)
 out, shares = np.empty_like(wanted), []
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-limit = used + (50 << 20)  # less than a stack, more than the call's workspace
+limit = used + (128 << 20)  # less than a stack, more than the call's workspace
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
     threading.Thread(target=int).start()

@@ -37,7 +37,7 @@ def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
     >>> import nearfield.compat.cc3d as cc3d
     >>> cc3d.voxel_connectivity_graph([[1, 1], [2, 1]], connectivity=4)
     array([[14, 15],
-           [13, 15]], dtype=uint8)
+           [ 9,  7]], dtype=uint8)
     """
     labels = np.asarray(data)
     if not 1 <= labels.ndim <= 3:
