@@ -9,6 +9,8 @@
 
 namespace nearfield::cli {
 
+inline constexpr std::int64_t usual_picture_size = std::numeric_limits<std::int64_t>::min();
+
 /// Values of all options of all verbs; a verb reads only those that its rows of the table name.
 struct arguments {
     static constexpr std::int64_t as_the_file_says = std::numeric_limits<std::int64_t>::min();
@@ -20,9 +22,8 @@ struct arguments {
     std::string device = "auto", isolines = "none", slice, kind, size, topic;
     std::string image, volume, fields = "distance", max_bytes;
     bool squared = false, coordinates = false, multilabel = false, half_cell = false, plan = false, numbers = false;
-    bool json = false, quiet = false, invert = false, markdown = false, allow_outside = false;
-    std::int64_t threads = 0, repeat = 5, scale = 0, picture_size = 0;
-    std::int64_t batch_axes = as_the_file_says;
+    bool overwrite = false, json = false, quiet = false, invert = false, markdown = false, allow_outside = false;
+    std::int64_t threads = 0, repeat = 5, scale = 0, batch_axes = as_the_file_says, picture_size = usual_picture_size;
     std::uint64_t seed = 1;
     double density = 0;
     // Of methods.
@@ -50,8 +51,9 @@ struct option {
     member into;
     std::vector<std::string> choices{};
     bool required = false;
-    bool file = false;  ///< shells complete file names
-    bool list = false;  ///< the value may be several of `choices`, joined by commas
+    bool file = false;   ///< shells complete file names
+    bool list = false;   ///< the value may be several of `choices`, joined by commas
+    bool reads = false;  ///< of files: an input; else an output
 
     [[nodiscard]] bool positional() const { return names[0] != '-'; }
     [[nodiscard]] bool flag() const { return std::holds_alternative<bool arguments::*>(into); }

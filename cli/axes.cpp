@@ -63,8 +63,9 @@ io::array apply_channel(io::array image, const std::string& channel) {
     const auto found = std::find_if(image.axes.begin(), image.axes.end(), [](io::axis_kind kind) {
         return kind == io::axis_kind::channel || kind == io::axis_kind::vector;
     });
+    if (found == image.axes.end() && channel == "luminance") return image;
     if (found == image.axes.end())
-        refuse(fmt::format("--channel is {}, and the image has one value a cell; leave it out", channel));
+        refuse(fmt::format("--channel is {} and the image has one value a cell; leave it out", channel));
     const auto axis = static_cast<std::size_t>(found - image.axes.begin());
     const std::int64_t count = image.shape[axis];
     const std::string range = fmt::format("give 0 to {}", count - 1);

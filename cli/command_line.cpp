@@ -9,6 +9,7 @@
 #include <new>
 
 #include "cli/documents.hpp"
+#include "cli/files.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -81,13 +82,14 @@ void store(const typed_value& value, arguments& into) {
                 into.*field = parse_unsigned(name, value.text, example);
             else {
                 if (value.text.empty()) refuse(fmt::format("{} is empty; expected {}", name, row.value));
-                into.*field = value.text;
+                into.*field = row.file && !row.reads && value.text == "/dev/stdout" ? "-" : value.text;
             }
         },
         row.into);
 }
 
-void refuse_extras(const verb& chosen, const std::vector<std::string>& extras) {
+void refuse_extras(const verb& chosen, std::vector<std::string> extras) {
+    if (const auto end = std::find(extras.begin(), extras.end(), "--"); end != extras.end()) extras.erase(end);
     if (extras.empty()) return;
     const auto unknown = std::find_if(extras.begin(), extras.end(),
                                       [](const std::string& word) { return word.starts_with("-") && word != "-"; });
@@ -144,11 +146,51 @@ int status_of(error_code code) {
     return 1;
 }
 
-int fail(const std::string& verb_name, const std::string& message, int status) {
-    const std::string line =
-        fmt::format("nearfield: {}{}{}\n", verb_name, verb_name.empty() ? "" : ": ", io::printable(message));
-    std::fputs(line.c_str(), stderr);
+/// How a call tells of its failure; known before its words are.
+struct tongue {
+    std::string verb;
+    bool json = false, json_to_stderr = false;
+};
+
+tongue tongue_of(const std::vector<std::string>& words) {
+    const verb* chosen = words.empty() ? nullptr : find_verb(words[0]);
+    if (chosen == nullptr) return {};
+    const auto has = [&](const char* name) {
+        return std::find(words.begin(), std::find(words.begin(), words.end(), "--"), name) != words.end();
+    };
+    const bool json = std::any_of(chosen->options.begin(), chosen->options.end(),
+                                  [](const option& row) { return row.names == "--json"; });
+    return {chosen->name, json && has("--json"), !has("--plan") && writes_to_stdout(*chosen, words)};
+}
+
+/// A line on stderr. With --json also the report of an error, on the stream where the report of a success would go.
+last_words words_of(const tongue& how, std::string message, int status) {
+    message = io::printable(message);
+    last_words said{status, {}, fmt::format("nearfield: {}{}{}\n", how.verb, how.verb.empty() ? "" : ": ", message)};
+    if (!how.json) return said;
+    json_report report;
+    report["nearfield"] = NEARFIELD_VERSION;
+    report["verb"] = how.verb;
+    report["error"] = {{"status", status}, {"message", message}};
+    (how.json_to_stderr ? said.to_stderr : said.to_stdout) = json_text(report);
+    return said;
+}
+
+int fail(const tongue& how, const std::string& message, int status) {
+    const last_words said = words_of(how, message, status);
+    std::fputs(said.to_stdout.c_str(), stdout);
+    std::fflush(stdout);
+    std::fputs(said.to_stderr.c_str(), stderr);
     return status;
+}
+
+void listen_for_signals(const tongue& how) {
+    std::vector<last_words> words;
+    for (const int number : ending_signals()) {
+        words.push_back(words_of(how, "cancelled", 128 + number));
+        words.back().signal = number;
+    }
+    leave_on_signals(std::move(words));
 }
 
 /// --help anywhere, --version, or nothing at all; -1 when there is a verb to run.
@@ -181,21 +223,24 @@ arguments parse_arguments(int argc, const char* const* argv) {
 }
 
 int run(int argc, const char* const* argv) {
-    std::string verb_name = argc > 1 && find_verb(argv[1]) != nullptr ? argv[1] : "";
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    const tongue how = tongue_of(words);
+    listen_for_signals(how);
     try {
-        if (const int status = answer_at_once({argv + std::min(argc, 1), argv + argc}); status >= 0) return status;
+        if (const int status = answer_at_once(words); status >= 0) return status;
         const arguments args = parse_arguments(argc, argv);
-        catch_interrupts();
-        return find_verb(args.verb)->run(args);
+        const verb& chosen = *find_verb(args.verb);
+        // Several inputs go into folders; what is written there is looked at by the verb.
+        if (!args.plan && args.inputs.size() < 2) refuse_lost_files(args, files_written(chosen, args));
+        return chosen.run(args);
     } catch (const error& problem) {
-        const bool cancelled = problem.code() == error_code::cancelled;
-        return fail(verb_name, cancelled ? "cancelled" : problem.what(), status_of(problem.code()));
+        return fail(how, problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {
         const std::int64_t left = free_memory().value_or(0);
-        return fail(verb_name, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20),
+        return fail(how, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20),
                     4);
     } catch (const std::exception& problem) {
-        return fail(verb_name, problem.what(), 1);
+        return fail(how, problem.what(), 1);
     }
 }
 

@@ -44,7 +44,6 @@ computed on_host(const arguments& args, const system_info& machine, const placed
     result.name = fmt::format("{} thread{}, {}", result.threads, result.threads == 1 ? "" : "s", machine.simd);
     progress_bar bar(args.verb, !args.quiet);
     for (int round = -warmups; round < repeat; ++round) {
-        stop_if_interrupted();
         const auto progress = [&](double share) { return bar((round + warmups + share) / (warmups + repeat)); };
         const auto start = clock::now();
         what.here(host{static_cast<int>(args.threads), progress});
@@ -91,11 +90,9 @@ computed compute(const arguments& args, const placed_call& what, int warmups, in
     check_threads(args);
     const system_info machine = query_system();
     const std::optional<device_info> gpu = choose_device(args.device, machine);
-    stop_if_interrupted();
     if (!gpu) return on_host(args, machine, what, warmups, repeat);
     try {
         const edge::device_timing timing = what.there(gpu->ordinal, warmups, repeat);
-        stop_if_interrupted();
         return {.device = "cuda",
                 .name = gpu->name,
                 .compute_ms = timing.compute_ms,

@@ -89,9 +89,11 @@ std::string markdown() {
     text += "\n## Exit status\n\n| status | meaning |\n| --- | --- |\n";
     for (const exit_status& each : exit_statuses()) text += fmt::format("| {} | {} |\n", each.code, each.meaning);
     return text +
-           "\nAn error is one line on stderr, `nearfield: VERB: what is wrong and what to do`. Ctrl-C stops the work "
-           "and leaves no "
-           "half-written file; a second Ctrl-C ends the program at once.\n";
+           "\nAn error is one line on stderr, `nearfield: VERB: what is wrong and what to do`. With `--json` it is "
+           "also an "
+           "object `error` with its `status` and `message`, on the stream where the report would have gone. Ctrl-C, a "
+           "closed terminal and `kill` end the program at once and leave no half-written file; signals that are "
+           "ignored when it starts, as under `nohup`, stay ignored.\n";
 }
 
 int help_verb(const arguments& args) {

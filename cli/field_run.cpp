@@ -10,7 +10,6 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/values.hpp"
 
 namespace nearfield::cli {
@@ -18,40 +17,15 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-/// The same values in another type; false where one of them has no place in it.
-template <class To>
-bool convert(const io::array& from, io::array& to) {
-    constexpr double least = std::is_integral_v<To> ? std::numeric_limits<std::int32_t>::min() : -0x1p53,
-                     most = std::is_integral_v<To> ? std::numeric_limits<std::int32_t>::max() : 0x1p53;
-    auto* cells = reinterpret_cast<To*>(to.data.get());
-    return with_elements(from.data.get(), from.type, [&](const auto* values) {
-        for (std::int64_t i = 0, n = from.cells(); i < n; ++i) {
-            const auto value = static_cast<double>(values[i]);
-            // 2^53 itself may be the rounding of a larger integer.
-            const bool beyond = value < least || value > most || std::abs(value) == 0x1p53;
-            if (beyond && std::isfinite(value)) return false;
-            cells[i] = static_cast<To>(value);
-        }
-        return true;
+/// The types that the library takes leave out bool and float16, whose values float64 holds.
+io::array in_weight_type(io::array weights) {
+    if (weights.type != dtype::float16 && weights.type != dtype::boolean) return weights;
+    io::array wider = make_like(weights, dtype::float64, weights.shape);
+    auto* cells = reinterpret_cast<double*>(wider.data.get());
+    with_elements(weights.data.get(), weights.type, [&](const auto* values) {
+        for (std::int64_t i = 0, n = weights.cells(); i < n; ++i) cells[i] = static_cast<double>(values[i]);
     });
-}
-
-/// The types that the library takes leave out int64, which NumPy's integers have, and float16.
-io::array in_weight_type(io::array weights, const std::string& path) {
-    const dtype came = weights.type;
-    if (came == dtype::float16 || came == dtype::boolean || came == dtype::int64 || came == dtype::uint64) {
-        io::array narrow = make_like(weights, came == dtype::float16 ? dtype::float64 : dtype::int32, weights.shape);
-        if (narrow.type == dtype::float64) static_cast<void>(convert<double>(weights, narrow));
-        else if (!convert<std::int32_t>(weights, narrow)) {
-            narrow = make_like(weights, dtype::float64, weights.shape);
-            if (!convert<double>(weights, narrow))
-                refuse(fmt::format(
-                    "--weights {} has {} values beyond 2^53, which no weight type holds; save smaller numbers", path,
-                    name_of(came)));
-        }
-        return narrow;
-    }
-    return weights;
+    return wider;
 }
 
 io::array load_weights(const arguments& args, const io::array& seeds) {
@@ -60,7 +34,7 @@ io::array load_weights(const arguments& args, const io::array& seeds) {
     if (weights.color || weights.shape != seeds.shape)
         refuse(fmt::format("--weights {} has shape {} and the seeds have {}; give an array with one weight a cell",
                            path, text_of(weights.shape), text_of(seeds.shape)));
-    return in_weight_type(std::move(weights), path);
+    return in_weight_type(std::move(weights));
 }
 
 void check_power(const field_run& run) {
@@ -208,14 +182,13 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
     for (const slot& each : run.slots)
         if (!each.drawn) {
             const io::array& made = run.array_of(args, each.what);
-            if (is_shaded(args, each)) continue;
-            io::require_writable(each.path, made.type, made.shape, false, made.axes);
+            io::require_writable(each.path, is_shaded(args, each) ? dtype::uint8 : made.type, made.shape, false,
+                                 made.axes);
         }
 }
 
 void save(const field_run& run, const arguments& args) {
     for (const slot& each : run.slots) {
-        stop_if_interrupted();
         if (each.drawn) io::write(each.path, to_array(draw(run, args, each.what)));
         else if (is_shaded(args, each)) io::write(each.path, shades_of(run.index));
         else io::write(each.path, run.array_of(args, each.what));

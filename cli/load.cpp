@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <span>
 #include <string_view>
 
@@ -63,12 +62,6 @@ io::array take_channel(const io::array& image, const std::string& channel) {
             out[i] = (2126 * at(i * samples) + 7152 * at(i * samples + 1) + 722 * at(i * samples + 2)) / 10000;
     });
     return gray;
-}
-
-void refuse_folder(const std::string& path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored))
-        throw error(error_code::io, fmt::format("{}: is a folder, expected a file", path));
 }
 
 io::array read_file(const std::string& path, const arguments& args) {

@@ -19,9 +19,6 @@ struct loaded {
     [[nodiscard]] nearfield::spacing cell() const { return {per_axis.data(), per_axis.size()}; }
 };
 
-/// Throws io where an input is a folder, before anything else is looked at.
-void refuse_folder(const std::string& path);
-
 /// The array of a file, within --max-bytes and --allow-outside. Throws what io::read throws.
 [[nodiscard]] io::array read_file(const std::string& path, const arguments& args);
 

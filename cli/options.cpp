@@ -88,12 +88,14 @@ void check_batch_axes(const arguments& args) {
 }
 
 void check_picture_size(const arguments& args) {
-    if (args.picture_size < 0 || args.picture_size > 8192)
+    if (args.picture_size == usual_picture_size) return;
+    if (args.picture_size < 1 || args.picture_size > 8192)
         refuse(fmt::format("--picture-size is {}; give 1 to 8192 pixels", args.picture_size));
 }
 
 page page_of(const arguments& args, const loaded& input) {
-    return {args.slice, input.batch_axes, static_cast<int>(args.picture_size)};
+    const std::int64_t size = args.picture_size == usual_picture_size ? 0 : args.picture_size;
+    return {args.slice, input.batch_axes, static_cast<int>(size)};
 }
 
 const char* name_of(sites which) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <system_error>
 
+#include "cli/files.hpp"
 #include "cli/options.hpp"
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
@@ -97,7 +98,7 @@ void check_words(const arguments& args, const outputs& wanted) {
 
 /// Two arrays of one input must not have one name, nor two inputs one file.
 void check_folders(const arguments& args, const outputs& wanted) {
-    std::map<std::string, std::string> stems, folders;
+    std::map<std::string, std::string> stems;
     for (const std::string& input : args.inputs) {
         if (input == "-") refuse("'-' is stdin, which has no name to call an output by; give one INPUT or only files");
         const auto [other, fresh] = stems.try_emplace(stem_of(input), input);
@@ -111,15 +112,11 @@ void check_folders(const arguments& args, const outputs& wanted) {
         if (each.path == "-" || (!is_folder(each.path) && (there || is_file_name(each.path))))
             refuse(fmt::format("{} is {}, which is {}; with several inputs it names a folder, e.g. {} results/",
                                each.option, each.path, each.path == "-" ? "stdout" : "a file", each.option));
-        if (each.drawn) continue;
-        const std::string folder = std::filesystem::path(each.path + "/").lexically_normal().string();
-        const auto [other, fresh] = folders.try_emplace(folder, each.option);
-        if (!fresh)
-            refuse(fmt::format(
-                "{} and {} both name the folder {}, where their files would have one name; give each a folder "
-                "of its own",
-                other->second, each.option, each.path));
     }
+    std::vector<named_file> written;
+    for (const std::string& input : args.inputs)
+        for (const slot& each : wanted.of(input)) written.push_back({each.option, each.path});
+    refuse_lost_files(args, written);
 }
 
 }  // namespace
@@ -161,11 +158,7 @@ outputs outputs_of(const arguments& args) {
 
 void make_folders(const outputs& wanted) {
     if (!wanted.folders) return;
-    for (const slot& each : wanted.slots) {
-        std::error_code failed;
-        std::filesystem::create_directories(each.path, failed);
-        if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", each.path, failed.message()));
-    }
+    for (const slot& each : wanted.slots) make_folder(each.path);
 }
 
 }  // namespace nearfield::cli

@@ -14,6 +14,7 @@
 namespace nearfield::cli {
 namespace {
 
+constexpr int most_isolines = 1000;
 constexpr rgb site_colour{243, 240, 232}, ink{20, 22, 48};
 
 /// Distances of the cells of one plane.
@@ -154,6 +155,11 @@ std::vector<double> parse_isolines(const std::string& text, double largest) {
         for (int i = 1; i * step < largest; ++i) levels.push_back(i * step);
         return levels;
     }
+    // Every pixel looks at every line.
+    if (std::count(text.begin(), text.end(), ',') >= most_isolines)
+        throw error(
+            error_code::invalid_argument,
+            fmt::format("--isolines has more than {} distances; give fewer, or --isolines auto", most_isolines));
     levels = parse_numbers("--isolines", text, "--isolines 5,10,20 or --isolines auto");
     for (double level : levels)
         if (!(level > 0) || std::isinf(level))

@@ -160,6 +160,12 @@ sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>&
         refuse(fmt::format("a picture needs one to three axes and {} of shape {} are left; use --slice AXIS:INDEX{}",
                            free.size(), text_of(shape),
                            free.empty() ? " for fewer axes" : ", several joined by commas"));
+    if (free.size() < 2 &&
+        std::any_of(fixed.begin() + drawn.batch_axes, fixed.end(), [](const auto& at) { return at.has_value(); }))
+        refuse(
+            fmt::format("--slice {} leaves a line of an array of shape {}; a slice leaves two axes or three, so leave "
+                        "it out or name fewer axes",
+                        drawn.slice, text_of(shape)));
     positions at = fixed;
     for (std::size_t axis = 0; axis < batch; ++axis) at[axis] = fixed[axis].value_or(0);
     const auto draw = [&](int row_axis, int column_axis) {

@@ -7,33 +7,55 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
-#include "nearfield/error.hpp"
+#include "io/io.hpp"
 
 namespace nearfield::cli {
 namespace {
 
-std::atomic<bool> asked_to_stop{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
-
 constexpr auto patience = std::chrono::milliseconds(400), between_frames = std::chrono::milliseconds(50);
+constexpr std::string_view clear_line = "\r\033[K";
 
-void on_interrupt(int) {
-    if (asked_to_stop.exchange(true)) _exit(130);
+std::atomic<bool> leaving{false}, bar_is_drawn{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
+/// Does not change once signals are caught, and is never destroyed: they come at the very end as well.
+std::vector<last_words>& words_for_signals = *new std::vector<last_words>;
+
+void say(int fd, std::string_view text) {
+    if (::write(fd, text.data(), text.size()) < 0) return;  // there is nobody left to tell
+}
+
+/// Runs in the midst of anything, so it calls nothing but what POSIX lists as safe in a handler.
+void on_signal(int number) {
+    // Nobody may be reading stderr; the second signal does not wait for that.
+    if (leaving.exchange(true)) _exit(128 + number);
+    io::abandon_outputs();
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    if (bar_is_drawn.load()) say(STDERR_FILENO, clear_line);
+    for (const last_words& each : words_for_signals)
+        if (each.signal == number) say(STDOUT_FILENO, each.to_stdout), say(STDERR_FILENO, each.to_stderr);
+    _exit(128 + number);
 }
 
 }  // namespace
 
-void catch_interrupts() {
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    sigaction(SIGINT, &action, nullptr);
-}
+std::vector<int> ending_signals() { return {SIGHUP, SIGINT, SIGTERM, SIGXCPU}; }
 
-bool interrupted() { return asked_to_stop.load(); }
-
-void stop_if_interrupted() {
-    if (interrupted()) throw error(error_code::cancelled, "cancelled");
+void leave_on_signals(std::vector<last_words> words) {
+    words_for_signals = std::move(words);
+    for (const last_words& each : words_for_signals) {
+        struct sigaction action {
+        }, before{};
+        action.sa_handler = on_signal;
+        sigfillset(&action.sa_mask);  // until the files are removed
+        if (sigaction(each.signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(each.signal, &action, nullptr);
+    }
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 progress_bar::progress_bar(std::string what, bool wanted)
@@ -41,8 +63,9 @@ progress_bar::progress_bar(std::string what, bool wanted)
 
 progress_bar::~progress_bar() {
     if (!drawn_) return;
-    std::fputs("\r\033[K", stderr);
+    std::fputs(clear_line.data(), stderr);
     std::fflush(stderr);
+    bar_is_drawn = false;
 }
 
 bool progress_bar::operator()(double share) {
@@ -56,8 +79,9 @@ bool progress_bar::operator()(double share) {
         std::fputs(line.c_str(), stderr);
         std::fflush(stderr);
         last_ = now, drawn_ = true;
+        bar_is_drawn = true;
     }
-    return !interrupted();
+    return true;
 }
 
 }  // namespace nearfield::cli

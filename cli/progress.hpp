@@ -1,16 +1,25 @@
-// Ctrl-C, and a bar on a terminal.
+// Signals, and a bar on a terminal.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace nearfield::cli {
 
-/// From here on the first Ctrl-C asks the work to stop; the second ends the process at once with status 130.
-void catch_interrupts();
-[[nodiscard]] bool interrupted();
-/// Throws error_code::cancelled after Ctrl-C.
-void stop_if_interrupted();
+/// What is written when a signal ends the program.
+struct last_words {
+    int signal;
+    std::string to_stdout, to_stderr;
+};
+
+/// The signals that end the program: Ctrl-C, a closed terminal, `kill`, a limit of processor time.
+[[nodiscard]] std::vector<int> ending_signals();
+
+/// From here on these signals remove unfinished files, write their last words and end the process with 128 and their
+/// number, whatever it is doing. Signals that whoever started the program ignores stay ignored. A file that grows beyond
+/// its limit is an error of the write instead of a signal.
+void leave_on_signals(std::vector<last_words> words);
 
 /// A bar on stderr, only where stderr is a terminal and only for work that takes longer than a moment.
 class progress_bar {
@@ -20,7 +29,7 @@ public:
     progress_bar(const progress_bar&) = delete;
     progress_bar& operator=(const progress_bar&) = delete;
 
-    /// What host::progress calls: false once the work should stop.
+    /// What host::progress calls. Always true: a signal ends the process without asking the work.
     bool operator()(double share);
 
 private:

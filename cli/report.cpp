@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "cli/parse.hpp"
 #include "io/bytes.hpp"
@@ -44,15 +43,16 @@ json_report describe(const computed& run, std::int64_t cells) {
     return report;
 }
 
+std::string json_text(const json_report& report) {
+    // File names may be no UTF-8; a report with a replacement character is better than none.
+    return report.dump(2, ' ', false, json_report::error_handler_t::replace) + "\n";
+}
+
+std::string text_of_ms(double ms) { return ms < 999.5 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms); }
+
 void finish(const arguments& args, const json_report& report, const std::string& line, bool stdout_carries_data) {
-    if (args.json) {
-        // File names may be no UTF-8; a report with a replacement character is better than none.
-        const std::string text = report.dump(2, ' ', false, json_report::error_handler_t::replace) + "\n";
-        if (stdout_carries_data) std::fputs(text.c_str(), stderr);
-        else print(text);
-    } else if (!args.quiet) {
-        std::fputs((io::printable(line) + "\n").c_str(), stderr);
-    }
+    if (args.json) print(json_text(report), stdout_carries_data ? stderr : stdout);
+    else if (!args.quiet) std::fputs((io::printable(line) + "\n").c_str(), stderr);
 }
 
 void note(const arguments& args, const std::string& text) {
@@ -63,19 +63,7 @@ void note(const arguments& args, const std::string& text) {
 void check_destination(const std::string& path) {
     if (path.empty() || path == "-") return;
     static_cast<void>(io::format_of(path));
-    check_folder_of(path);
-}
-
-void check_folder_of(const std::string& path) {
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    const std::string where = folder.empty() ? "." : folder.string();
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(where, ignored))
-        throw error(error_code::io, fmt::format("cannot write {}: there is no folder {}; make it first", path, where));
-    if (std::filesystem::is_directory(path, ignored))
-        throw error(error_code::io, fmt::format("cannot write {}: it is a folder", path));
-    if (access(where.c_str(), W_OK) != 0)
-        throw error(error_code::io, fmt::format("cannot write {}: folder {}: {}", path, where, std::strerror(errno)));
+    io::require_place(path);
 }
 
 bool one_stdout(const std::vector<std::string>& paths) {
@@ -87,9 +75,10 @@ bool one_stdout(const std::vector<std::string>& paths) {
     return count == 1;
 }
 
-void print(const std::string& text) {
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-        throw error(error_code::io, fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+void print(const std::string& text, std::FILE* to) {
+    if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)
+        throw error(error_code::io,
+                    fmt::format("cannot write to {}: {}", to == stdout ? "stdout" : "stderr", std::strerror(errno)));
 }
 
 std::string text_of_bytes(std::int64_t bytes) {

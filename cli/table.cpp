@@ -58,6 +58,7 @@ verb convert() {
                   {"luminance", "alpha", "red", "green", "blue"}},
                  max_bytes,
                  allow_outside,
+                 overwrite,
                  json,
                  quiet},
             "nearfield sample circle -o circle.png --size 64x64\n"
@@ -72,11 +73,12 @@ verb demo() {
             "long it "
             "took and where. A gray image becomes a mask: Otsu's threshold after removing uneven light, without "
             "specks. Without --image or --volume a sample stands in.",
-            rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true},
-                 {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true},
+            rows{{"--image", "FILE", "2-D image", &a::image, {}, false, true, false, true},
+                 {"--volume", "FILE", "3-D volume", &a::volume, {}, false, true, false, true},
                  output("folder for the pictures; made if it is not there", true),
                  max_bytes,
                  allow_outside,
+                 overwrite,
                  device,
                  threads,
                  json,
@@ -134,7 +136,9 @@ const std::vector<exit_status>& exit_statuses() {
         {3, "a file or stream cannot be read or written, or is not what it claims"},
         {4, "out of memory"},
         {5, "the device failed, or this build or machine cannot serve the request"},
-        {130, "cancelled with Ctrl-C"},
+        {129, "cancelled: the terminal was closed (SIGHUP)"},
+        {130, "cancelled with Ctrl-C (SIGINT)"},
+        {143, "cancelled with `kill` (SIGTERM)"},
     };
     return table;
 }

@@ -17,7 +17,15 @@ verb compare_row() {
         "rounds over the grid and the bytes that they read and write at least. Without an INPUT a sample is made. "
         "docs/methods.md explains the methods.",
         and_the_usual(
-            {{"INPUT", "INPUT", "image or volume to read; without it a sample is made", &a::input, {}, false, true},
+            {{"INPUT",
+              "INPUT",
+              "image or volume to read; without it a sample is made",
+              &a::input,
+              {},
+              false,
+              true,
+              false,
+              true},
              {"--methods", "LIST",
               "which, between blanks: 'jump-flood jump-flood:after=1 brushfire' (default: one or more of each kind)",
               &a::methods},

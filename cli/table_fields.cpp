@@ -8,7 +8,7 @@ using namespace rows_shared;
 using a = arguments;
 using rows = std::vector<option>;
 
-/// An option that names a file.
+/// An option that names a file to write.
 option file(const std::string& name, const std::string& help, std::string arguments::*into) {
     return {name, "FILE", help, into, {}, false, true};
 }
@@ -22,6 +22,8 @@ option inputs(const std::string& what) {
             &a::inputs,
             {},
             true,
+            true,
+            false,
             true};
 }
 
@@ -96,10 +98,16 @@ const rows voronoi_rows{
     batch_axes,
     method,
     timings,
-    file("--weights",
-         "array of the seeds' shape with a weight for every seed, in squared units of the spacing: the power diagram, "
-         "where a seed of weight R*R reaches as far as a ball of radius R",
-         &a::weights),
+    {"--weights",
+     "FILE",
+     "array of the seeds' shape with a weight for every seed, in squared units of the spacing: the power diagram, "
+     "where a seed of weight R*R reaches as far as a ball of radius R",
+     &a::weights,
+     {},
+     false,
+     true,
+     false,
+     true},
     file("--power", "with --weights: also write the powers, squared distance less weight, float64; .png draws them",
          &a::power),
     index_dtype,
@@ -109,7 +117,7 @@ const rows voronoi_rows{
     picture};
 
 const rows bench_rows{
-    {"INPUT", "INPUT", "image or volume to read; without it a sample is made", &a::input, {}, false, true},
+    {"INPUT", "INPUT", "image or volume to read; without it a sample is made", &a::input, {}, false, true, false, true},
     {"--kind", "KIND", "which sample (default random)", &a::kind, sample_names()},
     {"--size", "AxBxC", "size of the sample (default 256x256x256)", &a::size},
     seed,

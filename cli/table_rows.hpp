@@ -16,6 +16,7 @@ namespace rows_shared {
 
 inline const option json{"--json", "", "print a report as JSON: to stdout, or to stderr when stdout carries data",
                          &arguments::json};
+inline const option overwrite{"--overwrite", "", "let an output replace the file of an input", &arguments::overwrite};
 inline const option quiet{"-q,--quiet", "", "print nothing but errors", &arguments::quiet};
 inline const option threads{"-j,--threads", "N", "CPU threads; 0 is every core this process may use",
                             &arguments::threads};
@@ -72,7 +73,9 @@ inline const option method{
 inline const option timings{"--timings", "", "print a table of the method's stages; on a GPU those of a second run",
                             &arguments::timings};
 
-inline option input(const std::string& help) { return {"INPUT", "INPUT", help, &arguments::input, {}, true, true}; }
+inline option input(const std::string& help) {
+    return {"INPUT", "INPUT", help, &arguments::input, {}, true, true, false, true};
+}
 inline option output(const std::string& help, bool required = false) {
     return {"-o,--output", "FILE", help, &arguments::output, {}, required, true};
 }
@@ -128,8 +131,8 @@ inline option any_sites(const std::string& otherwise) {
 
 /// Behind a verb's own rows: how pictures are drawn, how the input is read, where it runs, what is said.
 inline std::vector<option> and_the_usual(std::vector<option> rows) {
-    for (const option* each :
-         {&picture_size, &slice, &threshold, &channel, &max_bytes, &allow_outside, &device, &threads, &json, &quiet})
+    for (const option* each : {&picture_size, &slice, &threshold, &channel, &max_bytes, &allow_outside, &overwrite,
+                               &device, &threads, &json, &quiet})
         rows.push_back(*each);
     return rows;
 }

@@ -113,8 +113,13 @@ io::array apply_threshold(const io::array& image, const std::string& threshold) 
         const io::array flat = without_background(image);
         return make_mask(flat, otsu_threshold(flat));
     }
-    return make_mask(image,
-                     parse_number("--threshold", threshold, "--threshold 127, --threshold auto or --threshold local"));
+    const double above =
+        parse_number("--threshold", threshold, "--threshold 127, --threshold auto or --threshold local");
+    if (!std::isfinite(above))
+        throw error(
+            error_code::invalid_argument,
+            fmt::format("--threshold is {}; give a number that values can be above, e.g. --threshold 127", threshold));
+    return make_mask(image, above);
 }
 
 }  // namespace nearfield::cli

@@ -17,8 +17,8 @@ struct bench_outputs {
     fields<host> wanted;
 };
 
-bench_outputs allocate(const arguments& args, const loaded& input, const distance_options& options) {
-    const std::vector<std::int64_t>& shape = input.image.shape;
+bench_outputs allocate(const arguments& args, const io::array& image, const distance_options& options) {
+    const std::vector<std::int64_t>& shape = image.shape;
     const auto rank = static_cast<int>(shape.size());
     bench_outputs made;
     for (const std::string& name : split(args.fields, ',')) {
@@ -32,7 +32,7 @@ bench_outputs allocate(const arguments& args, const loaded& input, const distanc
         else if (name == "squared") add(squared_distance_type(shape.data(), rank, options), shape, made.wanted.squared);
         else if (name == "index") add(dtype::int64, shape, made.wanted.index);
         else if (name == "coordinates") add(dtype::int32, with_axes, made.wanted.coordinates);
-        else if (name == "label") add(input.image.type, shape, made.wanted.label);
+        else if (name == "label") add(image.type, shape, made.wanted.label);
         else add(dtype::uint8, shape, made.wanted.trusted);
     }
     return made;
@@ -43,9 +43,18 @@ bench_outputs allocate(const arguments& args, const loaded& input, const distanc
 int bench_verb(const arguments& args) {
     if (args.repeat < 1 || args.repeat > 1'000'000)
         throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
-    const loaded input = load_or_sample(args, {256, 256, 256});
+    const std::vector<std::int64_t> usual_size{256, 256, 256};
+    if (args.input.empty()) {
+        // Fields that memory cannot hold are found out before a large sample is made.
+        loaded outline;
+        outline.image.shape = args.size.empty() ? usual_size : parse_size(args.size);
+        outline.batch_axes = asked_batch_axes(args);
+        outline.per_axis = parse_spacing(args.spacing, {}, outline.image.shape, outline.batch_axes);
+        static_cast<void>(allocate(args, outline.image, options_for(args, sites::nonzero, outline)));
+    }
+    const loaded input = load_or_sample(args, usual_size);
     const distance_options options = options_for(args, sites::nonzero, input);
-    const bench_outputs out = allocate(args, input, options);
+    const bench_outputs out = allocate(args, input.image, options);
     const computed run =
         compute(args, {{{input.image.in(), out.wanted}}, {}, options}, 1, static_cast<int>(args.repeat));
     if (!run.note.empty()) note(args, run.note);

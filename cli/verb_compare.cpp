@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "cli/chart.hpp"
+#include "cli/files.hpp"
 #include "cli/load_or_sample.hpp"
 #include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/sample.hpp"
 
 namespace nearfield::cli {
@@ -108,7 +107,6 @@ contest run(const arguments& args, const subject& s, const method& by) {
 std::vector<contest> run_all(const arguments& args, const subject& s) {
     std::vector<contest> all;
     for (const method& by : methods_of(args)) {
-        stop_if_interrupted();
         try {
             all.push_back(run(args, s, by));
         } catch (const error& problem) {
@@ -158,9 +156,7 @@ std::string file_of(const std::string& name) {
 }
 
 void draw_errors(const arguments& args, const subject& s, const std::vector<contest>& all) {
-    std::error_code failed;
-    std::filesystem::create_directories(args.pictures, failed);
-    if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.pictures, failed.message()));
+    make_folder(args.pictures);
     const sheet on =
         with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args, s.input), s.input.rows_up));
     const distance_style style{.flat = true, .unit = s.input.image.unit};
@@ -193,9 +189,7 @@ void draw_chart(const arguments& args) {
     std::vector<chart> both{{"Cells with a wrong site, " + size, "sites, %", "wrong, %", {}},
                             {"Time, " + size, "sites, %", "ms", {}}};
     for (const std::string& name : order) both[0].lines.push_back(wrong[name]), both[1].lines.push_back(times[name]);
-    std::ofstream file(args.chart);
-    file << svg_of(both);
-    if (!file.flush()) throw error(error_code::io, fmt::format("cannot write {}", args.chart));
+    write_text(args.chart, svg_of(both));
 }
 
 void check_words(const arguments& args) {
@@ -203,11 +197,17 @@ void check_words(const arguments& args) {
         throw error(error_code::invalid_argument, fmt::format("--repeat is {}; give 1 to 1000000", args.repeat));
     if (methods_of(args).empty())
         throw error(error_code::invalid_argument, "--methods names none; leave it out or name some");
+    std::vector<named_file> pictures;
+    if (!args.pictures.empty())
+        for (const method& each : methods_of(args))
+            pictures.push_back(
+                {"--pictures", (std::filesystem::path(args.pictures) / file_of(text_of(each))).string()});
+    refuse_lost_files(args, pictures);
     if (args.chart.empty()) return;
     if (!args.chart.ends_with(".svg"))
         throw error(error_code::invalid_argument,
                     fmt::format("--chart is {}; charts are SVG, e.g. --chart errors.svg", args.chart));
-    check_folder_of(args.chart);
+    io::require_place(args.chart);
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "cli/compute.hpp"
+#include "cli/files.hpp"
 #include "cli/label_words.hpp"
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/sample.hpp"
 #include "cli/values.hpp"
@@ -24,17 +24,19 @@ struct demo_row {
     std::vector<std::int64_t> shape;
 };
 
+std::filesystem::path picture_path(const arguments& args, const std::string& name, const std::string& what) {
+    return std::filesystem::path(args.output) / (name + "-" + what + ".png");
+}
+
 struct demo {
     const arguments& args;
-    std::filesystem::path folder;
     std::vector<demo_row> rows;
 
     void save(const picture& image, const std::string& what, const std::string& name, const loaded& input,
               computed run) {
-        const std::filesystem::path path = folder / (name + "-" + what + ".png");
+        const std::filesystem::path path = picture_path(args, name, what);
         io::write(path, to_array(image));
         rows.push_back({what, name, path.string(), std::move(run), input.image.shape});
-        stop_if_interrupted();
     }
 
     /// Depth inside the shapes, lines of equal distance around them, the cells that belong to each, and the shapes one by one.
@@ -139,16 +141,19 @@ void tell(const arguments& args, const demo& made) {
     if (args.json) return finish(args, said, {});
     if (!args.quiet)
         print(table + fmt::format("\nThe pictures are in {}\n",
-                                  std::filesystem::absolute(made.folder).lexically_normal().string()));
+                                  std::filesystem::absolute(args.output).lexically_normal().string()));
 }
 
 }  // namespace
 
 int demo_verb(const arguments& args) {
-    std::error_code failed;
-    std::filesystem::create_directories(args.output, failed);
-    if (failed) throw error(error_code::io, fmt::format("cannot make folder {}: {}", args.output, failed.message()));
-    demo made{args, args.output, {}};
+    make_folder(args.output);
+    std::vector<named_file> pictures;
+    for (const char* name : {"image", "volume"})
+        for (const char* what : {"distance", "isolines", "voronoi", "components"})
+            pictures.push_back({"-o", picture_path(args, name, what).string()});
+    refuse_lost_files(args, pictures);
+    demo made{args, {}};
     made.draw(demo_input(args, args.image, {600, 800}), "image");
     made.draw(demo_input(args, args.volume, {128, 160, 160}), "volume");
     tell(args, made);

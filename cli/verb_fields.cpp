@@ -13,7 +13,6 @@
 #include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "io/bytes.hpp"
 
@@ -93,8 +92,8 @@ std::string summary(const arguments& args, const std::vector<field_run>& runs, c
     if (from_file)
         what += fmt::format(", spacing {:.4g}{}{} from the file", fmt::join(first.per_axis, "x"),
                             first.image.unit.empty() ? "" : " ", first.image.unit);
-    return fmt::format("{}: {} in {:.3g} ms on {} ({}){}{}", args.verb, what, done.median_ms(), done.device, done.name,
-                       files.empty() ? "" : " -> ", fmt::join(files, ", "));
+    return fmt::format("{}: {} in {} on {} ({}){}{}", args.verb, what, text_of_ms(done.median_ms()), done.device,
+                       done.name, files.empty() ? "" : " -> ", fmt::join(files, ", "));
 }
 
 void report(const arguments& args, const std::vector<field_run>& runs, const outputs& wanted, const computed& done,
@@ -155,9 +154,14 @@ void print_plans(const arguments& args, const outputs& wanted) {
 /// The library speaks of fields and their element types; here those have options.
 std::string in_words_of_options(std::string message) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {"out.distance has element type", "--dtype is"},        {"out.squared has element type", "--dtype is"},
-        {"out.index has element type", "--index-dtype is"},     {"give an array of", "give --dtype"},
-        {"a smaller max_distance", "a smaller --max-distance"}, {"use host{}", "give --device cpu"},
+        {"out.distance has element type", "--dtype is"},
+        {"out.squared has element type", "--dtype is"},
+        {"out.index has element type", "--index-dtype is"},
+        {"give an array of i", "give --index-dtype i"},
+        {"give an array of f", "give --dtype f"},
+        {"give an array of u", "give --dtype u"},
+        {"a smaller max_distance", "a smaller --max-distance"},
+        {"use host{}", "give --device cpu"},
     };
     for (const auto& [theirs, ours] : words)
         if (const std::size_t at = message.find(theirs); at != std::string::npos)
@@ -190,7 +194,6 @@ void run_fields(const arguments& args, const outputs& wanted) {
     std::vector<field_run> runs;
     for (const std::string& path : args.inputs) {
         runs.push_back(load_run(args, wanted, path));
-        stop_if_interrupted();
     }
     make_folders(wanted);
     check_room(args, wanted, runs);
@@ -211,7 +214,6 @@ void run_fields(const arguments& args, const outputs& wanted) {
 int field_verb(const arguments& typed) {
     arguments args = typed;
     name_random_sites(args);
-    std::for_each(args.inputs.begin(), args.inputs.end(), refuse_folder);
     const outputs wanted = outputs_of(args);
     check_method_words(args);
     // Wrong words are found before a large file is read.

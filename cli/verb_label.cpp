@@ -7,14 +7,13 @@
 
 #include "cli/component_columns.hpp"
 #include "cli/compute.hpp"
+#include "cli/files.hpp"
 #include "cli/label_words.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "edge/label_run.hpp"
-#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -52,7 +51,7 @@ destinations destinations_of(const arguments& args) {
         refuse("--intensity is measured by --stats; give --stats FILE too");
     if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
     check_destination(to.labels), check_destination(to.picture);
-    if (!to.stats.empty() && to.stats != "-") check_folder_of(to.stats);
+    if (!to.stats.empty() && to.stats != "-") io::require_place(to.stats);
     to.stdout_carries_data = one_stdout({to.labels, to.picture, to.stats});
     return to;
 }
@@ -175,15 +174,7 @@ computed label_all(const arguments& args, const destinations& to, label_run& run
     return compute(args, call);
 }
 
-void write_text(const std::string& path, const std::string& text) {
-    if (path == "-") return print(text);
-    io::output to(path);
-    to.write(text);
-    to.commit();
-}
-
 void save(const arguments& args, const destinations& to, const label_run& run) {
-    stop_if_interrupted();
     if (!to.labels.empty()) io::write(to.labels, run.labels);
     if (!to.picture.empty()) {
         const sheet on = arrange(run.labels.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
@@ -226,11 +217,12 @@ void report(const arguments& args, const destinations& to, const label_run& run,
     for (const std::string& path : {to.labels, to.picture, to.stats})
         if (!path.empty() && path != "-") files.push_back(path);
     finish(args, said,
-           fmt::format("label: {} {}{}: {} component{} in {}{:.3g} ms on {} ({}){}{}", text_of_axes(run.labels),
+           fmt::format("label: {} {}{}: {} component{} in {}{} on {} ({}){}{}", text_of_axes(run.labels),
                        nearfield::name_of(run.input.image.type), text_of_space(run.labels), run.count(),
                        run.count() == 1 ? "" : "s",
                        args.method == "fast" ? "" : fmt::format("{} rounds and ", run.propagated.rounds),
-                       done.median_ms(), done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", ")),
+                       text_of_ms(done.median_ms()), done.device, done.name, files.empty() ? "" : " -> ",
+                       fmt::join(files, ", ")),
            to.stdout_carries_data);
 }
 
@@ -254,14 +246,12 @@ std::string in_words_of_options(std::string message) {
 }  // namespace
 
 int label_verb(const arguments& args) {
-    refuse_folder(args.input);
     const destinations to = destinations_of(args);
     // Wrong words are found before a large file is read.
     static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));
     check_picture_size(args);
     try {
         label_run run = load_run(args, to);
-        stop_if_interrupted();
         const computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
         if (!done.note.empty()) note(args, done.note);
         if (run.count() == 0) note(args, "no component is left: every label is 0");

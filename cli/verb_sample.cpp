@@ -5,7 +5,6 @@
 
 #include "cli/load.hpp"
 #include "cli/parse.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/sample.hpp"
 #include "cli/values.hpp"
@@ -34,7 +33,6 @@ int sample_verb(const arguments& args) {
                                  args.seed, args.density, args.scale, args.invert};
     io::array made = make_sample(sample_kind_of(args.kind), options);
     if (!args.spacing.empty()) made.spacing = parse_spacing(args.spacing, {}, made.shape);
-    stop_if_interrupted();
     io::write(args.output, made);
     json_report said = start_report(args);
     said["kind"] = args.kind;
@@ -48,7 +46,6 @@ int sample_verb(const arguments& args) {
 }
 
 int convert_verb(const arguments& args) {
-    refuse_folder(args.input);
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
     io::array image = read_file(args.input, args);
@@ -64,7 +61,6 @@ int convert_verb(const arguments& args) {
         if (image.color) grid.pop_back();
         image.spacing = parse_spacing(args.spacing, {}, grid, image.leading_axes());
     }
-    stop_if_interrupted();
     io::write(args.output, image);
     json_report said = start_report(args);
     said["input"] = before;

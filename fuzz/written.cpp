@@ -30,7 +30,8 @@ void compare(const array& got, const array& wanted, std::string_view suffix) {
     // NIfTI takes a fourth axis for time, whatever it was.
     const bool nifti = suffix.starts_with(".nii");
     if (may_reorder(wanted) || (nifti && wanted.grid_rank() > 3)) return;
-    if (long_axes(got) != long_axes(wanted) || got.color != wanted.color) std::abort();
+    if (long_axes(got) != long_axes(wanted)) std::abort();
+    if (got.color != wanted.color && suffix != ".npy") std::abort();  // NPY has no word for colours
     const bool equal = std::memcmp(got.data.get(), wanted.data.get(), static_cast<std::size_t>(wanted.bytes())) == 0;
     if (!equal) std::abort();
 }

@@ -93,7 +93,8 @@ struct job {
 /// cost O(cells * side). The number of labels does not matter. A small `max_distance` makes it faster.
 ///
 /// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
-/// or more than 2 axes are wanted; none where a contiguous output of that width can serve; plus one tile of lines a thread.
+/// or more than 2 axes are wanted; none where a contiguous output of that width can serve (unless the last axis is shorter than
+/// 32 cells and another is long); plus one tile of lines a thread.
 /// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a cell
 /// and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous

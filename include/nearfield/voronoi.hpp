@@ -41,8 +41,9 @@ void expand_labels(const Place& on, const std::type_identity_t<any_input<Place>>
 /// own no cell at all. Ties as in distance_transform.
 ///
 ///   seeds    sites are the cells that are not zero
-///   weights  shape of `seeds`, read at sites only: int8 to int32, uint8 to uint32, float32 or float64; in squared units of
-///            `spacing`, may be negative. An infinite weight wins every cell; one of NaN counts as minus infinity: that
+///   weights  shape of `seeds`, read at sites only: integers of 1 to 8 bytes, float32 or float64; in squared units of
+///            `spacing`, may be negative. Integers beyond 2^53 either way are refused on the host; on a device, which
+///            cannot wait to tell, their sites own no cell. An infinite weight wins every cell; one of NaN counts as minus infinity: that
 ///            site owns no cell
 ///   out      index, coordinates, label, and as `squared` the power: float64. (No distance: a power may be negative.)
 ///   options  spacing, border (open or periodic), batch_axes. The others must be left alone

@@ -51,7 +51,7 @@ def voronoi(
         As the image of `distance_transform`.
     weights : array of the shape of `seeds`, optional
         The power diagram: a seed of weight r*r reaches as far as a ball of radius r. In squared units of `spacing`, read
-        at seeds only; int8 to int32, uint8 to uint32, float32 or float64. The distances are then powers, squared
+        at seeds only; integers up to 2**53, float32 or float64. The distances are then powers, squared
         distance less weight, float64, and `max_distance` is not taken.
     return_indices, return_labels, return_distances, return_trusted : bool
         What to return. Indices: int32 coordinates of shape ``(ndim, *seeds.shape)``, or with ``'linear'`` int64 C-order

@@ -31,8 +31,10 @@ template <class V, class Key>
 class front {
 public:
     front(const host& on, const grid& g, Key* site) : g_(g), m_(metric_of<V>(g)), site_(site), crew_(on, g.cells()) {
-        for (std::int64_t cell = 0; cell < g.cells(); ++cell)
-            if (site[cell] >= 0) queue_.push({V{}, site[cell], static_cast<std::int32_t>(cell)});
+        in_order(crew_, g.cells(), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t cell = first; cell < last; ++cell)
+                if (site[cell] >= 0) queue_.push({V{}, site[cell], static_cast<std::int32_t>(cell)});
+        });
     }
 
     /// Returns how many cells were taken from the queue.

@@ -78,21 +78,25 @@ void by_states(const host& on, const grid& g, const chamfer_method& how, Key* si
     const std::int64_t cells = g.cells();
     const host_scratch<state> memory(how.iterated ? 2 * cells : cells);
     state *held = memory.get(), *next = memory.get() + (how.iterated ? cells : 0);
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-        const std::int64_t row = cell / g.size[2];
-        held[cell] = site[cell] < 0
-                         ? unreached
-                         : state_of(0, number_of(g.size, row / g.size[1], row % g.size[1], cell % g.size[2]));
-    }
-    const neighbourhood round{g, steps_of(how, g.rank)};
     // Progress counts towards a few passes, or as many rounds as half the longest side.
     workers crew(on, cells * (how.iterated ? *std::max_element(g.size, g.size + 3) / 2 : 3));
+    in_pieces(crew, cells, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            const std::int64_t row = cell / g.size[2];
+            held[cell] = site[cell] < 0
+                             ? unreached
+                             : state_of(0, number_of(g.size, row / g.size[1], row % g.size[1], cell % g.size[2]));
+        }
+    });
+    const neighbourhood round{g, steps_of(how, g.rank)};
     const std::int64_t rounds = how.iterated ? gather(crew, round, held, next) : raster(crew, round, held);
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-        const bool reached = held[cell] < unreached;
-        site[cell] = reached ? key_of<Key>(g.keys, g.size, static_cast<std::uint32_t>(held[cell])) : none<Key>;
-        price[cell] = reached ? static_cast<std::int32_t>(held[cell] >> 32) : -1;
-    }
+    in_pieces(crew, cells, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            const bool reached = held[cell] < unreached;
+            site[cell] = reached ? key_of<Key>(g.keys, g.size, static_cast<std::uint32_t>(held[cell])) : none<Key>;
+            price[cell] = reached ? static_cast<std::int32_t>(held[cell] >> 32) : -1;
+        }
+    });
     report.done(how.iterated ? "rounds" : "passes", rounds,
                 rounds * cells * 2 * static_cast<std::int64_t>(sizeof(state)));
 }
@@ -105,7 +109,10 @@ void by_engine(const host& on, const grid& g, const chamfer_method& how, buffers
     Key* const keys = site.in<Key>();
     auto* const index = static_cast<std::int32_t*>(site.spare);
     const host_scratch<std::uint8_t> image(cells);
-    std::transform(keys, keys + cells, image.get(), [](Key key) { return static_cast<std::uint8_t>(key >= 0); });
+    workers crew(on, 1);
+    in_pieces(crew, cells, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) image.get()[cell] = keys[cell] >= 0 ? 1 : 0;
+    });
     const weight_list by_changes = weights_of(how);
     std::vector<std::int32_t> weights = step_weights(g.rank, {});
     for (std::size_t step = 0; step < weights.size(); ++step) {
@@ -119,11 +126,16 @@ void by_engine(const host& on, const grid& g, const chamfer_method& how, buffers
     out.index = any_output<host>::contiguous(index, dtype::int32, shape);
     chamfer_transform(on, any_input<host>::contiguous(image.get(), dtype::uint8, shape), out,
                       {.weights = weights, .sites = sites::nonzero});
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-        const std::int64_t at = index[cell], row = at / g.size[2];
-        keys[cell] = at < 0 ? none<Key> : g.keys.pack<Key>(row / g.size[1], row % g.size[1], at % g.size[2]);
-        if (at < 0) price[cell] = -1;
-    }
+    // The engine's progress ends at 1.
+    const host after{on.threads, on.progress ? [&](double) { return on.progress(1); } : decltype(on.progress){}};
+    workers unpacking(after, 1);
+    in_pieces(unpacking, cells, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            const std::int64_t at = index[cell], row = at / g.size[2];
+            keys[cell] = at < 0 ? none<Key> : g.keys.pack<Key>(row / g.size[1], row % g.size[1], at % g.size[2]);
+            if (at < 0) price[cell] = -1;
+        }
+    });
     report.done("passes", 2, 4 * cells * static_cast<std::int64_t>(sizeof(state)));
 }
 

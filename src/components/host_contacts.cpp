@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/wide.hpp"
 #include "components/engine.hpp"
 #include "components/host_runs.hpp"
 
@@ -20,7 +21,14 @@ struct seen {
     std::uint64_t times : 62, face : 2;
 
     friend bool operator<(const seen& x, const seen& y) {
-        return x.a != y.a ? x.a < y.a : x.b != y.b ? x.b < y.b : x.face < y.face;
+        // As one number each: nobody foresees whether a decides.
+        const auto key = [](const seen& s) {
+            constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+            return static_cast<uint128>(static_cast<std::uint64_t>(s.a) ^ sign) << 64 |
+                   (static_cast<std::uint64_t>(s.b) ^ sign);
+        };
+        const uint128 one = key(x), other = key(y);
+        return one < other || (one == other && x.face < y.face);
     }
     [[nodiscard]] bool like(const seen& other) const { return a == other.a && b == other.b && face == other.face; }
 };
@@ -33,8 +41,8 @@ void append(sorted_pairs& to, const seen& next) {
     else to.push_back(next);
 }
 
-sorted_pairs merged(workers& team, const sorted_pairs& x, const sorted_pairs& y) {
-    sorted_pairs all;
+void merge(workers& team, const sorted_pairs& x, const sorted_pairs& y, sorted_pairs& all) {
+    all.clear();
     all.reserve(x.size() + y.size());
     const seen *a = x.data(), *b = y.data(), *const end_a = a + x.size(), *const end_b = b + y.size();
     while (a != end_a || b != end_b) {
@@ -51,7 +59,6 @@ sorted_pairs merged(workers& team, const sorted_pairs& x, const sorted_pairs& y)
         }
         team.go_on(0);
     }
-    return all;
 }
 
 /// The pairs of one thread.
@@ -75,7 +82,12 @@ public:
     [[nodiscard]] sorted_pairs take() {
         carry();
         sorted_pairs all;
-        for (const sorted_pairs& each : digits_) all = merged(*team_, each, all);
+        for (sorted_pairs& each : digits_) {
+            merge(*team_, each, all, spare_);
+            std::swap(all, spare_);
+            each = {};
+        }
+        spare_ = {};
         return all;
     }
 
@@ -87,22 +99,24 @@ private:
     /// The recent pairs become a sorted list; lists of like length become one.
     void carry() {
         std::sort(recent_.begin(), recent_.end());
-        sorted_pairs all;
-        for (const seen& each : recent_) append(all, each);
+        carried_.clear();
+        for (const seen& each : recent_) append(carried_, each);
         recent_.clear();
         std::fill(place_.begin(), place_.end(), open);
         for (sorted_pairs& digit : digits_) {
-            if (digit.empty()) return std::swap(digit, all);
-            all = merged(*team_, digit, all);
-            digit = {};
+            if (digit.empty()) return std::swap(digit, carried_);
+            merge(*team_, digit, carried_, spare_);
+            std::swap(carried_, spare_);
+            digit.clear();
         }
-        digits_.push_back(std::move(all));
+        digits_.push_back(std::exchange(carried_, {}));
     }
 
     workers* team_;
     std::vector<seen> recent_;
     std::vector<std::uint16_t> place_;  ///< a hash table of pairs by where they are in recent_
     std::vector<sorted_pairs> digits_;
+    sorted_pairs carried_, spare_;  ///< kept, as the memory of empty digits is: pages cost as much as merging
 };
 
 /// Adds pairs to a list, those that repeat themselves along a line at once.
@@ -197,7 +211,10 @@ std::vector<touch> touching(const host& on, const any_input<host>& labels, const
     for (std::int64_t apart = 1; apart < count; apart *= 2)
         team.for_each((count - 1) / (2 * apart) + 1, 1, 0, [&](std::int64_t k, std::int64_t, int) {
             const auto at = static_cast<std::size_t>(2 * apart * k), other = at + static_cast<std::size_t>(apart);
-            if (other < pairs.size()) pairs[at] = merged(team, pairs[at], std::exchange(pairs[other], {}));
+            if (other >= pairs.size()) return;
+            sorted_pairs both;
+            merge(team, pairs[at], pairs[other], both);
+            pairs[at] = std::move(both), pairs[other] = {};
         });
     std::vector<touch> found;
     found.reserve(pairs[0].size());

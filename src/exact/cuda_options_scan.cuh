@@ -51,6 +51,13 @@ struct weighted_sites {
     dtype weight_type;
     strides image_step, weight_step;
 
+    /// Minus no_site, which owns no cell, for a weight that is too large.
+    template <class V, class Wide>
+    __device__ static V wide(Wide weight) {
+        constexpr auto most = static_cast<Wide>(most_wide_weight);
+        const bool fits = weight <= most && (!std::is_signed_v<Wide> || weight >= static_cast<Wide>(0) - most);
+        return fits ? static_cast<V>(weight) : V{0} - no_site<V>();
+    }
     template <class V>
     __device__ V weight(std::int64_t element) const {
         switch (weight_type) {
@@ -60,6 +67,8 @@ struct weighted_sites {
             case dtype::uint16: return static_cast<V>(reinterpret_cast<const std::uint16_t*>(weights)[element]);
             case dtype::int32: return static_cast<V>(reinterpret_cast<const std::int32_t*>(weights)[element]);
             case dtype::uint32: return static_cast<V>(reinterpret_cast<const std::uint32_t*>(weights)[element]);
+            case dtype::int64: return wide<V>(reinterpret_cast<const std::int64_t*>(weights)[element]);
+            case dtype::uint64: return wide<V>(reinterpret_cast<const std::uint64_t*>(weights)[element]);
             case dtype::float32: return static_cast<V>(reinterpret_cast<const float*>(weights)[element]);
             default: return static_cast<V>(reinterpret_cast<const double*>(weights)[element]);
         }

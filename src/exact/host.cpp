@@ -9,14 +9,13 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "exact/host_classes.hpp"
+#include "exact/host_first_pass.hpp"
 #include "exact/host_fold.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_planes.hpp"
-#include "exact/host_scan.hpp"
 #include "exact/host_sweeps.hpp"
 #include "exact/host_tile.hpp"
 #include "exact/host_weights.hpp"
-#include "exact/sites.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -25,7 +24,7 @@ template <class V, class K, carry Carry>
 class engine {
     static constexpr bool Keyed = Carry == carry::sites;
     static constexpr bool MayBeWeighted = sizeof(V) == 8 && Carry != carry::steps;
-    using state = std::conditional_t<Keyed, K, std::conditional_t<Carry == carry::steps, std::int32_t, V>>;
+    using state = carried<V, K, Carry>;
     using buffers = tile_buffers<V, K>;
 
 public:
@@ -52,88 +51,30 @@ public:
         int axis = p_.rank - 2;
         if (p_.weighted) ++axis;
         else scan_lines();
-        for (; axis >= p_.first_axis; --axis) search_axis(axis);
+        for (int first; axis >= p_.first_axis; axis = first - 1) {
+            first = first_together(p_, axis);
+            if (first == axis) search_axis(axis);
+            else if constexpr (Carry != carry::steps) search_together(first, axis);
+        }
     }
 
 private:
     // ---- pass 1: the last axis -------------------------------------------------------------------------------------
 
     void scan_lines() {
-        const std::int64_t n = p_.size[static_cast<std::size_t>(p_.rank - 1)];
-        const std::int64_t lines = p_.cells / n;
-        const std::int64_t block = std::max<std::int64_t>(1, scan_cells / n);
-        if (!p_.plain()) make_terms(p_.rank - 1, m_.periodic[p_.rank - 1] ? n / 2 : n - 1);
-        crew_.for_each(lines, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
-            auto& mine = buffers_[static_cast<std::size_t>(thread)];
-            if (mine.site.get() == nullptr) {
-                mine.site = host_scratch<std::uint8_t>(n + line_padding);
-                mine.nearest = host_scratch<std::int32_t>(n + line_padding);
-                // Cells past the end are no sites.
-                std::fill_n(mine.site.get() + n, line_padding, std::uint8_t{0});
-                if (one_pass()) mine.value = host_scratch<V>(n), mine.key = host_scratch<K>(n);
-            }
+        const first_pass<V, K, Carry> scan(p_, m_, image_, classes_, writer_);
+        const std::int64_t n = scan.length(), block = std::max<std::int64_t>(1, scan_cells / n);
+        crew_.for_each(p_.cells / n, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
             if (classes_.wanted()) classes_.read_lines(first, last);
-            for (std::int64_t line = first; line < last; ++line) scan_line(line, n, mine);
+            scan.lines(first, last, buffers_[static_cast<std::size_t>(thread)], state_);
         });
-    }
-
-    [[nodiscard]] bool one_pass() const { return p_.rank - 1 == p_.first_axis; }
-
-    void scan_line(std::int64_t line, std::int64_t n, buffers& mine) {
-        const auto last = static_cast<std::size_t>(p_.rank - 1);
-        std::int32_t* const nearest = mine.nearest.get();
-        if (classes_.wanted()) {
-            classes_.nearest_in_line(line, n, nearest);
-        } else {
-            const std::int64_t offset =
-                p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
-            read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type,
-                       p_.image_stride[last], n, p_.rule, mine.site.get());
-            nearest_in_line(mine.site.get(), n, nearest);
-            if (m_.periodic[last]) nearest_round_ends(mine.site.get(), n, nearest);
-        }
-        if (one_pass()) {
-            line_values(nearest, n, mine.value.get());
-            keys_of_line(nearest, n, m_.keys.shift[last], mine.key.get());
-            return writer_.write(line * n, n, mine.value.get(), p_.sites_wanted ? mine.key.get() : nullptr);
-        }
-        state* const to = state_ + line * n;
-        if constexpr (Keyed) keys_of_line(nearest, n, m_.keys.shift[last], to);
-        else if constexpr (Carry == carry::values) line_values(nearest, n, to);
-        else steps_of_line(nearest, n, to);
-    }
-
-    void line_values(const std::int32_t* nearest, std::int64_t n, V* to) const {
-        const auto last = static_cast<std::size_t>(p_.rank - 1);
-        if (m_.half_cell || m_.periodic[last]) {
-            for (std::int64_t x = 0; x < n; ++x)
-                to[x] = nearest[x] < 0 ? no_site<V>()
-                                       : terms_.get()[apart(x, std::int64_t{nearest[x]}, n, m_.periodic[last])];
-        } else {
-            values_of_line(nearest, n, m_.weight[last], to);
-        }
-        const V limit = plan::bound<V>(p_.limit);
-        if (limit < no_site<V>())
-            for (std::int64_t x = 0; x < n; ++x) to[x] = to[x] > limit ? no_site<V>() : to[x];
-    }
-
-    static void steps_of_line(const std::int32_t* nearest, std::int64_t n, std::int32_t* to) {
-        for (std::int64_t x = 0; x < n; ++x)
-            to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
-    }
-
-    /// What each number of cells along an axis adds; more than `most` cells never matter.
-    void make_terms(int axis, std::int64_t most) {
-        terms_ = host_scratch<V>(most + 2);
-        terms_.get()[most + 1] = no_site<V>();
-        for (std::int64_t d = 0; d <= most; ++d) terms_.get()[d] = m_.term(axis, d);
     }
 
     // ---- further passes: tiles of lines ------------------------------------------------------------------------------
 
     void search_axis(int axis) {
         const sweep s = sweep_of(p_, axis, sizeof(V));
-        make_terms(axis, s.window);
+        terms_ = terms_along(m_, axis, s.window);
         crew_.for_each(s.tiles(), 1, std::min(s.width, s.columns) * s.size,
                        [&](std::int64_t first, std::int64_t, int thread) {
                            auto& mine = buffers_[static_cast<std::size_t>(thread)];
@@ -155,18 +96,69 @@ private:
         if constexpr (MayBeWeighted)
             if (p_.weighted) consider_weights(t, s);
         if (s.axis == p_.first_axis) {
-            search_tile(t);
+            search(t);
             if (classes_.wanted()) offer_other_classes(s, at, mine);
             return write_out(s, at, t);
         }
         if constexpr (Carry != carry::steps) {
             const bool direct = at.whole(s) && !classes_.wanted() && s.inner > 1;
             if (direct) leave_in_state(t, state_ + at.runs.front().offset, s.inner);
-            search_tile(t);
+            search(t);
             if (direct) return;
             if (classes_.wanted()) offer_other_classes(s, at, mine);
             copy_to_state(s, at, t);
         }
+    }
+
+    /// Short axes, one after the other in tiles of the lines of all of them.
+    void search_together(int first, int axis) {
+        const sweep s = sweep_together(p_, first, axis, sizeof(V));
+        std::array<host_scratch<V>, max_rank> terms;
+        for (int k = first; k <= axis; ++k)
+            terms[static_cast<std::size_t>(k)] = terms_along(m_, k, sweep_of(p_, k, sizeof(V)).window);
+        const std::int64_t weight = std::min(s.width, s.columns) * s.size * (axis - first + 1);
+        crew_.for_each(s.tiles(), 1, weight, [&](std::int64_t number, std::int64_t, int thread) {
+            auto& mine = buffers_[static_cast<std::size_t>(thread)];
+            mine.prepare(s, Keyed, false, false);
+            const std::int64_t column = number * s.width, count = std::min(s.width, s.columns - column);
+            const tile_place at{column, count, runs_of(s, column, count)};
+            copy_rows(s, at, state_, [&] {
+                if constexpr (Keyed) return mine.key.get();
+                else return mine.value.get();
+            }());
+            if constexpr (Keyed) values_from_keys(s, at, mine);
+            for (int k = axis; k >= first; --k)
+                search_one_of(k, axis, s, terms[static_cast<std::size_t>(k)].get(), mine);
+            tile<V, K> found;
+            found.best = mine.value.get(), found.best_key = mine.key.get();
+            if (first == p_.first_axis) write_out(s, at, found);
+            else copy_to_state(s, at, found);
+        });
+    }
+
+    /// A tile's rows are all cells of axes up to `axis`; those of one of them lie `apart` rows from each other.
+    void search_one_of(int k, int axis, const sweep& s, const V* term, buffers& mine) const {
+        const std::int64_t size = p_.size[static_cast<std::size_t>(k)],
+                           apart = cells_between(p_.size.data(), k + 1, axis + 1);
+        if constexpr (Keyed)
+            for (std::int64_t i = 0; i < s.size; ++i)
+                pack_row(k, i / apart % size, s.width, mine.key.get() + i * s.width);
+        tile<V, K> t;
+        t.rows = t.queries = size, t.pitch = t.best_pitch = apart * s.width;
+        t.window = sweep_of(p_, k, sizeof(V)).window, t.term = term, t.winner = mine.winner.get();
+        for (std::int64_t from = 0; from < s.size * s.width; from += size * t.pitch) {
+            t.value = mine.value.get() + from, t.best = mine.best.get() + from;
+            if constexpr (Keyed) t.key = mine.key.get() + from, t.best_key = mine.best_key.get() + from;
+            search(t);
+        }
+        std::swap(mine.value, mine.best);
+        std::swap(mine.key, mine.best_key);
+    }
+
+    static void search(const tile<V, K>& t) {
+        if constexpr (!std::is_floating_point_v<V>)
+            if (t.rows <= few_rows && t.rows == t.queries && !t.negative) return relax_few_rows(t);
+        search_tile(t);
     }
 
     void consider_weights(tile<V, K>& t, const sweep& s) const {
@@ -210,7 +202,7 @@ private:
         else if constexpr (Carry == carry::values) to = mine.value.get();
         else to = mine.steps.get();
         copy_rows(s, at, state_, to);
-        if constexpr (Keyed) values_from_keys(s, at, mine);
+        if constexpr (Keyed) values_from_keys(s, at, mine), pack_rows(s, mine);
         if constexpr (Carry == carry::steps)
             for (std::int64_t i = 0; i < s.rows() * s.width; ++i)
                 mine.value.get()[i] = to[i] < 0 ? no_site<V>() : along(m_.weight[s.axis + 1], std::int64_t{to[i]});
@@ -237,16 +229,16 @@ private:
                 if (p_.weighted) add_weights(s, at, i, coordinate, key, row);
             std::fill(row + at.count, row + s.width, row[at.count - 1]);
         }
-        pack_rows(s, mine);
     }
 
     /// The rows' own coordinates, wrapped where they are repeated; -1 stays -1.
     void pack_rows(const sweep& s, buffers& mine) const {
-        for (std::int64_t i = 0; i < s.rows(); ++i) {
-            const K row = m_.keys.template field<K>(s.axis, s.source(i));
-            K* const key = mine.key.get() + i * s.width;
-            for (std::int64_t c = 0; c < s.width; ++c) key[c] |= row;
-        }
+        for (std::int64_t i = 0; i < s.rows(); ++i)
+            pack_row(s.axis, s.source(i), s.width, mine.key.get() + i * s.width);
+    }
+    void pack_row(int axis, std::int64_t coordinate, std::int64_t width, K* key) const {
+        const K row = m_.keys.template field<K>(axis, coordinate);
+        for (std::int64_t c = 0; c < width; ++c) key[c] |= row;
     }
 
     /// Coordinates of the tile's columns along the axes that are done.

@@ -4,6 +4,8 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include <algorithm>
+
 #include "exact/host_fold.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -69,6 +71,52 @@ void offer_int32(const fold_row<std::int32_t, std::int32_t>& f) { offer<std::uin
 void offer_int64(const fold_row<std::int64_t, std::int64_t>& f) { offer<std::uint64_t>(f); }
 void offer_float64(const fold_row<double, std::int64_t>& f) { offer<double>(f); }
 
+template <class V>
+void offer_values(const V* HWY_RESTRICT from, std::int64_t count, V term, V* HWY_RESTRICT best) {
+    for (std::int64_t c = 0; c < count; ++c) {
+        const V value = from[c] + term;
+        best[c] = value < best[c] ? value : best[c];
+    }
+}
+template <class V, class K>
+void offer_keys(const V* HWY_RESTRICT from, const K* HWY_RESTRICT key, std::int64_t count, V term, V* HWY_RESTRICT best,
+                K* HWY_RESTRICT best_key) {
+    for (std::int64_t c = 0; c < count; ++c) {
+        const V value = from[c] + term;
+        const bool wins = (value < best[c]) | ((value == best[c]) & (key[c] < best_key[c]));
+        best[c] = wins ? value : best[c];
+        best_key[c] = wins ? key[c] : best_key[c];
+    }
+}
+
+template <class V, class K>
+void relax(const tile<V, K>& t) {
+    constexpr std::int64_t together = 512;  // columns whose rows stay in the first-level cache
+    V best[together];
+    K best_key[together];
+    for (std::int64_t first = 0; first < t.pitch; first += together) {
+        const std::int64_t count = t.pitch - first < together ? t.pitch - first : together;
+        for (std::int64_t q = 0; q < t.rows; ++q) {
+            const std::int64_t own = q * t.pitch + first, to = q * t.best_pitch + first;
+            const std::int64_t from = q > t.window ? q - t.window : 0;
+            const std::int64_t end = q + t.window < t.rows ? q + t.window + 1 : t.rows;
+            std::copy_n(t.value + own, count, best);
+            if (t.key != nullptr) std::copy_n(t.key + own, count, best_key);
+            for (std::int64_t r = from; r < end; ++r) {
+                if (r == q) continue;
+                const std::int64_t at = r * t.pitch + first;
+                const V term = t.term[r < q ? q - r : r - q];
+                if (t.key == nullptr) offer_values(t.value + at, count, term, best);
+                else offer_keys(t.value + at, t.key + at, count, term, best, best_key);
+            }
+            if (t.best != nullptr) std::copy_n(best, count, t.best + to);
+            if (t.key != nullptr) std::copy_n(best_key, count, t.best_key + to);
+        }
+    }
+}
+void relax_int32(const tile<std::int32_t, std::int32_t>& t) { relax(t); }
+void relax_int64(const tile<std::int64_t, std::int64_t>& t) { relax(t); }
+
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -82,6 +130,8 @@ HWY_EXPORT(count_64);
 HWY_EXPORT(offer_int32);
 HWY_EXPORT(offer_int64);
 HWY_EXPORT(offer_float64);
+HWY_EXPORT(relax_int32);
+HWY_EXPORT(relax_int64);
 
 template <>
 void count_steps(const std::uint8_t* a, const std::uint8_t* b, std::int64_t n, const std::uint32_t* x,
@@ -107,6 +157,9 @@ void count_steps(const std::uint64_t* a, const std::uint64_t* b, std::int64_t n,
 void offer_rows(const fold_row<std::int32_t, std::int32_t>& f) { HWY_DYNAMIC_DISPATCH(offer_int32)(f); }
 void offer_rows(const fold_row<std::int64_t, std::int64_t>& f) { HWY_DYNAMIC_DISPATCH(offer_int64)(f); }
 void offer_rows(const fold_row<double, std::int64_t>& f) { HWY_DYNAMIC_DISPATCH(offer_float64)(f); }
+
+void relax_few_rows(const tile<std::int32_t, std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(relax_int32)(t); }
+void relax_few_rows(const tile<std::int64_t, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(relax_int64)(t); }
 
 }  // namespace nearfield::exact
 #endif

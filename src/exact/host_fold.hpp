@@ -1,10 +1,11 @@
-// Rows of another class above and below each row of a tile: how far they are, and what they offer. Compiled once per
-// instruction set and chosen at run time.
+// What few rows of a tile offer: those of another class above and below each row, and all rows of a short axis. Compiled once
+// per instruction set and chosen at run time.
 #pragma once
 
 #include <cstdint>
 
 #include "exact/core.hpp"
+#include "exact/host_simd.hpp"
 
 namespace nearfield::exact {
 
@@ -38,5 +39,12 @@ struct fold_row {
 void offer_rows(const fold_row<std::int32_t, std::int32_t>& f);
 void offer_rows(const fold_row<std::int64_t, std::int64_t>& f);
 void offer_rows(const fold_row<double, std::int64_t>& f);
+
+/// Rows of a tile up to which offering each to each takes less time than a search.
+inline constexpr std::int64_t few_rows = 4;
+
+/// search_tile() for few rows, in integers; not for repeated rows or negative values.
+void relax_few_rows(const tile<std::int32_t, std::int32_t>& t);
+void relax_few_rows(const tile<std::int64_t, std::int64_t>& t);
 
 }  // namespace nearfield::exact

@@ -85,8 +85,11 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
     any_type.plain_outputs = true;
     index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
                    !out.coordinates.wanted() && !out.label.wanted() && !out.trusted.wanted();
-    for (int axis = p.rank - 1, step_axis = p.rank; axis >= 0; --axis, --step_axis)
-        linear_[static_cast<std::size_t>(axis)] = cells_between(p.size.data(), step_axis, p.rank);
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis) {
+        linear_[axis] = 1;
+        for (std::size_t other = 0; other < static_cast<std::size_t>(p.rank); ++other)
+            if (p.source_axis[other] > p.source_axis[axis]) linear_[axis] *= p.size[other];
+    }
 }
 
 /// fill(from, n, T* values) makes the values of cells [c.first + from, ... + n). Squares of spacings are normal numbers, so

@@ -61,14 +61,19 @@ void describe_side(const plan& p, const arrays<host>& a, call_plan& what) {
         what.passes.push_back({p.source_axis[static_cast<std::size_t>(p.rank - 1)],
                                p.by == classes::none ? "nearest site in each line" : "nearest other class in each line",
                                (p.cells / length + block - 1) / block, length, block});
-        of_thread = (length + line_padding) * 5;
+        of_thread = (std::max(length, length < most_short ? short_cells : 0) + line_padding) * 5;
         if (!needs_state(p)) of_thread += length * 2 * number_bytes(p);
     }
-    for (int axis = p.rank - (p.weighted ? 1 : 2); axis >= p.first_axis; --axis) {
-        const sweep s = sweep_of(p, axis, number_bytes(p));
-        what.passes.push_back({p.source_axis[static_cast<std::size_t>(axis)], method_of(p, s), s.tiles(), s.size,
-                               std::min(s.width, s.columns)});
-        of_thread = std::max(of_thread, buffer_bytes(p, s) + (length + line_padding) * 5);
+    const std::int64_t of_lines = of_thread;
+    for (int first, axis = p.rank - (p.weighted ? 1 : 2); axis >= p.first_axis; axis = first - 1) {
+        first = first_together(p, axis);
+        const bool one = first == axis;
+        const sweep s = one ? sweep_of(p, axis, number_bytes(p)) : sweep_together(p, first, axis, number_bytes(p));
+        for (int each = axis; each >= first; --each)
+            what.passes.push_back({p.source_axis[static_cast<std::size_t>(each)],
+                                   one ? method_of(p, s) : "short axes together, tiles of lines in SIMD", s.tiles(),
+                                   s.size, std::min(s.width, s.columns)});
+        of_thread = std::max(of_thread, buffer_bytes(p, s) + of_lines);
     }
     what.workspace_bytes = std::max(what.workspace_bytes, workspace + of_thread * what.threads);
 }

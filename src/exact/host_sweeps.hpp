@@ -21,6 +21,9 @@ inline carry carry_of(const plan& p) {
 
 /// Cells a thread takes at a time when it scans lines.
 inline constexpr std::int64_t scan_cells = 1 << 16;
+/// Lines below this length are scanned many at a time, about so many cells.
+inline constexpr std::int32_t most_short = 32;
+inline constexpr std::int64_t short_cells = 4096;
 
 inline std::int64_t number_bytes(const plan& p) { return p.numbers == tier::int32 ? 4 : 8; }
 inline std::int64_t state_bytes(const plan& p) { return carry_of(p) == carry::steps ? 4 : number_bytes(p); }
@@ -45,6 +48,35 @@ inline sweep sweep_of(const plan& p, int axis, std::int64_t element_bytes) {
     }
     s.halo = periodic ? s.window : 0;
     s.width = tile_width(s, element_bytes);
+    return s;
+}
+
+/// Cells of axes that are searched together: with more, a tile's rows leave the first-level caches.
+inline constexpr std::int64_t most_together = 128;
+/// Bytes of these tiles' rows: results leave row by row, which costs as much as a hundred cells where they lie apart.
+inline constexpr std::int64_t row_bytes_together = 1024;
+
+/// The first of the axes up to `axis` that one sweep searches: (2,)*7 + (62500,) takes one instead of seven.
+inline int first_together(const plan& p, int axis) {
+    const auto suits = [&](int k) { return p.borders[static_cast<std::size_t>(k)] != border::periodic; };
+    if (p.numbers == tier::float64 || p.weighted || p.by != classes::none || !suits(axis)) return axis;
+    int first = axis;
+    for (std::int64_t rows = p.size[static_cast<std::size_t>(axis)]; first > p.first_axis && suits(first - 1);
+         --first) {
+        rows *= p.size[static_cast<std::size_t>(first - 1)];
+        if (rows > most_together) break;
+    }
+    return first;
+}
+
+/// The sweep over the lines of axes [first, axis].
+inline sweep sweep_together(const plan& p, int first, int axis, std::int64_t element_bytes) {
+    sweep s;
+    s.axis = axis;
+    s.size = cells_between(p.size.data(), first, axis + 1);
+    s.inner = cells_between(p.size.data(), axis + 1, p.rank);
+    s.columns = p.cells / s.size;
+    s.width = tile_width(s, element_bytes, row_bytes_together);
     return s;
 }
 

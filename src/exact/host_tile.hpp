@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace nearfield::exact {
 // prefetching are paid once for several lines.
 inline constexpr std::int64_t tile_bytes = 128 * 1024;
 inline constexpr std::int64_t tile_row_bytes = 256;
+/// Of short axes a tile takes more lines, so that what a tile costs is shared by this many bytes of cells.
+inline constexpr std::int64_t least_tile_bytes = 16 * 1024;
 
 /// The lines of one axis: `inner` apart, numbered so that neighbours are neighbours in memory wherever `inner` allows.
 struct sweep {
@@ -34,9 +37,10 @@ struct sweep {
 };
 
 /// Width of the tiles of a sweep whose rows and columns are set.
-inline std::int64_t tile_width(const sweep& s, std::int64_t element_bytes) {
+inline std::int64_t tile_width(const sweep& s, std::int64_t element_bytes, std::int64_t row = tile_row_bytes) {
     const std::int64_t least = tile_align / element_bytes;
-    std::int64_t width = tile_row_bytes / element_bytes;
+    const std::int64_t row_bytes = std::max(row, least_tile_bytes / s.rows());
+    auto width = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(row_bytes / element_bytes)));
     while (width > least && (width * s.rows() * element_bytes > tile_bytes || width > s.columns)) width /= 2;
     return width;
 }

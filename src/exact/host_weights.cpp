@@ -1,14 +1,26 @@
 #include "exact/host_weights.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/lines.hpp"
 #include "exact/sites.hpp"
 
 namespace nearfield::exact {
 namespace {
+
+template <class V, class Wide>
+V wide_weight(Wide weight) {
+    if (std::cmp_greater(weight, most_wide_weight) || std::cmp_less(weight, -most_wide_weight))
+        fail(fmt::format("weights holds {} at a seed; integers up to 2^53 are exact: give smaller ones, or float64",
+                         weight));
+    return static_cast<V>(weight);
+}
 
 template <class V>
 V element(const void* data, dtype type, std::int64_t at) {
@@ -19,6 +31,8 @@ V element(const void* data, dtype type, std::int64_t at) {
         case dtype::uint16: return static_cast<V>(static_cast<const std::uint16_t*>(data)[at]);
         case dtype::int32: return static_cast<V>(static_cast<const std::int32_t*>(data)[at]);
         case dtype::uint32: return static_cast<V>(static_cast<const std::uint32_t*>(data)[at]);
+        case dtype::int64: return wide_weight<V>(static_cast<const std::int64_t*>(data)[at]);
+        case dtype::uint64: return wide_weight<V>(static_cast<const std::uint64_t*>(data)[at]);
         case dtype::float32: return static_cast<V>(static_cast<const float*>(data)[at]);
         default: return static_cast<V>(static_cast<const double*>(data)[at]);
     }

@@ -7,6 +7,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "exact/room.hpp"
 #include "exact/types.hpp"
 
 namespace nearfield::exact {
@@ -18,7 +19,7 @@ using edges = std::array<border, max_rank>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double int32_limit = 1073741824.0;              // 2^30: no_site<int32>
 constexpr double int64_limit = 4611686018427387904.0;     // 2^62: no_site<int64>
-constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every integral weight of a power diagram
+constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every weight of 4 bytes of a power diagram
 constexpr double most_counted = 4503599627370496.0;       // 2^52: such numbers of cells, and their products, round once
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
@@ -54,6 +55,13 @@ struct geometry {
         double sum = 0;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) sum += term(axis, farthest(axis));
         return sum;
+    }
+    /// The shortest distance between two cells, or to a closed border.
+    [[nodiscard]] double least() const {
+        double shortest = infinity;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
+            if (size[axis] > 1 || beyond[axis] == border::closed) shortest = std::min(shortest, cell[axis]);
+        return half_cell ? shortest / 2 : shortest;
     }
     /// Upper bound of the answers: no cell is farther than a closed border, sites or not.
     [[nodiscard]] double largest_answer() const {
@@ -127,6 +135,7 @@ range range_of(const geometry& g, const distance_options& options, bool weighted
     range r;
     const double limit = limit_of(options, g.integral());
     r.largest = std::min(g.largest_answer(), limit) / (g.half_cell ? 4 : 1);
+    r.least = g.least();
     r.whole = g.integral() && !weighted;
     // choose_numbers takes double where values on the way to a small answer may be larger.
     r.exact = g.largest_beyond() * (1.0 + 1e-15) < int64_limit;
@@ -240,9 +249,10 @@ bool count_in_smaller_units(plan& p, const geometry& g) {
     return true;
 }
 
-void choose_numbers(plan& p, bool whole) {
+void choose_numbers(plan& p, bool whole, dtype weight_type) {
     const bool wide_key = p.sites_wanted && p.keys.total() > narrow_key_bits;
-    const double largest = (p.weighted ? p.largest + largest_weight : p.largest) * (1.0 + 1e-15);
+    const double heaviest = !p.weighted ? 0 : size_of(weight_type) < 8 ? largest_weight : double{most_wide_weight};
+    const double largest = (p.largest + heaviest) * (1.0 + 1e-15);
     if (!whole || largest >= int64_limit) p.numbers = tier::float64;
     else p.numbers = largest < int32_limit && !wide_key && !p.weighted ? tier::int32 : tier::int64;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(p.rank); ++axis)
@@ -271,8 +281,8 @@ void choose_classes(plan& p, const any_input<Place>& image, const distance_optio
 
 void check_weighted(const distance_options& options, bool distance_wanted, bool trusted_wanted, dtype weights) {
     check_type("weights", weights,
-               {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::float32,
-                dtype::float64});
+               {dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::int64,
+                dtype::uint64, dtype::float32, dtype::float64});
     const char* name = options.sign != sign::none             ? "sign"
                        : options.half_cell                    ? "half_cell"
                        : options.max_distance != infinity     ? "max_distance"
@@ -353,8 +363,12 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
     const bool whole = integral || in_cells ? !(wanted.weighted && wanted.weight_type >= dtype::float16)
                                             : !wanted.weighted && count_in_smaller_units(p, g);
-    choose_numbers(p, whole);
+    choose_numbers(p, whole, wanted.weight_type);
     return p;
+}
+
+void check_distance_type(const std::int64_t* shape, int rank, const distance_options& options, dtype type) {
+    check_distance_type(type, range_of(geometry_of(shape, rank, options), options, false));
 }
 
 template plan make_plan<host>(const any_input<host>&, const fields<host>&, const request&);

@@ -1,6 +1,7 @@
 // From the arguments of a call to a checked problem that a backend can solve.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,10 @@
 #include "nearfield/distance.hpp"
 
 namespace nearfield::exact {
+
+/// Size of an integral weight of 8 bytes in a power diagram, at most: up to it a double is exact. A power diagram on the host
+/// refuses larger ones, whose seeds own no cell on a device, which cannot.
+inline constexpr std::int64_t most_wide_weight = std::int64_t{1} << 53;
 
 /// What a cell is compared with to find its sites.
 enum class classes : std::uint8_t {
@@ -66,6 +71,8 @@ struct plan {
     [[nodiscard]] bool is_signed() const { return inside_sign != outside_sign; }
     /// Labels of which one is zero and the others are alike: zero is the site of all, or in a signed field the other class.
     void take_as_mask();
+    /// Axes of the problem are in the order of the caller's.
+    [[nodiscard]] bool axes_in_order() const { return std::is_sorted(source_axis.begin(), source_axis.begin() + rank); }
     [[nodiscard]] bool any(border which) const;
     /// Root of unit2 where that is a power of two, with which roots in any type may be multiplied; else 0.
     [[nodiscard]] double unit() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -14,9 +15,10 @@ constexpr double uint16_limit = 65535.0;
 constexpr double uint32_limit = 4294967295.0;
 constexpr double uint64_limit = 4611686018427387904.0;  // 2^62, as far as the engine's integers go
 constexpr double float16_largest = 65504.0;
-constexpr double float16_whole = 2048.0;              // 2^11: integers up to it are exact
-constexpr double float32_whole = 16777216.0;          // 2^24
-constexpr double float64_whole = 9007199254740992.0;  // 2^53
+constexpr double float16_lost = 0x1p-25, float32_lost = 0x1p-150;  // these and smaller ones round to 0
+constexpr double float16_whole = 2048.0;                           // 2^11: integers up to it are exact
+constexpr double float32_whole = 16777216.0;                       // 2^24
+constexpr double float64_whole = 9007199254740992.0;               // 2^53
 
 /// Sums in double are exact below 2^53; above, a bound this close to a limit is moved to the safe side.
 double rounded_up(double bound) { return bound * (1.0 + 1e-15); }
@@ -46,11 +48,21 @@ dtype squared_type(const range& r) {
 
 void check_distance_type(dtype came, const range& r) {
     check_type("out.distance", came, {dtype::float16, dtype::float32, dtype::float64});
-    if (came == dtype::float16 && std::sqrt(r.largest) > float16_largest)
+    if (came == dtype::float64) return;
+    // inf would say "no site", and 0 "a site".
+    const bool half = came == dtype::float16;
+    const double end = half ? float16_largest : double{std::numeric_limits<float>::max()};
+    const char* wider = half ? "float32" : "float64";
+    if (std::sqrt(r.largest) > end)
         fail(fmt::format(
-            "out.distance has element type float16, which ends at {}; distances of this grid go up to {:g}: "
-            "give an array of float32, or a smaller max_distance",
-            float16_largest, std::sqrt(r.largest)));
+            "out.distance has element type {}, which ends at {:g}; distances of this grid go up to {:g}: give "
+            "an array of {}, or a smaller max_distance",
+            name_of(came), end, std::sqrt(r.largest), wider));
+    if (r.least <= (half ? float16_lost : float32_lost))
+        fail(fmt::format(
+            "out.distance has element type {}, in which a distance of {:g}, to the next cell, becomes 0; give "
+            "an array of {}, or spacing in a smaller unit",
+            name_of(came), r.least, r.least <= float32_lost ? "float64" : wider));
 }
 
 void check_squared_type(dtype came, const range& r) {

@@ -8,6 +8,7 @@ namespace nearfield::exact {
 /// What is known of a call's squared distances before it runs.
 struct range {
     double largest = 0;     ///< no squared distance exceeds it
+    double least = 1;       ///< no distance above 0 is smaller
     bool whole = true;      ///< they are integers
     bool exact = true;      ///< and computed as such, however large
     bool quarters = false;  ///< they are integers divided by four

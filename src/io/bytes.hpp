@@ -1,6 +1,7 @@
 // What every format shares: where bytes come from, where they go, and the checks that keep a lying file harmless.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -126,6 +127,9 @@ private:
     std::unique_ptr<state> state_;
 };
 
+/// A FIFO or socket, which cannot seek.
+[[nodiscard]] bool is_pipe(const std::filesystem::path& path);
+
 /// Deflate cannot make one byte out of fewer than 1/1032 bytes (zlib's documentation, "Maximum Compression Factor").
 inline constexpr std::int64_t deflate_ratio = 1032;
 
@@ -172,8 +176,9 @@ T load(const void* at, bool swapped = false) {
     return value;
 }
 
-/// A file that appears whole at commit() or not at all: written beside its final name, then renamed. Devices and pipes
-/// are written to directly.
+/// A file that appears whole at commit() or not at all: written beside its final name, stored, then renamed. It keeps the
+/// mode, owner and group of the file it replaces. Devices and pipes are written to directly. abandon_outputs() removes
+/// what is not committed.
 class output {
 public:
     explicit output(const std::filesystem::path& path);
@@ -186,18 +191,22 @@ public:
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();
 
-    // For libtiff, which goes back to patch what it wrote. Not mixed with write().
+    // For libtiff, which goes back to patch what it wrote, and says how much that was. Not mixed with write().
     [[nodiscard]] int descriptor() const { return fd_; }
+    void wrote(std::int64_t count);
     [[nodiscard]] const std::string& name() const { return name_; }
 
 private:
+    void put(const std::byte* bytes, std::size_t count);
     void flush();
     [[noreturn]] void failed(const char* doing);
 
     std::filesystem::path path_, temporary_;
+    std::atomic<char*>* remembered_ = nullptr;
     std::string name_;
     int fd_ = -1;
     bool owned_ = true;
+    std::int64_t written_ = 0, started_ = 0;  ///< bytes handed to the system; of them, those on their way to the disk
     std::vector<std::byte> buffer_;
 };
 

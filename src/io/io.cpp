@@ -21,8 +21,9 @@ struct suffix_of {
     format as;
     bool primary;  ///< the one that messages suggest
 };
+constexpr std::string_view detached = ".nhdr";  // read but not written, so no message suggests it
 constexpr suffix_of suffixes[] = {
-    {".npy", format::npy, true},      {".nrrd", format::nrrd, true},  {".nhdr", format::nrrd, false},
+    {".npy", format::npy, true},      {".nrrd", format::nrrd, true},  {detached, format::nrrd, false},
     {".nii.gz", format::nifti, true}, {".nii", format::nifti, false}, {".tif", format::tiff, true},
     {".tiff", format::tiff, false},   {".png", format::png, true},    {".pgm", format::pnm, true},
     {".pbm", format::pnm, true},      {".ppm", format::pnm, true},    {".pnm", format::pnm, false}};
@@ -42,7 +43,8 @@ const suffix_of* find_suffix(const std::filesystem::path& path) {
 const suffix_of& suffix_or_throw(const std::filesystem::path& path) {
     if (const auto* found = find_suffix(path)) return *found;
     std::vector<std::string_view> names;
-    for (const auto& s : suffixes) names.push_back(s.suffix);
+    for (const auto& s : suffixes)
+        if (s.suffix != detached) names.push_back(s.suffix);
     throw bad_file(path.string(),
                    fmt::format("the suffix does not say which format; use one of {}", fmt::join(names, " ")));
 }
@@ -181,11 +183,16 @@ void require_writable(const std::filesystem::path& path, dtype type, const std::
                     fmt::format("{}: got a colour array of shape {}, expected 3 or 4 samples "
                                 "along the last axis",
                                 path.string(), shape_text(shape)));
-    const std::string why = refuse(wanted.as, {type, shape, color, wanted.suffix, axes});
+    const auto refuse_by = [&, to_pipe = is_pipe(path)](const suffix_of& s) {
+        if (to_pipe && s.as == format::tiff)
+            return std::string("its beginning is written last, which a pipe cannot do");
+        return refuse(s.as, {type, shape, color, s.suffix, axes});
+    };
+    const std::string why = refuse_by(wanted);
     if (why.empty()) return;
     std::vector<std::string_view> able;
     for (const auto& s : suffixes)
-        if (s.primary && refuse(s.as, {type, shape, color, s.suffix, axes}).empty()) able.push_back(s.suffix);
+        if (s.primary && refuse_by(s).empty()) able.push_back(s.suffix);
     throw error(error_code::invalid_argument,
                 fmt::format("{}: {} cannot hold {} of type {} and shape {}: {}; formats that can: {}", path.string(),
                             wanted.suffix, color ? "a colour image" : "an array", name_of(type), shape_text(shape), why,

@@ -212,6 +212,15 @@ int code_to_write(const array& values) {
 /// Units code: metres, millimetres and micrometres have one.
 std::uint8_t unit_code(const std::string& unit) { return unit == "m" ? 1 : unit == "mm" ? 2 : unit == "um" ? 3 : 0; }
 
+/// Version 1 has 16 bits for a size and single precision for a length.
+bool fits_version_1(std::span<const std::int64_t> size, std::span<const double> step) {
+    return std::ranges::all_of(size, [](std::int64_t n) { return n <= 32767; }) &&
+           std::ranges::all_of(step, [](double length) {
+               const auto stored = static_cast<float>(length);
+               return std::isfinite(stored) && stored > 0;
+           });
+}
+
 /// Header and the four bytes that say "no extension".
 std::vector<std::byte> header_bytes(const array& values, std::span<const int> axes) {
     const auto rank = static_cast<int>(axes.size());
@@ -226,7 +235,7 @@ std::vector<std::byte> header_bytes(const array& values, std::span<const int> ax
     const int samples = values.color ? static_cast<int>(values.shape.back()) : 1;
     const auto bits = static_cast<std::int16_t>(8 * size_of(values.type) * samples);
     const auto code = static_cast<std::int16_t>(code_to_write(values));
-    if (std::ranges::all_of(size, [](std::int64_t n) { return n <= 32767; })) {
+    if (fits_version_1(size, step)) {
         std::vector<std::byte> raw(header1_bytes + 4);
         put(raw, 0, std::int32_t{header1_bytes});
         put(raw, 38, 'r');

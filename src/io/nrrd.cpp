@@ -307,6 +307,12 @@ const char* kind_name(axis_kind kind) {
     return names[static_cast<int>(kind)];
 }
 
+/// A unit is free text in other formats; here it may not end its field or its line.
+bool can_be_quoted(std::string_view unit) {
+    return !unit.empty() &&
+           std::ranges::none_of(unit, [](unsigned char c) { return c < ' ' || c == 127 || c == '"' || c == '\\'; });
+}
+
 std::string header_text(const array& values, bool gzip) {
     const dtype stored = values.type == dtype::boolean ? dtype::uint8 : values.type;
     const std::string_view names = std::ranges::find(types, stored, &nrrd_type::type)->names;
@@ -328,7 +334,8 @@ std::string header_text(const array& values, bool gzip) {
                     names.substr(1, names.find('|', 1) - 1), sizes.size(), fmt::join(sizes, " "));
     if (!values.spacing.empty()) text += fmt::format("spacings: {}\n", fmt::join(spacings, " "));
     text += fmt::format("kinds: {}\n", fmt::join(kinds, " "));
-    if (!values.spacing.empty() && !values.unit.empty()) text += fmt::format("units: {}\n", fmt::join(units, " "));
+    if (!values.spacing.empty() && can_be_quoted(values.unit))
+        text += fmt::format("units: {}\n", fmt::join(units, " "));
     if (size_of(stored) > 1)
         text += fmt::format("endian: {}\n", std::endian::native == std::endian::little ? "little" : "big");
     return text + fmt::format("encoding: {}\n\n", gzip ? "gzip" : "raw");

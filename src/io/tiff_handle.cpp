@@ -43,6 +43,7 @@ struct tiff_handle::callbacks {
             done += n;
             h.at_ += n;
         }
+        h.to_->wrote(done);
         return done;
     }
     static toff_t seek(thandle_t handle, toff_t offset, int from) {
@@ -78,7 +79,9 @@ tiff_handle::tiff_handle(const source& from, std::int64_t most_bytes) : name_(fr
     open("r", most_bytes);
 }
 
-tiff_handle::tiff_handle(output& to, bool big) : name_(to.name()), fd_(to.descriptor()) { open(big ? "w8" : "w", 0); }
+tiff_handle::tiff_handle(output& to, bool big) : name_(to.name()), to_(&to), fd_(to.descriptor()) {
+    open(big ? "w8" : "w", 0);
+}
 
 void tiff_handle::open(const char* mode, std::int64_t most_bytes) {
     TIFFOpenOptions* options = TIFFOpenOptionsAlloc();

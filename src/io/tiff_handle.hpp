@@ -33,6 +33,7 @@ private:
 
     std::string name_;
     const source* from_ = nullptr;
+    output* to_ = nullptr;
     int fd_ = -1;
     std::int64_t at_ = 0;
     std::string message_;

@@ -93,7 +93,9 @@ void set_spacing(TIFF* tiff, const array& values, const layout& l) {
         if ((*axes)[i] >= 0 && l.pages > 1)
             text += fmt::format("{}={}\n", page_names[i], values.shape[static_cast<std::size_t>((*axes)[i])]);
     if (values.axes.size() > 3) text += "hyperstack=true\n";
-    if (!values.spacing.empty() && !values.unit.empty()) text += fmt::format("unit={}\n", values.unit);
+    // A line of its own; what does not fit on one is left out.
+    const bool one_line = std::ranges::none_of(values.unit, [](unsigned char c) { return c < ' ' || c == 127; });
+    if (!values.spacing.empty() && !values.unit.empty() && one_line) text += fmt::format("unit={}\n", values.unit);
     if (!values.spacing.empty() && (*axes)[1] >= 0)
         text += fmt::format("spacing={}\n", values.spacing[static_cast<std::size_t>((*axes)[1])]);
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text.c_str());

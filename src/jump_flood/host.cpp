@@ -29,8 +29,14 @@ public:
 
     /// The table that cells without a site draw from.
     void note_sites(const Key* site) {
-        for (std::int64_t cell = 0; cell < g_.cells(); ++cell)
-            if (site[cell] >= 0) table_.push_back(site[cell]);
+        in_order(crew_, g_.cells(), 1, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t cell = first; cell < last; ++cell)
+                if (site[cell] >= 0) table_.push_back(site[cell]);
+        });
+    }
+    void clear(Key* site) {
+        in_pieces(crew_, g_.cells(),
+                  [&](std::int64_t first, std::int64_t last) { std::fill(site + first, site + last, none<Key>); });
     }
 
     void run(std::int64_t round, std::int64_t step, const site_arrays<Key>& from, const site_arrays<Key>& to) {
@@ -95,8 +101,8 @@ void run(const host& on, const grid& g, const jump_flood& how, buffers& site, st
     const host_scratch<Key> seconds(Two ? 2 * g.cells() : 0);
     site_arrays<Key> now{site.in<Key>(), seconds.get()};
     site_arrays<Key> next{site.out<Key>(), Two ? seconds.get() + g.cells() : nullptr};
-    if constexpr (Two) std::fill_n(now.second, g.cells(), none<Key>);
     rounds<V, Key, Two> each(on, g, how, std::ssize(steps));
+    if constexpr (Two) each.clear(now.second);
     if (how.randomised) each.note_sites(now.first);
     for (std::int64_t round = 0; round < std::ssize(steps); ++round) {
         const std::int64_t step = steps[static_cast<std::size_t>(round)];

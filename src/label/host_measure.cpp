@@ -48,6 +48,11 @@ private:
         return base;
     }
 
+    /// Between two looks at whether the call is to stop.
+    [[nodiscard]] std::int64_t rows_at_once() const {
+        constexpr std::int64_t cells = 1 << 18;
+        return std::max<std::int64_t>(1, cells / bits_.cells);
+    }
     /// Shapes need no list of runs, unless faces lie between labels instead of around the foreground.
     [[nodiscard]] bool by_words() const { return bits_.plain || !sums_.with_faces(); }
 
@@ -60,6 +65,7 @@ private:
         std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
         std::vector<std::uint32_t> lines(what.shapes ? 2 * static_cast<std::size_t>(bits_.cells) : 0);
         for (std::int64_t row = b.first; row < b.last; ++row) {
+            if ((row - b.first) % rows_at_once() == 0) crew_.go_on(0);
             std::int64_t count = list_runs(bits_.foreground(row), bits_.starts(row), bits_.words, runs.data());
             if (what.shapes) compare_labels(row, runs.data(), count, lines.data());
             count = name(row, runs.data(), count);
@@ -73,7 +79,8 @@ private:
     void add_shapes_of(const band& b, typename component_sums<Axes>::part& part) const {
         std::vector<row_run> others(static_cast<std::size_t>(bits_.cells));
         std::int64_t begun = 0;
-        for (std::int64_t row = b.first, next = row; row < b.last; row = next) {
+        for (std::int64_t row = b.first, next = row, told = row; row < b.last; row = next) {
+            if (row - told >= rows_at_once()) told = row, crew_.go_on(0);
             for (next = row + 1; next < b.last && next % bits_.side != 0 && !sums_.with_faces() && alike(row, next);)
                 ++next;
             const std::int64_t before = row < b.first / image_rows_ * image_rows_ + image_rows_ ? b.labels_before : 0;

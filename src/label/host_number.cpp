@@ -7,8 +7,10 @@ namespace {
 
 class numbering {
 public:
-    numbering(const bit_rows& bits, std::uint32_t* tree, std::vector<band>& bands, std::vector<std::int64_t>& found)
-        : first_run_(bits.first_run()),
+    numbering(workers& crew, const bit_rows& bits, std::uint32_t* tree, std::vector<band>& bands,
+              std::vector<std::int64_t>& found)
+        : crew_(crew),
+          first_run_(bits.first_run()),
           image_rows_(bits.planes * bits.side),
           tree_(tree),
           bands_(bands),
@@ -43,7 +45,7 @@ public:
         const std::int64_t first = first_run_[b.first], end = first_run_[b.last];
         const auto by = static_cast<std::uint32_t>(b.labels_before - static_cast<std::int64_t>(b.crossings.size()));
         if (b.crossings.empty()) {
-            for (std::int64_t run = first; run < end; ++run) tree_[run] += by;
+            in_steps(first, end, [&](std::int64_t run) { tree_[run] += by; });
             return;
         }
         const std::uint32_t last = b.crossings.back().number;
@@ -52,29 +54,38 @@ public:
         auto own = static_cast<std::uint32_t>(b.labels_before);
         for (std::uint32_t number = 1; number <= last; ++number)
             label[number] = number == next->number ? static_cast<std::uint32_t>((next++)->label) : ++own;
-        for (std::int64_t run = first; run < end; ++run) {
+        in_steps(first, end, [&](std::int64_t run) {
             const std::uint32_t number = tree_[run];
             tree_[run] = number <= last ? label[number] : number + by;
-        }
+        });
     }
 
 private:
+    /// body(run), in steps between which the call can be stopped.
+    template <class Body>
+    void in_steps(std::int64_t first, std::int64_t end, const Body& body) const {
+        constexpr std::int64_t at_once = 1 << 20;
+        while (first < end) {
+            for (const std::int64_t next = std::min(end, first + at_once); first < next; ++first) body(first);
+            if (first < end) crew_.go_on(0);
+        }
+    }
     [[nodiscard]] bool whole(const band& b) const { return b.first % image_rows_ == 0 && b.last % image_rows_ == 0; }
 
     /// A run's parent comes before it, so it has its number by now.
     std::int64_t number(std::int64_t first, std::int64_t end, std::vector<crossing>& crossings) const {
         std::uint32_t count = 0;
-        for (std::int64_t run = first; run < end; ++run) {
+        in_steps(first, end, [&](std::int64_t run) {
             const std::uint32_t up = tree_[run];
             if (up < first) [[unlikely]] {
                 tree_[run] = ++count;
                 crossings.push_back({count, up});
-                continue;
+                return;
             }
             const bool is_root = up == static_cast<std::uint32_t>(run);
             count += is_root;
             tree_[run] = is_root ? count : tree_[up];
-        }
+        });
         return count;
     }
 
@@ -91,6 +102,7 @@ private:
         return b.labels_before + number - (at - b.crossings.begin());
     }
 
+    workers& crew_;
     const std::int64_t* first_run_;
     std::int64_t image_rows_;
     std::uint32_t* tree_;
@@ -102,7 +114,7 @@ private:
 
 void number_trees(workers& crew, const bit_rows& bits, std::uint32_t* tree, std::vector<band>& bands,
                   std::vector<std::int64_t>& found) {
-    const numbering numbers(bits, tree, bands, found);
+    const numbering numbers(crew, bits, tree, bands, found);
     const auto for_bands = [&](const auto& body) {
         crew.for_each(static_cast<std::int64_t>(bands.size()), 1, 0,
                       [&](std::int64_t k, std::int64_t, int) { body(bands[static_cast<std::size_t>(k)]); });

@@ -217,17 +217,13 @@ private:
                                  image * image_rows_ + image_rows_ * (k + 1) / parts});
     }
 
-    template <class Body>
-    void for_bands(std::int64_t weight, const Body& body) {
-        const auto count = static_cast<std::int64_t>(band_.size());
-        crew_.for_each(count, 1, weight * (bits_.rows / count), [&](std::int64_t k, std::int64_t, int thread) {
-            body(band_[static_cast<std::size_t>(k)], thread);
-        });
-    }
-
     void link_bands() {
-        for_bands(bits_.cells, [this](band& b, int thread) {
-            for (std::int64_t row = b.first; row < b.last; ++row) plant(row), link(row, b.first, row, {tree()}, thread);
+        crew_.for_each(static_cast<std::int64_t>(band_.size()), 1, 0, [this](std::int64_t k, std::int64_t, int thread) {
+            const band& b = band_[static_cast<std::size_t>(k)];
+            for (std::int64_t row = b.first; row < b.last; ++row) {
+                plant(row), link(row, b.first, row, {tree()}, thread);
+                if ((row - b.first) % task_rows() == 0) crew_.go_on(task_rows() * bits_.cells);
+            }
         });
     }
 
@@ -236,7 +232,10 @@ private:
         for (const band& b : band_) {
             const std::int64_t start = b.first / image_rows_ * image_rows_;
             const std::int64_t last = std::min(b.last, b.first + bits_.side + 1);
-            for (std::int64_t row = b.first; b.first > start && row < last; ++row) link(row, start, b.first, trees, 0);
+            for (std::int64_t row = b.first; b.first > start && row < last; ++row) {
+                link(row, start, b.first, trees, 0);
+                if ((row - b.first) % task_rows() == 0) crew_.go_on(0);
+            }
         }
     }
 
@@ -246,6 +245,7 @@ private:
         const auto last = static_cast<std::size_t>(p_.rank - 1);
         const bool x = p_.periodic[last], y = p_.rank > 1 && p_.periodic[last - 1], z = p_.rank > 2 && p_.periodic[0];
         for (std::int64_t row = 0; (x || y || z) && row < bits_.rows; ++row) {
+            if (row % task_rows() == 0) crew_.go_on(0);
             if (x) join_cells(row, 0, row, bits_.cells - 1, {}, -1);
             constexpr int before[][2] = {{0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
             for (const auto& [planes, rows] : before) {
@@ -354,6 +354,9 @@ private:
 bool run_by_runs(const host& on, const problem& p, const any_input<host>& image, const label_fields<host>& out) {
     if (p.rank > 3 || p.changes == 0) return false;
     if (p.cells == 0 || p.images == 0) return false;
+    // In short rows most of the work is that of a row, whatever it holds.
+    constexpr std::int64_t short_row = 8;
+    if (p.size[static_cast<std::size_t>(p.rank - 1)] < short_row && !out.tables.any() && !out.make_tables) return false;
     return engine(on, p, image, out).solve();
 }
 

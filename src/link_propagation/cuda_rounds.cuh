@@ -79,7 +79,8 @@ __device__ bool take(const rounds_of<Link>& r, address* label, address* next, ad
         }
 #pragma unroll
     for (int i = 0; i < many; ++i)
-        if (r.from.masters && best[i] != own[i]) master[i] = label[best[i]];
+        if (r.from.masters && best[i] != own[i])
+            master[i] = label[max(best[i], 0)];  // background only where the image changed meanwhile
     bool changed = false;
 #pragma unroll
     for (int i = 0; i < many; ++i) {

@@ -6,6 +6,7 @@
 #include "banding/core.hpp"
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "exact/room.hpp"
 #include "methods/problem.hpp"
 
 namespace nearfield {
@@ -46,7 +47,8 @@ void check_arrays(const char* name, const any_input<Place>& image, const fields<
 
 /// Rank, shape and spacing are right by now.
 template <class Place>
-void check_squared(const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
+void check_ranges(const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
+    if (out.distance.wanted()) exact::check_distance_type(image.shape.data(), image.rank, options, out.distance.type);
     if (!out.squared.wanted()) return;
     check_type("out.squared", out.squared.type, {dtype::uint32, dtype::uint64, dtype::float64});
     const dtype narrowest = squared_distance_type(image.shape.data(), image.rank, options);
@@ -135,7 +137,7 @@ problem make_problem(const method& by, const any_input<Place>& image, const fiel
     check_options(name_of(by), options);
     check_arrays(name_of(by), image, out);
     const auto length = checked_spacing(options.spacing, image.shape.data(), image.rank);
-    check_squared(image, out, options);
+    check_ranges(image, out, options);
     problem p;
     p.g.rank = image.rank;
     p.zero_is_site = options.sites == sites::zero;

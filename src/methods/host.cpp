@@ -47,7 +47,9 @@ template <class V, class Key>
 class ends {
 public:
     ends(const host& on, const problem& p, const any_input<host>& image, const fields<host>& out)
-        : p_(p), image_(image), out_(out), m_(metric_of<V>(p.g)), quiet_{on.threads}, crew_(quiet_, 1) {}
+        : p_(p), image_(image), out_(out), m_(metric_of<V>(p.g)), at_end_{on.threads, {}}, crew_(at_end_, 1) {
+        if (on.progress) at_end_.progress = [this, &on](double) { return on.progress(share_); };
+    }
 
     void read(Key* site) {
         with_bits(image_.type, [&]<class Bits>(Bits, Bits keep) {
@@ -64,6 +66,7 @@ public:
 
     /// `price`: the distances where they are not those of the sites; else null.
     void write(Key* site, const std::int32_t* price) {
+        share_ = 1;
         each_row([&](std::int64_t row, std::int32_t z, std::int32_t y) {
             Key* const from = site + row * width();
             const std::int32_t* const costs = price == nullptr ? nullptr : price + row * width();
@@ -158,7 +161,9 @@ private:
     const any_input<host>& image_;
     const fields<host>& out_;
     const metric<V> m_;
-    const host quiet_;  // progress is the room's to tell
+    // Progress is the room's to tell: a call is at 0 before it, and at 1 after it.
+    double share_ = 0;
+    host at_end_;
     workers crew_;
 };
 

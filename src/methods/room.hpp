@@ -2,6 +2,7 @@
 // (checks, the image to sites, sites to fields) is in this room, methods/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -38,6 +39,20 @@ public:
     /// All the work of a stage has been done or, on a device, ordered.
     virtual void done(std::string name, std::int64_t rounds, std::int64_t bytes) = 0;
 };
+
+/// body(first, last) over [0, count) items of `cells` cells, one piece after the other: the progress callback can stop a serial
+/// loop.
+template <class Crew, class Body>
+void in_order(Crew& crew, std::int64_t count, std::int64_t cells, const Body& body) {
+    const std::int64_t piece = std::max<std::int64_t>(1, (1 << 17) / cells);
+    for (std::int64_t first = 0; first < count; first += piece)
+        crew.for_each(1, 1, 0, [&](std::int64_t, std::int64_t, int) { body(first, std::min(first + piece, count)); });
+}
+/// The same of cells on all threads, in any order.
+template <class Crew, class Body>
+void in_pieces(Crew& crew, std::int64_t count, const Body& body) {
+    crew.for_each(count, 1 << 17, 0, [&](std::int64_t first, std::int64_t last, int) { body(first, last); });
+}
 
 void solve(const host& on, const grid& g, const banding& how, buffers& site, stages& report);
 void solve(const host& on, const grid& g, const jump_flood& how, buffers& site, stages& report);

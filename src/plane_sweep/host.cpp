@@ -54,19 +54,25 @@ public:
 private:
     void run(Key* cells, int axis, bool back, methods::stages& report) {
         const sweep s = sweep_along(size_, axis, back);
-        for (std::int32_t line = 1; line < s.positions; ++line) {
-            const std::int64_t in_row = std::clamp<std::int64_t>(worth_a_thread / s.columns, 1, s.rows);
-            const std::int64_t blocks = (s.columns + worth_a_thread - 1) / worth_a_thread;
-            const auto part = [&](std::int64_t first, std::int64_t last, int) {
-                for (std::int64_t item = first; item < last; ++item) {
-                    const auto begin = static_cast<std::int32_t>(item % blocks * worth_a_thread);
-                    step(cells, s, line, static_cast<std::int32_t>(item / blocks), begin,
-                         static_cast<std::int32_t>(std::min<std::int64_t>(begin + worth_a_thread, s.columns)));
-                }
-            };
+        const std::int64_t in_row = std::clamp<std::int64_t>(worth_a_thread / s.columns, 1, s.rows);
+        const std::int64_t blocks = (s.columns + worth_a_thread - 1) / worth_a_thread;
+        const auto part = [&](std::int32_t line, std::int64_t first, std::int64_t last) {
+            for (std::int64_t item = first; item < last; ++item) {
+                const auto begin = static_cast<std::int32_t>(item % blocks * worth_a_thread);
+                step(cells, s, line, static_cast<std::int32_t>(item / blocks), begin,
+                     static_cast<std::int32_t>(std::min<std::int64_t>(begin + worth_a_thread, s.columns)));
+            }
+        };
+        if (s.line_cells() > worth_a_thread) {
+            for (std::int32_t line = 1; line < s.positions; ++line)
+                team_.for_each(s.rows * blocks, in_row, 1,
+                               [&](std::int64_t first, std::int64_t last, int) { part(line, first, last); });
+        } else {
             // Handing out one line costs more than a short one takes.
-            if (s.line_cells() <= worth_a_thread) part(0, s.rows * blocks, 0);
-            else team_.for_each(s.rows * blocks, in_row, 1, part);
+            methods::in_order(team_, s.positions - 1, s.line_cells(), [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t line = first + 1; line <= last; ++line)
+                    part(static_cast<std::int32_t>(line), 0, s.rows * blocks);
+            });
         }
         static constexpr const char* names[3][2] = {
             {"first axis", "first axis, back"}, {"middle axis", "middle axis, back"}, {"last axis", "last axis, back"}};

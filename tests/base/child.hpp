@@ -34,4 +34,10 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool thread_sanitized = true;  // which knows no threads in children of fork()
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+
 }  // namespace nearfield::test

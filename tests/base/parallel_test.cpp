@@ -132,6 +132,7 @@ TEST(Parallel, ManyThreadsAreFewAgainAfterwards) {
 }
 
 TEST(Parallel, CallersAtOnceShareTheThreads) {
+    if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
     // In a process of its own, which has started no thread yet.
     const int status = in_child([] {
         std::atomic<int> most{0};

@@ -44,6 +44,7 @@ bool thread_starts() {
 }
 
 TEST(Processes, NoThreadCanBeStarted) {
+    if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
     const same_again answers;
     constexpr int not_possible = 3;
     const int status = in_child([&] {
@@ -78,6 +79,7 @@ TEST(Processes, SomeThreadsCannotBeStarted) {
 }
 
 TEST(Processes, ForkAfterUse) {
+    if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
     const same_again answers;
     EXPECT_TRUE(answers.holds(4));
     for (int i = 0; i < 4; ++i)
@@ -96,6 +98,7 @@ TEST(Processes, ForkAfterUse) {
 }
 
 TEST(Processes, ForkWhileOthersCompute) {
+    if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
     const same_again answers;
     std::atomic<bool> stop{false};
     std::vector<std::thread> callers;
@@ -111,6 +114,7 @@ TEST(Processes, ForkWhileOthersCompute) {
 }
 
 TEST(Processes, ExitWhileOthersCompute) {
+    if (thread_sanitized) GTEST_SKIP() << "children start no threads under ThreadSanitizer";
     for (int i = 0; i < 20; ++i) {
         const int status = in_child([&]() -> bool {
             for (int caller = 0; caller < 3; ++caller)

@@ -35,6 +35,12 @@ class Labels(Case):
         self.assertEqual(self.labels("--criterion", "equal", stdin=large)[2], [1, 2, 3])
         self.assertEqual(self.labels("--criterion", "equal", "--background", str(2**63 - 2), stdin=large)[2], [1, 0, 2])
 
+    def test_links(self):
+        graph = npy((2, 3), [1, 0, 2, 0, 0, 8])  # right; left; up
+        self.assertEqual(self.labels("--criterion", "links", stdin=graph)[2], [1, 1, 1, 2, 3, 1])
+        wrong = ["label", "-", "-o", "-", "--criterion", "links", "--background", "0"]
+        self.assertIn("--min-size 2", self.refusal(*wrong, stdin=graph))
+
     def test_halves_are_compared_as_they_are(self):
         floats = npy((5,), [1, 1.5, 2.5, 0, 9], "<f4")
         self.run_program("distance", "-", "-o", "h.npy", "--dtype", "float16", "-q", stdin=npy((5,), [1, 1, 0, 1, 1]))

@@ -50,7 +50,7 @@ class SeveralInputs(Case):
             (["a.npy", "b.npy", "-o", "d.npy"], "names a folder"),
             (["a.npy", "b.npy", "-o", "-"], "stdout"),
             (["a.npy", "-", "-o", "out"], "stdin"),
-            (["a.npy", "b.npy", "-o", "out", "--indices", "./out/"], "-o and --indices"),
+            (["a.npy", "b.npy", "-o", "out", "--indices", "./out/"], "are one file"),
             (["a.npy", "b.npy"], "nothing to make"),
             (["a.npy", "b.npy", "--picture", "p.png"], "names a folder"),
         ):

@@ -116,5 +116,11 @@ TEST(Destination, IsCheckedBeforeAnyWork) {
     EXPECT_FALSE(one_stdout({"a.npy", ""}));
 }
 
+TEST(Text, TimesHaveNoExponent) {
+    EXPECT_EQ(text_of_ms(0.01234), "0.0123 ms");
+    EXPECT_EQ(text_of_ms(999.7), "1000 ms");
+    EXPECT_EQ(text_of_ms(1962.4), "1962 ms");
+}
+
 }  // namespace
 }  // namespace nearfield::cli

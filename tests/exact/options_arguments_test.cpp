@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "exact/guarded.hpp"
+#include "exact/options_fields.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/voronoi.hpp"
 #include "refused.hpp"
@@ -231,6 +232,38 @@ TEST(OptionsArguments, Float16DistanceThatOverflows) {
     a.refused({"out.distance", "float16", "float32"});
 }
 
+/// Inf would mean "no site" and 0 "a site".
+TEST(OptionsArguments, Float32DistanceThatOverflowsOrVanishes) {
+    options_attempt a;
+    a.out.squared = {}, a.out.distance.type = dtype::float32;
+    a.options.spacing = 1e39;
+    a.refused({"out.distance", "float32", "float64", "up to"});
+    a.options.spacing = 2.0e-45 / 3;
+    a.refused({"out.distance", "float32", "float64", "becomes 0"});
+    a.options.spacing = {1, 2, 1e-46};
+    a.refused({"out.distance", "float32", "float64", "1e-46"});
+    a.options.spacing = 1e-45, a.options.half_cell = true;
+    a.refused({"out.distance", "float32", "float64"});
+    a.out.distance.type = dtype::float16, a.options.spacing = 3e-8;
+    a.refused({"out.distance", "float16", "float32"});
+    a.out.distance.type = dtype::float64, a.options.spacing = 1e-46;
+    distance_transform(host{}, a.image, a.out, a.options);
+}
+
+TEST(OptionsArguments, AxesOfOneCellHaveNoShortestDistance) {
+    const shape_t shape{1, 3};
+    const std::vector<std::uint8_t> image{0, 1, 1};
+    std::vector<float> distance(3);
+    fields<host> out;
+    out.distance = any_output<host>::contiguous(distance.data(), dtype::float32, shape);
+    distance_transform(host{}, input_of(image, shape), out, {.spacing = {1e-60, 0x1p-149}});
+    EXPECT_EQ(distance[1], 0x1p-149F);
+    const auto closed = [&] {
+        distance_transform(host{}, input_of(image, shape), out, {.spacing = {1e-60, 1}, .border = border::closed});
+    };
+    expect_refused(closed, {"out.distance", "1e-60"});
+}
+
 /// Arrays too large for this machine are described without data.
 TEST(OptionsArguments, Int32IndexOfHugeImages) {
     const shape_t shape{3, 20000, 60000};  // 3.6e9 cells, more than 2^31, but in images of 1.2e9
@@ -312,10 +345,34 @@ TEST(OptionsArguments, PowerDiagrams) {
     spoilt([](auto& a) { a.out.squared.type = dtype::uint32; }, {"out.squared", "float64"});
     spoilt([](auto& a) { a.weights.shape[2] = 3; }, {"weights", "2x3x4"});
     spoilt([](auto& a) { a.weights = {}; }, {"weights"});
-    for (dtype type : {dtype::boolean, dtype::int64, dtype::uint64, dtype::float16})
+    for (dtype type : {dtype::boolean, dtype::float16})
         spoilt([type](auto& a) { a.weights.type = type; }, {"weights", name_of(type)});
     spoilt([](auto& a) { a.options.batch_axes = 3; }, {"batch_axes"});
     spoilt([](auto& a) { a.options.spacing = nan; }, {"spacing"});
+}
+
+TEST(OptionsArguments, IntegralWeightsUpTo2To53) {
+    constexpr std::int64_t most = std::int64_t{1} << 53;
+    const shape_t shape{2, 3};
+    const std::vector<std::uint8_t> seeds{1, 1, 1, 1, 0, 1};
+    const auto powers_of = [&](const auto& weights) {
+        std::vector<double> power(6);
+        fields<host> out;
+        out.squared = any_output<host>::contiguous(power.data(), dtype::float64, shape);
+        power_diagram(host{}, input_of(seeds, shape), input_of(weights, shape), out);
+        return power;
+    };
+    // What is no seed may weigh anything.
+    std::vector<std::int64_t> weights{5, -most, 0, 1, INT64_MIN, 2};
+    EXPECT_EQ(powers_of(weights), (std::vector<double>{-5, -4, -1, -4, -3, -2}));
+    weights[2] = most;
+    EXPECT_EQ(powers_of(weights)[2], -0x1p53);
+    EXPECT_EQ(powers_of(std::vector<std::uint64_t>{9, 0, 0, 1, UINT64_MAX, 2})[0], -9);
+    for (const std::int64_t beyond : {most + 1, -most - 1, INT64_MAX, INT64_MIN}) {
+        weights[0] = beyond;
+        expect_refused([&] { powers_of(weights); }, {"weights", std::to_string(beyond).c_str(), "2^53"});
+    }
+    expect_refused([&] { powers_of(std::vector<std::uint64_t>{UINT64_MAX, 0, 0, 0, 0, 0}); }, {"weights", "2^53"});
 }
 
 }  // namespace

@@ -71,8 +71,10 @@ std::uint64_t raw_bits(T value) {
 std::uint64_t weight_bits(dtype type, dice& random, double& value) {
     const auto small = static_cast<double>(random.below(40) - 10);
     const bool whole = type < dtype::float16;
-    const bool negative = type == dtype::int8 || type == dtype::int16 || type == dtype::int32 || !whole;
-    const double most = !whole ? 1e6 : std::ldexp(1.0, static_cast<int>(8 * size_of(type)) - (negative ? 1 : 0)) - 1;
+    const bool negative =
+        type == dtype::int8 || type == dtype::int16 || type == dtype::int32 || type == dtype::int64 || !whole;
+    const int digits = std::min(static_cast<int>(8 * size_of(type)) - (negative ? 1 : 0), 53);
+    const double most = !whole ? 1e6 : std::ldexp(1.0, digits) - 1;
     value = random.one_in(12) ? most - static_cast<double>(random.below(9)) : small;
     if (!negative) value = std::fabs(value);
     if (whole) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & mask_of(type);

@@ -76,7 +76,8 @@ const std::array<dimension, dims>& dimensions() {
         {"coordinates", {"no", "yes"}},
         {"label", {"no", "yes"}},
         {"trusted", {"none", "bool", "uint8"}},
-        {"weights", {"none", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"}},
+        {"weights",
+         {"none", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"}},
         {"threads", {"1", "2", "3", "7"}},
     }};
     return list;

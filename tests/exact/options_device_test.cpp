@@ -125,7 +125,7 @@ TEST_F(OptionsDevice, Float16IsRoundedOnce) {
     wanted_fields half;
     half.distance = dtype::float16;
     for (double cell : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 1 + 0x3p-11 + 0x1p-40, 1 + 0x3p-11 - 0x1p-40,
-                        0x1.8p-24 + 0x1p-60, 0x1p-25, 1000.0 / 3}) {
+                        0x1.8p-24 + 0x1p-60, 0x1.8p-25, 1000.0 / 3}) {
         const distance_options options{.spacing = cell, .sign = sign::inside_negative};
         EXPECT_EQ(differs(call_of({{2, 60}}, options, 0.3, half), device_options_engine()), "") << cell;
     }

@@ -251,7 +251,7 @@ TEST(OptionsMeaning, Float16IsRoundedOnce) {
                                      {1 + 0x3p-11 + 0x1p-40, 0x3c02},
                                      {1 + 0x3p-11 - 0x1p-40, 0x3c01},
                                      {0x1.8p-24 + 0x1p-60, 2},
-                                     {0x1p-25, 0},
+                                     {0x1.8p-25, 1},
                                      {65503.0, 0x7bff}}) {
         distance_transform(host{}, input_of(image, shape), out, {.spacing = cell});
         EXPECT_EQ(distance[1], bits) << cell;

@@ -208,8 +208,11 @@ due due_of(const option_call& c) {
             d.error = d.error || (!empty && bound.reached <= limit &&
                                   !holds(type, bound.reached, bound.reached, c.options.half_cell));
         }
-        if (item.distance && item.distance->type() == dtype::float16)
+        if (item.distance && item.distance->type() == dtype::float16) {
             d.success = d.success && largest < 65504.0L * 65504;
+            for (const double cell : item.problem.spacing)
+                d.success = d.success && cell > (c.options.half_cell ? 0x1p-24 : 0x1p-25);
+        }
     }
     return d;
 }

@@ -277,7 +277,7 @@ def test_tiff_axes(folder):
     """Hyperstacks as tifffile writes them: what is not of space comes first, in the file's order."""
     sizes = {"T": 2, "C": 3, "Z": 4}
     for axes in ["TYX", "CYX", "ZYX", "TZYX", "TCYX", "ZCYX", "TZCYX"]:
-        values = random("uint16", tuple(sizes[letter] for letter in axes[:-2]) + (9, 8))
+        values = random("uint16", (*(sizes[letter] for letter in axes[:-2]), 9, 8))
         order = sorted(range(len(axes) - 2), key=lambda i: axes[i] == "Z")
         wanted = values.transpose(*order, len(axes) - 2, len(axes) - 1)
         kinds = "".join({"T": "t", "C": "c", "Z": "s"}[axes[i]] for i in order) + "ss"

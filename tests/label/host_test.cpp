@@ -185,6 +185,43 @@ TEST(LabelHost, LinksOfLargeShapesAndBatches) {
 }
 
 /// Steps of any kind, the one to the west among them or not; and more axes than a device takes.
+/// Rows of a few cells and many axes: more cells than a task has, so that tasks meet within an image and images within a task.
+TEST(LabelHost, ShortRowsAndManyAxes) {
+    std::uint64_t k = 90000;
+    for (const shape_t& shape :
+         {shape_t{20000, 2}, shape_t{20001, 1}, shape_t{3, 7000, 3}, shape_t{90, 70, 5}, shape_t{5, 5, 5, 6, 6, 7},
+          shape_t{2, 2, 2, 2, 1, 3, 501}, shape_t{3, 3, 3, 3, 3, 3, 3, 3}})
+        for (const criterion kind : {criterion::nonzero, criterion::equal, criterion::within})
+            for (const int threads : {1, 3})
+                for (int round = 0; round < 3; ++round) {
+                    if (!chosen(++k)) continue;
+                    label_case how = dressed_for(shape, k);
+                    how.threads = threads;
+                    const auto axes = static_cast<int>(shape.size()) - (round == 2 ? 1 : 0);
+                    const int most = kind == criterion::nonzero || axes < 6 ? axes : 2;
+                    label_options o =
+                        options_of(k, kind, 1 + static_cast<int>(mix(k) % static_cast<std::uint64_t>(most)));
+                    if (round == 2) o.batch_axes = 1;
+                    label_call c(how, o);
+                    c.write(values_of(shape, k), mix(k) % 4 == 0);
+                    ASSERT_EQ(check(label_on_host, c), "") << text_of(shape) << " case " << k;
+                }
+}
+
+TEST(LabelHost, EmptyImagesOfABatch) {
+    std::vector<std::int64_t> count(3, 7);
+    const std::vector<std::uint8_t> steps(9, 1);
+    for (const bool any_steps : {false, true}) {
+        label_fields<host> out;
+        out.count = view<std::int64_t, 1, host>(count.data(), {3});
+        label_options o{.batch_axes = 1};
+        if (any_steps) o.steps = steps;
+        label(host{2}, view<const std::uint8_t, 3, host>(nullptr, {3, 0, 4}), out, o);
+        EXPECT_EQ(count, std::vector<std::int64_t>(3, 0));
+        count.assign(3, 7);
+    }
+}
+
 TEST(LabelHost, AnyStepsAndAnyRank) {
     std::uint64_t k = 80000;
     for (const shape_t& shape : {shape_t{67}, shape_t{12, 66}, shape_t{5, 6, 35}, shape_t{3, 4, 5, 6},

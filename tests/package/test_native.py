@@ -106,6 +106,28 @@ def test_power_diagram():
     np.testing.assert_array_equal(labels[0], 1 + powers.argmin(0))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_weights_of_every_integer_type(dtype):
+    seeds = some_image((9, 12), share=0.2)
+    weights = np.arange(seeds.size).reshape(seeds.shape)
+    wanted = nf.voronoi(seeds, weights=weights.astype("f8"))
+    np.testing.assert_array_equal(nf.voronoi(seeds, weights=weights.astype(dtype)), wanted)
+
+
+def test_weights_that_float64_does_not_hold():
+    with pytest.raises(ValueError, match=r"weights holds 9007199254740993.*2\^53"):
+        nf.voronoi([1, 0, 1], weights=[2**53 + 1, 0, 0])
+
+
+@pytest.mark.parametrize("spacing", [1e39, 1e-46])
+@pytest.mark.parametrize("method", ["exact", "brushfire"])
+def test_distances_that_float32_does_not_hold(spacing, method):
+    with pytest.raises(ValueError, match="float64"):
+        nf.distance_transform([0, 1, 1], spacing=spacing, method=method)
+    far = nf.distance_transform([0, 1, 1], spacing=spacing, method=method, dtype="float64")
+    np.testing.assert_array_equal(far, np.sqrt(spacing * spacing * np.array([0, 1, 4])))
+
+
 def test_batch_axes_are_a_loop():
     images = some_image((3, 8, 9))
     together = nf.distance_transform(images, batch_axes=1, return_indices=True, spacing=(2, 3))
