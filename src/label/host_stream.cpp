@@ -36,9 +36,14 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
 
 void stream::find_groups() {
     for (const std::int64_t step : backward_steps(p_)) {
-        bool moves = true;  // axes of one cell have no neighbours but the cell itself
-        for (int a = 0; a < p_.rank; ++a) moves = moves && (axes_[a].size > 1 || along(step, a, p_.rank) == 0);
-        if (moves) add_group(step);
+        // Along an axis of one cell there is nothing but, round it, the cell itself: other steps lead there too, by other links.
+        bool moves = false, leads = true;
+        for (int a = 0; a < p_.rank; ++a) {
+            if (along(step, a, p_.rank) == 0) continue;
+            const bool round = p_.options.criterion == criterion::links && p_.periodic[static_cast<std::size_t>(a)];
+            moves = moves || axes_[a].size > 1, leads = leads && (axes_[a].size > 1 || round);
+        }
+        if (moves && leads) add_group(step);
     }
     // Steps that differ along the last axis alone become one group.
     std::map<std::pair<std::int64_t, std::pair<ends, ends>>, step_group> all;
