@@ -6,6 +6,7 @@
 #include "nearfield/nearfield.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_label.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -73,19 +74,24 @@ nb::dict described(const system_info& machine) {
     return d;
 }
 
+/// nearfield.Cancelled, found when the module is loaded: an import runs Python's code, in which a thread may end.
+PyObject* cancelled = nullptr;
+
 /// Python's exceptions: what is wrong with an argument is a ValueError, the rest by its nature.
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const error& problem) {
-        if (problem.code() == error_code::cancelled) {
-            PyErr_SetString(nb::module_::import_("nearfield._errors").attr("Cancelled").ptr(), problem.what());
-            return;
-        }
-        PyObject* type = problem.code() == error_code::invalid_argument ? PyExc_ValueError
-                         : problem.code() == error_code::out_of_memory  ? PyExc_MemoryError
-                                                                        : PyExc_RuntimeError;
+        PyObject* type = problem.code() == error_code::cancelled          ? cancelled
+                         : problem.code() == error_code::invalid_argument ? PyExc_ValueError
+                         : problem.code() == error_code::out_of_memory    ? PyExc_MemoryError
+                                                                          : PyExc_RuntimeError;
         PyErr_SetString(type, problem.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(
+            PyExc_MemoryError,
+            "out of memory: the system gave the call less than it needs; use a smaller array or fewer threads, or "
+            "raise the limits of the process (ulimit -v) and of its control group");
     }
 }
 
@@ -127,8 +133,13 @@ distance_options options_of(const std::vector<double>& spacing, const std::strin
 NB_MODULE(_core, m) {
     using namespace nearfield;
     using namespace nearfield::python;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error("nearfield works in Python's main interpreter only, as NumPy does; import it there");
     m.doc() = "The compiled part of nearfield; not an interface of its own.";
+    cancelled = nb::object(nb::module_::import_("nearfield._errors").attr("Cancelled")).release().ptr();
     nb::register_exception_translator(translate);
+    native_work::wait_at_exit();
+    nb::set_leak_warnings(false);  // daemon threads that end with Python keep what their calls hold
     m.attr("version") = NEARFIELD_VERSION;
     bind_array(m);
     bind_device(m);

@@ -6,6 +6,7 @@
 #include "nearfield/components.hpp"
 #include "nearfield/link_propagation.hpp"
 #include "python/bind_label.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -25,7 +26,7 @@ void run_at(const place& where, std::int64_t cells, const Run& run) {
                     [&](std::function<bool(double)> told) { run(host{where.threads, std::move(told)}); });
         return;
     }
-    const nb::gil_scoped_release released;
+    const unlocked released;
     const edge::current_device current(where.ordinal);
     run(device{reinterpret_cast<void*>(where.stream)});
 }

@@ -5,6 +5,7 @@
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "python/bind_call.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -17,7 +18,7 @@ struct device_memory {
     void* data;
     device_memory(int ordinal_, std::int64_t bytes) : ordinal(ordinal_), data(edge::reserve(ordinal_, bytes)) {}
     ~device_memory() {
-        const nb::gil_scoped_release released;
+        const unlocked released;
         edge::release(ordinal, data);
     }
     device_memory(const device_memory&) = delete;
@@ -55,13 +56,13 @@ struct stream_mark {
 }  // namespace
 
 void run_on_stream(const call& what, int ordinal, std::uintptr_t stream) {
-    const nb::gil_scoped_release released;
+    const unlocked released;
     const edge::current_device current(ordinal);
     edge::run(device{pointer(stream)}, what.work<device>());
 }
 
 void run_staged(const call& what, int ordinal) {
-    const nb::gil_scoped_release released;
+    const unlocked released;
     edge::run_on_device(ordinal, what.work<host>(), 0, 1);
 }
 

@@ -2,27 +2,47 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "python/bind_call.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
 
-// A call of so many cells takes some milliseconds at worst; below, starting a thread to watch it would cost more.
+using clock = std::chrono::steady_clock;
+
+// A call of so many cells takes some milliseconds as a rule; below, starting a thread to watch it would cost more.
 constexpr std::int64_t watched_cells = 1 << 18;
 constexpr auto watch_period = std::chrono::milliseconds(40);  // Ctrl-C is to be heard within a tenth of a second
+
+/// Whether to go on, by Python's signals and by `progress`, which is told the share done and returns False when it wants the
+/// work to stop. Where an exception is the reason not to, it is set. Needs the interpreter's lock.
+bool listen(const nb::object& progress, double share) {
+    if (entering_python(PyErr_CheckSignals) != 0) return false;
+    if (progress.is_none()) return true;
+    const nb::object answer = called(progress, nb::float_(share));
+    return answer.is_valid() && !answer.is(nb::bool_(false));
+}
+
+[[noreturn]] void throw_what_stopped() {
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    throw error(error_code::cancelled, "stopped by the progress callback; the outputs are not complete");
+}
 
 /// The library's work in a thread of its own, so that this one, the interpreter's, can listen meanwhile.
 class watched_run {
 public:
     explicit watched_run(const watched_work& work)
         : worker_([this, &work] {
+              const native_work counted;
               try {
                   work([this](double done) {
                       share_.store(done, std::memory_order_relaxed);
-                      return !stop_.load(std::memory_order_relaxed);
+                      return !stop_.load(std::memory_order_relaxed) && !native_work::in_vain();
                   });
               } catch (...) {
                   thrown_ = std::current_exception();
@@ -33,7 +53,7 @@ public:
           }) {}
     ~watched_run() {
         stop_ = true;
-        const nb::gil_scoped_release released;
+        const unlocked released;
         worker_.join();
     }
     watched_run(const watched_run&) = delete;
@@ -41,7 +61,7 @@ public:
 
     /// Waits for the end, at most a period.
     bool ended() {
-        const nb::gil_scoped_release released;
+        const unlocked released;
         std::unique_lock<std::mutex> held(mutex_);
         return changed_.wait_for(held, watch_period, [this] { return done_; });
     }
@@ -60,29 +80,53 @@ private:
     std::thread worker_;  // last: it uses the others
 };
 
-/// Tells Python's callable the share done; what it returns is False when it wants the work to stop.
-void tell(const nb::object& progress, double share) {
-    if (progress.is_none()) return;
-    const nb::object answer = progress(share);
-    if (answer.is(nb::bool_(false)))
-        throw error(error_code::cancelled, "stopped by the progress callback; the outputs are not complete");
+/// None where no thread can be started, as limits of memory and of processes have it.
+std::unique_ptr<watched_run> started(const watched_work& work) {
+    try {
+        return std::make_unique<watched_run>(work);
+    } catch (const std::system_error&) {
+        return nullptr;
+    }
+}
+
+/// The work in this thread, which listens as often as the library tells it the share done.
+void run_here(const nb::object& progress, const watched_work& work) {
+    const auto caller = std::this_thread::get_id();
+    auto due = clock::now() + watch_period;
+    bool stopped = false;
+    std::exception_ptr thrown;
+    {
+        unlocked released;
+        try {
+            work([&](double share) {
+                if (native_work::in_vain()) return false;
+                if (std::this_thread::get_id() != caller || clock::now() < due) return true;
+                released.lock();
+                stopped = !listen(progress, share);
+                released.unlock();
+                due = clock::now() + watch_period;
+                return !stopped;
+            });
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+    }
+    if (stopped) throw_what_stopped();
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace
 
 void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work) {
-    if (progress.is_none() && cells < watched_cells) {
-        const nb::gil_scoped_release released;
-        work({});
-        return;
+    const std::unique_ptr<watched_run> run = cells < watched_cells ? nullptr : started(work);
+    if (run) {
+        while (!run->ended())
+            if (!listen(progress, run->share())) throw_what_stopped();
+        run->rethrow();
+    } else {
+        run_here(progress, work);
     }
-    watched_run run(work);
-    while (!run.ended()) {
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        tell(progress, run.share());
-    }
-    run.rethrow();
-    tell(progress, 1.0);
+    if (!listen(progress, 1.0)) throw_what_stopped();
 }
 
 void run_on_host(const call& what, int threads, const nb::object& progress) {

@@ -6,6 +6,7 @@
 #include "edge/device_arrays.hpp"
 #include "edge/label_run.hpp"
 #include "python/bind_label.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -77,8 +78,9 @@ struct wanted_fields {
         if (make_tables.is_none()) return;
         // Asked by a thread that may not be the interpreter's.
         out.make_tables = [this, &make_tables](std::int64_t rows) {
-            const nb::gil_scoped_acquire held;
-            tables = make_tables(rows);
+            const locked held;
+            tables = called(make_tables, nb::int_(rows));
+            if (!tables.is_valid()) throw nb::python_error();
             return tables_of<Place>(nb::cast<nb::tuple>(tables));
         };
     }
@@ -99,7 +101,7 @@ std::vector<std::int64_t> on_stream(const array& image, const array* label, std:
                                     std::uintptr_t stream) {
     wanted_fields<device> wanted(label, nullptr, make_tables);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(images));
-    const nb::gil_scoped_release released;
+    const unlocked released;
     const edge::current_device current(ordinal);
     const std::int64_t bytes = images * size_of(dtype::int64);
     const auto give_back = [ordinal](void* data) { edge::release(ordinal, data); };
@@ -114,7 +116,7 @@ std::vector<std::int64_t> on_stream(const array& image, const array* label, std:
 void staged(const array& image, const array* label, const array* count, const nb::object& make_tables,
             const label_words& words, int ordinal) {
     const wanted_fields<host> wanted(label, count, make_tables);
-    const nb::gil_scoped_release released;
+    const unlocked released;
     edge::label_on_device(ordinal, image.view<const void, host>(), wanted.out, words.options());
 }
 

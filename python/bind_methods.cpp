@@ -3,6 +3,7 @@
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "python/bind_call.hpp"
+#include "python/bind_lock.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -40,7 +41,7 @@ nb::dict method_on_device(const array& image, const nb::tuple& out, const distan
     const method by = method_from(name);
     method_report took;
     {
-        const nb::gil_scoped_release released;
+        const unlocked released;
         if (staged) {
             static_cast<void>(edge::run_on_device(ordinal, work_of<host>(what, by, took), 0, 1));
         } else {

@@ -13,15 +13,14 @@ from nearfield import _core, compat, methods, ndimage
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
-    Contacts,
     LabelLists,
     component_statistics,
     components,
-    contacts,
     label_lists,
     relabel,
     remove_small,
 )
+from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
 from nearfield._info import Device, Info, devices, info, release_device_memory

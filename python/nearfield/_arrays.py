@@ -7,16 +7,21 @@ stream, and new memory of the same kind.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from nearfield import _core
+from nearfield._foreign import refuse_no_array
+from nearfield._traced import refuse_traced
 
 # Element types of the library; the names are NumPy's.
 _TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
+
+
+_PART = 2**22  # cells, which take NumPy some milliseconds
 
 
 class Place(NamedTuple):
@@ -64,36 +69,9 @@ def framework_of(x: Any) -> Framework:
     return NUMPY
 
 
-def is_traced(x: Any) -> bool:
-    """Stands for arrays or numbers within `jax.jit`, `jax.vmap` or `jax.grad`: has a shape and a type, but no values."""
-    jax = sys.modules.get("jax")
-    return jax is not None and isinstance(x, jax.core.Tracer)
-
-
-def is_transformed(x: Any) -> bool:
-    """Stands for tensors within `torch.vmap` or `torch.func.grad`: has no memory of its own."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(x, torch.Tensor):
-        return False
-    functorch = getattr(torch._C, "_functorch", None)
-    return functorch is not None and bool(functorch.is_functorch_wrapped_tensor(x))
-
-
-def refuse_traced(name: str, x: Any) -> None:
-    if is_traced(x):
-        by, outside = "JAX", "jax.jit, jax.vmap and jax.grad"
-    elif is_transformed(x):
-        by, outside = "torch.func", "torch.vmap and torch.func.grad"
-    else:
-        return
-    raise TypeError(f"{name} is traced by {by}, and this call needs its values; call it outside of {outside}")
-
-
-def check_type(name: str, dtype: str) -> str:
+def check_type(name: str, dtype: str, verb: str = "has element type") -> str:
     if dtype not in _TYPES:
-        raise TypeError(
-            f"{name} has element type {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64"
-        )
+        raise TypeError(f"{name} {verb} {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64")
     return dtype
 
 
@@ -114,22 +92,40 @@ def in_elements(a: np.ndarray[Any, Any]) -> bool:
     return flags.aligned and (flags.c_contiguous or not any(step % a.itemsize for step in a.strides))
 
 
+def parts_of(a: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    """Indices of parts of an array that together are all of it. NumPy hears no signal within a call, but between calls."""
+    axis = next((axis for axis, length in enumerate(a.shape) if length > 1), 0)
+    length = a.shape[axis] if a.ndim else 1
+    rows = max(1, length * _PART // max(1, a.size))
+    for first in range(0, length, rows):
+        yield ((slice(None),) * axis + (slice(first, first + rows),)) if a.ndim else ()
+
+
+def copied(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """A contiguous copy with elements of another type."""
+    made: np.ndarray[Any, Any] = np.empty(a.shape, dtype)
+    for part in parts_of(a):
+        made[part] = a[part]
+    return made
+
+
 class NumPy:
     name = "numpy"
 
     def array(self, name: str, x: Any) -> np.ndarray[Any, Any]:
-        if isinstance(x, np.ma.MaskedArray):
-            raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
+        refuse_no_array(name, x)
         try:
             a = np.asarray(x)
         except ValueError as error:
             if "inhomogeneous" not in str(error):
                 raise
             raise ValueError(f"{name} makes no array ({error}); give rows of equal length") from None
+        except OverflowError:
+            raise ValueError(f"{name} has integers of more than 64 bits; give smaller ones") from None
         check_type(name, numpy_name(a.dtype))
-        if not a.dtype.isnative:
-            a = a.astype(a.dtype.newbyteorder("="))
-        return a if in_elements(a) else a.copy()
+        if a.dtype.isnative and in_elements(a):
+            return a
+        return copied(a, a.dtype.newbyteorder("="))
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.shape)
@@ -141,19 +137,21 @@ class NumPy:
         return HOST
 
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
-        check_axes(name, x.ndim)
         if writable:
             _check_output(name, x)
-        strides = None if x.flags.c_contiguous else [step // x.itemsize for step in x.strides]
-        return _core.Array(x.__array_interface__["data"][0], numpy_name(x.dtype), x.shape, strides, x)
+        a = np.asarray(x)  # a subclass can say what it likes of its shape
+        check_axes(name, a.ndim)
+        strides = None if a.flags.c_contiguous else [step // a.itemsize for step in a.strides]
+        return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
 
 
-def _check_output(name: str, x: Any) -> None:
-    if not isinstance(x, np.ndarray):
-        raise TypeError(f"{name} is {type(x).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
+def _check_output(name: str, given: Any) -> None:
+    if not isinstance(given, np.ndarray):
+        raise TypeError(f"{name} is {type(given).__name__}; give an array to be filled, such as np.empty(shape, dtype)")
+    x = np.asarray(given)
     check_type(name, numpy_name(x.dtype))
     if not x.flags.writeable:
         raise ValueError(f"{name} is read-only; give an array that may be written")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import FIELDS, Request, threads_of
+from nearfield._request import FIELDS, Request, said, threads_of
 
 # The names of the public functions' arguments for the fields, for errors.
 _ARGUMENT = {
@@ -25,6 +25,12 @@ _ARGUMENT = {
     "label": "labels_out",
     "trusted": "return_trusted",
 }
+
+_KEYWORDS = (
+    (r"\bsites(::| = )other_labels\b", "multilabel=True"),
+    (r"^sign\b", "signed"),
+)
+
 _WORTH_ASKING = 2**26  # bytes; smaller outputs are made at once
 
 
@@ -51,12 +57,12 @@ def compute(
     weighed = None if weights is None else _at(place, "weights", weights)
     ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
-        with arguments_named(name):
+        with arguments_named(name, given):
             return _staged(framework, array, out, request, weighed, ordinal)
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
-    with arguments_named(name):
+    with arguments_named(name, given):
         if place.ordinal < 0:
             _core.run_on_host(seen, described, request.options(), scales, threads, tell, [])
         else:
@@ -69,10 +75,13 @@ def compute_several(
 ) -> list[list[Any]]:
     """`compute` where they are for images of one framework, place, element type and number of axes, in one call."""
     used, tell = threads_of(threads), callable_of(progress)
+    first_framework = framework_of(images[0])
+    if first_framework.place(images[0]).ordinal < 0:
+        _check_room([(first_framework.dtype(x), tuple(x.shape)) for x in images], request, {})
     all_taken = [taken(each, request, {}, name) for each in images]
     jobs = [(framework.describe(name, x, False), _described(request, out)) for framework, x, _, out in all_taken]
     place, (first, *more) = all_taken[0][2], jobs
-    with arguments_named(name):
+    with arguments_named(name, {}):
         if place.ordinal < 0:
             _core.run_on_host(*first, request.options(), None, used, tell, more)
         else:
@@ -88,7 +97,7 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     shape = framework.shape(array)
     check_axes(name, len(shape))
     if place.ordinal < 0:
-        _check_room(framework.dtype(array), shape, request, given)
+        _check_room([(framework.dtype(array), shape)], request, given)
     out = [
         _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
         for field, dtype in request.fields
@@ -96,30 +105,44 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     return framework, array, place, out
 
 
-def _check_room(dtype: str, shape: tuple[int, ...], request: Request, given: dict[str, Any]) -> None:
-    """MemoryError where the new outputs and what the engine needs besides do not fit together; NumPy asks nobody."""
-    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
-    made = [(request.shape_of(field, shape), type_) for field, type_ in request.fields if given.get(field) is None]
-    new = sum(math.prod(size) * np.dtype(element).itemsize for size, element in made)
+def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request, given: Mapping[str, Any]) -> None:
+    """MemoryError where the new outputs and what the engine needs besides do not fit together; NumPy asks nobody.
+
+    Of each image its element type and shape.
+    """
+    made = [(field, np.dtype(type_).itemsize) for field, type_ in request.fields if given.get(field) is None]
+    new = sum(math.prod(request.shape_of(field, shape)) * size for _, shape in images for field, size in made)
     if new <= _WORTH_ASKING:
         return
-    fields = tuple(out.get(field) for field in FIELDS)
+    dtype, shape = max(images, key=lambda image: math.prod(image[1]))
     try:
-        said = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)
+        out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
+        fields = tuple(out.get(field) for field in FIELDS)
+        plan = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)
+        workspace = plan["workspace_bytes"]
     except (TypeError, ValueError):  # the call itself says it in the caller's words
-        said = {"workspace_bytes": 0}
-    _core.require_memory(new + said["workspace_bytes"], "the call with its outputs")
+        workspace = 0
+    _core.require_memory(min(new + workspace, 2**63 - 1), "the call with its outputs")
 
 
 @contextmanager
-def arguments_named(image: str) -> Iterator[None]:
-    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds."""
+def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds.
+
+    `given` has the outputs of the caller's own, and None for those that are new, whose type is what `dtype` asked for.
+    """
     try:
         yield
     except ValueError as problem:
-        text = re.sub(r"^jobs(\[\d+\]): (?:image\b)?", rf"{image}\1: ", str(problem))
+        text = re.sub(r"^jobs(\[\d+\]): (?:image\b *)?", rf"{image}\1: ", str(problem))
         for field, argument in _ARGUMENT.items():
+            if given is not None and given.get(field) is None:
+                text = re.sub(
+                    rf"^(\S+: )?out\.{field} has element type (.*)give an array of", r"\1dtype is \2give", text
+                )
             text = text.replace(f"out.{field}", argument)
+        for theirs, ours in _KEYWORDS:
+            text = re.sub(theirs, ours, text)
         raise ValueError(re.sub(r"^image\b", image, text)) from None
 
 
@@ -165,13 +188,14 @@ def target(device: str | None, place: Place, name: str) -> int:
     """The ordinal to compute on; -1 is the CPU."""
     if device is None:
         return place.ordinal
-    text = str(device)
-    kind, _, number = text.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number not in ("", "0")):
-        raise ValueError(f"device is {text!r}; give 'cpu', 'cuda' or 'cuda:1'")
-    wanted = -1 if kind == "cpu" else int(number) if number else max(place.ordinal, 0)
+    text = str(device) if isinstance(device, str) or type(device).__module__ == "torch" else said(device)
+    found = re.fullmatch(r"cpu(?::0)?|cuda(?::([0-9]{1,4}))?", text)
+    if found is None:
+        raise ValueError(f"device is {said(text)}; give 'cpu', 'cuda' or 'cuda:1'")
+    number = found[1]
+    wanted = -1 if text.startswith("cpu") else int(number) if number else max(place.ordinal, 0)
     if place.ordinal >= 0 and wanted != place.ordinal:
-        raise ValueError(f"device is {text!r}, but {name} is on {place}; move the array, or leave out device=")
+        raise ValueError(f"device is {said(text)}, but {name} is on {place}; move the array, or leave out device=")
     return wanted
 
 

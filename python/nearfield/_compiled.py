@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from nearfield._arrays import is_transformed
 from nearfield._progress import Progress
 from nearfield._request import Request
+from nearfield._traced import is_transformed
 
 
 class _InGraph:

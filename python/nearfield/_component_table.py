@@ -14,6 +14,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._methods import _on_host
+from nearfield._request import said
 from nearfield._workplace import Slot, Workplace
 
 # In the order in which the library takes them; the last four and `lowest` only with intensities.
@@ -194,7 +195,7 @@ class ComponentTable:
     def _names(self, unit: str = "") -> list[str]:
         """The columns' names, which are those of cli/component_columns.cpp."""
         if not (isinstance(unit, str) and unit.isascii() and (unit.isalnum() or not unit)):
-            raise ValueError(f"unit is {unit!r}; give a word of letters and digits, such as 'mm' or 'um'")
+            raise ValueError(f"unit is {said(unit)}; give a word of letters and digits, such as 'mm' or 'um'")
         axes, suffix = len(self.spacing), f"_{unit}" if unit else ""
         names = [*([] if self.image is None else ["image"]), "label", "size"]
         names.append(_EXTENTS[axes - 1] + suffix + (str(axes) if unit and axes > 1 else ""))

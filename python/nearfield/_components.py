@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import framework_of, is_traced
+from nearfield._arrays import framework_of, parts_of
 from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
 from nearfield._distance import name_of
@@ -24,6 +24,7 @@ from nearfield._label_request import (
 )
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
+from nearfield._traced import is_traced
 from nearfield._workplace import Workplace, keywords_named, workplace_of
 
 if TYPE_CHECKING:
@@ -46,17 +47,6 @@ class LabelLists(NamedTuple):
 
     offsets: Any
     entries: Any
-
-
-class Contacts(NamedTuple):
-    """Pairs of labels that touch, sorted; arrays of NumPy."""
-
-    labels: np.ndarray[Any, Any]
-    """int64, shape (n, 2): the smaller label first."""
-    pairs: np.ndarray[Any, Any]
-    """int64: pairs of neighbouring cells, by the connectivity asked for."""
-    area: np.ndarray[Any, Any]
-    """float64: of the faces they share (in 2-D length), in squared units of `spacing`."""
 
 
 def components(
@@ -303,40 +293,6 @@ def remove_small(
     return work.hand_out(slot) if out is not None else work.in_given_type(work.hand_out(slot))
 
 
-def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:
-    """Which labels touch, in how many pairs of cells, and how much area they share.
-
-    Parameters
-    ----------
-    labels : array of integers, 1 to 3 axes
-        0 is background and touches nothing.
-    connectivity : int
-        Which cells are neighbours, as in `label`.
-    spacing : float or sequence of floats, optional
-        Length of a cell along each axis.
-
-    Returns
-    -------
-    Contacts
-        Arrays of NumPy: `labels` of shape (n, 2), `pairs`, `area`. A call on a GPU waits for them.
-
-    Examples
-    --------
-    >>> import nearfield as nf
-    >>> found = nf.contacts([[1, 1, 2], [3, 3, 2]], spacing=(5, 1))
-    >>> found.labels.tolist(), found.pairs, found.area
-    ([[1, 2], [1, 3], [2, 3]], array([1, 2, 1]), array([5., 2., 5.]))
-    """
-    work = _labels_of(labels)
-    lengths = lengths_of(spacing, len(work.shape))
-    with keywords_named("labels"):
-        found = _core.contacts(
-            work.described(), count_of("connectivity", connectivity, 1), list(lengths), _place(work, threads)
-        )
-    rows = np.frombuffer(found, [("a", "i8"), ("b", "i8"), ("pairs", "i8"), ("area", "f8")])
-    return Contacts(np.stack([rows["a"], rows["b"]], axis=1), rows["pairs"].copy(), rows["area"].copy())
-
-
 # ---- the work -----------------------------------------------------------------------------------------------------------
 
 
@@ -380,7 +336,8 @@ def _rows_of(work: Workplace, count: int | None) -> int:
     if work.framework.name == "cuda array interface":
         raise TypeError(f"{work.name} offers no way to ask for its largest value; give count=")
     array = work.array if hasattr(work.array, "max") else as_numpy(work.array)
-    largest = int(array.max())
+    parts = parts_of(array) if isinstance(array, np.ndarray) else [...]
+    largest = max(int(array[part].max()) for part in parts)
     if largest > max(math.prod(work.shape), MOST_EMPTY_ROWS):
         raise ValueError(
             f"{work.name} has the value {largest}, more than there are cells, and every value from 1 on takes a row; "

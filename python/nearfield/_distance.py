@@ -11,8 +11,25 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
-from nearfield._request import Border, Indices, Request, Signed, Sites, Spacing, check_flags, request_for
+from nearfield._request import (
+    Border,
+    Indices,
+    Request,
+    Signed,
+    Sites,
+    Spacing,
+    check_flags,
+    flag_of,
+    request_for,
+    said,
+    word_of,
+)
 from nearfield.methods import Method, text_of
+
+DISTANCE_TYPES = {
+    "distance": ("float16", "float32", "float64"),
+    "squared": ("uint16", "uint32", "uint64", "float16", "float32", "float64"),
+}
 
 
 def distance_transform(
@@ -87,8 +104,8 @@ def distance_transform(
     threads : int, optional
         On the CPU; default: every core the process may use. The answer does not depend on it.
     progress : bool or callable, optional
-        True draws a bar on a terminal or in a notebook. A callable gets the share done, from this thread; returning False stops the work
-        with `nearfield.Cancelled`. On the CPU only.
+        True draws a bar on a terminal or in a notebook. A callable gets the share done, from this thread; returning
+        False, Python's or NumPy's, stops the work with `nearfield.Cancelled`. On the CPU only.
 
     Returns
     -------
@@ -149,7 +166,10 @@ def distance_transform(
             fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
             given[field] = out
         add_indices(fields, given, return_indices, indices_out)
-        fields += [("label", element_type(image))] * return_labels + [("trusted", "bool")] * return_trusted
+        if return_labels:
+            fields.append(("label", element_type(image)))
+        if return_trusted:
+            fields.append(("trusted", "bool"))
         if not fields:
             raise ValueError(
                 "nothing is asked for; give at least one of return_distances, return_indices, return_labels, return_trusted"
@@ -177,6 +197,8 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
     """The type of new distances: the one asked for, that of `out`, or the field's default."""
     if dtype is not None:
         asked = name_of(dtype)
+        if asked not in DISTANCE_TYPES[field]:
+            raise ValueError(f"dtype is {asked}; give one of {', '.join(DISTANCE_TYPES[field])}")
         if out is not None and element_type(out, "out") != asked:
             raise ValueError(f"dtype is {asked} and out has {element_type(out, 'out')}; leave out one of them")
         return asked
@@ -188,11 +210,14 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
 
 
 def add_indices(fields: list[tuple[str, str]], given: dict[str, Any], indices: Indices, out: Any) -> None:
-    if indices not in (False, True, "coordinates", "linear"):
-        raise ValueError(f"return_indices is {indices!r}; give True or 'coordinates', 'linear', or False")
-    if not indices and out is None:
+    word = (
+        word_of("return_indices", indices, ("coordinates", "linear"))
+        if isinstance(indices, str)
+        else flag_of("return_indices", indices)
+    )
+    if not word and out is None:
         return
-    field = "index" if indices == "linear" else "coordinates"
+    field = "index" if word == "linear" else "coordinates"
     default = "int64" if field == "index" else "int32"
     fields.append((field, default if out is None else element_type(out, "indices_out")))
     given[field] = out
@@ -205,12 +230,12 @@ def element_type(x: Any, argument: str = "image") -> str:
     return framework.dtype(x)
 
 
-def name_of(dtype: Any) -> str:
+def name_of(dtype: Any, argument: str = "dtype") -> str:
     """NumPy's name of a type of any framework: np.float32, 'float32', torch.float32, jnp.float32."""
-    text = str(dtype)
-    if text.startswith("torch."):
-        return text.removeprefix("torch.")
     try:
+        text = str(dtype)
+        if text.startswith("torch."):
+            return text.removeprefix("torch.")
         return str(np.dtype(dtype).name)
-    except TypeError:
-        raise TypeError(f"dtype is {dtype!r}; give a type such as 'float32'") from None
+    except Exception:  # a TypeError as a rule; what looks like a list of fields can fail otherwise
+        raise TypeError(f"{argument} is {said(dtype)}; give a type such as 'float32'") from None

@@ -44,7 +44,7 @@ def compute(
     _call.target(device, Place(where.local_hardware_id), name)
     if weights is not None and (not isinstance(weights, jax.Array) or _only_device("weights", weights) != where):
         raise ValueError(f"weights is not on {where}, where {name} is; give both on the same device")
-    with _call.arguments_named(name):
+    with _call.arguments_named(name, given):
         return _on_device(inputs, request, name, where.local_hardware_id)
 
 
@@ -118,6 +118,7 @@ def _on_host(
 ) -> list[Any]:
     seen = np.asarray(image)
     scales = None if weights is None else np.asarray(weights)
+    _call._check_room([(str(seen.dtype), seen.shape)], request, {})
     fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
     return _call.compute(
         seen,

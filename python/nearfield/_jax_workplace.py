@@ -10,7 +10,8 @@ import jax
 import numpy as np
 
 from nearfield import _core, _jax
-from nearfield._arrays import NUMPY, Place, check_axes, check_type, refuse_traced
+from nearfield._arrays import NUMPY, Place, check_axes, check_type
+from nearfield._traced import refuse_traced
 from nearfield._workplace import Slot, Workplace
 
 

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, is_traced
+from nearfield._arrays import NUMPY
 from nearfield._call import as_numpy, target
 from nearfield._compiled import in_graph
 from nearfield._distance import name_of
 from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Norm, Periodic, label_request
 from nearfield._progress import Progress, callable_of
-from nearfield._request import flag_of, threads_of
+from nearfield._request import flag_of, items_of, number_of, said, threads_of, word_of
+from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 MakeTables = Callable[[int], tuple[_core.Array | None, ...]]
@@ -145,8 +146,7 @@ def label(
         clear_border=clear_border,
     )
     return_num = flag_of("return_num", return_num)
-    if method not in ("fast", "propagation"):
-        raise ValueError(f"method is {method!r}; give 'fast' or 'propagation'")
+    word_of("method", method, ("fast", "propagation"))
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
@@ -187,10 +187,10 @@ def link_bit(step: Sequence[int]) -> int:
     >>> nf.link_bit([0, 1]), nf.link_bit([0, -1]), nf.link_bit([1, 0]), nf.link_bit([-1, 1])
     (1, 2, 4, 64)
     """
-    by = [int(each) for each in step]
+    by = [number_of("step", each) for each in items_of(step) or ()]
     if not 1 <= len(by) <= 3 or not any(by) or not set(by) <= {-1, 0, 1}:
-        raise ValueError(f"step is {step!r}; give -1, 0 or 1 along each of 1 to 3 axes, not all of them 0")
-    return _core.link_bit(by)
+        raise ValueError(f"step is {said(step)}; give -1, 0 or 1 along each of 1 to 3 axes, not all of them 0")
+    return _core.link_bit([int(each) for each in by])
 
 
 def _by_propagation(

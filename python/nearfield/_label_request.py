@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from nearfield import _core
-from nearfield._request import count_of, flag_of, not_taken
+from nearfield._request import count_of, flag_of, items_of, length_of, number_of, said, word_of
 
-Criterion = Literal["nonzero", "equal"] | float
+Criterion = Literal["nonzero", "equal", "links"] | float
 Norm = Literal["maximum", "sum", "euclidean"]
 Periodic = bool | Sequence[bool]
 
@@ -77,18 +77,18 @@ def label_request(
     has_channels = flag_of("channels", channels)
     if batch + has_channels >= ndim:
         raise ValueError(
-            f"batch_axes is {batch}{' and the last axis holds channels' if has_channels else ''} in an image of {ndim} axes; "
+            f"batch_axes is {said(batch)}{' and the last axis holds channels' if has_channels else ''} in an image of {ndim} axes; "
             "leave at least one axis to label"
         )
     word, tolerance = _criterion_of(criterion)
     _check_background(word, background)
     options = _core.LabelOptions(
-        count_of("connectivity", connectivity, 1),
+        connectivity_of(connectivity),
         word,
         tolerance,
         None if background is None else number_of("background", background),
         has_channels,
-        norm,
+        word_of("norm", norm, ("maximum", "sum", "euclidean")),
         _periodic_of(periodic, ndim - batch - has_channels),
         batch,
         list(steps),
@@ -100,55 +100,45 @@ def label_request(
     return LabelRequest(options, batch, has_channels)
 
 
-def number_of(name: str, value: Any) -> int | float:
-    """An integer as it is, to the last digit; anything else as a float."""
-    if isinstance(value, str | bytes):
-        raise TypeError(f"{name} is {value!r}; give a number")
-    try:
-        return int(value.__index__())
-    except (AttributeError, TypeError):
-        pass
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise not_taken(name, value, "a number") from None
-
-
 def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
     if isinstance(criterion, str):
         if criterion not in CRITERIA:
             raise ValueError(
-                f"criterion is {criterion!r}; give 'nonzero', 'equal', 'links', or the largest difference of neighbours as a number"
+                f"criterion is {said(criterion)}; give 'nonzero', 'equal', 'links', or the largest difference of neighbours as a number"
             )
         return criterion, 0
     if isinstance(criterion, bool) or criterion is None:
-        raise TypeError(f"criterion is {criterion}; give 'nonzero', 'equal', 'links', or a number")
+        raise TypeError(f"criterion is {said(criterion)}; give 'nonzero', 'equal', 'links', or a number")
     tolerance = number_of("criterion", criterion)
     if not tolerance >= 0:
-        raise ValueError(f"criterion is {criterion!r}; a difference is 0 or more")
+        raise ValueError(f"criterion is {said(criterion)}; a difference is 0 or more")
     return "within", tolerance
 
 
 def _check_background(word: str, background: Any) -> None:
     if word == "links" and background is not None and number_of("background", background) != 0:
         raise ValueError(
-            f"background is {background!r}, and criterion='links' has no background; min_size=2 drops cells without links"
+            f"background is {said(background)}, and criterion='links' has no background; min_size=2 drops cells without links"
         )
     if word != "nonzero":
         return
     if background is None or number_of("background", background) != 0:
         raise ValueError(
-            f"background is {background!r}, and criterion='nonzero' has zero for its background; give criterion='equal' "
+            f"background is {said(background)}, and criterion='nonzero' has zero for its background; give criterion='equal' "
             "or a number"
         )
 
 
+def connectivity_of(value: Any) -> int:
+    """As the library takes it, which says what goes with how many axes."""
+    return count_of("connectivity", value, 1, 26)
+
+
 def _periodic_of(value: Periodic, axes: int) -> list[bool]:
-    if isinstance(value, str) or (not isinstance(value, Iterable) and not hasattr(value, "__bool__")):
-        raise TypeError(f"periodic is {value!r}; give True, False, or a sequence of one per axis")
-    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+    each = items_of(value)
+    if each is None:
         return [flag_of("periodic", value)]
-    ends = [flag_of("periodic", each) for each in value]
+    ends = [flag_of("periodic", one) for one in each]
     if len(ends) != axes:
         raise ValueError(
             f"periodic has {len(ends)} values for an image of {axes} axes; give True, False, or one per axis that is "
@@ -161,17 +151,12 @@ def lengths_of(spacing: Any, axes: int) -> tuple[float, ...]:
     """One positive length per axis of an image."""
     if spacing is None:
         return (1.0,) * axes
-    if isinstance(spacing, str):
-        raise TypeError(f"spacing is {spacing!r}; give a length, or a sequence of one per axis")
-    lengths = (
-        tuple(float(number_of("spacing", each)) for each in spacing)
-        if isinstance(spacing, Iterable) and getattr(spacing, "ndim", 1) > 0
-        else (float(number_of("spacing", spacing)),) * axes
-    )
+    each = items_of(spacing)
+    lengths = tuple(length_of("spacing", one) for one in ([spacing] * axes if each is None else each))
     if len(lengths) != axes:
         raise ValueError(
             f"spacing has {len(lengths)} values for an image of {axes} axes; give one per axis or one for all"
         )
-    if not all(each > 0 and math.isfinite(each) for each in lengths):
+    if not all(one > 0 and math.isfinite(one) for one in lengths):
         raise ValueError(f"spacing is {lengths}; every length must be positive and finite")
     return lengths

@@ -12,7 +12,17 @@ from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Request, Spacing, check_flags, max_distance_of, spacing_of, threads_of
+from nearfield._request import (
+    Request,
+    Spacing,
+    check_flags,
+    items_of,
+    max_distance_of,
+    said,
+    spacing_of,
+    threads_of,
+    word_of,
+)
 from nearfield.methods import Method, text_of
 
 USUAL = (
@@ -86,7 +96,7 @@ def compute_by_method(
         return _jax.compute_by_method(image, request, given, method, name, device, threads, progress)
     framework, array, place, out = taken(image, request, given, name)
     ordinal = target(device, place, name)
-    with arguments_named(name):
+    with arguments_named(name, given):
         if ordinal < 0:
             seen = framework.describe(name, array, False)
             took = _core.run_method_on_host(seen, _described(request, out), request.options(), method, count, tell)
@@ -151,9 +161,10 @@ def compare(
     >>> c.wrong_sites, c.rounds
     (0, 5)
     """
-    if isinstance(methods, str | Method):
-        raise TypeError(f"methods is {methods!r}; give a sequence of names: [{methods!r}]")
-    names = [text_of(each, "one of methods") for each in methods]
+    each_method = items_of(methods)
+    if each_method is None:
+        raise TypeError(f"methods is {said(methods)}; give a sequence of names: [{said(methods)}]")
+    names = [text_of(each, "one of methods") for each in each_method]
     check_flags(return_errors=return_errors)
     framework = framework_of(image)
     image = framework.array("image", image)
@@ -163,7 +174,7 @@ def compare(
     request = Request(
         (("distance", "float64"), ("index", "int64")),
         spacing_of(spacing, seeds.ndim, 0),
-        sites,
+        word_of("sites", sites, ("nonzero", "zero")),
         max_distance=max_distance_of(max_distance),
     )
     [exact, _], _ = compute_by_method(seeds, request, {}, "exact", device="cpu", threads=threads)

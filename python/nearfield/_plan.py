@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nearfield import _core
-from nearfield._arrays import HOST, check_axes, framework_of
-from nearfield._distance import add_indices, distance_type
+from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of
+from nearfield._call import arguments_named, target
+from nearfield._distance import add_indices, distance_type, name_of
 from nearfield._fields import is_several
-from nearfield._request import FIELDS, Border, Indices, Signed, Sites, Spacing, request_for, threads_of
+from nearfield._request import FIELDS, Border, Indices, Signed, Sites, Spacing, check_flags, request_for, threads_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,10 @@ def plan(
     >>> nf.plan((512, 512, 512)).output_bytes
     536870912
     """
-    shape, element, on_device = _subject(image, image_dtype)
+    check_flags(
+        squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
+    )
+    shape, element, place = _subject(image, image_dtype)
     request = request_for(
         len(shape),
         spacing=spacing,
@@ -110,31 +114,37 @@ def plan(
         fields.append(("label", element))
     if return_trusted:
         fields.append(("trusted", "bool"))
+    if not fields:
+        raise ValueError(
+            "nothing is asked for; give at least one of return_distances, return_indices, return_labels, return_trusted"
+        )
     out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in fields}
-    if device is not None:
-        on_device = str(device).startswith("cuda")
-    said = _core.plan(
-        _core.Array(0, element, shape),
-        tuple(out.get(field) for field in FIELDS),
-        request.options(),
-        None,
-        on_device,
-        threads_of(threads),
-    )
+    with arguments_named("image", dict.fromkeys(FIELDS)):
+        said = _core.plan(
+            _core.Array(0, element, shape),
+            tuple(out.get(field) for field in FIELDS),
+            request.options(),
+            None,
+            target(device, place, "image") >= 0,
+            threads_of(threads),
+        )
     said["passes"] = tuple(Pass(**each) for each in said["passes"])
     return Plan(**said)
 
 
-def _subject(image: Any, image_dtype: str) -> tuple[tuple[int, ...], str, bool]:
+def _subject(image: Any, image_dtype: Any) -> tuple[tuple[int, ...], str, Place]:
+    element = check_type("image_dtype", name_of(image_dtype, "image_dtype"), "is")
     if isinstance(image, tuple) and all(hasattr(n, "__index__") for n in image):
         check_axes("image", len(image))
         shape = tuple(int(n) for n in image)
         if min(shape) < 0 or math.prod(shape) >= 2**62:
             raise ValueError(f"image has shape {shape}; give sizes of at least 0 and fewer than 2**62 cells in all")
-        return shape, image_dtype, False
+        return shape, element, HOST
     if is_several(image):
         raise TypeError("image is a list of arrays; give one of them, or its shape")
+    if isinstance(image, list) and all(hasattr(n, "__index__") for n in image):
+        raise TypeError(f"image is a list of {len(image)} numbers; give a shape as a tuple, or an array")
     framework = framework_of(image)
     array = framework.array("image", image)
     check_axes("image", len(framework.shape(array)))
-    return framework.shape(array), framework.dtype(array), framework.place(array).ordinal != HOST.ordinal
+    return framework.shape(array), framework.dtype(array), framework.place(array)

@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from nearfield._request import said
+
 Progress = bool | Callable[[float], object] | None
 
 
@@ -38,5 +40,14 @@ def callable_of(progress: Progress) -> Callable[[float], object] | None:
         notebook = "ipykernel" in sys.modules  # its stderr is no terminal, and draws the bar all the same
         return Bar() if sys.stderr is not None and (notebook or sys.stderr.isatty()) else None
     if not callable(progress):
-        raise TypeError(f"progress is {progress!r}; give True, or a callable that takes the share done")
-    return progress
+        raise TypeError(f"progress is {said(progress)}; give True, or a callable that takes the share done")
+
+    def told(share: float) -> bool:
+        return not is_false(progress(share))
+
+    return told
+
+
+def is_false(answer: object) -> bool:
+    """False, also NumPy's and of other frameworks. None, 0 and whatever else callables happen to return are not."""
+    return "bool" in (type(answer).__name__, str(getattr(answer, "dtype", "")).removeprefix("torch.")) and not answer

@@ -8,7 +8,7 @@ from nearfield import _core
 from nearfield._call import target
 from nearfield._label import label_slot
 from nearfield._label_request import Criterion, LabelRequest, Norm, label_request
-from nearfield._request import count_of, flag_of, threads_of
+from nearfield._request import count_of, flag_of, said, threads_of
 from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
 
 
@@ -123,7 +123,7 @@ def propagate(
 def check_device(device: str | None, work: Workplace) -> None:
     if target(device, work.place, work.name) != work.place.ordinal:
         raise ValueError(
-            f"device is {device!r}, and propagation runs where {work.name} is, on {work.place}; leave it out"
+            f"device is {said(device)}, and propagation runs where {work.name} is, on {work.place}; leave it out"
         )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import is_traced
+from nearfield._traced import is_traced
 
 Spacing = float | Sequence[float] | np.ndarray[Any, Any] | None
 Sites = Literal["zero", "nonzero", "other_labels"]
@@ -18,6 +18,7 @@ Signed = bool | Literal["inside", "outside"]
 Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "closed", "periodic"]]
 Indices = bool | Literal["coordinates", "linear"]
 
+BORDERS = ("open", "closed", "periodic")
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
 
@@ -54,7 +55,7 @@ def request_for(
     batch_axes: int,
 ) -> Request:
     """The keywords of `distance_transform` for an image of `ndim` axes, no fields yet."""
-    batch = count_of("batch_axes", batch_axes, 0)
+    batch = batch_of(batch_axes, ndim)
     return Request(
         (),
         spacing_of(spacing, ndim, batch),
@@ -77,62 +78,132 @@ def spacing_of(value: Spacing, ndim: int, batch_axes: int) -> tuple[float, ...]:
     """One length per axis, in array order. With batch axes one per axis of an image will do."""
     if value is None:
         return ()
-    if isinstance(value, int | float):
-        return (float(value),)
-    if isinstance(value, str):
-        raise TypeError(f"spacing is {value!r}; give a length, or a sequence of one per axis")
-    lengths = (
-        tuple(_number("spacing", each) for each in value)
-        if isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
-        else (_number("spacing", value),)
-    )
-    if batch_axes and len(lengths) == ndim - batch_axes and len(lengths) > 1:
-        return (1.0,) * batch_axes + lengths
-    return lengths
+    each = items_of(value)
+    if each is None:
+        return (length_of("spacing", value),)
+    lengths = tuple(length_of("spacing", one) for one in each)
+    _check_enough("spacing", len(lengths), ndim - batch_axes)
+    return (1.0,) * batch_axes + lengths if len(lengths) == ndim - batch_axes else lengths
 
 
 def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, Iterable) or not all(isinstance(each, str) for each in value):
-        raise TypeError(f"border is {value!r}; give 'open', 'closed' or 'periodic', or a sequence of one per axis")
-    ends = tuple(value)
-    if batch_axes and len(ends) == ndim - batch_axes and len(ends) > 1:
-        return ("open",) * batch_axes + ends
-    return ends
+    each = items_of(value)
+    if each is None:
+        return (word_of("border", value, BORDERS),)
+    ends = tuple(word_of("border", one, BORDERS) for one in each)
+    _check_enough("border", len(ends), ndim - batch_axes)
+    return ("open",) * batch_axes + ends if len(ends) == ndim - batch_axes else ends
+
+
+def _check_enough(name: str, came: int, axes: int) -> None:
+    """The library takes a sequence of one for all axes; other wrong numbers it refuses itself, with the image's shape."""
+    if came == 0 or (came == 1 and axes > 1):
+        raise ValueError(
+            f"{name} has {came} value{'' if came else 's'} for {axes} axes; give one per axis, or one for all without brackets"
+        )
+
+
+def items_of(value: Any) -> list[Any] | None:
+    """The items of a sequence, in their order; None for what is none."""
+    if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
+        return None
+    return None if getattr(value, "ndim", 1) == 0 else list(value)
 
 
 def sign_of(value: Signed) -> str:
     if isinstance(value, str):
         if value not in ("inside", "outside"):
-            raise ValueError(f"signed is {value!r}; give True or 'inside' (negative inside), 'outside', or False")
+            raise ValueError(f"signed is {said(value)}; give True or 'inside' (negative inside), 'outside', or False")
         return value
     return "inside" if flag_of("signed", value) else "none"
 
 
 def sites_of(sites: Sites, multilabel: bool) -> str:
+    word = word_of("sites", sites, ("zero", "nonzero", "other_labels"))
     if not flag_of("multilabel", multilabel):
-        return sites
-    if sites not in ("zero", "other_labels"):
-        raise ValueError(f"multilabel=True makes every other label a site; it does not go with sites={sites!r}")
+        return word
+    if word == "nonzero":
+        raise ValueError("multilabel=True makes every other label a site; it does not go with sites='nonzero'")
     return "other_labels"
 
 
 def max_distance_of(value: float | None) -> float:
-    return math.inf if value is None else _number("max_distance", value)
+    return math.inf if value is None else length_of("max_distance", value)
 
 
-def count_of(name: str, value: Any, least: int) -> int:
-    """An integer of at least `least`."""
+# ---- single values ------------------------------------------------------------------------------------------------------
+
+
+def said(value: Any) -> str:
+    """A value as messages show it: on one line, not too long, whatever it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__} that cannot be printed"
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def not_taken(name: str, value: Any, wanted: str) -> TypeError:
+    if is_traced(value):
+        return TypeError(
+            f"{name} is traced by JAX, and a call needs its value; give one that is known before, or name the argument "
+            "it comes from in static_argnames= of jax.jit"
+        )
+    return TypeError(f"{name} is {said(value)}; give {wanted}")
+
+
+def word_of(name: str, value: Any, words: Sequence[str]) -> str:
+    """One of a few words."""
+    if isinstance(value, str) and value in words:
+        return str(value)
+    wanted = f"one of {', '.join(map(repr, words))}"
+    if isinstance(value, str):
+        raise ValueError(f"{name} is {said(value)}; give {wanted}")
+    raise not_taken(name, value, wanted)
+
+
+_LARGEST = 2**63 - 1
+
+
+def count_of(name: str, value: Any, least: int, most: int = _LARGEST) -> int:
+    """An integer from `least` to `most`. True and False are none."""
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
-        raise not_taken(name, value, f"an integer of at least {least}") from None
+        number = True
+    if isinstance(value, bool) or isinstance(number, bool):
+        raise not_taken(name, value, f"an integer of at least {least}")
     if number < least:
-        raise ValueError(f"{name} is {number}; give an integer of at least {least}")
-    if number >= 2**63:
-        raise ValueError(f"{name} is {number}; give an integer below 2**63")
+        raise ValueError(f"{name} is {said(number)}; give an integer of at least {least}")
+    if number > most:
+        raise ValueError(
+            f"{name} is {said(number)}; give an integer {'below 2**63' if most == _LARGEST else f'of at most {most}'}"
+        )
     return int(number)
+
+
+def number_of(name: str, value: Any) -> int | float:
+    """An integer as it is, to the last digit; anything else as a float."""
+    if isinstance(value, str | bytes | bytearray):
+        raise TypeError(f"{name} is {said(value)}; give a number")
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        pass
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise not_taken(name, value, "a number") from None
+
+
+def length_of(name: str, value: Any) -> float:
+    """A number as a float, no word and neither true nor false. Whether it may be negative the library says."""
+    if str(getattr(value, "dtype", type(value).__name__)) == "bool":
+        raise not_taken(name, value, "a number")
+    try:
+        return float(number_of(name, value))
+    except OverflowError:
+        raise ValueError(f"{name} is {said(value)}, too large; give a number below 1e308") from None
 
 
 def flag_of(name: str, value: Any) -> bool:
@@ -149,6 +220,13 @@ def flag_of(name: str, value: Any) -> bool:
     raise not_taken(name, value, "True or False")
 
 
+def batch_of(batch_axes: Any, ndim: int) -> int:
+    batch = count_of("batch_axes", batch_axes, 0)
+    if batch and batch >= ndim:
+        raise ValueError(f"batch_axes is {said(batch)} for an array of {ndim} axes; leave one axis to search")
+    return batch
+
+
 def check_flags(**flags: Any) -> None:
     """Throws for what is neither true nor false, before anything is done."""
     for name, value in flags.items():
@@ -158,19 +236,3 @@ def check_flags(**flags: Any) -> None:
 def threads_of(threads: Any) -> int:
     """As the library takes them: 0 for every core, never more than it uses."""
     return 0 if threads is None else min(count_of("threads", threads, 1), 4096)
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise not_taken(name, value, "a number") from None
-
-
-def not_taken(name: str, value: Any, wanted: str) -> TypeError:
-    if is_traced(value):
-        return TypeError(
-            f"{name} is traced by JAX, and a call needs its value; give one that is known before, or name the argument "
-            "it comes from in static_argnames= of jax.jit"
-        )
-    return TypeError(f"{name} is {value!r}; give {wanted}")

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import is_traced
+from nearfield._foreign import refuse_image
 from nearfield._request import not_taken
+from nearfield._traced import is_traced
 
 Array = np.ndarray[Any, Any]
 Sampling = float | Sequence[float] | Array | None
@@ -25,7 +26,11 @@ def check_asked(return_distances: Any, return_indices: Any, distances: Any, indi
 
 
 def mask_of(input: Any) -> Array:
-    """The image as an array the library reads: whatever NumPy can tell true from false."""
+    """The image as an array the library reads: whatever NumPy can tell true from false.
+
+    A DataArray is its cells here, as in SciPy; the images that NumPy would flatten are refused.
+    """
+    refuse_image("input", input, taken=("xarray",))
     a = np.asarray(input)
     if a.dtype.kind in "biu" or (a.dtype.kind == "f" and a.dtype.itemsize <= 8):
         return a

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import NUMPY, framework_of, in_elements, refuse_traced
+from nearfield._arrays import NUMPY, framework_of, in_elements
 from nearfield._components import component_statistics
+from nearfield._foreign import refuse_image
 from nearfield._label import label_slot, run
 from nearfield._label_request import LABEL_TYPES, LabelRequest, label_request
 from nearfield._scipy import Array, mask_of
+from nearfield._traced import refuse_traced
 from nearfield._workplace import workplace_of
 
 
@@ -55,6 +57,7 @@ def label(input: Any, structure: Any = None, output: Any = None) -> Any:
     """
     if framework_of(input) is not NUMPY:
         return _elsewhere(input, structure, output)
+    refuse_image("input", input, taken=("xarray",))
     given = np.asarray(input)
     if given.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -103,6 +106,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
         refuse_traced("input", input)
         labels = input
     else:
+        refuse_image("input", input, taken=("xarray",))
         labels = np.asarray(input)
         if labels.dtype.kind == "c":
             raise TypeError("Complex type not supported")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nearfield._distance import add_indices, element_type, method_of, with_shape
@@ -12,10 +13,11 @@ from nearfield._request import (
     Indices,
     Request,
     Spacing,
+    batch_of,
     border_of,
     check_flags,
-    count_of,
     max_distance_of,
+    said,
     spacing_of,
 )
 from nearfield.methods import Method
@@ -76,11 +78,11 @@ def voronoi(
     """
     how = How("seeds", method_of(method), device, threads, progress)
     check_flags(return_labels=return_labels, return_distances=return_distances, return_trusted=return_trusted)
-    batch = count_of("batch_axes", batch_axes, 0)
 
     def asked_of(seeds: Any) -> Asked:
         seeds = with_shape("seeds", seeds)
         ndim = len(seeds.shape)
+        batch = batch_of(batch_axes, ndim)
         fields: list[tuple[str, str]] = []
         given: dict[str, Any] = {"label": labels_out}
         add_indices(fields, given, return_indices, indices_out)
@@ -91,7 +93,8 @@ def voronoi(
             usual = "float32" if weights is None else "float64"
             fields.append((field, usual if out is None else element_type(out, "out")))
             given[field] = out
-        fields += [("trusted", "bool")] * return_trusted
+        if return_trusted:
+            fields.append(("trusted", "bool"))
         if not fields:
             raise ValueError(
                 "nothing is asked for; give at least one of return_indices, return_labels, return_distances, return_trusted"
@@ -103,7 +106,7 @@ def voronoi(
         refuse_with_several("seeds", weights=weights, indices_out=indices_out, labels_out=labels_out, out=out)
         return answers([asked_of(each) for each in seeds], how)
     if weights is not None and how.method != "exact":
-        raise ValueError(f"weights do not go with method={how.method!r}; leave one of them out")
+        raise ValueError(f"weights do not go with method={said(how.method)}; leave one of them out")
     return answer(asked_of(seeds), how, weights)
 
 
@@ -146,20 +149,28 @@ def expand_labels(
     >>> nf.expand_labels([7, 0, 0, 0, 9])
     array([7, 7, 0, 9, 9])
     """
-    return voronoi(
-        labels,
-        spacing=spacing,
-        weights=weights,
-        border=border,
-        max_distance=distance,
-        return_indices=False,
-        return_labels=True,
-        return_distances=return_distances,
-        labels_out=labels_out,
-        out=out,
-        batch_axes=batch_axes,
-        method=method,
-        device=device,
-        threads=threads,
-        progress=progress,
-    )
+    if distance is not None and weights is not None:
+        raise ValueError(f"weights do not go with distance={said(distance)}; give distance=None")
+    try:
+        return voronoi(
+            labels,
+            spacing=spacing,
+            weights=weights,
+            border=border,
+            max_distance=distance,
+            return_indices=False,
+            return_labels=True,
+            return_distances=return_distances,
+            labels_out=labels_out,
+            out=out,
+            batch_axes=batch_axes,
+            method=method,
+            device=device,
+            threads=threads,
+            progress=progress,
+        )
+    except (TypeError, ValueError) as problem:
+        if type(problem) not in (TypeError, ValueError):
+            raise
+        text = re.sub(r"\bmax_distance\b", "distance", re.sub(r"\bseeds\b", "labels", str(problem)))
+        raise type(problem)(text) from None

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, copied, framework_of
 
 
 class Slot(NamedTuple):
@@ -46,7 +46,7 @@ class Workplace:
             return x.float()
         if not hasattr(x, "astype"):
             raise TypeError(f"{type(x).__name__} has element type float16, which is not compared; give float32")
-        return x.astype("float32")
+        return copied(x, "float32") if isinstance(x, np.ndarray) else x.astype("float32")
 
     @property
     def dtype(self) -> str:
@@ -64,7 +64,7 @@ class Workplace:
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
         if self.place.ordinal < 0:
-            _core.require_memory(math.prod(shape) * np.dtype(dtype).itemsize, "the output")
+            _core.require_memory(min(math.prod(shape) * np.dtype(dtype).itemsize, 2**63 - 1), "the output")
         made = self.framework.empty(shape, dtype, self.array)
         return Slot(made, self.framework.describe("out", made, True))
 

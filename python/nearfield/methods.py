@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from nearfield import _core
-from nearfield._request import flag_of
+from nearfield._request import flag_of, said
 
 __all__ = ["Banding", "Brushfire", "Chamfer", "Exact", "JumpFlood", "Method", "PlaneSweep"]
 
@@ -43,18 +43,18 @@ class Method:
             return flag_of(name, value)
         if isinstance(default, str):
             if not isinstance(value, str) or not value.isalpha():
-                raise TypeError(f"{name} is {value!r}; give a word such as {default!r}")
+                raise TypeError(f"{name} is {said(value)}; give a word such as {default!r}")
             return value
         if isinstance(default, tuple):
             if isinstance(value, str) or not isinstance(value, Iterable):
-                raise TypeError(f"{name} is {value!r}; give a sequence of integers, such as (3, 4, 5)")
+                raise TypeError(f"{name} is {said(value)}; give a sequence of integers, such as (3, 4, 5)")
             return tuple(_integer(name, each) for each in value)
         return _integer(name, value)
 
 
 def _integer(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is {value!r}; give an integer")
+        raise TypeError(f"{name} is {said(value)}; give an integer")
     return operator.index(value)
 
 
@@ -133,8 +133,10 @@ def text_of(method: str | Method, name: str = "method") -> str:
     """The one way to write a method. Throws for what is none."""
     if not isinstance(method, str | Method):
         raise TypeError(
-            f"{name} is {method!r}; give a name such as 'jump-flood:after=1', or one of nearfield.methods, such as "
+            f"{name} is {said(method)}; give a name such as 'jump-flood:after=1', or one of nearfield.methods, such as "
             "JumpFlood(after=1)"
         )
+    if "\0" in str(method):
+        raise ValueError(f"{name} is {said(method)}; give a name such as 'jump-flood:after=1'")
     text: str = _core.method_text(str(method))
     return text

@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, check_axes, framework_of, refuse_traced
+from nearfield._arrays import NUMPY, check_axes, framework_of
 from nearfield._distance import distance_transform
 from nearfield._scipy import Array, Output, Sampling, answer, array_of, check_asked, lengths_of, mask_of
 from nearfield._scipy_label import find_objects, label
+from nearfield._traced import refuse_traced
 
 __all__ = ["distance_transform_bf", "distance_transform_cdt", "distance_transform_edt", "find_objects", "label"]
 

@@ -64,9 +64,11 @@ void merge(workers& team, const sorted_pairs& x, const sorted_pairs& y, sorted_p
 /// The pairs of one thread.
 class pair_list {
 public:
-    explicit pair_list(workers& team) : team_(&team), place_(places, open) { recent_.reserve(most); }
+    explicit pair_list(workers& team) : team_(&team) {}
 
     void add(const seen& pair) {
+        // Not before: there may be many more threads than pairs.
+        if (place_.empty()) place_.assign(places, open), recent_.reserve(most);
         const std::uint64_t mixed = static_cast<std::uint64_t>(pair.a) * 0x9e3779b97f4a7c15u +
                                     static_cast<std::uint64_t>(pair.b) * 0xc2b2ae3d27d4eb4fu + pair.face;
         std::size_t at = (mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u >> 40 & (places - 1);

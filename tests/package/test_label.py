@@ -228,7 +228,7 @@ GARBAGE = [
     (TypeError, "image has element type complex64", np.ones(3, np.complex64), {}),
     (TypeError, "masked array", np.ma.array([1, 2], mask=[0, 1]), {}),
     (ValueError, "image has 0 axes", 5, {}),
-    (TypeError, "element type", "text", {}),
+    (TypeError, "reads no files", "text", {}),
     (TypeError, "element type object", [{}], {}),
     (ValueError, "give rows of equal length", [[1, 0], [1]], {}),
     (ValueError, "connectivity is 3 for images of 2 axes", PLAIN, {"connectivity": 3}),

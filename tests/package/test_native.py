@@ -1,6 +1,7 @@
 """The native calls on NumPy arrays: values, shapes, types, memory layouts, and what is refused."""
 
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -196,7 +197,26 @@ REFUSED = [
     (dict(signed="both"), ValueError, "signed is 'both'"),
     (dict(max_distance=-1), ValueError, "max_distance is -1"),
     (dict(max_distance="far"), TypeError, "max_distance is 'far'"),
-    (dict(dtype="int32"), ValueError, "out has element type int32"),
+    (dict(dtype="int32"), ValueError, "dtype is int32; give one of float16, float32, float64"),
+    (dict(dtype="int32", squared=True), ValueError, "dtype is int32; give one of uint16"),
+    (dict(dtype="uint16", spacing=1e3, squared=True), ValueError, "dtype is uint16, which cannot hold .* give uint32"),
+    (dict(dtype="float16", spacing=1e5), ValueError, "dtype is float16, which ends at 65504"),
+    (dict(spacing=True), TypeError, "spacing is True"),
+    (dict(spacing=()), ValueError, "spacing has 0 values for 3 axes"),
+    (dict(spacing=[2.0]), ValueError, "spacing has 1 value for 3 axes"),
+    (dict(spacing=["1", "2", "3"]), TypeError, "spacing is '1'"),
+    (dict(spacing=10**400), ValueError, "spacing is 1000.*too large"),
+    (dict(spacing={1, 2, 3}), TypeError, "spacing is {1, 2, 3}"),
+    (dict(border=["open"]), ValueError, "border has 1 value for 3 axes"),
+    (dict(border="x\0y"), ValueError, r"border is 'x\\x00y'; give one of 'open'"),
+    (dict(max_distance="5"), TypeError, "max_distance is '5'; give a number"),
+    (dict(sites=1), TypeError, "sites is 1; give one of 'zero'"),
+    (dict(sites=b"zero"), TypeError, "sites is b'zero'; give one of 'zero'"),
+    (dict(multilabel=True, half_cell=True, method="banding"), ValueError, "multilabel=True does not go with banding"),
+    (dict(signed=True, method="jump-flood"), ValueError, "signed does not go with jump-flood"),
+    (dict(device="cuda:" + "9" * 30), ValueError, "device is 'cuda:9999"),
+    (dict(device="cuda:²"), ValueError, "device is 'cuda:²'; give 'cpu'"),
+    (dict(batch_axes=2**40), ValueError, "batch_axes is 1099511627776 for an array of 3 axes"),
     (dict(dtype="no type"), TypeError, "dtype is 'no type'"),
     (dict(dtype="float16", out=np.empty((7, 9, 11), np.float32)), ValueError, "dtype is float16 and out has float32"),
     (dict(out=np.empty((7, 9), np.float32)), ValueError, "out has shape 7x9; give one of the image's shape 7x9x11"),
@@ -230,7 +250,10 @@ def test_refused_arguments_name_the_fix(keywords, kind, says):
         (np.array(["a"]), TypeError, "U1"),
         (np.ones(3, np.longdouble), TypeError, "float128|longdouble"),
         (np.ma.masked_array([1, 2]), TypeError, "masked"),
-        (None, TypeError, "object"),
+        (None, TypeError, "image is None; give an array"),
+        ("cells.png", TypeError, "image is 'cells.png'; give an array: nearfield reads no files"),
+        (pathlib.Path("cells.png"), TypeError, "cells.png'.; give an array: nearfield reads no files"),
+        ([[2**70]], (TypeError, ValueError), "image has"),
     ],
 )
 def test_refused_images(image, kind, says):
@@ -253,6 +276,68 @@ def test_refused_memory():
             out=memory[: image.size].view(np.float32).reshape(image.shape),
             indices_out=memory[: image.size * 3].reshape(3, *image.shape),
         )
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (1, 1, 60), (1, 7), (1,), (0, 4), (60,)])
+def test_copies_in_parts_are_whole(shape, monkeypatch):
+    from nearfield import _arrays
+
+    monkeypatch.setattr(_arrays, "_PART", 7)
+    a = np.arange(math.prod(shape), dtype=">i4").reshape(shape)
+    np.testing.assert_array_equal(_arrays.copied(a.T, "i4"), a.T)
+    assert sum(a[part].size for part in _arrays.parts_of(a)) == a.size
+    if a.size:
+        assert len(nf.component_statistics(a)) == a.size - 1
+
+
+class Liar(np.ndarray):
+    """An array that says what it likes."""
+
+    shape = (1000, 1000)
+    ndim = 2
+    strides = (4000, 4)
+
+
+def test_arrays_are_what_they_are_whatever_they_say():
+    image = np.array([[0, 1, 1], [1, 1, 1]], np.float32)
+    out = np.empty_like(image)
+    nf.distance_transform(image, out=out.view(Liar))
+    np.testing.assert_array_equal(out, nf.distance_transform(image))
+    np.testing.assert_array_equal(nf.distance_transform(image.view(Liar)), out)
+    np.testing.assert_array_equal(nf.label(image.view(Liar)), nf.label(image))
+
+
+def test_expand_labels_speaks_of_its_own_arguments():
+    for arguments, keywords, kind, says in (
+        (([1, 0], -1), {}, ValueError, "^distance is -1"),
+        (([1, 0], "3"), {}, TypeError, "^distance is '3'; give a number"),
+        ((np.ones(3, complex),), {}, TypeError, "^labels has element type complex128"),
+        ((np.ones((1,) * 9),), {}, ValueError, "^labels has 9 axes"),
+        (
+            ([1, 0],),
+            {"max_distance": 3},
+            TypeError,
+            r"^expand_labels\(\) got an unexpected keyword argument 'max_distance'",
+        ),
+        (([1, 0],), {"colour": 3}, TypeError, r"^expand_labels\(\) got an unexpected keyword argument 'colour'"),
+    ):
+        with pytest.raises(kind, match=says):
+            nf.expand_labels(*arguments, **keywords)
+    with pytest.raises(ValueError, match="^weights do not go with distance=2; give distance=None"):
+        nf.expand_labels([1, 0], 2, weights=[0, 0])
+
+
+def test_plan_takes_the_types_that_calls_take():
+    assert nf.plan((5, 5), image_dtype=np.uint16).input_bytes == 50
+    for image, keywords, kind, says in (
+        ([512, 512], {}, TypeError, "image is a list of 2 numbers; give a shape as a tuple"),
+        ((5, 5), {"image_dtype": "complex64"}, TypeError, "image_dtype is complex64"),
+        ((5, 5), {"image_dtype": "no type"}, TypeError, "image_dtype is 'no type'"),
+        ((5, 5), {"device": "cudaX"}, ValueError, "device is 'cudaX'"),
+        ((5, 5), {"dtype": "uint16"}, ValueError, "dtype is uint16"),
+    ):
+        with pytest.raises(kind, match=says):
+            nf.plan(image, **keywords)
 
 
 def test_a_huge_shape_is_refused_before_anything_runs():

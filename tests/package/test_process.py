@@ -111,6 +111,62 @@ def test_progress_cancels():
         nf.distance_transform(big, threads=1, progress=lambda share: share >= 1)
 
 
+@pytest.mark.parametrize("answer", [False, np.False_, np.array(False)])
+def test_progress_cancels_by_any_false(answer):
+    with pytest.raises(nf.Cancelled):
+        nf.distance_transform(image_of(0), progress=lambda share: answer)
+
+
+@pytest.mark.parametrize("answer", [None, 0, 0.0, "", np.True_, np.array(True), True])
+def test_progress_goes_on_with_anything_else(answer):
+    nf.distance_transform(image_of(0), progress=lambda share: answer)
+
+
+NO_THREADS = """
+import resource, signal, threading, time
+import numpy as np, nearfield as nf
+image = np.random.default_rng(0).integers(0, 20, (600, 300, 300), np.uint8) > 0
+wanted = nf.distance_transform(image, threads=1)
+out, shares = np.empty_like(wanted), []
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+limit = used + (128 << 20)  # less than a stack, more than the call's workspace
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    threading.Thread(target=int).start()
+    raise SystemExit("the limit does not keep threads from being started")
+except RuntimeError:
+    pass
+nf.distance_transform(image, threads=1, out=out, progress=shares.append)
+assert (out == wanted).all() and len(shares) > 1 and shares == sorted(shares) and shares[-1] == 1
+try:
+    nf.distance_transform(image, threads=1, out=out, progress=lambda share: False)
+except nf.Cancelled:
+    pass
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    while True:
+        nf.distance_transform(image, threads=1, out=out)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_without_a_thread_to_watch_it():
+    """Where none can be started the calling thread works, tells the share done, and hears signals."""
+    stacks = ["sh", "-c", 'ulimit -s 262144; exec "$@"', "sh"]
+    done = subprocess.run([*stacks, sys.executable, "-c", NO_THREADS], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
+def test_a_long_call_of_few_cells_listens():
+    """It is done in the calling thread, which hears signals whenever it tells the share done."""
+    shares = []
+    nf.voronoi(image_of(1, (500, 500)) ^ True, method="brushfire:parallel", threads=1, progress=shares.append)
+    assert len(shares) > 2 and shares == sorted(shares)
+
+
 def test_progress_that_raises():
     with pytest.raises(ZeroDivisionError):
         nf.distance_transform(image_of(0), progress=lambda share: 1 / 0)
@@ -141,6 +197,28 @@ def test_signals_stay_python_s():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+SECOND_INTERPRETER = """
+try:
+    import _interpreters as interpreters    # since 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
+second = interpreters.create()
+run = getattr(interpreters, "run_string")
+try:
+    print(run(second, "import nearfield"))
+except Exception as problem:
+    print(problem)
+import nearfield as nf
+print(nf.distance_transform([0, 1]).tolist())
+"""
+
+
+def test_second_interpreters_are_refused_in_a_sentence():
+    done = subprocess.run([sys.executable, "-c", SECOND_INTERPRETER], capture_output=True, text=True, timeout=120)
+    assert "main interpreter only" in done.stdout or "does not support loading in subinterpreters" in done.stdout
+    assert done.returncode == 0 and done.stdout.endswith("[0.0, 1.0]\n")
+
+
 def test_memory_for_all_outputs_is_asked_for_together():
     lines = """
 import resource, numpy as np, nearfield as nf
@@ -148,10 +226,13 @@ image = np.ones((4000, 4000), np.uint8)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (150 << 20),) * 2)
 assert nf.distance_transform(image, threads=16)[0, 0] == np.inf
-try:
-    nf.distance_transform(image, return_indices=True)
-except MemoryError as problem:
-    print(problem)
+for images, indices in ((image, True), ([image] * 3, False)):
+    try:
+        nf.distance_transform(images, return_indices=indices)
+    except MemoryError as problem:
+        print(problem)
 """
-    told = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout
-    assert "out of memory: the call with its outputs needs 1" in told and " MiB, free are 1" in told
+    told = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == 2
+    for each in told:
+        assert "out of memory: the call with its outputs needs " in each and " MiB, free are 1" in each

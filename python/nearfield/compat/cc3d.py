@@ -35,7 +35,7 @@ import numpy as np
 
 from nearfield._arrays import in_elements
 from nearfield._components import component_statistics, remove_small
-from nearfield._components import contacts as _contacts
+from nearfield._contacts import contacts as _contacts
 from nearfield.compat._graphs import color_connectivity_graph, estimate_provisional_labels, voxel_connectivity_graph
 from nearfield.compat._labels import (
     DimensionError,

@@ -1,0 +1,56 @@
+"""Which components touch each other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._components import _labels_of, _place
+from nearfield._label_request import connectivity_of, lengths_of
+from nearfield._request import Spacing
+from nearfield._workplace import keywords_named
+
+
+class Contacts(NamedTuple):
+    """Pairs of labels that touch, sorted; arrays of NumPy."""
+
+    labels: np.ndarray[Any, Any]
+    """int64, shape (n, 2): the smaller label first."""
+    pairs: np.ndarray[Any, Any]
+    """int64: pairs of neighbouring cells, by the connectivity asked for."""
+    area: np.ndarray[Any, Any]
+    """float64: of the faces they share (in 2-D length), in squared units of `spacing`."""
+
+
+def contacts(labels: Any, *, connectivity: int = 1, spacing: Spacing = None, threads: int | None = None) -> Contacts:
+    """Which labels touch, in how many pairs of cells, and how much area they share.
+
+    Parameters
+    ----------
+    labels : array of integers, 1 to 3 axes
+        0 is background and touches nothing.
+    connectivity : int
+        Which cells are neighbours, as in `label`.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis.
+
+    Returns
+    -------
+    Contacts
+        Arrays of NumPy: `labels` of shape (n, 2), `pairs`, `area`. A call on a GPU waits for them.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> found = nf.contacts([[1, 1, 2], [3, 3, 2]], spacing=(5, 1))
+    >>> found.labels.tolist(), found.pairs, found.area
+    ([[1, 2], [1, 3], [2, 3]], array([1, 2, 1]), array([5., 2., 5.]))
+    """
+    work = _labels_of(labels)
+    lengths = lengths_of(spacing, len(work.shape))
+    with keywords_named("labels"):
+        found = _core.contacts(work.described(), connectivity_of(connectivity), list(lengths), _place(work, threads))
+    rows = np.frombuffer(found, [("a", "i8"), ("b", "i8"), ("pairs", "i8"), ("area", "f8")])
+    return Contacts(np.stack([rows["a"], rows["b"]], axis=1), rows["pairs"].copy(), rows["area"].copy())

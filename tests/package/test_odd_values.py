@@ -1,0 +1,72 @@
+"""Odd values for every argument of every public function: an answer, or an error in words that name the argument."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+
+IMAGE = np.array([[0, 1, 1, 0], [2, 2, 0, 3], [0, 0, 3, 3]], np.int32)
+
+
+class Awkward:
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+ODD = [
+    None, True, False, np.True_, 0, 1, -1, 7, 2**31, 2**40, -(2**40), 2**63, 2**64, 10**400, 10**5000, 0.5, -0.5, 1e39, 1e400,
+    float("nan"), 1j, "", "x", "zero", "no\0thing", "cuda:" + "9" * 30, "cuda:²", "²", b"zero", bytearray(b"x"), (), [], {},
+    [None], ["1", "2"], ["open"], [1.5], [1, 2], (1, 2, 3), [[1], [2, 3]], {1, 2}, {"a": 1}, object(), object, Awkward(), len,
+    np.array(2), np.array("x"), np.array([1, 2]), np.zeros((3, 4)), np.zeros((3, 4), complex), np.zeros((3, 4), np.int32),
+    np.empty((0, 4)), np.array([None, 1]), np.float32(2), np.datetime64("2020"), np.dtype("U3"), range(3), iter([1, 2]), slice(3),
+    2**70 * np.ones(2, object),
+]  # fmt: skip
+
+SHARED = {
+    nf.components: nf.label,
+    nf.remove_small: nf.label,
+}
+NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}
+
+
+def cases():
+    functions = [getattr(nf, name) for name in nf.__all__]
+    for function in functions:
+        if not inspect.isfunction(function) or function in (nf.info, nf.devices, nf.release_device_memory):
+            continue
+        names = [name for name, each in inspect.signature(function).parameters.items() if each.kind != each.VAR_KEYWORD]
+        if function in SHARED:
+            more = inspect.signature(SHARED[function]).parameters
+            names += [name for name in list(more)[1:] if name not in names and name not in NOT_SHARED]
+        for name in names:
+            yield pytest.param(function, name, id=f"{function.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("function", "name"), list(cases()))
+def test_odd_values_are_taken_or_refused_in_words(function, name):
+    first = next(iter(inspect.signature(function).parameters))
+    for value in ODD:
+        if name == "count" and isinstance(value, int) and value >= 2**31:  # as many rows as that may be meant
+            continue
+        if name == "progress" and callable(value):  # what it raises is its own
+            continue
+        arguments = {first: IMAGE.copy(), name: value}
+        if function is nf.remove_small and name != "min_size":
+            arguments["min_size"] = 2
+        try:
+            function(**arguments)
+        except (TypeError, ValueError, MemoryError, NotImplementedError) as problem:
+            text = str(problem)
+            assert type(problem).__module__ in ("builtins", "numpy", "numpy.exceptions", "numpy._core._exceptions")
+            assert "incompatible function arguments" not in text and "\n" not in text
+            named = (
+                name.removesuffix("s") in text
+                or f"{first} has element type" in text
+                or "distances of this grid" in text
+            )
+            assert named or isinstance(problem, MemoryError), (
+                value if not isinstance(value, Awkward | int) else "awkward",
+                text,
+            )
