@@ -23,12 +23,12 @@ struct link_facts {
     row_links here, above, front, front_above;
     word up = 0, to_front = 0;              ///< of the word
     word above_to_front = 0, front_up = 0;  ///< of the row above to the one in front of it; of the row in front upwards
-    word sides_up = 0, sides_front = 0;     ///< of the cells beside the word, in place of its first and its last
+    word sides_up = 0, sides_front = 0;     ///< of the cell before the word in bit 0, of the one after it in bit 31
     word same_up = 0, same_front = 0, same_above_front = 0,
          same_front_up = 0;  ///< of these, those of equal values; not all
     int last = 31;           ///< bit of the last cell
     [[nodiscard]] __device__ word west(word links, word sides) const { return links << 1 | (sides & 1U); }
-    [[nodiscard]] __device__ word east(word links, word sides) const { return links >> 1 | (sides & 1U << last); }
+    [[nodiscard]] __device__ word east(word links, word sides) const { return links >> 1 | sides >> 31 << last; }
 };
 
 /// Whether a word's row is the first of its tile, the plane, and the word; and whether it is the image's first row.

@@ -170,7 +170,7 @@ struct byte_reader {
     [[nodiscard]] __device__ word sides(const byte_sides& a, const byte_sides& b) const {
         const std::uint32_t both = a.marks & b.marks;
         return ((both & byte_sides::west_set) != 0 && Relation::alike(a.west(), b.west(), from.tolerance) ? 1U : 0U) |
-               ((both & byte_sides::east_set) != 0 && Relation::alike(a.east(), b.east(), from.tolerance) ? 1U << last
+               ((both & byte_sides::east_set) != 0 && Relation::alike(a.east(), b.east(), from.tolerance) ? 1U << 31
                                                                                                           : 0U);
     }
 };

@@ -108,7 +108,7 @@ private:
     [[nodiscard]] __device__ word linked_sides(const two& a, const two& b, word marks) const {
         const word west = names<To>(a.west) | names<Back>(b.west), east = names<To>(a.east) | names<Back>(b.east);
         return ((marks & strip_word::west_set) != 0 ? west : 0) |
-               ((marks & strip_word::east_set) != 0 ? east << at_.last : 0);
+               ((marks & strip_word::east_set) != 0 ? east << 31 : 0);
     }
     __device__ void keep_front() {
         if constexpr (Deep)

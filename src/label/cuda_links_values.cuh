@@ -174,8 +174,7 @@ private:
     /// Links of the cells beside the word; `marks` are both rows'.
     [[nodiscard]] __device__ word linked_sides(const two& a, const two& b, word marks) const {
         const bool west = (marks & strip_word::west_set) != 0, east = (marks & strip_word::east_set) != 0;
-        return (west && is_linked(a.west, b.west) ? 1U : 0U) |
-               (east && is_linked(a.east, b.east) ? 1U << at_.last : 0U);
+        return (west && is_linked(a.west, b.west) ? 1U : 0U) | (east && is_linked(a.east, b.east) ? 1U << 31 : 0U);
     }
     [[nodiscard]] __device__ bool is_linked(const value& a, const value& b) const {
         return all_ != 0 || from_.linked(a, b);

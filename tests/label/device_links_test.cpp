@@ -75,6 +75,31 @@ TEST_F(LabelLinksDevice, GivenLinks) {
             }
 }
 
+/// The last word of a row holds one cell, whose neighbours before and after it, round the image, are two cells and not one.
+TEST_F(LabelLinksDevice, WordsOfOneCell) {
+    std::uint64_t k = 72400;
+    for (const shape_t& shape : {shape_t{12, 65}, shape_t{3, 12, 33}, shape_t{1, 12, 65}})
+        for (const criterion kind : {criterion::within, criterion::links})
+            for (int round = 0; round < 60; ++round) {
+                if (!chosen(++k)) continue;
+                const int axes = axes_of(shape), connectivity = 1 + round % axes;
+                label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1};
+                std::vector<border> beyond(shape.size(), round % 3 == 0 ? border::periodic : border::open);
+                beyond.back() = border::periodic;
+                o.border = {beyond.data(), beyond.size()};
+                const bool graph = kind == criterion::links;
+                label_case how = graph ? dressed_graph(shape, connectivity, k) : plain_for(shape);
+                if (!graph) how.element = round % 2 == 0 ? dtype::int32 : dtype::uint8;
+                how.label = dtype::int32;
+                SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(how.element)) + " case " + std::to_string(k));
+                label_call c(how, o);
+                if (graph) c.write(graph_of(shape, k));
+                else c.write(over(shape, [&](const shape_t& at) { return std::int64_t{grain_value(at, 1, 7, k)}; }));
+                expect_right(c, k);
+                if (testing::Test::HasFatalFailure()) return;
+            }
+}
+
 /// Planes that are as the one in front hang together as that does, and by it: the first of a tile must not, nor all of them round
 /// the image. Noise, so that cells meet at corners; now and then one cell of a plane is another.
 TEST_F(LabelLinksDevice, PlanesAsInFront) {
