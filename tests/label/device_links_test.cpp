@@ -82,7 +82,7 @@ TEST_F(LabelLinksDevice, WordsOfOneCell) {
         for (const criterion kind : {criterion::within, criterion::links})
             for (int round = 0; round < 60; ++round) {
                 if (!chosen(++k)) continue;
-                const int axes = axes_of(shape), connectivity = 1 + round % axes;
+                const int axes = static_cast<int>(axes_of(shape)), connectivity = 1 + round % axes;
                 label_options o{.connectivity = connectivity, .criterion = kind, .tolerance = 1};
                 std::vector<border> beyond(shape.size(), round % 3 == 0 ? border::periodic : border::open);
                 beyond.back() = border::periodic;
@@ -94,7 +94,9 @@ TEST_F(LabelLinksDevice, WordsOfOneCell) {
                 SCOPED_TRACE(text_of(shape) + ' ' + std::string(name_of(how.element)) + " case " + std::to_string(k));
                 label_call c(how, o);
                 if (graph) c.write(graph_of(shape, k));
-                else c.write(over(shape, [&](const shape_t& at) { return std::int64_t{grain_value(at, 1, 7, k)}; }));
+                else
+                    c.write(over(
+                        shape, [&](const shape_t& at) { return static_cast<std::int64_t>(grain_value(at, 1, 7, k)); }));
                 expect_right(c, k);
                 if (testing::Test::HasFatalFailure()) return;
             }
