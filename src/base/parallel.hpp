@@ -42,7 +42,7 @@ private:
     struct loop;
     struct helper;
     /// A thread's share of a loop: blocks [next, end). Members form a ring, and who has done its share goes on with the next one's.
-    struct alignas(64) member {
+    struct member {
         std::atomic<std::int64_t> next{0};
         std::int64_t end = 0;
         member* after = this;

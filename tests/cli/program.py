@@ -245,6 +245,9 @@ class Refusals(Case):
         self.refusal("sample", "random", "-o", "x.npy", "--size", "4000000000000x4000000", status=2)
         self.refusal("sample", "random", "-o", "x.npy", "--size", "400000000000x4000", status=4)
 
+    @unittest.skipIf(
+        "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ, "sanitizers take the address space themselves"
+    )
     def test_memory_of_all_outputs_together(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20))
