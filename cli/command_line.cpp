@@ -237,8 +237,7 @@ int run(int argc, const char* const* argv) {
         return fail(how, problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {
         const std::int64_t left = free_memory().value_or(0);
-        return fail(how, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20),
-                    4);
+        return fail(how, fmt::format("out of memory: more is needed than the {} MiB that are free", left >> 20), 4);
     } catch (const std::exception& problem) {
         return fail(how, problem.what(), 1);
     }

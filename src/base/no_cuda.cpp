@@ -3,9 +3,7 @@
 
 namespace nearfield {
 
-void query_cuda(system_info& info) {
-    info.why_no_device = "this build has no CUDA backend: " NEARFIELD_WHY_NO_CUDA;
-}
+void query_cuda(system_info& info) { info.why_no_device = "this build has no CUDA backend: " NEARFIELD_WHY_NO_CUDA; }
 
 void release_device_memory() {}
 

@@ -380,9 +380,8 @@ namespace nearfield {
 
 dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options) {
     if (rank < 1 || rank > max_rank) fail_rank("shape", rank);
-    return in_call([&] {
-        return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false));
-    });
+    return in_call(
+        [&] { return exact::squared_type(exact::range_of(exact::geometry_of(shape, rank, options), options, false)); });
 }
 
 }  // namespace nearfield
