@@ -62,7 +62,10 @@ public:
         std::int64_t all = 0;
         for (part& each : parts_) each.before = std::exchange(all, all + each.begun);
         for_finals([](part& mine, std::int64_t& rank) { rank = rank < 0 ? rank : mine.before + rank + 1; });
-        for_finals([&](part&, std::int64_t& number) { number = number < 0 ? final_of(-1 - number) : number; });
+        // The others' numbers are only read: a store of what is there would still race with them.
+        for_finals([&](part&, std::int64_t& number) {
+            if (number < 0) number = final_of(-1 - number);
+        });
         return all;
     }
 
