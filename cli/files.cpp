@@ -34,6 +34,15 @@ std::vector<named_file> files_of(const verb& chosen, const arguments& args, bool
     return files;
 }
 
+/// Empty where the input cannot be had; its reader says why.
+std::string identity_of_input(const std::string& path) {
+    try {
+        return io::identity_of(path, STDIN_FILENO);
+    } catch (const error&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 std::vector<named_file> files_read(const verb& chosen, const arguments& args) {
@@ -66,12 +75,22 @@ void refuse_lost_files(const arguments& args, const std::vector<named_file>& wri
                         fmt::format("{} {} and {} {} are one file; give each a file of its own", other->second->option,
                                     other->second->path, each.option, each.path));
         for (const named_file& input : read)
-            if (!args.overwrite && io::identity_of(input.path, STDIN_FILENO) == identity)
+            if (!args.overwrite && identity_of_input(input.path) == identity)
                 throw error(
                     error_code::invalid_argument,
                     fmt::format("{} {} would replace {} {}; give another file, or --overwrite to lose the input",
                                 each.option, each.path, input.option, input.path));
     }
+}
+
+void refuse_lost_data(const arguments& args, const std::string& path, const std::string& identity) {
+    if (identity.empty() || args.overwrite || args.plan || args.inputs.size() > 1) return;
+    for (const named_file& each : files_written(*find_verb(args.verb), args))
+        if (io::identity_of(each.path, STDOUT_FILENO) == identity)
+            throw error(error_code::invalid_argument,
+                        fmt::format("{} {} would replace the data file of {}; give another file, or --overwrite to "
+                                    "lose it",
+                                    each.option, each.path, path));
 }
 
 bool writes_to_stdout(const verb& chosen, const std::vector<std::string>& words) {

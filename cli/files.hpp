@@ -22,6 +22,9 @@ struct named_file {
 /// does not allow that.
 void refuse_lost_files(const arguments& args, const std::vector<named_file>& written);
 
+/// The same of the data file, by its identity, that the header `path` of an input names; empty: of none.
+void refuse_lost_data(const arguments& args, const std::string& path, const std::string& identity);
+
 /// True when -o or another output of these words is stdout; the words need not be right.
 [[nodiscard]] bool writes_to_stdout(const verb& chosen, const std::vector<std::string>& words);
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "cli/files.hpp"
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
 
@@ -67,7 +68,9 @@ io::array take_channel(const io::array& image, const std::string& channel) {
 io::array read_file(const std::string& path, const arguments& args) {
     io::read_limits limits{.allow_outside = args.allow_outside};
     if (!args.max_bytes.empty()) limits.max_bytes = parse_bytes("--max-bytes", args.max_bytes);
-    return io::read(path, limits);
+    io::array image = io::read(path, limits);
+    refuse_lost_data(args, path, image.beside);
+    return image;
 }
 
 loaded load(const std::string& path, const arguments& args, bool keep_colour) {

@@ -100,8 +100,8 @@ struct distance_painter {
         for (double level : levels) {
             const double nearest = is_signed ? std::copysign(level, here) : level;
             const bool on_dark = is_signed ? level > 0.5 * largest : level < 0.6 * largest;
-            painted =
-                mix(painted, on_dark ? rgb{255, 255, 255} : ink, strength * cover(here, nearest, slope, pitch, 1.15));
+            const double share = strength * cover(here, nearest, slope, pitch, 1.15);
+            if (share > 0) painted = mix(painted, on_dark ? rgb{255, 255, 255} : ink, share);
         }
         if (is_signed) return mix(painted, ink, cover(here, 0, slope, pitch, 1.6));
         const double site_share = locate(on, pitch, x, y).blend([&](std::int64_t r, std::int64_t c) {

@@ -43,7 +43,7 @@ void on_signal(int number) {
 
 }  // namespace
 
-std::vector<int> ending_signals() { return {SIGHUP, SIGINT, SIGTERM, SIGXCPU}; }
+std::vector<int> ending_signals() { return {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}; }
 
 void leave_on_signals(std::vector<last_words> words) {
     words_for_signals = std::move(words);

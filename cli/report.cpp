@@ -1,6 +1,7 @@
 #include "cli/report.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,8 +45,9 @@ json_report describe(const computed& run, std::int64_t cells) {
 }
 
 std::string json_text(const json_report& report) {
-    // File names may be no UTF-8; a report with a replacement character is better than none.
-    return report.dump(2, ' ', false, json_report::error_handler_t::replace) + "\n";
+    // File names may be no UTF-8; a report with a replacement character is better than none. ASCII alone, because letters
+    // beyond it command terminals too (U+009B).
+    return report.dump(2, ' ', true, json_report::error_handler_t::replace) + "\n";
 }
 
 std::string text_of_ms(double ms) { return ms < 999.5 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms); }
@@ -66,8 +68,21 @@ void check_destination(const std::string& path) {
     io::require_place(path);
 }
 
+namespace {
+
+/// "-", or another name of the pipe that stdout is, such as /dev/stdout.
+bool is_stdout(const std::string& path) {
+    struct stat named {
+    }, out{};
+    if (path == "-") return true;
+    return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &out) == 0 && io::is_pipe(path) &&
+           named.st_dev == out.st_dev && named.st_ino == out.st_ino;
+}
+
+}  // namespace
+
 bool one_stdout(const std::vector<std::string>& paths) {
-    const auto count = std::count(paths.begin(), paths.end(), "-");
+    const auto count = std::count_if(paths.begin(), paths.end(), is_stdout);
     if (count > 1) throw error(error_code::invalid_argument, "more than one output is '-'; stdout can carry only one");
     if (count == 1 && isatty(STDOUT_FILENO) == 1)
         throw error(error_code::invalid_argument,

@@ -139,6 +139,7 @@ const std::vector<exit_status>& exit_statuses() {
         {129, "cancelled: the terminal was closed (SIGHUP)"},
         {130, "cancelled with Ctrl-C (SIGINT)"},
         {143, "cancelled with `kill` (SIGTERM)"},
+        {128, "plus n: ended by signal n (QUIT 131, USR1 138, USR2 140, ALRM 142, XCPU 152)"},
     };
     return table;
 }

@@ -156,7 +156,6 @@ std::string file_of(const std::string& name) {
 }
 
 void draw_errors(const arguments& args, const subject& s, const std::vector<contest>& all) {
-    make_folder(args.pictures);
     const sheet on =
         with_legend(arrange(s.input.image.shape, s.input.per_axis, page_of(args, s.input), s.input.rows_up));
     const distance_style style{.flat = true, .unit = s.input.image.unit};
@@ -203,6 +202,8 @@ void check_words(const arguments& args) {
             pictures.push_back(
                 {"--pictures", (std::filesystem::path(args.pictures) / file_of(text_of(each))).string()});
     refuse_lost_files(args, pictures);
+    if (!args.pictures.empty()) make_folder(args.pictures);
+    for (const named_file& each : pictures) io::require_place(each.path);
     if (args.chart.empty()) return;
     if (!args.chart.ends_with(".svg"))
         throw error(error_code::invalid_argument,
@@ -216,6 +217,8 @@ int compare_verb(const arguments& args) {
     check_words(args);
     check_picture_size(args);
     const subject s = subject_of(load_or_sample(args, {512, 512}), args);
+    if (!args.pictures.empty())  // a slice that does not fit
+        static_cast<void>(arrange(s.input.image.shape, s.input.per_axis, page_of(args, s.input), false));
     const std::vector<contest> all = run_all(args, s);
     if (!args.pictures.empty()) draw_errors(args, s, all);
     if (!args.chart.empty()) draw_chart(args);

@@ -13,6 +13,7 @@
 #include "cli/sample.hpp"
 #include "cli/values.hpp"
 #include "edge/label_run.hpp"
+#include "io/bytes.hpp"
 #include "nearfield/components.hpp"
 
 namespace nearfield::cli {
@@ -141,7 +142,7 @@ void tell(const arguments& args, const demo& made) {
     if (args.json) return finish(args, said, {});
     if (!args.quiet)
         print(table + fmt::format("\nThe pictures are in {}\n",
-                                  std::filesystem::absolute(args.output).lexically_normal().string()));
+                                  io::printable(std::filesystem::absolute(args.output).lexically_normal().string())));
 }
 
 }  // namespace
@@ -153,9 +154,11 @@ int demo_verb(const arguments& args) {
         for (const char* what : {"distance", "isolines", "voronoi", "components"})
             pictures.push_back({"-o", picture_path(args, name, what).string()});
     refuse_lost_files(args, pictures);
+    for (const named_file& each : pictures) io::require_place(each.path);
+    const loaded image = demo_input(args, args.image, {600, 800});
+    const loaded volume = demo_input(args, args.volume, {128, 160, 160});
     demo made{args, {}};
-    made.draw(demo_input(args, args.image, {600, 800}), "image");
-    made.draw(demo_input(args, args.volume, {128, 160, 160}), "volume");
+    made.draw(image, "image"), made.draw(volume, "volume");
     tell(args, made);
     return 0;
 }

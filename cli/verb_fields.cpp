@@ -196,6 +196,9 @@ void run_fields(const arguments& args, const outputs& wanted) {
         runs.push_back(load_run(args, wanted, path));
     }
     make_folders(wanted);
+    if (wanted.folders)
+        for (const field_run& run : runs)
+            for (const slot& each : run.slots) io::require_place(each.path);
     check_room(args, wanted, runs);
     for (field_run& run : runs) allocate(run, args, wanted, true);
     method_report took;

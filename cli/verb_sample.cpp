@@ -1,6 +1,7 @@
 // nearfield sample, nearfield convert
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/load.hpp"
@@ -31,6 +32,7 @@ int sample_verb(const arguments& args) {
     const bool stdout_carries_data = one_stdout({args.output});
     const sample_options options{args.size.empty() ? std::vector<std::int64_t>{512, 512} : parse_size(args.size),
                                  args.seed, args.density, args.scale, args.invert};
+    io::require_writable(args.output, args.kind == "labels" ? dtype::uint16 : dtype::uint8, options.shape);
     io::array made = make_sample(sample_kind_of(args.kind), options);
     if (!args.spacing.empty()) made.spacing = parse_spacing(args.spacing, {}, made.shape);
     io::write(args.output, made);
@@ -57,6 +59,10 @@ int convert_verb(const arguments& args) {
     }
     if (!args.threshold.empty()) image = apply_threshold(image, args.threshold);
     if (!args.spacing.empty()) {
+        // As everywhere else, lengths for pages of which nothing is known say that they are of space.
+        const auto last = image.axes.begin() + image.leading_axes();
+        if (std::all_of(image.axes.begin(), last, [](io::axis_kind kind) { return kind == io::axis_kind::unknown; }))
+            image.axes.clear();
         std::vector<std::int64_t> grid = image.shape;
         if (image.color) grid.pop_back();
         image.spacing = parse_spacing(args.spacing, {}, grid, image.leading_axes());

@@ -12,7 +12,7 @@ add_library(nearfield_flags INTERFACE)
 # Contraction to fused multiply-add would make the last bit depend on the machine. Never fast-math.
 target_compile_options(nearfield_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off>
-  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -objtemp -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
 # GCC 12 sees overlapping copies inside std::string where there are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
@@ -33,10 +33,12 @@ list(JOIN NEARFIELD_HARDENING "," hardening_of_cuda)
 target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${NEARFIELD_HARDENING}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${hardening_of_cuda}>)
 # Source paths (assertions, std::source_location) are relative, so that two clones build the same bits. ccache knows the option,
-# but not within -Xcompiler, where the path would keep clones from sharing their kernels.
+# but not within -Xcompiler, where the path would keep clones from sharing their kernels; CCACHE_BASEDIR makes paths relative too.
+# nvcc names its temporary files after the process unless they lie beside the object (-objtemp); their names end up in symbols,
+# as does a number that nvcc makes of the source's path: kernels are the same bits at one path only.
 set(prefix_map -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${prefix_map}>)
-if(NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+if(NOT CMAKE_CUDA_COMPILER_LAUNCHER OR NOT DEFINED ENV{CCACHE_BASEDIR})
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${prefix_map}>)
 endif()
 target_link_options(nearfield_flags INTERFACE LINKER:-z,relro,-z,now)

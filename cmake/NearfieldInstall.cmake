@@ -2,7 +2,9 @@
 include(CMakePackageConfigHelpers)
 # Found by the compiler that links CUDA here, but a project that only knows C++ has to be told.
 if(NEARFIELD_HAS_CUDA)
-  target_link_libraries(nearfield PRIVATE CUDA::cudart_static)
+  # Its headers are for kernels alone: without their path, a compiler cache shares the host's sources with builds without CUDA.
+  target_link_libraries(nearfield PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
+  target_include_directories(nearfield SYSTEM PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${CUDAToolkit_INCLUDE_DIRS}>)
 endif()
 install(TARGETS nearfield EXPORT nearfieldTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -114,7 +114,8 @@ __global__ void __launch_bounds__(threads_of_block)
         const std::int64_t nth_begin = begun + __popc(begin & lanes_before()),
                            nth_end = ended + __popc(end & lanes_before());
         if (begins && nth_begin < to.most) to.row[nth_begin] = row, to.first[nth_begin] = static_cast<Number>(cell);
-        if (ends && nth_end < to.most) to.end[nth_end] = static_cast<Number>(cell + 1);
+        // Negative only where the labels changed since they were counted.
+        if (ends && nth_end >= 0 && nth_end < to.most) to.end[nth_end] = static_cast<Number>(cell + 1);
         begun += __popc(begin), ended += __popc(end);
     }
 }

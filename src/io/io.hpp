@@ -29,6 +29,7 @@ struct array {
         spacing;         ///< one value per grid axis, or empty when the file does not say; steps of time as well
     std::string unit;    ///< of the spacing: "m", "cm", "mm", "um", "nm" or the file's own word; empty when unknown
     bool color = false;  ///< the last axis holds RGB or RGBA samples and is no grid axis
+    std::string beside;  ///< identity_of() the data file that a detached header names; readers set it
     std::unique_ptr<std::byte[]> data;
 
     [[nodiscard]] std::int64_t cells() const;  ///< product of shape

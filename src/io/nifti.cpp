@@ -187,6 +187,8 @@ std::vector<int> file_axes(int rank, std::span<const axis_kind> axes) {
 }  // namespace
 
 std::string refuse_nifti(const outline& o) {
+    if (std::ranges::find(o.axes, axis_kind::unknown) != o.axes.end())
+        return "it would call them times, and what its pages count is not known; give --spacing for a volume";
     if (file_axes(o.grid_rank(), o.axes).empty())
         return o.axes.empty() ? "it holds at most 7 axes" : "it holds at most 3 axes of space and 4 others";
     if (o.empty()) return "it cannot be empty";

@@ -158,6 +158,16 @@ double direction_length(const nrrd_header& header, std::string_view vector) {
     return std::sqrt(sum);
 }
 
+/// True of "(0, 0, 0, 2)".
+bool runs_in_time(const nrrd_header& header, std::string_view vector) {
+    std::string inner(vector.substr(1, vector.size() - 2));
+    std::ranges::replace(inner, ',', ' ');
+    const auto parts = words(inner);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if ((header.number<double>(parts[i], "space directions") != 0) != (i + 1 == parts.size())) return false;
+    return parts.size() == 4;
+}
+
 /// Spacing, fastest axis first; not a number where an axis has none.
 std::vector<double> spacing_of(const nrrd_header& header, std::size_t rank) {
     std::vector<double> spacing;
@@ -189,10 +199,16 @@ std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std
     }
     const auto directions = header.find("spacedirections");
     const bool silent = !directions && std::ranges::none_of(said, [](const auto& kind) { return kind.has_value(); });
+    // "right-anterior-superior-time", "RAST" and the like: the last component of their vectors is time.
+    const std::string space = lower(header.find("space").value_or(""));
+    const bool timed = space.ends_with("-time") || space == "rast" || space == "last" || space == "lpst";
     std::vector<axis_kind> kinds;
     for (std::size_t a = 0; a < sizes.size(); ++a) {
         const bool directed = directions && header.per_axis(*directions, sizes.size(), "space directions")[a][0] == '(';
         axis_kind kind = said[a].value_or(silent || directed ? axis_kind::space : axis_kind::unknown);
+        if (timed && directed && kind == axis_kind::space &&
+            runs_in_time(header, header.per_axis(*directions, sizes.size(), "space directions")[a]))
+            kind = axis_kind::time;
         // One component is a value, whatever it is called.
         if (sizes[a] == 1 && (kind == axis_kind::vector || kind == axis_kind::unknown)) kind = axis_kind::list;
         kinds.push_back(kind);
@@ -262,7 +278,9 @@ array read_attached_or_not(const nrrd_header& header, const source& from, dtype 
         header.fail("spreads the data over several files, which is not supported; join them into one .nrrd");
     if (from.path().empty()) header.fail("names a data file, which only a header on disk can have");
     const source data = open_beside(from, *file, limits.allow_outside);
-    return read_data(header, data, 0, type, std::move(shape), limits);
+    array values = read_data(header, data, 0, type, std::move(shape), limits);
+    values.beside = identity_of(data.name(), -1);
+    return values;
 }
 
 }  // namespace
@@ -289,7 +307,10 @@ array read_nrrd(const source& from, const read_limits& limits) {
     values.color = color;
     values.spacing = usable_spacing(std::move(spacing));
     values.unit = unit;
-    return with_axes(std::move(values), std::move(axes));
+    std::string beside = std::move(values.beside);
+    array made = with_axes(std::move(values), std::move(axes));
+    made.beside = std::move(beside);
+    return made;
 }
 
 std::string refuse_nrrd(const outline& o) {

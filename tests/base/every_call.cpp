@@ -146,6 +146,10 @@ void add_labels(made& to, const std::shared_ptr<arrays>& all) {
     add(to, all, "label, filtered, of denormals", [](arrays& a, const host& on) {
         label(on, a.in(a.denormal), as<std::int32_t>(a.whole, a.shape), {.criterion = criterion::equal, .smallest = 3});
     });
+    add(to, all, "label of links", [](arrays& a, const host& on) {
+        label(on, a.in(a.labels), as<std::int32_t>(a.whole, a.shape),
+              {.connectivity = 2, .criterion = criterion::links});
+    });
     add(to, all, "label_by_propagation", [](arrays& a, const host& on) {
         label_by_propagation(on, a.in(a.labels), as<std::int32_t>(a.whole, a.shape), {.criterion = criterion::equal});
     });

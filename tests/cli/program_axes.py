@@ -63,6 +63,8 @@ class Axes(Case):
             "vector.nii": nifti((5, 4, 1, 1, 3), values),
             "list.nrrd": b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 5 4 3\nkinds: space space list\nencoding: raw\n\n"
             + bytes(values),
+            "space.nrrd": b"NRRD0004\ntype: uchar\ndimension: 3\nspace: RAST\nsizes: 5 4 3\nencoding: raw\n"
+            b"space directions: (1,0,0,0) (0,1,0,0) (0,0,0,2)\n\n" + bytes(values),
         }
         for name, data in files.items():
             shape, got = self.distances(self.write(name, data))
@@ -117,6 +119,9 @@ class Axes(Case):
                     self.assertIn(word, said)
             self.assertIn("--spacing", self.refusal("compare", name))
             self.run_program("convert", name, "-o", "x.npy")
+            self.assertIn("--spacing", self.refusal("convert", name, "-o", "x.nii.gz"))
+            self.run_program("convert", name, "-o", "x.nii.gz", "--spacing", "5,1,1")
+            self.assertEqual(self.distances("x.nii.gz")[1][2], 5)
             self.assertEqual(self.distances(name, "--batch-axes", "0")[1][2], 1)
             self.assertEqual(self.distances(name, "--spacing", "5,1,1")[1][2], 5)
             self.assertEqual(self.distances(name, "--batch-axes", "1")[1][2:], [INF] * 4)

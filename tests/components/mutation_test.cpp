@@ -186,6 +186,7 @@ const function functions[] = {
     {"label_filtered", label_with<criterion::nonzero, 3, true>},
     {"label_equal", label_with<criterion::equal, 2, true>},
     {"label_within", label_with<criterion::within, 3, false>},
+    {"label_links", label_with<criterion::links, 3, true>},
     {"label_by_steps", label_by_steps<criterion::nonzero>},
     {"label_by_steps_equal", label_by_steps<criterion::equal>},
     {"count_components",

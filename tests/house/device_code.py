@@ -2,6 +2,8 @@
 
 - ptxas joins two minima (or maxima) into one instruction and loses the sign of a negated operand of the inner one.
 - A `__vneg2` of which one half is used becomes a complement: off by one.
+
+Only an operand negated where it stands is seen; one negated before, in a variable or an inlined function, is not.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import tree
 RULES = (
     (
         re.compile(r"\b(?:min|max)\((?:[^;()]|\([^()]*\))*?(?<=[(,])\s*[-~]\s*[A-Za-z_(]"),
-        "an operand of min or max is negated; ptxas may lose the sign: negate the result, or shift the range",
+        "an operand of min or max is negated; ptxas may lose the sign: shift the range, or negate what goes into no further min or max",
     ),
     (re.compile(r"\b__vneg2\b"), "__vneg2 may become ~; negate the halves as plain integers"),
 )
@@ -22,7 +24,7 @@ RULES = (
 
 def complaints(root: Path) -> list[str]:
     found = []
-    for path in tree.files(root / "src", {".cu", ".cuh"}):
+    for path in tree.files(root / "src", {".cu", ".cuh", ".hpp"}):
         code = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
         for rule, why in RULES:
             for hit in rule.finditer(code):

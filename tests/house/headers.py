@@ -9,7 +9,17 @@ from pathlib import Path
 
 import tree
 
-FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Werror"]
+FLAGS = [
+    "-std=c++20",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wshadow",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wold-style-cast",
+    "-Werror",
+]
 # A user of the headers needs none of these.
 FOREIGN = re.compile(r"(^|/)(cuda|hwy|fmt|thrust|nv)[^/]*(/|$)|cuda")
 SEARCH_PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
