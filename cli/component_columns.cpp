@@ -27,7 +27,8 @@ std::string suffix_of(const std::string& unit) { return unit.empty() || !is_plai
 /// "area_mm2": what a component covers.
 std::string extent_name(int axes, const std::string& suffix) {
     constexpr const char* names[] = {"length", "area", "volume"};
-    return names[axes - 1] + suffix + (suffix.empty() || axes == 1 ? "" : std::to_string(axes));
+    const std::string name = axes <= std::ssize(names) ? names[axes - 1] : "extent";
+    return name + suffix + (suffix.empty() || axes == 1 ? "" : std::to_string(axes));
 }
 
 /// As in Python, where NaN has no sign.

@@ -90,6 +90,8 @@ class ComponentTable:
     mean: Any = None
     variance: Any = None
 
+    __array_ufunc__ = None  # NumPy leaves == with its arrays to this class
+
     def __len__(self) -> int:
         return int(self.size.shape[0])
 
@@ -154,7 +156,7 @@ class ComponentTable:
     def to_dict(self, *, unit: str = "") -> dict[str, Any]:
         """Columns by name, each with one value per component: those of ``nearfield label --stats``, in their order.
 
-        `extent` becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, start_1, ...``, `centroid`
+        `extent` of one to three axes becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, ...``, `centroid`
         ``centroid_0, ...``; with a `unit` of the spacing, such as 'mm', ``area_mm2`` and ``centroid_0_mm``.
         """
         axes = range(len(self.spacing))
@@ -198,7 +200,8 @@ class ComponentTable:
             raise ValueError(f"unit is {said(unit)}; give a word of letters and digits, such as 'mm' or 'um'")
         axes, suffix = len(self.spacing), f"_{unit}" if unit else ""
         names = [*([] if self.image is None else ["image"]), "label", "size"]
-        names.append(_EXTENTS[axes - 1] + suffix + (str(axes) if unit and axes > 1 else ""))
+        extent = _EXTENTS[axes - 1] if axes <= len(_EXTENTS) else "extent"
+        names.append(extent + suffix + (str(axes) if unit and axes > 1 else ""))
         names += [f"{end}_{axis}" for axis in range(axes) for end in ("start", "stop")]
         names += [f"centroid_{axis}{suffix}" for axis in range(axes)]
         return names + self._measured()

@@ -169,6 +169,29 @@ class Labels(Case):
         row = dict(zip(names, first))
         self.assertEqual((row["area_mm2"], row["centroid_1_mm"][:5]), ("3", "0.333"))
 
+    def test_statistics_of_more_than_three_axes(self):
+        for axes in (4, 8):
+            image = npy((1,) * (axes - 2) + (2, 3), [1, 1, 0, 0, 0, 1])
+            lengths = ",".join(["1"] * (axes - 1) + ["0.5"])
+            words = ["label", "-", "--spacing", lengths, "--stats"]
+            for unit, suffix in (("", ""), ("um", "_um")):
+                more = ["--unit", unit] if unit else []
+                done = self.run_program(*words, "-", "-q", *more, stdin=image)
+                names, first, second = (line.split(",") for line in done.stdout.decode().splitlines())
+                self.assertEqual(
+                    names,
+                    [
+                        *("label", "size", f"extent{suffix}{axes if unit else ''}"),
+                        *(f"{end}_{axis}" for axis in range(axes) for end in ("start", "stop")),
+                        *(f"centroid_{axis}{suffix}" for axis in range(axes)),
+                        *("border", "faces"),
+                    ],
+                )
+                self.assertEqual((first[:3], second[:3]), (["1", "2", "1"], ["2", "1", "0.5"]))
+            self.run_program(*words, "t.json", "-q", stdin=image)
+            table = json.loads((self.folder / "t.json").read_text())
+            self.assertEqual([each["extent"] for each in table["components"]], [1.0, 0.5])
+
     def test_statistics_of_intensities_and_of_a_batch(self):
         (self.folder / "v.npy").write_bytes(npy((3, 6), list(range(18)), "<f4"))
         done = self.run_program("label", "-", "--stats", "-", "--intensity", "v.npy", "--batch-axes", "1", stdin=IMAGE)

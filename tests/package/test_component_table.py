@@ -14,6 +14,7 @@ import nearfield as nf
 IMAGE = np.random.default_rng(0).random((5, 30, 31)) < 0.35
 VALUES = np.random.default_rng(1).normal(size=IMAGE.shape).astype(np.float32)
 TABLE = nf.components(IMAGE[0], spacing=(2, 0.5), intensity=VALUES[0]).table
+SHAPES = {4: (5, 6, 5, 31), 8: (5, 1, 2, 3, 5, 1, 31, 1)}  # of as many cells as IMAGE
 PROGRAM = Path(nf.__file__).parent / "bin" / "nearfield"
 
 
@@ -35,6 +36,27 @@ def test_table_as_a_dictionary():
     for unit in ("\N{MICRO SIGN}m", "a,b", " ", 3):
         with pytest.raises(ValueError, match="give a word of letters and digits"):
             table.to_dict(unit=unit)
+
+
+@pytest.mark.parametrize("axes", SHAPES)
+def test_tables_of_many_axes(axes):
+    table = nf.components(IMAGE.reshape(SHAPES[axes]), spacing=0.5).table
+    names = ["label", "size", "extent", *(f"{end}_{axis}" for axis in range(axes) for end in ("start", "stop"))]
+    names += [*(f"centroid_{axis}" for axis in range(axes)), "border", "faces"]
+    columns = table.to_dict()
+    assert list(columns) == names and columns["extent"].tolist() == (table.size * 0.5**axes).tolist()
+    assert list(table.to_dict(unit="mm"))[2] == f"extent_mm{axes}"
+    header, first = table.to_csv().splitlines()[:2]
+    assert header == ",".join(names) and first.startswith(f"1,{table.size[0]},{table.extent[0]:.17g}")
+    assert repr(table) == f"ComponentTable({len(table)} components: {', '.join(names)})"
+    assert "<th>extent</th>" in table._repr_html_()
+
+
+@pytest.mark.parametrize("axes", SHAPES)
+def test_pandas_of_many_axes(axes):
+    pytest.importorskip("pandas")
+    table = nf.components(IMAGE.reshape(SHAPES[axes])).table
+    assert list(table.to_pandas().columns) == list(table.to_dict())
 
 
 def test_rows():
@@ -59,6 +81,8 @@ def test_equality():
     assert again == TABLE and again == TABLE and TABLE[:-1] != TABLE and TABLE != 3
     assert nf.components(IMAGE[0], spacing=(2, 0.5)).table != TABLE
     assert replace(TABLE, spacing=(2.0, 1.0)) != TABLE
+    for other in (np.array([1]), np.zeros(len(TABLE)), np.float32(1)):
+        assert other != TABLE and other != TABLE and other != TABLE and other != TABLE
     empty = nf.component_statistics([1, 3])
     assert np.isnan(empty.centroid[1]).all() and empty == nf.component_statistics([1, 3])
 
@@ -103,19 +127,21 @@ def same_as(wanted, table):
     assert table.slices() == wanted.slices() and table[2:5] == wanted[2:5]
 
 
-@pytest.mark.parametrize("axes", [1, 2, 3])
-@pytest.mark.parametrize("batch", [0, 1])
+@pytest.mark.parametrize(("axes", "batch"), [(1, 0), (2, 0), (3, 0), (4, 0), (8, 0), (1, 1), (2, 1), (3, 1), (4, 1)])
 def test_csv_is_the_command_lines(tmp_path, axes, batch):
     program = PROGRAM if PROGRAM.is_file() else shutil.which("nearfield")
     if program is None:
         pytest.skip("there is no command line here")
-    image, values = (np.ascontiguousarray(each[(0,) * (3 - axes)]) for each in (IMAGE, VALUES))
+    if axes in SHAPES:
+        image, values = IMAGE.reshape(SHAPES[axes]), VALUES.reshape(SHAPES[axes]).copy()
+    else:
+        image, values = (np.ascontiguousarray(each[(0,) * (3 - axes)]) for each in (IMAGE, VALUES))
     if batch:
         image, values = np.stack([image, ~image]), np.stack([values, values * 1e30])
     np.save(tmp_path / "image.npy", image.astype(np.uint8))
     values.flat[np.flatnonzero(image)[0]] = np.nan
     np.save(tmp_path / "values.npy", values)
-    spacing = (2.5, 0.3, 1)[:axes]
+    spacing = (2.5, 0.3, 1, 0.5, 2, 1, 0.75, 3)[:axes]
     lengths = ",".join(str(each) for each in (1,) * batch + spacing)
     for unit in ("", "um"):
         words = [
