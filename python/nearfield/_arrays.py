@@ -14,13 +14,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from nearfield import _core
-from nearfield._foreign import refuse_no_array
+from nearfield._foreign import refuse_image, refuse_no_array
 from nearfield._traced import refuse_traced
 
 # Element types of the library; the names are NumPy's.
 _TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
 
 
+MOST_AXES = 8  # of an image; coordinates of sites have one more
 _PART = 2**22  # cells, which take NumPy some milliseconds
 
 
@@ -75,9 +76,24 @@ def check_type(name: str, dtype: str, verb: str = "has element type") -> str:
     return dtype
 
 
-def check_axes(name: str, count: int) -> None:
-    if not 1 <= count <= 9:
-        raise ValueError(f"{name} has {count} axes; give an array of 1 to 8 axes")
+def check_axes(name: str, count: int, most: int = MOST_AXES) -> None:
+    if not 1 <= count <= most:
+        raise ValueError(f"{name} has {count} axes; give an array of 1 to {most} axes")
+
+
+def is_jax(x: Any) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, jax.Array)
+
+
+def framework_of_output(name: str, out: Any) -> Framework:
+    """The framework of an array of the caller's that is to be filled."""
+    framework = framework_of(out)
+    if framework is NUMPY and not isinstance(out, np.ndarray):
+        raise TypeError(f"{name} is {type(out).__name__}; give an array to be filled")
+    if is_jax(out):
+        raise TypeError(f"{name} is an array of JAX, which cannot be written; leave it out, or give one of NumPy")
+    return framework
 
 
 @lru_cache(maxsize=64)
@@ -119,6 +135,8 @@ class NumPy:
         except ValueError as error:
             if "inhomogeneous" not in str(error):
                 raise
+            for each in x if isinstance(x, list | tuple) else ():
+                refuse_image(name, each)
             raise ValueError(f"{name} makes no array ({error}); give rows of equal length") from None
         except OverflowError:
             raise ValueError(f"{name} has integers of more than 64 bits; give smaller ones") from None
@@ -140,7 +158,7 @@ class NumPy:
         if writable:
             _check_output(name, x)
         a = np.asarray(x)  # a subclass can say what it likes of its shape
-        check_axes(name, a.ndim)
+        check_axes(name, a.ndim, MOST_AXES + writable)
         strides = None if a.flags.c_contiguous else [step // a.itemsize for step in a.strides]
         return _core.Array(a.__array_interface__["data"][0], numpy_name(a.dtype), a.shape, strides, x)
 
@@ -183,7 +201,7 @@ class Torch:
         return Place(x.device.index, sys.modules["torch"].cuda.current_stream(x.device).cuda_stream)
 
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
-        check_axes(name, x.ndim)
+        check_axes(name, x.ndim, MOST_AXES + writable)
         return _core.Array(x.data_ptr(), check_type(name, self.dtype(x)), tuple(x.shape), x.stride(), x)
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
@@ -209,7 +227,7 @@ class CuPy:
             return Place(x.device.id, sys.modules["cupy"].cuda.get_current_stream().ptr)
 
     def describe(self, name: str, x: Any, writable: bool) -> _core.Array:
-        check_axes(name, x.ndim)
+        check_axes(name, x.ndim, MOST_AXES + writable)
         size = x.itemsize
         dtype = check_type(name, self.dtype(x))
         return _core.Array(x.data.ptr, dtype, x.shape, [step // size for step in x.strides], x)
@@ -242,7 +260,7 @@ class CudaInterface:
         interface = x.__cuda_array_interface__
         data, read_only = interface["data"]
         shape, size = interface["shape"], np.dtype(interface["typestr"]).itemsize
-        check_axes(name, len(shape))
+        check_axes(name, len(shape), MOST_AXES + writable)
         if writable and read_only:
             raise ValueError(f"{name} is read-only; give an array that may be written")
         strides = interface.get("strides")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of, framework_of_output, is_jax
 from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, said, threads_of
 
@@ -29,6 +28,9 @@ _ARGUMENT = {
 _KEYWORDS = (
     (r"\bsites(::| = )other_labels\b", "multilabel=True"),
     (r"^sign\b", "signed"),
+    (r"^rounds_(after|before)\b", r"\1"),
+    (r"^sites_per_cell\b", "sites"),
+    (r"\bsites_per_cell = ", "sites="),
 )
 
 _WORTH_ASKING = 2**26  # bytes; smaller outputs are made at once
@@ -48,8 +50,7 @@ def compute(
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
     threads = threads_of(threads)
     tell = callable_of(progress)
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(image, jax.Array):
+    if is_jax(image):
         from nearfield import _jax
 
         return _jax.compute(image, request, given, name, weights, device, threads, tell)
@@ -116,21 +117,33 @@ def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request,
         return
     dtype, shape = max(images, key=lambda image: math.prod(image[1]))
     try:
-        out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in request.fields}
-        fields = tuple(out.get(field) for field in FIELDS)
-        plan = _core.plan(_core.Array(0, dtype, shape), fields, request.options(), None, False, 1)
-        workspace = plan["workspace_bytes"]
+        workspace = planned(_core.Array(0, dtype, shape), request)["workspace_bytes"]
     except (TypeError, ValueError):  # the call itself says it in the caller's words
         workspace = 0
     _core.require_memory(min(new + workspace, 2**63 - 1), "the call with its outputs")
+
+
+def planned(
+    image: _core.Array,
+    request: Request,
+    weights: _core.Array | None = None,
+    on_device: bool = False,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """What the library would do for an image of which it reads no memory. Throws for what a call refuses."""
+    out = {field: _core.Array(0, type_, request.shape_of(field, image.shape)) for field, type_ in request.fields}
+    fields = tuple(out.get(field) for field in FIELDS)
+    return _core.plan(image, fields, request.options(), weights, on_device, threads)
 
 
 @contextmanager
 def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Errors of the library speak of Python's arguments: out.distance is out, the image may be called seeds.
 
-    `given` has the outputs of the caller's own, and None for those that are new, whose type is what `dtype` asked for.
+    `given` has the outputs of the caller's own, and None for those that are new, whose type is what `dtype` asked for;
+    functions of seeds and labels have no `dtype`, and another type only by `out`.
     """
+    dtype_is, give = ("dtype is", "give") if image == "image" else ("distances are", "give out= of")
     try:
         yield
     except ValueError as problem:
@@ -138,7 +151,7 @@ def arguments_named(image: str, given: Mapping[str, Any] | None = None) -> Itera
         for field, argument in _ARGUMENT.items():
             if given is not None and given.get(field) is None:
                 text = re.sub(
-                    rf"^(\S+: )?out\.{field} has element type (.*)give an array of", r"\1dtype is \2give", text
+                    rf"^(\S+: )?out\.{field} has element type (.*)give an array of", rf"\1{dtype_is} \2{give}", text
                 )
             text = text.replace(f"out.{field}", argument)
         for theirs, ours in _KEYWORDS:
@@ -159,9 +172,7 @@ def _output(
     if out is None:
         return framework.empty(shape, dtype, array)
     argument = _ARGUMENT[field]
-    other = framework_of(out)
-    if other is NUMPY and not isinstance(out, np.ndarray):
-        raise TypeError(f"{argument} is {type(out).__name__}; give an array to be filled")
+    other = framework_of_output(argument, out)
     if other.place(out).ordinal != place.ordinal:
         raise ValueError(f"{argument} is on {other.place(out)} and the image on {place}; give both on the same device")
     return out

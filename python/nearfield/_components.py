@@ -230,13 +230,15 @@ def relabel(
 
         _check_integers(labels.dtype.name)
         made, shape = _number_type(labels.shape, dtype), labels.shape
-        return _jax_workplace.called_back(relabel, labels, shape, made, out, return_num, dtype=made, threads=threads)
+        return _jax_workplace.called_back(
+            relabel, "labels", labels, shape, made, out, return_num, dtype=made, threads=threads
+        )
     work = _labels_of(labels)
     if out is not None:
         slot = work.given("out", out)
     else:
         slot = work.empty(work.shape, _number_type(work.shape, dtype))
-    with keywords_named("labels"):
+    with keywords_named("labels", slot):
         count = _core.relabel(work.described(), slot.described, return_num, _place(work, threads))
     work.finish()
     made = work.hand_out(slot)
@@ -283,7 +285,9 @@ def remove_small(
 
         _request_of("remove_small", len(image.shape), keywords)
         words = {**keywords, "min_size": least, "threads": threads}
-        return _jax_workplace.called_back(remove_small, image, image.shape, image.dtype.name, out, False, **words)
+        return _jax_workplace.called_back(
+            remove_small, "image", image, image.shape, image.dtype.name, out, False, **words
+        )
     work = workplace_of("image", image)
     request = _request_of("remove_small", len(work.shape), keywords)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)

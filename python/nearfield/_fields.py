@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from nearfield._arrays import framework_of
+from nearfield._arrays import framework_of, is_jax
 from nearfield._call import compute, compute_several, target
 from nearfield._compiled import in_graph
 from nearfield._methods import compute_by_method
@@ -82,10 +81,8 @@ def _share_of(tell: Callable[[float], object], k: int, count: int) -> Callable[[
 
 def _are_alike(asked: Sequence[Asked], device: str | None, name: str) -> bool:
     """One framework, place, element type, number of axes and set of fields; JAX makes its memory image by image."""
-    first, jax = asked[0], sys.modules.get("jax")
-    if any(in_graph.serves(each.image) or each.request != first.request for each in asked):
-        return False
-    if jax is not None and any(isinstance(each.image, jax.Array) for each in asked):
+    first = asked[0]
+    if any(in_graph.serves(each.image) or is_jax(each.image) or each.request != first.request for each in asked):
         return False
     framework = framework_of(first.image)
     arrays = [framework_of(each.image).array(name, each.image) for each in asked]

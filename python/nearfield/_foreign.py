@@ -27,9 +27,16 @@ def refuse_no_array(name: str, x: Any) -> None:
         raise TypeError(f"{name} is a masked array, whose mask would be lost; give {name}.filled(value)")
     if isinstance(x, np.ndarray):
         return
+    refuse_no_cells(name, x, taken=())
+
+
+def refuse_no_cells(name: str, x: Any, taken: tuple[str, ...] = ("xarray",)) -> None:
+    """Throws for names of files and images that NumPy would flatten: what functions of other packages refuse."""
     if x is None or isinstance(x, str | bytes | os.PathLike):
         raise TypeError(f"{name} is {said(x)}; give an array: nearfield reads no files")
-    refuse_image(name, x[0] if isinstance(x, list | tuple) and x else x)
+    while isinstance(x, list | tuple) and x:
+        x = x[0]
+    refuse_image(name, x, taken)
 
 
 def refuse_image(name: str, x: Any, taken: tuple[str, ...] = ()) -> None:

@@ -13,9 +13,10 @@ import jax
 import numpy as np
 
 from nearfield import _call, _core, _methods
-from nearfield._arrays import Place, check_axes, check_type
+from nearfield._arrays import HOST, NUMPY, Place, check_axes, check_type
 from nearfield._progress import Progress
 from nearfield._request import FIELDS, Request
+from nearfield._traced import is_traced
 
 _ALIGNMENT = 64  # bytes; memory of less is copied by JAX
 
@@ -36,7 +37,9 @@ def compute(
         return _on_host(image, request, name, weights[0] if weights else None, device, threads, progress)
 
     inputs = [image] if weights is None else [image, weights]
-    if any(isinstance(each, jax.core.Tracer) for each in inputs):
+    if any(map(is_traced, inputs)):
+        inputs[1:] = [each if is_traced(each) else NUMPY.array("weights", each) for each in inputs[1:]]
+        _check_traced(inputs, request, name, device)
         return _traced(on_host, inputs, request)
     where = _usable_device(name, image)
     if where.platform == "cpu":
@@ -62,15 +65,17 @@ def compute_by_method(
     _check(image, request, given, name)
     took: dict[str, Any] = {}
 
-    def on_host(image: Any, where: str | None = device) -> list[Any]:
+    def on_host(image: Any, where: str | None = device, tell: Progress = progress) -> list[Any]:
         seen = np.asarray(image)
         fresh = {field: _aligned(request.shape_of(field, seen.shape), dtype) for field, dtype in request.fields}
-        options: dict[str, Any] = {"name": name, "device": where, "threads": threads, "progress": progress}
+        options: dict[str, Any] = {"name": name, "device": where, "threads": threads, "progress": tell}
         filled, said = _methods.compute_by_method(seen, request, dict(fresh), method, **options)
         took.update(said)
         return filled
 
-    if isinstance(image, jax.core.Tracer):
+    if is_traced(image):
+        check_axes(name, image.ndim)
+        on_host(np.empty((0,) * image.ndim, image.dtype), tell=None)  # refuses what it would in the callback
         return _traced(on_host, [image], request), took
     where = _usable_device(name, image)
     if where.platform == "cpu":
@@ -84,6 +89,20 @@ def _check(image: Any, request: Request, given: dict[str, Any], name: str) -> No
         raise TypeError("JAX arrays cannot be written; leave out out= and indices_out=")
     check_type(name, image.dtype.name)
     _check_widths(request)
+
+
+def _check_traced(inputs: list[Any], request: Request, name: str, device: str | None) -> None:
+    """Refuses during the trace what the callback would refuse, since JAX turns errors of a callback into its own."""
+    _call.target(device, HOST, name)
+    known = [_known(called, each) for called, each in zip((name, "weights"), inputs)]
+    with _call.arguments_named(name, {}):
+        _call.planned(known[0], request, known[1] if len(known) > 1 else None)
+
+
+def _known(name: str, x: Any) -> _core.Array:
+    """What is known of an array during a trace: its type and shape."""
+    check_axes(name, x.ndim)
+    return _core.Array(0, check_type(name, x.dtype.name), x.shape)
 
 
 def _usable_device(name: str, x: Any) -> Any:
@@ -106,7 +125,8 @@ def _check_widths(request: Request) -> None:
 
 
 def check_width(dtype: str) -> None:
-    if np.dtype(dtype).itemsize == 8 and not jax.config.read("jax_enable_x64"):
+    config: Any = jax.config
+    if np.dtype(dtype).itemsize == 8 and not config.read("jax_enable_x64"):
         raise TypeError(
             f"the answer is {dtype}, which JAX narrows; ask for another dtype or field where there is one, such as "
             "coordinates for linear indices, give an array of NumPy, or set jax.config.update('jax_enable_x64', True)"

@@ -10,7 +10,9 @@ import jax
 import numpy as np
 
 from nearfield import _core, _jax
-from nearfield._arrays import NUMPY, Place, check_axes, check_type
+from nearfield._arrays import HOST, NUMPY, Place, check_axes, check_type
+from nearfield._call import target
+from nearfield._request import threads_of
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Slot, Workplace
 
@@ -24,7 +26,8 @@ class _OnCpu(Workplace):
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Slot:
         _jax.check_width(dtype)
-        return super().given("out", _jax._aligned(shape, dtype))
+        made = _jax._aligned(shape, dtype)
+        return Slot(made, NUMPY.describe("out", made, True))
 
     def given(self, name: str, out: Any) -> Slot:
         raise TypeError(f"JAX arrays cannot be written; leave out {name}=")
@@ -94,6 +97,7 @@ def workplace_of(name: str, x: Any) -> Workplace:
 
 def called_back(
     function: Callable[..., Any],
+    name: str,
     image: Any,
     shape: tuple[int, ...],
     made: str,
@@ -101,13 +105,19 @@ def called_back(
     return_num: bool,
     **words: Any,
 ) -> Any:
-    """Under `jax.jit`: `function` of the image as a callback on the host, whose answer has this shape and type."""
+    """Under `jax.jit`: `function` of the image as a callback on the host, whose answer has this shape and type.
+
+    What can be refused is refused here: JAX turns errors of a callback into its own.
+    """
     if out is not None or return_num:
         raise TypeError(
             f"under jax.jit nearfield.{function.__name__} takes no out= and no return_num=; labels.max() is the number"
         )
-    check_type("image", image.dtype.name)
+    check_type(name, image.dtype.name)
+    check_axes(name, image.ndim)
     _jax.check_width(made)
+    threads_of(words.get("threads"))
+    target(words.get("device"), HOST, name)
     answer = _jax._shape(shape, np.dtype(made))
     constant = jax.lax.stop_gradient(image)
     return jax.pure_callback(lambda x: function(np.asarray(x), **words), answer, constant, vmap_method="sequential")

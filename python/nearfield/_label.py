@@ -147,6 +147,9 @@ def label(
     )
     return_num = flag_of("return_num", return_num)
     word_of("method", method, ("fast", "propagation"))
+    callable_of(progress)
+    if method == "propagation" and progress is not None and progress is not False:
+        raise ValueError("progress does not go with method='propagation'; leave one of them out")
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
@@ -155,8 +158,11 @@ def label(
 
         request = label_request(image.ndim, **keywords)
         made = label_type(image.shape, request, dtype)
-        words = {**keywords, "dtype": made, "method": method, "device": device, "threads": threads}
-        return _jax_workplace.called_back(label, image, request.grid(image.shape), made, out, return_num, **words)
+        words = {**keywords, "dtype": made, "method": method}
+        words |= {"device": device, "threads": threads, "progress": progress}
+        return _jax_workplace.called_back(
+            label, "image", image, request.grid(image.shape), made, out, return_num, **words
+        )
     work = workplace_of("image", image)
     request = label_request(len(work.shape), **keywords)
     slot = label_slot(work, request, dtype, out)
@@ -249,7 +255,7 @@ def run(
     ordinal = target(device, work.place, work.name)
     counts = np.zeros(math.prod(request.images(work.shape)) if counted else 0, np.int64)
     described = None if labels is None else labels.described
-    with keywords_named(work.name):
+    with keywords_named(work.name, labels):
         if work.place.ordinal >= 0:
             found = _core.label_on_stream(
                 work.described(), described, counts.size, make_tables, request.options, *work.place

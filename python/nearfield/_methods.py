@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of
+from nearfield._arrays import NUMPY, framework_of, is_jax
 from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -89,8 +88,7 @@ def compute_by_method(
     """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
     count = threads_of(threads)
     tell = callable_of(progress)
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(image, jax.Array):
+    if is_jax(image):
         from nearfield import _jax
 
         return _jax.compute_by_method(image, request, given, method, name, device, threads, progress)

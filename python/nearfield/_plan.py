@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import Any
 
 from nearfield import _core
 from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of
-from nearfield._call import arguments_named, target
+from nearfield._call import arguments_named, planned, target
 from nearfield._distance import add_indices, distance_type, name_of
 from nearfield._fields import is_several
-from nearfield._request import FIELDS, Border, Indices, Signed, Sites, Spacing, check_flags, request_for, threads_of
+from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, threads_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Plan:
 def plan(
     image: Any,
     *,
-    image_dtype: str = "uint8",
+    image_dtype: Any = "uint8",
     spacing: Spacing = None,
     sites: Sites = "zero",
     squared: bool = False,
@@ -69,7 +70,8 @@ def plan(
     Parameters
     ----------
     image : array, or tuple of ints
-        An image, or the shape of one of type `image_dtype` that need not exist.
+        An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
+        a few integers.
     device : {'cpu', 'cuda'}, optional
         Default: where `image` is.
     **keywords
@@ -118,32 +120,29 @@ def plan(
         raise ValueError(
             "nothing is asked for; give at least one of return_distances, return_indices, return_labels, return_trusted"
         )
-    out = {field: _core.Array(0, type_, request.shape_of(field, shape)) for field, type_ in fields}
-    with arguments_named("image", dict.fromkeys(FIELDS)):
-        said = _core.plan(
-            _core.Array(0, element, shape),
-            tuple(out.get(field) for field in FIELDS),
-            request.options(),
-            None,
-            target(device, place, "image") >= 0,
-            threads_of(threads),
-        )
+    request = request._replace(fields=tuple(fields))
+    on_device = target(device, place, "image") >= 0
+    with arguments_named("image", {}):
+        said = planned(_core.Array(0, element, shape), request, None, on_device, threads_of(threads))
     said["passes"] = tuple(Pass(**each) for each in said["passes"])
     return Plan(**said)
 
 
 def _subject(image: Any, image_dtype: Any) -> tuple[tuple[int, ...], str, Place]:
     element = check_type("image_dtype", name_of(image_dtype, "image_dtype"), "is")
+    if is_several(image):
+        raise TypeError("image is a list of arrays; give one of them, or its shape")
     if isinstance(image, tuple) and all(hasattr(n, "__index__") for n in image):
         check_axes("image", len(image))
-        shape = tuple(int(n) for n in image)
+        shape = tuple(map(operator.index, image))
         if min(shape) < 0 or math.prod(shape) >= 2**62:
             raise ValueError(f"image has shape {shape}; give sizes of at least 0 and fewer than 2**62 cells in all")
         return shape, element, HOST
-    if is_several(image):
-        raise TypeError("image is a list of arrays; give one of them, or its shape")
-    if isinstance(image, list) and all(hasattr(n, "__index__") for n in image):
-        raise TypeError(f"image is a list of {len(image)} numbers; give a shape as a tuple, or an array")
+    if isinstance(image, list | tuple) and all(hasattr(n, "__float__") for n in image):
+        raise TypeError(
+            f"image is a {type(image).__name__} of {len(image)} numbers; give a shape as a tuple of integers, or an "
+            "array"
+        )
     framework = framework_of(image)
     array = framework.array("image", image)
     check_axes("image", len(framework.shape(array)))

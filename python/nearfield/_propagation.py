@@ -114,7 +114,7 @@ def propagate(
     work: Workplace, request: LabelRequest, slot: Slot, steps: _core.PropagationOptions, threads: int | None
 ) -> PropagationReport:
     place = _core.Place(*work.place, threads_of(threads))
-    with keywords_named(work.name):
+    with keywords_named(work.name, slot):
         said = _core.label_by_propagation(work.described(), slot.described, request.options, steps, place)
     work.finish()
     return PropagationReport(**said)

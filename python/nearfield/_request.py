@@ -182,9 +182,16 @@ def count_of(name: str, value: Any, least: int, most: int = _LARGEST) -> int:
     return int(number)
 
 
+_NO_NUMBERS = ("S", "U", "m", "M")  # kinds of NumPy's types that float() takes all the same: words and times
+
+
+def _kind_of(value: Any) -> str | None:
+    return getattr(getattr(value, "dtype", None), "kind", None)
+
+
 def number_of(name: str, value: Any) -> int | float:
     """An integer as it is, to the last digit; anything else as a float."""
-    if isinstance(value, str | bytes | bytearray):
+    if isinstance(value, str | bytes | bytearray) or _kind_of(value) in _NO_NUMBERS:
         raise TypeError(f"{name} is {said(value)}; give a number")
     try:
         return int(value.__index__())
@@ -207,14 +214,14 @@ def length_of(name: str, value: Any) -> float:
 
 
 def flag_of(name: str, value: Any) -> bool:
-    """True or False, also NumPy's and as 0 or 1. A word is refused, since every word counts as true."""
+    """True or False, also NumPy's and as 0 or 1. Whatever else Python counts as true is refused."""
     if isinstance(value, bool):
         return value
-    kind = getattr(getattr(value, "dtype", None), "kind", "b")
-    word = isinstance(value, str | bytes) or kind in ("U", "S", "O")
-    if hasattr(value, "__bool__") and value is not None and not word:
+    if hasattr(value, "__bool__") and value is not None and _kind_of(value) not in (*_NO_NUMBERS, "O"):
         try:
-            return bool(value)
+            flag = bool(value)
+            if flag == value:
+                return flag
         except (TypeError, ValueError):
             pass
     raise not_taken(name, value, "True or False")

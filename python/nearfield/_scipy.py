@@ -46,6 +46,8 @@ def lengths_of(sampling: Any, ndim: int) -> tuple[float, ...]:
     if isinstance(sampling, str) or not isinstance(sampling, Iterable) or getattr(sampling, "ndim", 1) == 0:
         return (float(sampling),) * ndim
     lengths = list(sampling)
+    for each in filter(is_traced, lengths):
+        raise not_taken("sampling", each, "a number")
     if len(lengths) != ndim:
         raise RuntimeError(
             f"sequence argument must have length equal to input rank: sampling has {len(lengths)} values for an array "

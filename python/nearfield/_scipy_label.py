@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import NUMPY, framework_of, in_elements
+from nearfield._arrays import NUMPY, framework_of, in_elements, is_jax
 from nearfield._components import component_statistics
 from nearfield._foreign import refuse_image
 from nearfield._label import label_slot, run
@@ -87,7 +87,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
     Parameters
     ----------
     input : array_like of integers
-        Labels; values below 1 are ignored. Up to 8 axes, in CPU memory or on a GPU.
+        Labels; values below 1 are ignored. Up to 8 axes, in CPU memory or on a GPU, from where JAX's are copied.
     max_label : int
         Of the last object; 0: the largest value.
 
@@ -104,7 +104,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
     """
     if framework_of(input) is not NUMPY:
         refuse_traced("input", input)
-        labels = input
+        labels = np.asarray(input) if is_jax(input) else input
     else:
         refuse_image("input", input, taken=("xarray",))
         labels = np.asarray(input)

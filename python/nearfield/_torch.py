@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from nearfield._call import compute
+from nearfield._distance import name_of
+from nearfield._foreign import refuse_no_array
 from nearfield._label import label, label_type
 from nearfield._label_request import CRITERIA, label_request
-from nearfield._request import Request
+from nearfield._request import Request, items_of, threads_of
 
 
 def _request(
@@ -87,18 +90,26 @@ def _(info: Any, in_dims: Any, image: Any, weights: Any, fields: str, spacing: A
     return made, [1 if field.startswith("coordinates") else 0 for field in fields.split(",")]
 
 
+def _tensor_of(name: str, x: Any, device: torch.device) -> Any:
+    if isinstance(x, torch.Tensor):
+        return x.detach()
+    if not torch.compiler.is_compiling():  # which cannot trace it
+        refuse_no_array(name, x)
+    return torch.as_tensor(np.asarray(x), device=device)
+
+
 def compute_in_graph(
     image: torch.Tensor,
     request: Request,
-    weights: torch.Tensor | None,
-    device: str | None,
-    threads: int | None,
+    weights: Any,
+    device: Any,
+    threads: Any,
 ) -> list[Any]:
     """The operation for a request, as a call that can be traced."""
     return list(
         torch.ops.nearfield.compute(
             image.detach(),
-            None if weights is None else weights.detach(),
+            None if weights is None else _tensor_of("weights", weights, image.device),
             ",".join(f"{field}:{dtype}" for field, dtype in request.fields),
             list(request.spacing),
             request.sites,
@@ -107,8 +118,8 @@ def compute_in_graph(
             ",".join(request.border),
             request.max_distance,
             request.batch_axes,
-            device or "",
-            threads or 0,
+            "" if device is None else str(device),
+            threads_of(threads),
         )
     )
 
@@ -164,11 +175,12 @@ def _label(
     threads: int,
 ) -> torch.Tensor:
     words = _keywords(connectivity, criterion, background, norm, channels, periodic, batch_axes, sizes, clear_border)
-    return label(image, dtype=dtype or None, device=device or None, threads=threads or None, **words)
+    labels: torch.Tensor = label(image, dtype=dtype or None, device=device or None, threads=threads or None, **words)
+    return labels
 
 
 @_label.register_fake
-def _(image: Any, *words: Any) -> torch.Tensor:
+def _(image: Any, *words: Any) -> Any:
     *own, dtype, _, _ = words
     request = label_request(image.ndim, **_keywords(*own))
     shape = tuple(image.shape)
@@ -183,11 +195,11 @@ def _(info: Any, in_dims: Any, image: Any, *words: Any) -> Any:
     return _label(image.movedim(in_dims[0], 0), *own, batch_axes + 1, sizes, clear_border, dtype, device, threads), 0
 
 
-def label_in_graph(
-    image: torch.Tensor, keywords: dict[str, Any], dtype: Any, device: str | None, threads: int | None
-) -> torch.Tensor:
+def label_in_graph(image: torch.Tensor, keywords: dict[str, Any], dtype: Any, device: Any, threads: Any) -> Any:
     """The operation for the keywords of `label`, as a call that can be traced."""
     image = image.detach()
+    if not torch.compiler.is_compiling():  # which cannot trace it
+        label_request(image.ndim, **keywords)
     periodic, background = keywords["periodic"], keywords["background"]
     max_size, largest = keywords["max_size"], keywords["largest"]
     return torch.ops.nearfield.label(
@@ -197,11 +209,11 @@ def label_in_graph(
         "" if background is None else str(background),
         keywords["norm"],
         keywords["channels"],
-        [periodic] if isinstance(periodic, bool) else list(periodic),
+        [bool(periodic)] if items_of(periodic) is None else [bool(each) for each in periodic],
         keywords["batch_axes"],
         [keywords["min_size"], -1 if max_size is None else max_size, -1 if largest is None else largest],
         keywords["clear_border"],
-        "" if dtype is None else str(dtype).removeprefix("torch."),
-        device or "",
-        threads or 0,
+        "" if dtype is None else name_of(dtype),
+        "" if device is None else str(device),
+        threads_of(threads),
     )

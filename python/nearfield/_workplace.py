@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, copied, framework_of
+from nearfield._arrays import Framework, Place, check_axes, copied, framework_of, framework_of_output, is_jax
 
 
 class Slot(NamedTuple):
-    """An array to be filled, as its framework sees it and as the library does."""
+    """An array to be filled, as its framework sees it and as the library does; `given` is one of the caller's own."""
 
     array: Any
     described: _core.Array
+    given: bool = False
 
 
 class Workplace:
@@ -70,11 +71,9 @@ class Workplace:
 
     def given(self, name: str, out: Any) -> Slot:
         """An array of the caller's to be filled."""
-        framework = framework_of(out)
-        if framework is NUMPY and not isinstance(out, np.ndarray):
-            raise TypeError(f"{name} is {type(out).__name__}; give an array to be filled")
+        framework = framework_of_output(name, out)
         self._check_place(name, framework.place(out))
-        return Slot(out, framework.describe(name, out, True))
+        return Slot(out, framework.describe(name, out, True), given=True)
 
     def hand_out(self, slot: Slot) -> Any:
         return slot.array
@@ -106,8 +105,7 @@ class Workplace:
 
 
 def workplace_of(name: str, x: Any) -> Workplace:
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(x, jax.Array):
+    if is_jax(x):
         from nearfield import _jax_workplace
 
         return _jax_workplace.workplace_of(name, x)
@@ -124,12 +122,14 @@ _KEYWORDS = (
 
 
 @contextmanager
-def keywords_named(image: str) -> Iterator[None]:
-    """Errors of the library speak of Python's keywords."""
+def keywords_named(image: str, out: Slot | None = None) -> Iterator[None]:
+    """Errors of the library speak of Python's keywords; of `dtype` where `out` is a new array."""
     try:
         yield
     except ValueError as problem:
         text = str(problem)
         for theirs, ours in _KEYWORDS:
             text = re.sub(theirs, ours, text)
-        raise ValueError(re.sub(r"^image\b", image, text)) from None
+        if out is not None and not out.given:
+            text = re.sub(r"^out has element type", "dtype is", text)
+        raise ValueError(re.sub(r"^(?:image|shape)\b", image, text)) from None

@@ -46,16 +46,22 @@ class Method:
                 raise TypeError(f"{name} is {said(value)}; give a word such as {default!r}")
             return value
         if isinstance(default, tuple):
-            if isinstance(value, str) or not isinstance(value, Iterable):
+            if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
                 raise TypeError(f"{name} is {said(value)}; give a sequence of integers, such as (3, 4, 5)")
             return tuple(_integer(name, each) for each in value)
         return _integer(name, value)
 
 
 def _integer(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
         raise TypeError(f"{name} is {said(value)}; give an integer")
-    return operator.index(value)
+    if abs(number) >= 2**63:
+        raise ValueError(f"{name} is {said(value)}; give an integer below 2**63")
+    return number
 
 
 def _written(value: Any) -> str:

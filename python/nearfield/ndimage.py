@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, check_axes, framework_of
+from nearfield._arrays import NUMPY, check_axes, framework_of, is_jax
 from nearfield._distance import distance_transform
 from nearfield._scipy import Array, Output, Sampling, answer, array_of, check_asked, lengths_of, mask_of
 from nearfield._scipy_label import find_objects, label
@@ -248,8 +248,7 @@ def _edt_elsewhere(
 
 def _is_narrow(input: Any) -> bool:
     """An array of JAX where it has no float64."""
-    jax = sys.modules.get("jax")
-    return jax is not None and isinstance(input, jax.Array) and not jax.config.read("jax_enable_x64")
+    return is_jax(input) and not sys.modules["jax"].config.read("jax_enable_x64")
 
 
 def _euclidean(image: Array, lengths: tuple[float, ...], far: Array | None, where: Array | None) -> None:

@@ -351,6 +351,19 @@ class TestXarray:
         dated = self.image_of(MASK, x=np.datetime64("2020-01-01") + np.arange(8))
         with pytest.raises(TypeError, match="batch_dims"):
             self.adapter.distance_transform(dated)
+        for wrong, error, says in (
+            (0, TypeError, "^batch_dims is 0; give the name of a dimension"),
+            (None, TypeError, "^batch_dims is None; give the name of a dimension"),
+            (("x", "x"), ValueError, "^batch_dims is .*; name each dimension once"),
+        ):
+            for call in (self.adapter.distance_transform, self.adapter.label):
+                with pytest.raises(error, match=says):
+                    call(self.image_of(MASK), batch_dims=wrong)
+        for x in (np.full(8, 3.0), np.r_[np.arange(7.0), np.nan]):
+            with pytest.raises(ValueError, match=r"^coordinate 'x' has no step, .*; give spacing=\{'x': 1.0\}"):
+                self.adapter.distance_transform(self.image_of(MASK, x=x))
+        with pytest.raises(ValueError, match="is uneven, with steps from -1 to 1"):
+            self.adapter.distance_transform(self.image_of(MASK, x=np.arange(8.0) % 2))
         with pytest.raises(ValueError, match="batch_dims names 'time'; the dimensions are 'z', 'y', 'x'"):
             self.adapter.distance_transform(self.image_of(MASK), batch_dims="time")
         with pytest.raises(TypeError, match="DataArray"):

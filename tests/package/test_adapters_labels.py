@@ -16,6 +16,14 @@ def assert_table(came):
         np.testing.assert_array_equal(came.to_dict()[name], column, name)
 
 
+def assert_label_refuses(adapter, image):
+    for call in (adapter.label, adapter.components):
+        with pytest.raises(TypeError, match="^channels is not taken here, as every axis of an image is a place"):
+            call(image, channels=True)
+        with pytest.raises(TypeError, match="^dtype is float16, .* give one of uint16, int32, uint32"):
+            call(image, dtype="float16")
+
+
 @pytest.mark.parametrize("module", ["sitk", "itk"])
 def test_itk(module):
     library = pytest.importorskip("SimpleITK" if module == "sitk" else "itk")
@@ -37,6 +45,9 @@ def test_itk(module):
         adapter.label(image, out=np.zeros(MASK.shape, np.int32))
     with pytest.raises(TypeError, match="image is ndarray"):
         adapter.components(MASK)
+    assert_label_refuses(adapter, image)
+    with pytest.raises(TypeError, match="^dtype is float16, .* give one of float32, float64$"):
+        adapter.distance_transform(image, dtype="float16")
 
 
 def test_nibabel():
@@ -57,6 +68,7 @@ def test_nibabel():
     np.testing.assert_array_equal(np.asarray(adapter.label(sheared).dataobj), nf.label(MASK))
     with pytest.raises(ValueError, match="sheared"):
         adapter.components(sheared)
+    assert_label_refuses(adapter, image)
 
 
 def test_xarray():
@@ -74,3 +86,8 @@ def test_xarray():
     np.testing.assert_array_equal(labels.values, wanted)
     with pytest.raises(ValueError, match="periodic names 'lon'"):
         adapter.label(image, periodic={"lon": True})
+    with pytest.raises(TypeError, match="^periodic is 'no'; give True or False"):
+        adapter.label(image, periodic={"x": "no"})
+    for call in (adapter.label, adapter.components):
+        with pytest.raises(TypeError, match="^channels is not taken here"):
+            call(image, channels=True)

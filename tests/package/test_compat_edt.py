@@ -138,8 +138,10 @@ def test_other_byte_order():
     ({"data": np.array([1j, 0])}, TypeError, "complex"),
     ({"data": ["a", "b"]}, TypeError, "U1"),
     ({"anisotropy": (1, 2, 3)}, ValueError, "3 values for an array of 2 axes"),
-    ({"anisotropy": (0, 1)}, ValueError, "spacing"),
-    ({"anisotropy": (1, math.nan)}, ValueError, "spacing"),
+    ({"anisotropy": (0, 1)}, ValueError, "^anisotropy along axis 0 is 0"),
+    ({"anisotropy": (1, math.nan)}, ValueError, "^anisotropy along axis 1 is nan"),
+    ({"anisotropy": ["1", "2"]}, TypeError, "^anisotropy is '1'; give a number"),
+    ({"anisotropy": "2"}, TypeError, "^anisotropy is '2'; give a number"),
     ({"voxel_graph": np.ones((3, 2), "u1")}, ValueError, "voxel_graph"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -148,11 +150,19 @@ def test_refused(name, wrong, error, match):
         getattr(ours, name)(**{"data": np.ones((2, 3), "u1"), **wrong})
 
 
+@pytest.mark.parametrize("anisotropy", [1e39, (1, 1e39), 1e-46])
+def test_distances_that_float32_does_not_hold(anisotropy):
+    for more in ({}, {"voxel_graph": np.full((2, 3), 63, "u1")}):
+        with pytest.raises(ValueError, match="^distances are float32, .*; give anisotropy in another unit$"):
+            ours.edt(np.ones((2, 3), "u1"), anisotropy, **more)
+
+
 def test_more_axes_and_one_length_for_all():
     image = np.ones((2, 3, 2, 3), "u1")
     image[0, 0, 0, 0] = 0
     assert ours.edtsq(image)[1, 2, 1, 2] == 10
-    assert ours.edtsq(image, anisotropy=2)[1, 2, 1, 2] == 40
+    for two in (2, np.float32(2), np.array(2), (2, 2, 2, 2), np.full(4, 2)):
+        assert ours.edtsq(image, anisotropy=two)[1, 2, 1, 2] == 40
     assert ours.edt([0, 1], order="C")[1] == 1
 
 

@@ -11,6 +11,15 @@ import nearfield as nf
 IMAGE = np.random.default_rng(1).random((9, 10, 11)) < 0.9
 
 
+def refused_alike(call, image, transformed):
+    """A transformed call is refused with the type and the words of a plain one."""
+    with pytest.raises((TypeError, ValueError)) as plain:
+        call(image)
+    with pytest.raises(type(plain.value)) as other:
+        transformed(call)
+    assert (type(other.value), str(other.value)) == (type(plain.value), str(plain.value))
+
+
 def test_importing_imports_no_framework():
     code = "import sys, nearfield; print([m for m in ('torch', 'cupy', 'jax', 'scipy', 'xarray') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -61,6 +70,33 @@ class TestTorch:
         for one, other in zip(compiled(x), model(x)):
             assert self.torch.equal(one, other)
 
+    def test_squared_distances_in_one_graph_have_a_named_type(self):
+        x = self.torch.from_numpy(IMAGE)
+        squared = self.torch.compile(
+            lambda x: nf.distance_transform(x, squared=True, dtype="uint32"), fullgraph=True, backend="aot_eager"
+        )
+        assert self.torch.equal(squared(x), nf.distance_transform(x, squared=True))
+
+    def test_vmap_takes_the_words_that_a_call_takes(self):
+        images = self.torch.from_numpy(IMAGE)
+        weights = np.random.default_rng(2).random(IMAGE.shape[1:])
+        for call in (
+            lambda x: nf.distance_transform(x, device=self.torch.device("cpu")),
+            lambda x: nf.distance_transform(x, threads=np.int64(2)),
+            lambda x: nf.voronoi(x, weights=weights, return_indices=False, return_distances=True),
+            lambda x: nf.voronoi(x, weights=weights.tolist(), return_indices=False, return_distances=True),
+        ):
+            wanted = self.torch.stack([call(image) for image in images])
+            assert self.torch.equal(self.torch.vmap(call)(images), wanted)
+        mapped = self.torch.vmap(lambda x, w: nf.voronoi(x, weights=w, return_indices=False, return_distances=True))
+        assert mapped(images, self.torch.rand(images.shape)).shape == images.shape
+        for call in (
+            lambda x: nf.distance_transform(x, threads="x"),
+            lambda x: nf.distance_transform(x, device=3),
+            lambda x: nf.voronoi(x, weights="x"),
+        ):
+            refused_alike(call, images[0], lambda call: self.torch.vmap(call)(images))
+
     def test_the_operation_is_well_formed(self):
         from nearfield import _torch
 
@@ -107,6 +143,58 @@ class TestJax:
         with pytest.raises(TypeError, match="cannot be written"):
             nf.distance_transform(image, out=np.empty(IMAGE.shape, np.float32), **options)
         assert nf.compare(image, ["banding"], sites="zero")[0].wrong_sites == 0
+
+    def test_outputs_are_not_written(self):
+        image = IMAGE[0].astype(np.int32)
+        for call, argument, dtype in (
+            (lambda out: nf.distance_transform(image, out=out), "out", "float32"),
+            (lambda out: nf.distance_transform(image, out=out, method="banding"), "out", "float32"),
+            (lambda out: nf.expand_labels(image, 2, labels_out=out), "labels_out", "int32"),
+            (lambda out: nf.voronoi(image.ravel(), indices_out=out.reshape(1, -1)), "indices_out", "int32"),
+            (lambda out: nf.label(image, out=out), "out", "int32"),
+            (lambda out: nf.label_by_propagation(image, out=out), "out", "int32"),
+            (lambda out: nf.relabel(image, out=out), "out", "int32"),
+            (lambda out: nf.remove_small(image, 2, out=out), "out", "int32"),
+            (lambda out: nf.components(image, out=out), "out", "int32"),
+        ):
+            out = self.jax.numpy.full(image.shape, 7, dtype)
+            with pytest.raises(
+                TypeError, match=f"^{argument} is an array of JAX, which cannot be written; leave it out"
+            ):
+                call(out)
+            assert (np.asarray(out) == 7).all()
+
+    def test_outputs_of_tensors_are_not_written(self):
+        torch = pytest.importorskip("torch")
+        image, out = torch.from_numpy(IMAGE[0]), self.jax.numpy.full(IMAGE[0].shape, 7, "float32")
+        with pytest.raises(TypeError, match="^out is an array of JAX, which cannot be written"):
+            nf.distance_transform(image, out=out)
+        assert (np.asarray(out) == 7).all()
+
+    def test_a_trace_refuses_in_the_words_of_a_call(self):
+        image = IMAGE[0].astype(np.float32)
+        for call in (
+            lambda x: nf.distance_transform(x[0, 0]),
+            lambda x: nf.distance_transform(x.reshape((1,) * 7 + x.shape)),
+            lambda x: nf.distance_transform(x, multilabel=True),
+            lambda x: nf.distance_transform(x, spacing=-1),
+            lambda x: nf.distance_transform(x, device="x"),
+            lambda x: nf.distance_transform(x, device="x", method="banding"),
+            lambda x: nf.distance_transform(x, border="closed", method="banding"),
+            lambda x: nf.distance_transform(x.reshape((1,) * 7 + x.shape), method="banding"),
+            lambda x: nf.voronoi(x, weights=x[0]),
+            lambda x: nf.voronoi(x, weights=x > 0),
+            lambda x: nf.voronoi(x, weights=np.ones(3, np.float32)),
+            lambda x: nf.voronoi(x, weights="x"),
+        ):
+            refused_alike(call, image, lambda call: self.jax.jit(call)(image))
+        told = []
+        self.jax.jit(lambda x: nf.distance_transform(x, method="banding", progress=told.append)).lower(image)
+        assert told == []
+        weights = np.random.default_rng(2).random(image.shape).astype(np.float32)
+        for given in (weights, weights.tolist(), self.jax.numpy.asarray(weights)):
+            came = self.jax.jit(lambda x, given=given: nf.voronoi(x, weights=given))(image)
+            np.testing.assert_array_equal(came, nf.voronoi(image, weights=weights))
 
     def test_refused(self):
         with pytest.raises(TypeError, match="JAX narrows"):

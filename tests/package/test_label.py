@@ -320,3 +320,30 @@ def test_no_gpu_is_said():
         pytest.skip("there is a GPU here")
     with pytest.raises(RuntimeError, match="cuda"):
         nf.label(PLAIN, device="cuda")
+
+
+def test_a_narrow_type_is_named_by_the_argument_that_chose_it():
+    board, values = np.indices((600, 600)).sum(0) % 2, np.arange(70000)
+    for call in (
+        lambda **more: nf.label(board, **more),
+        lambda **more: nf.label(board, method="propagation", **more),
+        lambda **more: nf.label_by_propagation(board, **more),
+        lambda **more: nf.components(board, **more),
+    ):
+        with pytest.raises(ValueError, match="^dtype is uint16, which numbers 65535 components; .* give int32$"):
+            call(dtype="uint16")
+        with pytest.raises(ValueError, match="^out has element type uint16, which numbers 65535 components"):
+            call(out=np.empty(board.shape, np.uint16))
+    with pytest.raises(ValueError, match="^dtype is uint16, which numbers 65535 values; .* give int32$"):
+        nf.relabel(values, dtype="uint16")
+    with pytest.raises(ValueError, match="^out has element type uint16, which numbers 65535 values"):
+        nf.relabel(values, out=np.empty(values.shape, np.uint16))
+
+
+def test_progress_goes_with_the_fast_method():
+    with pytest.raises(TypeError, match="^progress is 'x'"):
+        nf.label([1, 0], progress="x")
+    for progress in (True, print):
+        with pytest.raises(ValueError, match="^progress does not go with method='propagation'"):
+            nf.label([1, 0], method="propagation", progress=progress)
+    assert nf.label([1, 0, 1], method="propagation", progress=False).tolist() == [1, 0, 2]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from test_frameworks import refused_alike
 
 IMAGE = np.random.default_rng(1).random((9, 10, 11)) < 0.4
 LABELS = nf.label(IMAGE)
@@ -55,6 +56,32 @@ class TestTorch:
         compiled = self.torch.compile(model, fullgraph=True, backend="aot_eager")
         assert self.torch.equal(compiled(x), model(x))
 
+    def test_vmap_takes_the_words_that_a_call_takes(self):
+        images = self.torch.from_numpy(IMAGE)
+        for words in (
+            dict(device=self.torch.device("cpu")),
+            dict(dtype=np.int64),
+            dict(dtype=self.torch.uint16),
+            dict(periodic=np.True_),
+            dict(periodic=np.array([True, False])),
+            dict(min_size=np.int64(2), clear_border=np.True_),
+            dict(criterion="equal", background=np.float32(1)),
+            dict(threads=np.int64(2)),
+        ):
+            wanted = self.torch.stack([nf.label(image, **words) for image in images])
+            came = self.torch.vmap(lambda x, words=words: nf.label(x, **words))(images)
+            assert came.dtype == wanted.dtype and self.torch.equal(came, wanted), words
+        for words in (
+            dict(min_size="x"),
+            dict(threads="x"),
+            dict(connectivity="x"),
+            dict(criterion=None),
+            dict(periodic="x"),
+            dict(device=3),
+            dict(dtype="uint8"),
+        ):
+            refused_alike(lambda x, words=words: nf.label(x, **words), images[0], lambda f: self.torch.vmap(f)(images))
+
 
 class TestJax:
     @pytest.fixture(autouse=True)
@@ -76,6 +103,25 @@ class TestJax:
             self.jax.jit(lambda x: nf.label(x, connectivity=3) + 1)(image), nf.label(IMAGE, connectivity=3) + 1
         )
         np.testing.assert_array_equal(self.jax.vmap(nf.label)(image), nf.label(IMAGE, batch_axes=1))
+
+    def test_a_trace_refuses_in_the_words_of_a_call(self):
+        image = LABELS[0]
+        for call in (
+            lambda x: nf.label(x, device="x"),
+            lambda x: nf.label(x, threads="x"),
+            lambda x: nf.label(x, progress="x"),
+            lambda x: nf.label(x, progress=print, method="propagation"),
+            lambda x: nf.label(x.reshape((1,) * 7 + x.shape)),
+            lambda x: nf.relabel(x, threads="x"),
+            lambda x: nf.relabel(x.reshape((1,) * 7 + x.shape)),
+            lambda x: nf.remove_small(x, 2, threads="x"),
+        ):
+            refused_alike(call, image, lambda call: self.jax.jit(call)(image))
+
+    def test_a_trace_tells_its_progress(self):
+        told = []
+        self.jax.block_until_ready(self.jax.jit(lambda x: nf.label(x, progress=told.append))(IMAGE))
+        assert told[-1] == 1.0
 
     def test_tables_where_64_bits_are_allowed(self):
         with self.jax.enable_x64(True):

@@ -43,7 +43,10 @@ class Methods(unittest.TestCase):
             ({"method": "jump-flood", "border": "closed"}, "border"),
             ({"method": "jump-flood", "weights": image}, "weights"),
             ({"method": "jump-flood:after=1,after=2"}, "twice"),
-            ({"method": "jump-flood:sites=2,randomised"}, "sites_per_cell"),
+            ({"method": "jump-flood:sites=2,randomised"}, "give sites=1$"),
+            ({"method": "jump-flood:sites=3"}, "^sites is 3; give 1 to 2$"),
+            ({"method": "jump-flood:after=-1"}, "^after is -1; give 0 to 16$"),
+            ({"method": "jump-flood:before=-1"}, "^before is -1; give 0 to 16$"),
             ({"method": "jump-flood", "batch_axes": 1}, "batch_axes"),
             ({"method": "banding", "spacing": (0.5, 1)}, "integral"),
             ({"method": "banding:m2=99"}, "m2"),
@@ -145,6 +148,8 @@ class TypedMethods(unittest.TestCase):
         for call, word in (
             (lambda: m.JumpFlood(after="1"), "after of JumpFlood is '1'; give an integer"),
             (lambda: m.JumpFlood(after=1.0), "after"),
+            (lambda: m.JumpFlood(after=np.zeros(3)), "after of JumpFlood is array.*; give an integer"),
+            (lambda: m.Chamfer(weights=np.array(2)), "weights of Chamfer is array.2.; give a sequence of integers"),
             (lambda: m.JumpFlood(after=True), "after"),
             (lambda: m.JumpFlood(afer=1), "afer"),
             (lambda: m.JumpFlood("doubling"), "positional"),
@@ -167,7 +172,9 @@ class TypedMethods(unittest.TestCase):
             (lambda: m.Chamfer(weights=(3, 0)), "3/4/5"),
             (lambda: m.Chamfer(weights=(3, 4, 5, 6)), "3/4/5"),
             (lambda: nf.voronoi(seeds(), method=m.Banding(m2=33)), "m2 is 33"),
-            (lambda: nf.voronoi(seeds(), method=m.JumpFlood(sites=2, randomised=True)), "sites_per_cell"),
+            (lambda: nf.voronoi(seeds(), method=m.JumpFlood(sites=2, randomised=True)), "sites=1"),
+            (lambda: m.JumpFlood(after=10**5000), r"after of JumpFlood .*; give an integer below 2\*\*63"),
+            (lambda: m.Chamfer(weights=(3, -(10**400))), r"weights of Chamfer .*; give an integer below 2\*\*63"),
         ):
             with self.assertRaisesRegex(ValueError, word):
                 call()

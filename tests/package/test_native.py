@@ -128,6 +128,20 @@ def test_distances_that_float32_does_not_hold(spacing, method):
     np.testing.assert_array_equal(far, np.sqrt(spacing * spacing * np.array([0, 1, 4])))
 
 
+@pytest.mark.parametrize("method", ["exact", "brushfire"])
+def test_functions_without_dtype_name_out_instead(method):
+    for call in (
+        lambda **more: nf.voronoi([0, 1, 1], return_indices=False, return_distances=True, **more),
+        lambda **more: nf.expand_labels([0, 1, 1], None, return_distances=True, **more),
+        lambda **more: nf.voronoi([np.array([0, 1, 1])] * 2, return_indices=False, return_distances=True, **more),
+    ):
+        with pytest.raises(ValueError, match=r"^(seeds\[0\]: )?distances are float32, .*: give out= of float64"):
+            call(spacing=1e39, method=method)
+    far = np.empty(3)
+    nf.voronoi([0, 1, 1], spacing=1e39, out=far, method=method)
+    np.testing.assert_array_equal(far, [1e39, 0, 0])
+
+
 def test_batch_axes_are_a_loop():
     images = some_image((3, 8, 9))
     together = nf.distance_transform(images, batch_axes=1, return_indices=True, spacing=(2, 3))
@@ -231,6 +245,11 @@ REFUSED = [
     (dict(device="tpu"), ValueError, "device is 'tpu'"),
     (dict(method="guess"), ValueError, "method is 'guess'"),
     (dict(progress=3), TypeError, "progress is 3"),
+    (dict(squared=2), TypeError, "squared is 2; give True or False"),
+    (dict(squared=math.nan), TypeError, "squared is nan; give True or False"),
+    (dict(half_cell=0.5), TypeError, "half_cell is 0.5; give True or False"),
+    (dict(max_distance=np.array("2")), TypeError, "max_distance is array.'2'.*; give a number"),
+    (dict(max_distance=np.timedelta64(2)), TypeError, "max_distance is np.timedelta64.2.; give a number"),
 ]
 
 
@@ -329,8 +348,12 @@ def test_expand_labels_speaks_of_its_own_arguments():
 
 def test_plan_takes_the_types_that_calls_take():
     assert nf.plan((5, 5), image_dtype=np.uint16).input_bytes == 50
+    assert nf.plan(np.array([512, 512])).cells == 2 and nf.plan((np.int64(5), 5)).cells == 25
     for image, keywords, kind, says in (
         ([512, 512], {}, TypeError, "image is a list of 2 numbers; give a shape as a tuple"),
+        ((5.0, 5), {}, TypeError, "image is a tuple of 2 numbers; give a shape as a tuple of integers, or an array"),
+        ((np.ones((3, 3)),) * 2, {}, TypeError, "image is a list of arrays"),
+        ((5, 5), {"squared": 2}, TypeError, "squared is 2"),
         ((5, 5), {"image_dtype": "complex64"}, TypeError, "image_dtype is complex64"),
         ((5, 5), {"image_dtype": "no type"}, TypeError, "image_dtype is 'no type'"),
         ((5, 5), {"device": "cudaX"}, ValueError, "device is 'cudaX'"),

@@ -286,6 +286,15 @@ def test_torch():
     assert_same(ours.distance_transform_cdt(image), theirs.distance_transform_cdt(image.numpy()))
 
 
+def test_jax(jax):
+    image = np.arange(6).reshape(2, 3)
+    traced = jax.jit(lambda length: ours.distance_transform_edt(image, (length, 1)))
+    with pytest.raises(TypeError, match="^sampling is traced by JAX.*static_argnames"):
+        traced(2.0)
+    for labels in (image, image.reshape(1, 2, 1, 3)):  # without 64 bits, too
+        assert ours.find_objects(jax.numpy.asarray(labels)) == ours.find_objects(labels)
+
+
 def test_scipys_own_tests():
     scipy_suite.expect_passes("scipy.ndimage.tests.test_morphology", "distance_transform", NAMES, 12)
 

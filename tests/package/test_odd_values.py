@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.compat import edt
 
 IMAGE = np.array([[0, 1, 1, 0], [2, 2, 0, 3], [0, 0, 3, 3]], np.int32)
 
@@ -70,3 +71,26 @@ def test_odd_values_are_taken_or_refused_in_words(function, name):
                 value if not isinstance(value, Awkward | int) else "awkward",
                 text,
             )
+
+
+def test_switches_are_true_false_one_and_zero():
+    for switch in (1, 1.0, np.True_, np.array(1), np.float32(1)):
+        assert nf.distance_transform([0, 1], squared=switch).dtype == np.uint32
+    for switch in (0, 0.0, np.False_, np.array(0)):
+        assert nf.distance_transform([0, 1], squared=switch).dtype == np.float32
+
+
+def test_nine_axes_are_refused_by_the_name_of_the_image():
+    nine = np.ones((1,) * 9, np.int32)
+    for function, name in (
+        *((nf.distance_transform, "image"), (nf.voronoi, "seeds"), (nf.expand_labels, "labels"), (nf.label, "image")),
+        *((nf.components, "image"), (nf.relabel, "labels"), (nf.compare, "image"), (nf.plan, "image")),
+        *((lambda x: nf.distance_transform(x, return_indices=True), "image"), (edt.edt, "data")),
+        (lambda x: nf.plan(x.shape, return_indices=True), "image"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} has 9 axes; give an array of 1 to 8 axes$"):
+            function(nine)
+    with pytest.raises(ValueError, match="^indices_out has 10 axes; give an array of 1 to 9 axes$"):
+        nf.voronoi([1], indices_out=np.zeros((1,) * 10, np.int32))
+    eight = np.ones((1,) * 8)
+    assert nf.voronoi(eight, indices_out=np.empty((8, *eight.shape), np.int32)).shape == (8, *eight.shape)

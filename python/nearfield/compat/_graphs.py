@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield._label import label, link_bit
-from nearfield.compat._labels import DimensionError, changes_of
+from nearfield.compat._labels import DimensionError, cells, changes_of
 
 Array = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
     array([[14, 15],
            [ 9,  7]], dtype=uint8)
     """
-    labels = np.asarray(data)
+    labels = cells("data", data)
     if not 1 <= labels.ndim <= 3:
         raise DimensionError(f"Only 1D, 2D, and 3D arrays supported. Got: {labels.ndim}")
     changes_of(connectivity, labels.ndim)
@@ -81,7 +81,7 @@ def color_connectivity_graph(vcg: Any, connectivity: int = 26, return_N: bool = 
     (array([[1, 1],
            [2, 1]], dtype=uint32), 2)
     """
-    graph = np.asarray(vcg)
+    graph = cells("vcg", vcg)
     if graph.ndim not in (2, 3):
         raise DimensionError(f"Only 2D, and 3D arrays supported. Got: {graph.ndim}")
     if connectivity not in ((4, 8, 6, 26) if graph.ndim == 2 else (6, 26)):
@@ -130,7 +130,7 @@ def estimate_provisional_labels(data: Any) -> tuple[int, int, int]:
     >>> cc3d.estimate_provisional_labels([[0, 0, 0], [1, 1, 2], [0, 3, 0]])
     (3, 1, 2)
     """
-    image = np.asarray(data)
+    image = cells("data", data)
     if image.dtype.kind not in "biuf" or image.dtype == np.float16 or image.dtype.itemsize > 8:
         raise TypeError(f"Type {image.dtype} is not currently supported; give bool, integers, float32 or float64")
     if image.size == 0:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nearfield._components import Components, components
-from nearfield._distance import name_of
+from nearfield._distance import DISTANCE_TYPES, name_of
 from nearfield._label import label
+from nearfield._label_request import LABEL_TYPES
+from nearfield._request import flag_of
 
 # What a native call returns, in this order, and by which keyword with which default it is asked for.
 _RETURNED = {
@@ -25,6 +27,7 @@ _KEYWORD = {
     "components": "return_components",
 }
 _OUTPUTS = ("out", "indices_out", "labels_out")
+_OFFERED = {"label": LABEL_TYPES, "distance_transform": DISTANCE_TYPES["distance"]}
 
 
 class Opened(NamedTuple):
@@ -67,6 +70,7 @@ def run(function: Callable[..., Any], opened: Opened, spacing: Any, keywords: di
 def run_label(opened: Opened, keywords: dict[str, Any]) -> Any:
     """`nearfield.label` of the opened image."""
     _refuse_outputs(keywords)
+    _refuse_channels(keywords)
     result = label(opened.array, batch_axes=opened.batch_axes, **keywords)
     if keywords.get("return_num"):
         return opened.back("components", result[0]), result[1]
@@ -76,6 +80,7 @@ def run_label(opened: Opened, keywords: dict[str, Any]) -> Any:
 def run_components(opened: Opened, spacing: Any, keywords: dict[str, Any]) -> Components:
     """`nearfield.components` of the opened image; spacing is the image's own unless given."""
     _refuse_outputs(keywords)
+    _refuse_channels(keywords)
     if keywords.get("intensity") is not None:
         keywords = {**keywords, "intensity": opened.array_of(keywords["intensity"])}
     lengths = opened.spacing if spacing is None else spacing
@@ -87,6 +92,13 @@ def _refuse_outputs(keywords: dict[str, Any]) -> None:
     for name in _OUTPUTS:
         if keywords.get(name) is not None:
             raise TypeError(f"{name} is not taken here, as results are new images; leave it out, or work on the array")
+
+
+def _refuse_channels(keywords: dict[str, Any]) -> None:
+    if flag_of("channels", keywords.get("channels", False)):
+        raise TypeError(
+            "channels is not taken here, as every axis of an image is a place; leave it out, or work on the array"
+        )
 
 
 def fields(function: str, keywords: dict[str, Any]) -> list[str]:
@@ -101,12 +113,13 @@ def fields(function: str, keywords: dict[str, Any]) -> list[str]:
     return names
 
 
-def refuse_types(keywords: dict[str, Any], refused: Sequence[str], owner: str) -> None:
+def refuse_types(keywords: dict[str, Any], refused: Sequence[str], owner: str, function: str) -> None:
     """Before any work: results of a type that the library has no images of."""
     dtype = keywords.get("dtype")
     name = None if dtype is None else name_of(dtype)
-    if name in refused:
-        raise TypeError(f"dtype is {name}, which {owner} has no images of; give 'float32' or 'float64'")
+    if name in refused and function in _OFFERED:  # others have no dtype
+        offered = [each for each in _OFFERED[function] if each not in refused]
+        raise TypeError(f"dtype is {name}, which {owner} has no images of; give one of {', '.join(offered)}")
 
 
 def refuse_time(ndim: int, batch_axes: int, spacing: Any) -> None:

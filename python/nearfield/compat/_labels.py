@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearfield._components import component_statistics, label_lists, relabel
+from nearfield._foreign import refuse_no_cells
 from nearfield._label import label
 
 Array = np.ndarray[Any, Any]
@@ -76,8 +77,14 @@ def is_fortran(image: Array) -> bool:
     return image.flags.f_contiguous and not image.flags.c_contiguous
 
 
+def cells(name: str, x: Any) -> Array:
+    """An array of whatever NumPy makes one of without losing its axes."""
+    refuse_no_cells(name, x)
+    return np.asarray(x)
+
+
 def integers(name: str, x: Any) -> Array:
-    labels = np.asarray(x)
+    labels = cells(name, x)
     if labels.dtype.kind not in "biu":
         raise TypeError(f"{name} has type {labels.dtype}; labels are integers")
     if not 1 <= labels.ndim <= 3:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield._components import relabel
 from nearfield._label import label
-from nearfield.compat._labels import DimensionError, changes_of, is_fortran, numbered
+from nearfield.compat._labels import DimensionError, cells, changes_of, is_fortran, numbered
 
 Array = np.ndarray[Any, Any]
 
@@ -54,7 +54,7 @@ def connected_components_stack(
     before: Array | None = None
     fortran = False
     for image in stacked_images:
-        part = _checked(np.asarray(image), before)
+        part = _checked(cells("image", image), before)
         words["criterion"] = "nonzero" if binary_image or part.dtype.kind == "b" else "equal"
         labels, count = numbered(part, None, **words)
         if before is not None and len(part) > 0:

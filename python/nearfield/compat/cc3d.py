@@ -28,18 +28,20 @@ differences:
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import in_elements
+from nearfield._arrays import framework_of, in_elements
 from nearfield._components import component_statistics, remove_small
 from nearfield._contacts import contacts as _contacts
 from nearfield.compat._graphs import color_connectivity_graph, estimate_provisional_labels, voxel_connectivity_graph
 from nearfield.compat._labels import (
     DimensionError,
     Each,
+    cells,
     changes_of,
     inclusive,
     integers,
@@ -102,6 +104,7 @@ def connected_components(
     Returns
     -------
     numpy.ndarray, or with `return_N` a pair of it and the number
+        Of a tensor of PyTorch a tensor, in CPU memory.
 
     Examples
     --------
@@ -113,7 +116,8 @@ def connected_components(
     """
     if out_file is not None:
         raise NotImplementedError("out_file is not supported; leave it out and save what is returned")
-    image = _checked(np.asarray(data))
+    is_tensor = framework_of(data).name == "torch"
+    image = _checked(cells("data", data.detach().cpu() if is_tensor else data))
     if not delta >= 0:
         raise ValueError(f"delta is {delta}; a difference is 0 or more")
     if delta > 0 and image.dtype == np.float16:
@@ -128,6 +132,8 @@ def connected_components(
         periodic=bool(periodic_boundary),
     )
     labels = labels.T if turned else labels
+    if is_tensor:
+        labels = sys.modules["torch"].from_numpy(labels)
     return (labels, count) if return_N else labels
 
 
@@ -210,7 +216,7 @@ def dust(
     >>> cc3d.dust(np.array([[7, 7, 0, 9]]), 2, connectivity=4)
     array([[7, 7, 0, 0]])
     """
-    image = np.asarray(img)
+    image = cells("img", img)
     if in_place and (image is not img or not image.flags.writeable):
         raise ValueError("in_place=True needs a NumPy array that may be written")
     _checked(image)
@@ -257,7 +263,7 @@ def largest_k(
     """
     if k < 0:
         raise ValueError(f"k is {k}; give 0 or more")
-    image = np.asarray(img)
+    image = cells("img", img)
     if k == 0:
         nothing = np.zeros(image.shape, "uint16", order="F" if is_fortran(image) else "C")
         return (nothing, 0) if return_N else nothing

@@ -16,13 +16,17 @@ up to 17). Deliberate differences:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from nearfield._arrays import NUMPY
+from nearfield._arrays import MOST_AXES, NUMPY, check_axes
 from nearfield._distance import distance_transform
+from nearfield._foreign import refuse_no_cells
+from nearfield._request import items_of, length_of
 from nearfield.compat._voxel_graph import distances_in_graph
 
 __all__ = ["each", "edt", "edtsq", "sdf", "sdfsq"]
@@ -167,6 +171,8 @@ def each(labels: Any, dt: Any, in_place: bool = False) -> _Each:
     1 [0. 0. 0. 1.]
     3 [2. 1. 0. 0.]
     """
+    for name, x in (("labels", labels), ("dt", dt)):
+        refuse_no_cells(name, x)
     return _Each(np.asarray(labels), np.asarray(dt), in_place)
 
 
@@ -213,13 +219,42 @@ def _field(
     squared: bool,
     signed: bool,
 ) -> Array:
+    refuse_no_cells("data", data)
     image = np.asarray(data)
     if image.ndim == 0:
-        raise TypeError("data is a number; give an array of 1 to 8 axes")
+        raise TypeError(f"data is a number; give an array of 1 to {MOST_AXES} axes")
+    check_axes("data", image.ndim)
     spacing = _lengths_of(anisotropy, image.ndim)
     threads = int(parallel) if parallel >= 1 else None
+    with _anisotropy_named():
+        return _field_of(image, spacing, bool(black_border), threads, voxel_graph, squared, signed)
+
+
+@contextmanager
+def _anisotropy_named() -> Iterator[None]:
+    """Errors about lengths speak of `anisotropy`; there is no other type of distances."""
+    try:
+        yield
+    except ValueError as problem:
+        text = re.sub(r"^spacing\b", "anisotropy", str(problem))
+        type_is = "(?:out has element type|dtype is) float32"
+        text = re.sub(
+            rf"^{type_is}(, .*)[:;] give .*", r"distances are float32\1; give anisotropy in another unit", text
+        )
+        raise ValueError(text) from None
+
+
+def _field_of(
+    image: Array,
+    spacing: float | tuple[float, ...] | None,
+    black_border: bool,
+    threads: int | None,
+    voxel_graph: Any,
+    squared: bool,
+    signed: bool,
+) -> Array:
     if voxel_graph is not None:
-        words = (voxel_graph, spacing, bool(black_border), squared, threads)
+        words = (voxel_graph, spacing, black_border, squared, threads)
         inside = distances_in_graph(image, *words)
         return inside - distances_in_graph(image == 0, *words) if signed else inside
     order = "F" if image.flags.f_contiguous and not image.flags.c_contiguous else "C"
@@ -236,14 +271,18 @@ def _field(
         threads=threads,
     )
     if not exact:
-        out[...] = answer
+        with np.errstate(over="ignore"):  # what float32 does not hold is inf
+            out[...] = answer
     return out
 
 
 def _lengths_of(anisotropy: Anisotropy, ndim: int) -> float | tuple[float, ...] | None:
-    if anisotropy is None or isinstance(anisotropy, int | float):
-        return anisotropy
-    lengths = tuple(float(each) for each in np.ravel(anisotropy))
+    if anisotropy is None:
+        return None
+    each = items_of(anisotropy)
+    if each is None:
+        return length_of("anisotropy", anisotropy)
+    lengths = tuple(length_of("anisotropy", one) for one in each)
     if len(lengths) != ndim:
         raise ValueError(f"anisotropy has {len(lengths)} values for an array of {ndim} axes; give one per axis")
     return lengths

@@ -147,7 +147,7 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> 
             f"image has {components} components a pixel; give one, such as "
             "itk.vector_index_selection_cast_image_filter(image, index=0)"
         )
-    refuse_types(keywords, ("float16", "bool", "int8", "int64"), "ITK")
+    refuse_types(keywords, ("float16", "bool", "int8", "int64"), "ITK", function)
     batch = count_of("batch_axes", keywords.pop("batch_axes", 0), 0)
     array = _array_of(image)
     refuse_time(array.ndim, batch, spacing)

@@ -113,7 +113,7 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> 
     if keywords.get("batch_axes"):
         raise TypeError("batch_axes is not taken here: axes after the third number volumes, the others are space")
     keywords.pop("batch_axes", None)
-    refuse_types(keywords, ("float16", "bool"), "nibabel")
+    refuse_types(keywords, ("float16", "bool"), "nibabel", function)
     if not isinstance(image, nib.Nifti1Pair) and "coordinates" in fields(function, keywords):
         raise TypeError(
             f"image is {type(image).__name__}, which has no vectors; ask for return_indices='linear', "

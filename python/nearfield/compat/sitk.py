@@ -56,7 +56,7 @@ def distance_transform(image: Any, *, spacing: Any = None, **keywords: Any) -> A
     >>> site[0, 1]
     (2, 0)
     """
-    return run(nearfield.distance_transform, _open(image, spacing, keywords), spacing, keywords)
+    return run(nearfield.distance_transform, _open(image, spacing, keywords, "distance_transform"), spacing, keywords)
 
 
 def voronoi(seeds: Any, *, spacing: Any = None, **keywords: Any) -> Any:
@@ -68,7 +68,7 @@ def voronoi(seeds: Any, *, spacing: Any = None, **keywords: Any) -> Any:
     >>> sitk.GetArrayFromImage(voronoi(seeds, return_indices=False, return_labels=True))
     array([[7, 7, 7, 9, 9]])
     """
-    return run(nearfield.voronoi, _open(seeds, spacing, keywords), spacing, keywords)
+    return run(nearfield.voronoi, _open(seeds, spacing, keywords, "voronoi"), spacing, keywords)
 
 
 def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Any = None, **keywords: Any) -> Any:
@@ -81,7 +81,7 @@ def expand_labels(labels: Any, distance: float | None = 1, *, spacing: Any = Non
     >>> sitk.GetArrayFromImage(expand_labels(labels, 0.5))
     array([[7, 7, 0, 9, 9]])
     """
-    return run(nearfield.expand_labels, _open(labels, spacing, keywords), spacing, keywords, distance)
+    return run(nearfield.expand_labels, _open(labels, spacing, keywords, "expand_labels"), spacing, keywords, distance)
 
 
 def label(image: Any, **keywords: Any) -> Any:
@@ -93,7 +93,7 @@ def label(image: Any, **keywords: Any) -> Any:
     >>> sitk.GetArrayFromImage(label(mask))
     array([[1, 1, 0, 2]], dtype=int32)
     """
-    return run_label(_open(image, None, keywords), keywords)
+    return run_label(_open(image, None, keywords, "label"), keywords)
 
 
 def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
@@ -105,7 +105,7 @@ def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
     >>> components(mask).table.size
     array([2, 1])
     """
-    return run_components(_open(image, spacing, keywords), spacing, keywords)
+    return run_components(_open(image, spacing, keywords, "label"), spacing, keywords)
 
 
 def SignedMaurerDistanceMap(
@@ -128,13 +128,13 @@ def SignedMaurerDistanceMap(
     array([[ 2.,  1.,  0., -1., -2., -3.]], dtype=float32)
     """
     keywords: dict[str, Any] = {}
-    opened = _open(image1, None, keywords)
+    opened = _open(image1, None, keywords, "distance_transform")
     spacing = opened.spacing if useImageSpacing else None
     field = signed_maurer(opened.array, spacing, insideIsPositive, squaredDistance, backgroundValue)
     return opened.back("distance", field)
 
 
-def _open(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
+def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> Opened:
     """Takes `batch_axes` out of the keywords."""
     if not isinstance(image, sitk.Image):
         raise TypeError(f"image is {type(image).__name__}; give a SimpleITK.Image, or arrays to nearfield itself")
@@ -145,7 +145,7 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
         )
     if image.GetPixelIDTypeAsString().startswith("label of"):
         raise TypeError("image is a label map of runs; give SimpleITK.LabelMapToLabel(image)")
-    refuse_types(keywords, ("float16", "bool"), "SimpleITK")
+    refuse_types(keywords, ("float16", "bool"), "SimpleITK", function)
     batch = count_of("batch_axes", keywords.pop("batch_axes", 0), 0)
     array = _array_of(image)
     refuse_time(array.ndim, batch, spacing)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import nearfield
+from nearfield._request import items_of, said
 from nearfield.compat._images import Opened, library, run, run_components, run_label
 
 xr: Any = library("xarray")
@@ -124,10 +125,9 @@ def _order_periodic(image: Any, batch_dims: Dims, keywords: dict[str, Any]) -> N
     """Puts `periodic` of the keywords into array order."""
     periodic = keywords.get("periodic")
     if isinstance(periodic, Mapping):
-        batch = (batch_dims,) if isinstance(batch_dims, str) else tuple(batch_dims)
-        space = tuple(dim for dim in image.dims if dim not in batch)
+        _, space = _split(image, batch_dims)
         _known("periodic", periodic, space)
-        keywords["periodic"] = tuple(bool(periodic.get(dim, False)) for dim in space)
+        keywords["periodic"] = tuple(periodic.get(dim, False) for dim in space)
 
 
 def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) -> Opened:
@@ -137,11 +137,7 @@ def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) 
     if keywords.get("batch_axes"):
         raise TypeError("batch_axes is not taken here; name the dimensions in batch_dims=")
     keywords.pop("batch_axes", None)
-    batch = (batch_dims,) if isinstance(batch_dims, str) else tuple(batch_dims)
-    _known("batch_dims", batch, image.dims)
-    space = tuple(dim for dim in image.dims if dim not in batch)
-    if not space:
-        raise ValueError(f"batch_dims names every dimension, {batch}; leave out those that are space")
+    batch, space = _split(image, batch_dims)
     if isinstance(keywords.get("border"), Mapping):
         border = keywords["border"]
         _known("border", border, space)
@@ -163,6 +159,21 @@ def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) 
         return made.transpose(*image.dims)
 
     return Opened(array_of(image), _lengths(image, spacing, space), len(batch), array_of, back)
+
+
+def _split(image: Any, batch_dims: Dims) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The dimensions that number images, and the others."""
+    names = [batch_dims] if isinstance(batch_dims, str) else items_of(batch_dims)
+    if names is None:
+        raise TypeError(f"batch_dims is {said(batch_dims)}; give the name of a dimension, or a sequence of names")
+    _known("batch_dims", names, image.dims)
+    batch = tuple(names)
+    if len(set(batch)) < len(batch):
+        raise ValueError(f"batch_dims is {batch}; name each dimension once")
+    space = tuple(dim for dim in image.dims if dim not in batch)
+    if not space:
+        raise ValueError(f"batch_dims names every dimension, {batch}; leave out those that are space")
+    return batch, space
 
 
 def _lengths(image: Any, spacing: Any, space: tuple[Any, ...]) -> Any:
@@ -190,14 +201,19 @@ def _step(image: Any, dim: Any) -> float:
             f"images, or give spacing={{{dim!r}: 1.0}}"
         )
     values = values.astype(np.float64)
+    if not np.isfinite(values).all() or (values == values[0]).all():
+        raise ValueError(
+            f"coordinate {dim!r} has no step, with values from {values.min():.6g} to {values.max():.6g}; give "
+            f"spacing={{{dim!r}: 1.0}}"
+        )
     step = (values[-1] - values[0]) / (values.size - 1)
     off = np.abs(values - (values[0] + step * np.arange(values.size)))
-    if not np.isfinite(step) or step == 0 or off.max() > 1e-3 * abs(step):
-        steps = np.abs(np.diff(values))
+    if step == 0 or off.max() > 1e-3 * abs(step):
+        steps = np.sign(step or 1) * np.diff(values)
         raise ValueError(
             f"coordinate {dim!r} is uneven, with steps from {steps.min():.6g} to {steps.max():.6g}; interpolate to an "
             f"even one, image.interp({dim}=np.linspace(...), method='nearest'), or give spacing={{{dim!r}: "
-            f"{steps.mean():.6g}}}"
+            f"{np.abs(steps).mean():.6g}}}"
         )
     return abs(float(step))
 
