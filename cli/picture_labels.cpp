@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "cli/picture.hpp"
+#include "cli/seeded_hash.hpp"
 #include "cli/slabs.hpp"
 #include "cli/values.hpp"
 
@@ -23,7 +24,7 @@ struct numbered_plane {
     }
 };
 
-using numbers = std::unordered_map<std::uint64_t, std::int32_t>;
+using numbers = std::unordered_map<std::uint64_t, std::int32_t, seeded_hash>;
 
 numbered_plane take_plane(const plane& shows, const io::array& labels, numbers& known) {
     numbered_plane taken{shows.rows, shows.columns, {}};

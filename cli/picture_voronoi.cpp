@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "cli/picture.hpp"
+#include "cli/seeded_hash.hpp"
 #include "cli/slabs.hpp"
 #include "cli/values.hpp"
 
@@ -101,7 +102,7 @@ plane_sites gather(const plane& from, const field& in) {
 /// Gives every site the dense number of its group, and each group a colour unlike its neighbours'.
 std::vector<rgb> colour_groups(const sheet& on, std::vector<plane_sites>& planes,
                                const std::function<std::int64_t(std::int64_t)>& group_of) {
-    std::unordered_map<std::int64_t, std::size_t> dense;
+    std::unordered_map<std::int64_t, std::size_t, seeded_hash> dense;
     for (plane_sites& each : planes)
         for (std::size_t s = 0; s < each.sites.size(); ++s)
             each.sites[s].group = dense.try_emplace(group_of(each.index[s]), dense.size()).first->second;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,16 +17,23 @@ void for_slabs(std::int64_t count, const Work& work) {
         std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(count, 1));
     if (parts == 1) return work(std::int64_t{0}, count);
     std::vector<std::exception_ptr> failed(static_cast<std::size_t>(parts));
+    const auto one = [&](std::int64_t part) {
+        try {
+            work(count * part / parts, count * (part + 1) / parts);
+        } catch (...) {
+            failed[static_cast<std::size_t>(part)] = std::current_exception();
+        }
+    };
     {
         std::vector<std::jthread> threads;
-        for (std::int64_t part = 0; part < parts; ++part)
-            threads.emplace_back([&, part] {
-                try {
-                    work(count * part / parts, count * (part + 1) / parts);
-                } catch (...) {
-                    failed[static_cast<std::size_t>(part)] = std::current_exception();
-                }
-            });
+        threads.reserve(failed.size());
+        std::int64_t started = 1;
+        try {
+            for (; started < parts; ++started) threads.emplace_back(one, started);
+        } catch (const std::system_error&) {  // this thread does what the system starts none for
+        }
+        for (std::int64_t part = started; part < parts; ++part) one(part);
+        one(0);
     }
     for (const std::exception_ptr& each : failed)
         if (each) std::rethrow_exception(each);

@@ -39,6 +39,7 @@ public:
     explicit watched_run(const watched_work& work)
         : worker_([this, &work] {
               const native_work counted;
+              static_cast<void>(std::uncaught_exceptions());  // thread-local data, while there is memory for it
               try {
                   work([this](double done) {
                       share_.store(done, std::memory_order_relaxed);

@@ -44,7 +44,8 @@ std::string unescaped(const std::string& text) {
 void add(std::vector<control_group>& to, const std::string& mount, const std::string& top, std::string path,
          bool unified) {
     const std::string above = top == "/" ? "" : top;
-    const bool below = path.compare(0, above.size(), above) == 0 && path.find("/..") == std::string::npos;
+    const bool below = path.compare(0, above.size(), above) == 0 && path.find("/..") == std::string::npos &&
+                       (path.size() == above.size() || path[above.size()] == '/');
     path = below ? path.substr(above.size()) : "";
     while (!path.empty() && path.back() == '/') path.pop_back();
     for (; !path.empty(); path.erase(path.rfind('/'))) to.push_back({mount + path, unified});

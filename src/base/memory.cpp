@@ -63,8 +63,10 @@ std::optional<std::int64_t> free_memory_in(const std::string& root) {
 int threads_with_room() {
     // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread, when that asks it for the first time.
     constexpr std::int64_t a_thread = std::int64_t{72} << 20;
-    const auto left = of_process(RLIMIT_AS, statm_all, {});
-    return left ? static_cast<int>(std::clamp<std::int64_t>(*left / (4 * a_thread), 0, INT_MAX)) : INT_MAX;
+    std::int64_t left = INT64_MAX;
+    for (const auto& each : {of_process(RLIMIT_AS, statm_all, {}), of_process(RLIMIT_DATA, statm_data, {})})
+        left = std::min(left, each.value_or(INT64_MAX));
+    return static_cast<int>(std::clamp<std::int64_t>(left / (4 * a_thread), 0, INT_MAX));
 }
 
 void require_memory(std::int64_t bytes, const std::string& what) {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <thread>
 
+#include "base/call.hpp"
 #include "base/cores.hpp"
 #include "base/memory.hpp"
 #include "nearfield/error.hpp"
@@ -227,6 +228,7 @@ private:
             const signals_blocked during;
             std::thread made([this, one] {
                 std::fesetenv(FE_DFL_ENV);
+                be_ready_to_throw();
                 one->serve();
                 const std::lock_guard<std::mutex> held(mutex_);
                 chain(unused_, one);

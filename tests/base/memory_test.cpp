@@ -98,6 +98,9 @@ TEST(FreeMemory, ContainersSeeTheirGroupAsTheTop) {
     t.write("/proc/self/cgroup", "4:memory:/docker/ab12/inner\n");
     t.group1("/sys/fs/cgroup/memory/inner", 150, 100);
     EXPECT_EQ(t.free(), 50);
+    // Another group, of whose name the mounted one's is a part.
+    t.write("/proc/self/cgroup", "4:memory:/docker/ab123\n");
+    EXPECT_EQ(t.free(), 200);
     // A namespace whose top the process is not in: what is mounted is all there is to see.
     t.write("/proc/self/cgroup", "4:memory:/../other\n");
     EXPECT_EQ(t.free(), 200);

@@ -62,20 +62,22 @@ TEST(Processes, NoThreadCanBeStarted) {
 TEST(Processes, SomeThreadsCannotBeStarted) {
     const same_again answers;
     if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
-    for (const std::int64_t spare : {40, 80, 200, 400, 1000}) {
-        const int status = in_child([&] {
-            std::FILE* const statm = std::fopen("/proc/self/statm", "r");
-            long pages = 0;
-            if (std::fscanf(statm, "%ld", &pages) != 1) return false;
-            std::fclose(statm);
-            const auto most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (static_cast<rlim_t>(spare) << 20);
-            const rlimit limit{most, most};
-            setrlimit(RLIMIT_AS, &limit);
-            // Where one thread has the memory, so have many.
-            return answers.holds(1) && answers.holds(16) && answers.holds(300);
-        });
-        EXPECT_EQ(status, 0) << spare << " MiB to spare";
-    }
+    for (const auto which : {RLIMIT_AS, RLIMIT_DATA})
+        for (const std::int64_t spare : {40, 80, 200, 400, 1000}) {
+            const int status = in_child([&] {
+                std::FILE* const statm = std::fopen("/proc/self/statm", "r");
+                long all = 0, data = 0;
+                if (std::fscanf(statm, "%ld %*d %*d %*d %*d %ld", &all, &data) != 2) return false;
+                std::fclose(statm);
+                const auto most = static_cast<rlim_t>((which == RLIMIT_AS ? all : data) * sysconf(_SC_PAGESIZE)) +
+                                  (static_cast<rlim_t>(spare) << 20);
+                const rlimit limit{most, most};
+                setrlimit(which, &limit);
+                // Where one thread has the memory, so have many.
+                return answers.holds(1) && answers.holds(16) && answers.holds(300);
+            });
+            EXPECT_EQ(status, 0) << spare << " MiB to spare of limit " << which;
+        }
 }
 
 TEST(Processes, ForkAfterUse) {
