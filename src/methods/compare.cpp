@@ -114,9 +114,40 @@ void check(const any_input<host>& image, const any_input<host>& index, const any
     const named_view<host> all[] = {{"image", image}, {"index", index}, {"error", error}};
     check_data<host>(all);
     check_apart<host>(all, 2);
-    for (std::int64_t cell = 0, cells = image.cells(); cell < cells; ++cell)
-        if (const std::int64_t site = index_at(index, cell); site < -1 || site >= cells)
-            fail(fmt::format("index holds {}; an image of {} cells has indices below that, and -1", site, cells));
+}
+
+// In pieces of fixed size, added in order: neither the mean nor a message depends on the number of threads.
+constexpr std::int64_t piece = 1 << 14;
+
+std::size_t pieces_of(std::int64_t cells) { return static_cast<std::size_t>((cells + piece - 1) / piece); }
+
+/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of this loop
+/// repeats `share`, and the callback can stop the call there.
+template <class Body>
+void for_each_cell(const host& on, double share, std::int64_t cells, const Body& body) {
+    host here{on.threads};
+    if (on.progress) here.progress = [&](double) { return on.progress(share); };
+    workers crew(here, cells);
+    crew.for_each(static_cast<std::int64_t>(pieces_of(cells)), 1, piece,
+                  [&](std::int64_t first, std::int64_t last, int) {
+                      for (std::int64_t part = first; part < last; ++part)
+                          for (std::int64_t cell = part * piece; cell < std::min(cells, (part + 1) * piece); ++cell)
+                              body(cell, static_cast<std::size_t>(part));
+                  });
+}
+
+void check_sites(const host& on, const any_input<host>& index) {
+    const std::int64_t cells = index.cells();
+    constexpr std::int64_t none = -1;
+    std::vector<std::int64_t> first_wrong(pieces_of(cells), none);
+    for_each_cell(on, 0, cells, [&](std::int64_t cell, std::size_t part) {
+        const std::int64_t site = index_at(index, cell);
+        if ((site < -1 || site >= cells) && first_wrong[part] == none) first_wrong[part] = cell;
+    });
+    for (const std::int64_t cell : first_wrong)
+        if (cell != none)
+            fail(fmt::format("index holds {}; an image of {} cells has indices below that, and -1",
+                             index_at(index, cell), cells));
 }
 
 method_errors compared(const host& on, const any_input<host>& image, const any_input<host>& index,
@@ -125,6 +156,7 @@ method_errors compared(const host& on, const any_input<host>& image, const any_i
     method_errors all;
     all.cells = image.cells();
     if (all.cells == 0) return all;
+    check_sites(on, index);
     const auto length = checked_spacing(options.spacing, image.shape.data(), image.rank);
     // The same along all axes is counted in cells, as in the exact engine.
     const bool same =
@@ -137,16 +169,8 @@ method_errors compared(const host& on, const any_input<host>& image, const any_i
     }
     const truth exact = solve(on, image, options);
     const comparison each(index, error, g, same ? length[0] * length[0] : 1, exact);
-    // In pieces of fixed size, added in order: the mean does not depend on the number of threads.
-    constexpr std::int64_t piece = 1 << 14;
-    std::vector<tally> parts(static_cast<std::size_t>((all.cells + piece - 1) / piece));
-    const host quiet{on.threads};  // progress is the exact engine's to tell
-    workers crew(quiet, all.cells);
-    crew.for_each(std::ssize(parts), 1, piece, [&](std::int64_t first, std::int64_t last, int) {
-        for (std::int64_t part = first; part < last; ++part)
-            for (std::int64_t cell = part * piece; cell < std::min(all.cells, (part + 1) * piece); ++cell)
-                each.look_at(cell, parts[static_cast<std::size_t>(part)]);
-    });
+    std::vector<tally> parts(pieces_of(all.cells));
+    for_each_cell(on, 1, all.cells, [&](std::int64_t cell, std::size_t part) { each.look_at(cell, parts[part]); });
     double sum = 0;
     for (const tally& part : parts) {
         sum += part.sum;

@@ -1,7 +1,10 @@
 // Fields of sites against the exact ones: what counts as wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "methods/engines.hpp"
 
@@ -64,6 +67,52 @@ TEST(CompareSites, IndicesThatAreNone) {
     const flags_t sites{1, 0};
     EXPECT_THROW(static_cast<void>(errors_of({0, 2}, {2}, sites)), error);
     EXPECT_THROW(static_cast<void>(errors_of({0, -2}, {2}, sites)), error);
+}
+
+TEST(CompareSites, TheFirstWrongIndexIsNamedWhateverTheThreads) {
+    const shape_t shape{300, 400};
+    const flags_t sites(120000, 1);
+    std::vector<std::int64_t> index(sites.size(), -1);
+    index[50000] = 120001, index[100000] = 120002;
+    for (int turn = 0; turn < 10; ++turn) {
+        try {
+            static_cast<void>(errors_of(index, shape, sites));
+            ADD_FAILURE() << "an index beyond the image was taken";
+        } catch (const error& e) {
+            EXPECT_NE(std::string(e.what()).find("120001"), std::string::npos) << e.what();
+        }
+    }
+}
+
+/// Shares that were reported; stops at report number `most`.
+std::vector<double> reports_of_comparison(std::size_t most) {
+    const shape_t shape{512, 512};
+    flags_t flags(512 * 512, 0);
+    flags[1000] = 1;
+    const std::vector<std::int64_t> index(flags.size(), 1000);
+    std::vector<double> shares;
+    const host on{1, [&](double share) {
+                      shares.push_back(share);
+                      return shares.size() < most;
+                  }};
+    try {
+        static_cast<void>(compare_sites(on, any_input<host>::contiguous(flags.data(), dtype::uint8, shape),
+                                        any_input<host>::contiguous(index.data(), dtype::int64, shape), {},
+                                        {.sites = sites::nonzero}));
+        EXPECT_GT(most, shares.size()) << "was not stopped";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), error_code::cancelled) << e.what();
+        EXPECT_EQ(shares.size(), most) << "went on";
+    }
+    return shares;
+}
+
+TEST(CompareSites, StopIsHeardInEveryPhase) {
+    const auto shares = reports_of_comparison(1U << 20);
+    EXPECT_GE(std::count(shares.begin(), shares.end(), 0.0), 16) << "while indices are checked";
+    EXPECT_GE(std::count(shares.begin(), shares.end(), 1.0), 16) << "while wrong sites are counted";
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    for (std::size_t most = 1; most <= shares.size(); ++most) reports_of_comparison(most);
 }
 
 }  // namespace
