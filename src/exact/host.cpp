@@ -88,6 +88,7 @@ private:
     void search_columns(const sweep& s, const tile_place& at, buffers& mine) {
         load(s, at, mine);
         tile<V, K> t;
+        t.team = &crew_;
         t.rows = s.rows(), t.pitch = t.best_pitch = s.width;
         t.first_query = s.halo, t.queries = s.size, t.window = s.window, t.term = terms_.get();
         t.rows_ordered = p_.rows_ordered[static_cast<std::size_t>(s.axis)];

@@ -5,12 +5,17 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <type_traits>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "exact/host_lanes.hpp"
 #include "exact/host_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
+#include "exact/host_blocks.hpp"
+
 namespace nearfield::exact::HWY_NAMESPACE {
 
 /// The lines of one SIMD vector, and what the search needs of its tile. `Negative`: values may be, down to the tile's base.
@@ -38,11 +43,10 @@ public:
     void solve() {
         const auto [least, peak] = extremes();
         if (least >= no_site<V>()) return keep_rows();
-        if (!t_.rows_ordered || t_.window <= near_rows || (!Negative && peak <= t_.term[near_rows])) {
-            every_row();
-        } else {
-            by_halving();
-        }
+        if (t_.window <= near_rows || (!Negative && peak <= t_.term[near_rows])) return every_row();
+        if constexpr (std::is_floating_point_v<V>)
+            if (!t_.rows_ordered) return by_blocks();
+        by_halving();
     }
 
 private:
@@ -50,16 +54,73 @@ private:
     static constexpr std::int64_t near_rows = 32;
     // One row for all lanes together costs about as much as this many rows of one lane.
     static constexpr std::int64_t together_gain = 2;
+    // A stop is heard after at most so many rows that settle among their neighbours, or steps of another search: 1 ms.
+    static constexpr std::int64_t rows_between_asking = 1 << 13, steps_between_asking = 1 << 17;
 
     /// Each row for itself. In dense images most settle before they look at their first neighbour.
     void every_row() {
         const values next = hn::Set(of_value, t_.term[1]);
         const std::int64_t end = last_query();
-        for (std::int64_t q = t_.first_query; q <= end; ++q) {
-            winner own{load(q), {}, {}};
-            if constexpr (Keyed) own.key = load_key(q);
-            store(q, settled(next, own) ? own : outward<false>(q, first(q), last(q)));
+        for (std::int64_t from = t_.first_query; from <= end; from += rows_between_asking) {
+            for (std::int64_t q = from; q < std::min(from + rows_between_asking, end + 1); ++q) {
+                winner own{load(q), {}, {}};
+                if constexpr (Keyed) own.key = load_key(q);
+                store(q, settled(next, own) ? own : outward<false>(q, first(q), last(q)));
+            }
+            if (from + rows_between_asking <= end) ask();
         }
+    }
+
+    /// Asks the callback whether the call is to go on.
+    void ask() const {
+        if (t_.team != nullptr) t_.team->go_on(0);
+    }
+
+    /// For rows whose winners do not bound each other because sums are rounded: each row for itself, but blocks of rows that
+    /// cannot win are passed over. The rows that won for the row before are offered first. The least (value, key) of all rows
+    /// does not depend on the order.
+    void by_blocks() {
+        const row_blocks<V, K, Keyed> blocks(t_, line_);
+        V before[tile_align / sizeof(V)];
+        std::fill(before, before + lanes(), static_cast<V>(t_.first_query));
+        std::int64_t steps = 0;
+        for (std::int64_t q = t_.first_query; q <= last_query(); ++q) {
+            winner w{load(q), {}, hn::Set(of_value, static_cast<V>(q))};
+            if constexpr (Keyed) w.key = load_key(q);
+            if (!settled(hn::Set(of_value, t_.term[1]), w)) offer_again(q, before, w);
+            for (const bool down : {true, false}) {
+                std::int64_t row = down ? q - 1 : q + 1;
+                for (std::int64_t left = down ? q - first(q) : last(q) - q; left > 0;) {
+                    if (++steps % steps_between_asking == 0) ask();
+                    const values extra = hn::Set(of_value, t_.term[std::abs(row - q)]);
+                    if (settled(extra, w)) break;
+                    int level = blocks.level_at(down ? row + 1 : row, left);
+                    const auto start = [&] { return down ? row + 1 - blocks.rows_of(level) : row; };
+                    while (level > 0 && blocks.may_win(level, start(), extra, w.value, w.key)) --level;
+                    if (level == 0) visit<true, true>(row, extra, w);
+                    left -= blocks.rows_of(level);
+                    row += down ? -blocks.rows_of(level) : blocks.rows_of(level);
+                }
+            }
+            store(q, w);
+            hn::StoreU(w.row, of_value, before);
+        }
+    }
+
+    /// Offers row q, lane by lane, the row of `rows` or what is nearest to it within the window.
+    void offer_again(std::int64_t q, const V* rows, winner& w) const {
+        V value[tile_align / sizeof(V)], row[tile_align / sizeof(V)];
+        K key[tile_align / sizeof(V)];
+        for (std::int64_t i = 0; i < lanes(); ++i) {
+            const std::int64_t r = std::clamp(static_cast<std::int64_t>(rows[i]), first(q), last(q));
+            const V own = t_.value[r * t_.pitch + line_ + i];
+            value[i] = r == q ? own : own + t_.term[std::abs(r - q)];
+            row[i] = static_cast<V>(r);
+            if constexpr (Keyed) key[i] = t_.key[r * t_.pitch + line_ + i];
+        }
+        keys mine{};
+        if constexpr (Keyed) mine = hn::LoadU(of_key, key);
+        offer<true, true>(hn::LoadU(of_value, value), mine, hn::LoadU(of_value, row), w);
     }
 
     std::int64_t last_query() const { return t_.first_query + t_.queries - 1; }
@@ -97,7 +158,10 @@ private:
         }
         std::int64_t step = 1;
         while (2 * step < t_.queries - 1) step *= 2;
-        for (; step > 1; step /= 2) level<true>(step);
+        for (; step > 1; step /= 2) {
+            level<true>(step);
+            if (t_.queries / step > rows_between_asking) ask();
+        }
         if (t_.queries > 2) level<false>(1);
     }
 
@@ -159,18 +223,26 @@ private:
         }
     }
 
-    template <bool Rows>
-    HWY_INLINE void visit(std::int64_t row, values extra, winner& w) const {
-        const values f = hn::Add(load(row), extra);
+    /// Offers w what a row is worth. `Rows`: its number is kept too, where its value is less or, with `Ties`, its key.
+    template <bool Rows, bool Ties>
+    HWY_INLINE void offer(values f, keys mine, values row, winner& w) const {
         const auto less = hn::Lt(f, w.value);
+        auto kept = less;
         if constexpr (Keyed) {
-            const keys mine = load_key(row);
             const auto ties = hn::And(hn::RebindMask(of_key, hn::Eq(f, w.value)), hn::Lt(mine, w.key));
             const auto wins = hn::Or(hn::RebindMask(of_key, less), ties);
             w.key = hn::IfThenElse(wins, mine, w.key);
+            if constexpr (Ties) kept = hn::RebindMask(of_value, wins);
         }
-        if constexpr (Rows) w.row = hn::IfThenElse(less, hn::Set(of_value, static_cast<V>(row)), w.row);
+        if constexpr (Rows) w.row = hn::IfThenElse(kept, row, w.row);
         w.value = hn::Min(f, w.value);
+    }
+
+    template <bool Rows, bool Ties = false>
+    HWY_INLINE void visit(std::int64_t row, values extra, winner& w) const {
+        keys mine{};
+        if constexpr (Keyed) mine = load_key(row);
+        offer<Rows, Ties>(hn::Add(load(row), extra), mine, hn::Set(of_value, static_cast<V>(row)), w);
     }
 
     /// True when no row that adds `extra` or more can change any lane.
@@ -243,98 +315,6 @@ void search_int32(const tile<std::int32_t, std::int32_t>& t) { search(t); }
 void search_int64(const tile<std::int64_t, std::int64_t>& t) { search(t); }
 void search_float64(const tile<double, std::int64_t>& t) { search(t); }
 
-template <class V>
-struct wrapping {
-    using type = std::make_unsigned_t<V>;
-};
-template <>
-struct wrapping<double> {
-    using type = double;
-};
-
-// Plain loops: the compiler turns them into this instruction set's vectors.
-template <class V, class K>
-void values_from(const metric<V>& m, int first, const K* HWY_RESTRICT key, const std::int64_t* const* at,
-                 std::int64_t count, V* HWY_RESTRICT value) {
-    // What "no site" unpacks to may overflow before it is replaced; unsigned numbers may.
-    using N = typename wrapping<V>::type;
-    const auto add = [&](int axis, bool start) {
-        const std::int64_t* HWY_RESTRICT here = at[axis];
-        const int shift = m.keys.shift[axis];
-        const K mask = static_cast<K>((std::make_unsigned_t<K>{1} << m.keys.bits[axis]) - 1);
-        const N weight = static_cast<N>(m.weight[axis]);
-        const auto sum_up = [&](const auto& steps_of) {
-            for (std::int64_t i = 0; i < count; ++i) {
-                const N steps = static_cast<N>(
-                    steps_of(static_cast<K>(static_cast<K>(here[i]) - static_cast<K>((key[i] >> shift) & mask))));
-                const N term = weight * (steps * steps);
-                value[i] = static_cast<V>(start ? term : static_cast<N>(value[i]) + term);
-            }
-        };
-        if (!m.periodic[axis] && !m.half_cell) return sum_up([](K difference) { return difference; });
-        const K size = static_cast<K>(m.size[axis]);
-        const bool periodic = m.periodic[axis], half_cell = m.half_cell;
-        sum_up([=](K difference) {
-            const K direct = difference < 0 ? static_cast<K>(-difference) : difference;
-            const K steps = periodic ? std::min<K>(direct, static_cast<K>(size - direct)) : direct;
-            return half_cell ? std::max<K>(static_cast<K>(2 * steps - 1), 0) : steps;
-        });
-    };
-    add(m.rank - 1, true);
-    for (int axis = m.rank - 2; axis >= first; --axis) add(axis, false);
-    for (std::int64_t i = 0; i < count; ++i) value[i] = key[i] == no_key<K> ? no_site<V>() : value[i];
-}
-void values_int32(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
-                  std::int64_t count, std::int32_t* value) {
-    values_from(m, first, key, at, count, value);
-}
-void values_int64(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
-                  std::int64_t count, std::int64_t* value) {
-    values_from(m, first, key, at, count, value);
-}
-void values_float64(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
-                    std::int64_t count, double* value) {
-    values_from(m, first, key, at, count, value);
-}
-
-/// A root in double, rounded. Integers below 2^24 are floats, whose correctly rounded root is the same number.
-void roots_int32(const std::int32_t* squared, std::int64_t count, float* out) {
-    const hn::ScalableTag<std::int32_t> whole;
-    const hn::Rebind<float, decltype(whole)> single;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole));
-    std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        const auto v = hn::LoadU(whole, squared + i);
-        const auto exact = hn::Lt(v, hn::Set(whole, 1 << 24));
-        const auto none = hn::Eq(v, hn::Set(whole, no_site<std::int32_t>()));
-        if (hn::AllTrue(whole, hn::Or(exact, none))) {
-            const auto root = hn::Sqrt(hn::ConvertTo(single, v));
-            const auto infinite = hn::Set(single, std::numeric_limits<float>::infinity());
-            hn::StoreU(hn::IfThenElse(hn::RebindMask(single, none), infinite, root), single, out + i);
-        } else {
-            roots_one_by_one(squared + i, 1, lanes, out + i);
-        }
-    }
-    roots_one_by_one(squared + i, 1, count - i, out + i);
-}
-
-/// The same of values in other units: in double, half as many at a time.
-void roots_scaled(const std::int32_t* squared, double unit2, std::int64_t count, float* out) {
-    const hn::ScalableTag<double> precise;
-    const hn::Rebind<std::int32_t, decltype(precise)> whole;
-    const hn::Rebind<float, decltype(precise)> single;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(precise));
-    std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        const auto v = hn::LoadU(whole, squared + i);
-        const auto none = hn::Eq(v, hn::Set(whole, no_site<std::int32_t>()));
-        const auto root = hn::Sqrt(hn::Mul(hn::Set(precise, unit2), hn::PromoteTo(precise, v)));
-        const auto infinite = hn::Set(single, std::numeric_limits<float>::infinity());
-        hn::StoreU(hn::IfThenElse(hn::RebindMask(single, none), infinite, hn::DemoteTo(single, root)), single, out + i);
-    }
-    roots_one_by_one(squared + i, unit2, count - i, out + i);
-}
-
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -344,57 +324,10 @@ namespace nearfield::exact {
 HWY_EXPORT(search_int32);
 HWY_EXPORT(search_int64);
 HWY_EXPORT(search_float64);
-HWY_EXPORT(values_int32);
-HWY_EXPORT(values_int64);
-HWY_EXPORT(values_float64);
-HWY_EXPORT(roots_int32);
-HWY_EXPORT(roots_scaled);
 
 void search_tile(const tile<std::int32_t, std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(search_int32)(t); }
 void search_tile(const tile<std::int64_t, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(search_int64)(t); }
 void search_tile(const tile<double, std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(search_float64)(t); }
-
-void values_of_keys(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
-                    std::int64_t count, std::int32_t* value) {
-    HWY_DYNAMIC_DISPATCH(values_int32)(m, first, key, at, count, value);
-}
-void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
-                    std::int64_t count, std::int64_t* value) {
-    HWY_DYNAMIC_DISPATCH(values_int64)(m, first, key, at, count, value);
-}
-void values_of_keys(const metric<double>& m, int first, const std::int64_t* key, const std::int64_t* const* at,
-                    std::int64_t count, double* value) {
-    HWY_DYNAMIC_DISPATCH(values_float64)(m, first, key, at, count, value);
-}
-
-template <>
-void roots(const std::int32_t* squared, std::int64_t count, float* out) {
-    HWY_DYNAMIC_DISPATCH(roots_int32)(squared, count, out);
-}
-void roots_in_units(const std::int32_t* squared, double unit2, std::int64_t count, float* out) {
-    HWY_DYNAMIC_DISPATCH(roots_scaled)(squared, unit2, count, out);
-}
-
-template <>
-void roots(const std::int32_t* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, 1, count, out);
-}
-template <>
-void roots(const std::int64_t* squared, std::int64_t count, float* out) {
-    roots_one_by_one(squared, 1, count, out);
-}
-template <>
-void roots(const std::int64_t* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, 1, count, out);
-}
-template <>
-void roots(const double* squared, std::int64_t count, float* out) {
-    roots_one_by_one(squared, 1, count, out);
-}
-template <>
-void roots(const double* squared, std::int64_t count, double* out) {
-    roots_one_by_one(squared, 1, count, out);
-}
 
 }  // namespace nearfield::exact
 #endif

@@ -7,6 +7,10 @@
 
 #include "exact/core.hpp"
 
+namespace nearfield {
+class workers;
+}
+
 namespace nearfield::exact {
 
 /// Rows of a tile are this many bytes or a multiple of it, so that every SIMD width divides them.
@@ -30,7 +34,8 @@ struct tile {
     std::int64_t best_pitch = 0;  ///< of the results, which need no alignment and start with the first query
     V* best = nullptr;            ///< may be null when only keys are wanted
     K* best_key = nullptr;
-    V* winner = nullptr;  ///< scratch of the tile's size: the winning rows, as V, in which they are exact
+    workers* team = nullptr;  ///< asked during long searches whether the call is to go on; may be null
+    V* winner = nullptr;      ///< scratch of the tile's size: the winning rows, as V, in which they are exact
 };
 
 /// best(q) = min over rows r within the window of value(r) + term(|q - r|), and with keys the winner's key.

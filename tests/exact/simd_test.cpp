@@ -59,5 +59,20 @@ TEST(Simd, EveryInstructionSetGivesTheSameBits) {
     EXPECT_GE(targets().size(), 1U);
 }
 
+/// Squared lengths from a ratio of 2^49 on, where winning rows do not bound each other.
+TEST(Simd, EveryInstructionSetGivesTheSameBitsAtSteepSpacings) {
+    std::uint64_t k = 0;
+    for (const double length : {3e-8, 1e-10, 1e-20})
+        for (const double density : {0.001, 0.05}) {
+            const solved s = solve({400, 11}, make_random({400, 11}, density, ++k), {{length, 1}, "steep"});
+            for (const std::int64_t target : targets()) {
+                SCOPED_TRACE(hwy::TargetName(target));
+                const only chosen_target(target);
+                ASSERT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
+                ASSERT_EQ(check(host_engine(1), s, outputs{.distance = outputs::distance_t::float64}, dress{}), "");
+            }
+        }
+}
+
 }  // namespace
 }  // namespace nearfield::test
