@@ -7,6 +7,7 @@ target_link_libraries(nearfield_exact_tests PUBLIC nearfield::nearfield PRIVATE 
 nearfield_test(oracle exact/oracle_test.cpp exact/options_oracle_test.cpp LIBS nearfield_exact_tests)
 nearfield_test(exact_host
   exact/host_test.cpp exact/host_planes_test.cpp exact/arguments_test.cpp exact/property_test.cpp exact/large_test.cpp exact/simd_test.cpp
+  exact/host_stop_test.cpp
   LIBS nearfield_exact_tests hwy::hwy)
 nearfield_test(exact_options
   exact/host_sides_test.cpp exact/options_arguments_test.cpp exact/options_batch_test.cpp exact/options_identities_test.cpp

@@ -62,7 +62,7 @@ private:
     // ---- pass 1: the last axis -------------------------------------------------------------------------------------
 
     void scan_lines() {
-        const first_pass<V, K, Carry> scan(p_, m_, image_, classes_, writer_);
+        const first_pass<V, K, Carry> scan(p_, m_, image_, classes_, writer_, crew_);
         const std::int64_t n = scan.length(), block = std::max<std::int64_t>(1, scan_cells / n);
         crew_.for_each(p_.cells / n, block, n, [&](std::int64_t first, std::int64_t last, int thread) {
             if (classes_.wanted()) classes_.read_lines(first, last);

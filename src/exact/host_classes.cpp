@@ -4,6 +4,7 @@
 
 #include "base/lines.hpp"
 #include "exact/host_fold.hpp"
+#include "exact/host_scan.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -35,25 +36,30 @@ std::int64_t other_ahead(const T* label, std::int64_t count) {
 }
 
 template <class T>
-void nearest_other(const T* label, std::int64_t count, bool background, bool periodic, std::int32_t* nearest) {
+void nearest_other(const T* label, std::int64_t count, bool background, bool periodic, const std::function<void()>& ask,
+                   std::int32_t* nearest) {
     const auto inside = [count](std::int64_t x) { return x < 0 ? x + count : x >= count ? x - count : x; };
     std::int64_t left = periodic ? other_behind(label, count) : none_behind;
-    for (std::int64_t x = 0; x < count; ++x) {
-        if (x > 0 && label[x] != label[x - 1]) left = x - 1;
-        nearest[x] = static_cast<std::int32_t>(left == none_behind ? 0 : x - left);  // steps; 0 for none
-    }
+    for_each_piece(count, ask, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t x = first; x < last; ++x) {
+            if (x > 0 && label[x] != label[x - 1]) left = x - 1;
+            nearest[x] = static_cast<std::int32_t>(left == none_behind ? 0 : x - left);  // steps; 0 for none
+        }
+    });
     std::int64_t right = periodic ? other_ahead(label, count) : none_ahead;
-    for (std::int64_t x = count - 1; x >= 0; --x) {
-        if (x + 1 < count && label[x] != label[x + 1]) right = x + 1;
-        const std::int64_t behind = nearest[x] == 0 ? none_ahead : nearest[x];
-        const std::int64_t ahead = right == none_ahead ? none_ahead : right - x;
-        std::int64_t site = -1;
-        if (background && label[x] == 0) site = x;
-        else if (behind < ahead) site = inside(x - behind);
-        else if (ahead < behind) site = inside(x + ahead);
-        else if (ahead != none_ahead) site = std::min(inside(x - behind), inside(x + ahead));
-        nearest[x] = static_cast<std::int32_t>(site);
-    }
+    for_each_piece(count, ask, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t x = count - 1 - first; x >= count - last; --x) {
+            if (x + 1 < count && label[x] != label[x + 1]) right = x + 1;
+            const std::int64_t behind = nearest[x] == 0 ? none_ahead : nearest[x];
+            const std::int64_t ahead = right == none_ahead ? none_ahead : right - x;
+            std::int64_t site = -1;
+            if (background && label[x] == 0) site = x;
+            else if (behind < ahead) site = inside(x - behind);
+            else if (ahead < behind) site = inside(x + ahead);
+            else if (ahead != none_ahead) site = std::min(inside(x - behind), inside(x + ahead));
+            nearest[x] = static_cast<std::int32_t>(site);
+        }
+    });
 }
 
 }  // namespace
@@ -114,10 +120,11 @@ bool class_field::same(std::int64_t a, std::int64_t b) const {
     return with_elements([&](const auto* label) { return label[a] == label[b]; });
 }
 
-void class_field::nearest_in_line(std::int64_t line, std::int64_t count, std::int32_t* nearest) const {
+void class_field::nearest_in_line(std::int64_t line, std::int64_t count, const std::function<void()>& ask,
+                                  std::int32_t* nearest) const {
     const bool periodic = p_.borders[static_cast<std::size_t>(p_.rank - 1)] == border::periodic;
     with_elements(
-        [&](const auto* label) { nearest_other(label + line * count, count, p_.background, periodic, nearest); });
+        [&](const auto* label) { nearest_other(label + line * count, count, p_.background, periodic, ask, nearest); });
 }
 
 void class_field::count_steps(std::int64_t here, std::int64_t there, std::int64_t count, const std::uint32_t* next,

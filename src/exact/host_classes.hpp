@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "base/scratch.hpp"
 #include "exact/core.hpp"
@@ -27,8 +28,9 @@ public:
     [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const;
 
     /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when the
-    /// line has none. Background cells are their own.
-    void nearest_in_line(std::int64_t line, std::int64_t count, std::int32_t* nearest) const;
+    /// line has none. Background cells are their own. `ask` is called between pieces of a long line, and may throw.
+    void nearest_in_line(std::int64_t line, std::int64_t count, const std::function<void()>& ask,
+                         std::int32_t* nearest) const;
 
     /// exact::count_steps for the rows of `count` cells that start at cells `here` and `there`.
     void count_steps(std::int64_t here, std::int64_t there, std::int64_t count, const std::uint32_t* next,

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <type_traits>
 
 #include "base/lines.hpp"
+#include "base/parallel.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_scan.hpp"
@@ -37,12 +39,13 @@ class first_pass {
 
 public:
     first_pass(const plan& p, const metric<V>& m, const any_input<host>& image, const class_field& classes,
-               const output_writer<V, K>& writer)
+               const output_writer<V, K>& writer, workers& crew)
         : p_(p),
           m_(m),
           image_(image),
           classes_(classes),
           writer_(writer),
+          ask_([&crew] { crew.go_on(0); }),
           axis_(p.rank - 1),
           n_(p.size[static_cast<std::size_t>(axis_)]),
           alone_(axis_ == p.first_axis),
@@ -83,36 +86,49 @@ private:
         const auto last = static_cast<std::size_t>(axis_);
         std::int32_t* const nearest = mine.nearest.get();
         if (classes_.wanted()) {
-            classes_.nearest_in_line(line, n_, nearest);
+            classes_.nearest_in_line(line, n_, ask_, nearest);
         } else {
+            const std::int64_t stride = p_.image_stride[last];
             const std::int64_t offset =
                 p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
-            read_sites(cells_from(offset), image_.type, p_.image_stride[last], n_, p_.rule, mine.site.get());
-            nearest_in_line(mine.site.get(), n_, nearest);
+            for_each_piece(n_, ask_, [&](std::int64_t from, std::int64_t to) {
+                read_sites(cells_from(offset + from * stride), image_.type, stride, to - from, p_.rule,
+                           mine.site.get() + from);
+            });
+            nearest_in_line(mine.site.get(), n_, ask_, nearest);
             if (periodic_) nearest_round_ends(mine.site.get(), n_, nearest);
         }
-        if (alone_) {
-            line_values(nearest, mine.value.get());
-            keys_of_line(nearest, n_, m_.keys.shift[axis_], mine.key.get());
-            return writer_.write(line * n_, n_, mine.value.get(), p_.sites_wanted ? mine.key.get() : nullptr);
-        }
-        state* const to = field + line * n_;
-        if constexpr (Keyed) keys_of_line(nearest, n_, m_.keys.shift[axis_], to);
-        else if constexpr (Carry == carry::values) line_values(nearest, to);
-        else
-            for (std::int64_t x = 0; x < n_; ++x)
-                to[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
+        for_each_piece(n_, ask_, [&](std::int64_t from, std::int64_t to) {
+            if (alone_) write_piece(line, from, to, mine);
+            else keep_piece(from, to, nearest, field + line * n_);
+        });
     }
 
-    void line_values(const std::int32_t* nearest, V* to) const {
+    void write_piece(std::int64_t line, std::int64_t from, std::int64_t to, buffers& mine) const {
+        const std::int32_t* const nearest = mine.nearest.get();
+        line_values(nearest, from, to, mine.value.get());
+        K* const key = mine.key.get() + from;
+        keys_of_line(nearest + from, to - from, m_.keys.shift[axis_], key);
+        writer_.write(line * n_ + from, to - from, mine.value.get() + from, p_.sites_wanted ? key : nullptr);
+    }
+
+    void keep_piece(std::int64_t from, std::int64_t to, const std::int32_t* nearest, state* line) const {
+        if constexpr (Keyed) keys_of_line(nearest + from, to - from, m_.keys.shift[axis_], line + from);
+        else if constexpr (Carry == carry::values) line_values(nearest, from, to, line);
+        else
+            for (std::int64_t x = from; x < to; ++x)
+                line[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
+    }
+
+    void line_values(const std::int32_t* nearest, std::int64_t first, std::int64_t last, V* to) const {
         if (m_.half_cell || periodic_) {
-            for (std::int64_t x = 0; x < n_; ++x)
+            for (std::int64_t x = first; x < last; ++x)
                 to[x] = nearest[x] < 0 ? no_site<V>() : terms_.get()[apart(x, std::int64_t{nearest[x]}, n_, periodic_)];
         } else {
-            values_of_line(nearest, n_, m_.weight[axis_], to);
+            values_of_line(nearest, first, last, m_.weight[axis_], to);
         }
         if (limit_ < no_site<V>())
-            for (std::int64_t x = 0; x < n_; ++x) to[x] = to[x] > limit_ ? no_site<V>() : to[x];
+            for (std::int64_t x = first; x < last; ++x) to[x] = to[x] > limit_ ? no_site<V>() : to[x];
     }
 
     /// Lines of a few cells that lie one behind the other: a call for each would take longer than its cells.
@@ -149,6 +165,7 @@ private:
     const any_input<host>& image_;
     const class_field& classes_;
     const output_writer<V, K>& writer_;
+    const std::function<void()> ask_;  ///< whether to go on, between pieces of a long line
     const int axis_;
     const std::int64_t n_;
     const bool alone_, periodic_, short_;
