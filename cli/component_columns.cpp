@@ -43,6 +43,13 @@ std::vector<std::array<std::int64_t, 2>> places_of(const std::vector<std::int64_
     return places;
 }
 
+/// Hands on what has come together, so that a long table is never in memory as text; all of it with `most` = 0.
+void hand_on(std::string& text, const text_sink& to, std::size_t most = std::size_t{1} << 20) {
+    if (text.size() <= most) return;
+    to(text);
+    text.clear();
+}
+
 }  // namespace
 
 bool is_plain_word(const std::string& text) {
@@ -121,25 +128,29 @@ void component_columns::add_intensities(std::vector<column>& made) const {
     add("lowest", lowest_), add("highest", highest_), add("sum", sum_), add("mean", mean_), add("variance", variance_);
 }
 
-std::string component_columns::csv(const measure& lengths, const std::vector<std::int64_t>& images) const {
+void component_columns::csv(const measure& lengths, const std::vector<std::int64_t>& images,
+                            const text_sink& to) const {
     const std::vector<column> made = columns(lengths, images);
     std::string text;
     for (const column& each : made) text += (text.empty() ? "" : ",") + each.name;
     text += '\n';
     for (std::int64_t row = 0; row < rows_; ++row) {
+        hand_on(text, to);
         for (const column& each : made) {
             if (&each != &made.front()) text += ',';
             std::visit([&](auto number) { fmt::format_to(std::back_inserter(text), "{}", number); }, each.at(row));
         }
         text += '\n';
     }
-    return text;
+    hand_on(text, to, 0);
 }
 
-std::string component_columns::json(const measure& lengths, const std::vector<std::int64_t>& images) const {
+void component_columns::json(const measure& lengths, const std::vector<std::int64_t>& images,
+                             const text_sink& to) const {
     const std::vector<column> made = columns(lengths, images);
     std::string text = "[";
     for (std::int64_t row = 0; row < rows_; ++row) {
+        hand_on(text, to);
         text += row == 0 ? "\n" : ",\n";
         for (const column& each : made) {
             text += (&each == &made.front() ? "{\"" : ", \"") + each.name + "\": ";
@@ -153,7 +164,8 @@ std::string component_columns::json(const measure& lengths, const std::vector<st
         }
         text += '}';
     }
-    return text + "]";
+    text += ']';
+    hand_on(text, to, 0);
 }
 
 }  // namespace nearfield::cli

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct measure {
 /// Letters and digits alone, which is what a unit in a column's name has to be.
 [[nodiscard]] bool is_plain_word(const std::string& text);
 
+/// Takes a text in pieces.
+using text_sink = std::function<void(std::string_view piece)>;
+
 /// A row for each component. Not copied: what the library fills points into it.
 class component_columns {
 public:
@@ -32,9 +36,9 @@ public:
 
     /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of the
     /// first cell, the names are those of nearfield.ComponentTable. `images`: how many components each image of a batch has.
-    [[nodiscard]] std::string csv(const measure& lengths, const std::vector<std::int64_t>& images) const;
+    void csv(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;
     /// A JSON array with an object for each component, one a line, of the same names. What is not finite is null.
-    [[nodiscard]] std::string json(const measure& lengths, const std::vector<std::int64_t>& images) const;
+    void json(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;
 
 private:
     using value = std::variant<std::int64_t, std::uint64_t, double>;

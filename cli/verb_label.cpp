@@ -14,6 +14,7 @@
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
 #include "edge/label_run.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -174,6 +175,19 @@ computed label_all(const arguments& args, const destinations& to, label_run& run
     return compute(args, call);
 }
 
+void write_stats(const destinations& to, const label_run& run, const text_sink& sink) {
+    const measure lengths = run.lengths();
+    if (!is_json(to.stats)) return run.columns.csv(lengths, run.counts, sink);
+    json_report head;
+    head["spacing"] = lengths.per_axis;
+    if (!lengths.unit.empty()) head["unit"] = lengths.unit;
+    std::string text = head.dump(-1, ' ', false, json_report::error_handler_t::replace);
+    text.pop_back();  // its closing brace
+    sink(text + ",\"components\": ");
+    run.columns.json(lengths, run.counts, sink);
+    sink("}\n");
+}
+
 void save(const arguments& args, const destinations& to, const label_run& run) {
     if (!to.labels.empty()) io::write(to.labels, run.labels);
     if (!to.picture.empty()) {
@@ -182,13 +196,10 @@ void save(const arguments& args, const destinations& to, const label_run& run) {
     }
     if (to.stats.empty()) return;
     const measure lengths = run.lengths();
-    if (!is_json(to.stats)) return write_text(to.stats, run.columns.csv(lengths, run.counts));
-    json_report head;
-    head["spacing"] = lengths.per_axis;
-    if (!lengths.unit.empty()) head["unit"] = lengths.unit;
-    std::string text = head.dump(-1, ' ', false, json_report::error_handler_t::replace);
-    text.pop_back();  // its closing brace
-    write_text(to.stats, text + ",\"components\": " + run.columns.json(lengths, run.counts) + "}\n");
+    if (to.stats == "-") return write_stats(to, run, [](std::string_view piece) { print(std::string(piece)); });
+    io::output file(to.stats);
+    write_stats(to, run, [&](std::string_view piece) { file.write(piece); });
+    file.commit();
 }
 
 void report(const arguments& args, const destinations& to, const label_run& run, const computed& done) {

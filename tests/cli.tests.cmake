@@ -7,7 +7,7 @@ target_compile_definitions(test_cli PRIVATE NEARFIELD_CLI_MD="${PROJECT_SOURCE_D
 if(NOT NEARFIELD_PYTHON)
   find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
 endif()
-foreach(part program program_axes program_files program_input program_label program_methods program_options
+foreach(part program program_axes program_files program_input program_label program_memory program_methods program_options
         program_several)
   add_test(NAME cli.${part}
     COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.py $<TARGET_FILE:nearfield_cli>)

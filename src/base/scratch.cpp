@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/memory.hpp"
+#include "base/unwritten.hpp"
 
 namespace nearfield {
 
@@ -30,12 +31,18 @@ void* on_large_pages(void* memory, [[maybe_unused]] std::int64_t bytes) {
 }  // namespace
 
 scratch_block allocate_scratch(std::int64_t bytes) {
-    require_memory(bytes, "the call's workspace");
+    if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
     const bool large = bytes >= worth_large_pages;
     void* const memory = ::operator new(static_cast<std::size_t>(large ? bytes + 2 * large_page : bytes),
                                         std::align_val_t{scratch_alignment}, std::nothrow);
     if (memory == nullptr) fail_memory(bytes, "the call's workspace");
-    return {memory, large ? on_large_pages(memory, bytes) : memory};
+    const bool counted = bytes >= worth_counting_bytes && expect_writes(memory, bytes);
+    return {memory, large ? on_large_pages(memory, bytes) : memory, counted};
+}
+
+void free_scratch(void* memory, bool counted) noexcept {
+    if (counted) expect_no_writes(memory);
+    ::operator delete(memory, std::align_val_t{scratch_alignment});
 }
 
 }  // namespace nearfield

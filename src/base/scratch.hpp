@@ -14,9 +14,11 @@ inline constexpr std::size_t scratch_alignment = 128;
 struct scratch_block {
     void* memory = nullptr;
     void* start = nullptr;
+    bool counted = false;  ///< by expect_writes()
 };
 /// error(out_of_memory) says how many bytes were asked for, and how many are free.
 scratch_block allocate_scratch(std::int64_t bytes);
+void free_scratch(void* memory, bool counted) noexcept;
 
 template <class T>
 class host_scratch {
@@ -25,13 +27,14 @@ public:
     explicit host_scratch(std::int64_t count) {
         if (count <= 0) return;
         const scratch_block made = allocate_scratch(count * static_cast<std::int64_t>(sizeof(T)));
-        memory_.reset(made.memory), start_ = static_cast<T*>(made.start);
+        memory_ = {made.memory, release{made.counted}}, start_ = static_cast<T*>(made.start);
     }
     [[nodiscard]] T* get() const { return memory_ == nullptr ? nullptr : start_; }
 
 private:
     struct release {
-        void operator()(void* p) const { ::operator delete(p, std::align_val_t{scratch_alignment}); }
+        bool counted = false;
+        void operator()(void* memory) const { free_scratch(memory, counted); }
     };
     std::unique_ptr<void, release> memory_;
     T* start_ = nullptr;

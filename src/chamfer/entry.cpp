@@ -5,6 +5,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/unwritten.hpp"
 #include "chamfer/core.hpp"
 #include "chamfer/host.hpp"
 
@@ -96,6 +97,7 @@ void chamfer_transform(const host& on, const any_input<host>& image, const chamf
             fail(fmt::format("ties is {}; give last_axis_first or first_found", static_cast<int>(options.ties)));
         const std::vector<std::int32_t> weight = checked_weights(options.weights, image.rank);
         const chamfer::problem p = make_problem(image, out, weight, options);
+        const expected_outputs written{out.distance, out.index, out.coordinates};
         if (p.cells > 0) chamfer::run(on, p, image, out);
     });
 }

@@ -9,6 +9,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/parallel.hpp"
+#include "base/unwritten.hpp"
 #include "components/engine.hpp"
 #include "components/tables.hpp"
 
@@ -83,6 +84,7 @@ void lists_of(const Place& on, const any_input<Place>& labels, const any_input<P
         fail(
             fmt::format("entries has element type int32, which ends at {}; {} cells need int64", most, labels.cells()));
     check_memory<Place>({{"labels", labels}, {"offsets", offsets}, {"entries", entries}}, 2);
+    const expected_outputs written{entries};
     fill_lists(on, labels, offsets, entries, what);
 }
 
@@ -172,6 +174,7 @@ std::vector<contact> contacts_of(const Place& on, const any_input<Place>& labels
     if (labels.cells() == 0) return {};
     std::vector<touch> found = touching(on, labels, steps);
     std::vector<contact> all;
+    require_memory_for_all(std::ssize(found) * static_cast<std::int64_t>(sizeof(contact)), "the list of contacts");
     all.reserve(found.size());
     for (const touch& t : found) {
         constexpr std::size_t at_once = 1 << 18;
@@ -207,6 +210,7 @@ void component_statistics(const host& on, const any_input<host>& labels, const c
         components::check_place(on);
         components::check_labels(labels);
         components::check_tables(labels, tables);
+        const expected_outputs columns = columns_of(tables);
         components::measure(on, labels, tables);
     });
 }
@@ -239,6 +243,7 @@ void relabel(const host& on, const any_input<host>& labels, const any_output<hos
              const any_output<host>& count) {
     in_call([&] {
         components::check_relabel(on, labels, out, count);
+        const expected_outputs written{out};
         components::renumber(on, labels, out, count);
     });
 }
@@ -254,6 +259,7 @@ void remove_small(const host& on, const any_input<host>& image, const any_output
                   const label_options& options) {
     in_call([&] {
         components::check_remove(on, image, out, smallest, options);
+        const expected_outputs written{out};
         label_options kept = options;
         kept.smallest = std::max(smallest, options.smallest);
         components::keep_labelled(on, image, out, kept);

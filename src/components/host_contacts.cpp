@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/unwritten.hpp"
 #include "base/wide.hpp"
 #include "components/engine.hpp"
 #include "components/host_runs.hpp"
@@ -34,7 +35,7 @@ struct seen {
 };
 
 /// Sorted, each pair once for each kind of face.
-using sorted_pairs = std::vector<seen>;
+using sorted_pairs = std::vector<seen, asking_allocator<seen>>;
 
 void append(sorted_pairs& to, const seen& next) {
     if (!to.empty() && to.back().like(next)) to.back().times += next.times;
@@ -219,6 +220,7 @@ std::vector<touch> touching(const host& on, const any_input<host>& labels, const
             pairs[at] = std::move(both), pairs[other] = {};
         });
     std::vector<touch> found;
+    require_memory_for_all(std::ssize(pairs[0]) * static_cast<std::int64_t>(sizeof(touch)), "the list of contacts");
     found.reserve(pairs[0].size());
     in_steps(team, static_cast<std::int64_t>(pairs[0].size()), [&](std::int64_t first, std::int64_t last) {
         for (; first < last; ++first) {

@@ -5,6 +5,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/unwritten.hpp"
 #include "label/checks.hpp"
 #include "label/cuda.hpp"
 #include "label/host.hpp"
@@ -188,7 +189,9 @@ void label(const host& on, const any_input<host>& image, const label_fields<host
     in_call([&] {
         if (on.threads < 0)
             fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-        labelling::run(on, labelling::check(image, out, options), image, out);
+        const labelling::problem p = labelling::check(image, out, options);
+        const expected_outputs written{out.label};
+        labelling::run(on, p, image, out);
     });
 }
 

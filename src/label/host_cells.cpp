@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/unwritten.hpp"
 #include "label/checks.hpp"
 #include "label/host_stream.hpp"
 #include "label/host_tables.hpp"
@@ -129,6 +130,7 @@ private:
             tables = out_.make_tables(all);
             check_tables(p_, image_, out_, tables);
         }
+        const expected_outputs columns = columns_of(tables);
         component_sums<max_rank> sums(p_, tables, all);
         sums.shapes().clear();
         typename component_sums<max_rank>::part part(0);

@@ -8,6 +8,7 @@
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/unwritten.hpp"
 #include "label/checks.hpp"
 #include "label/host_bits.hpp"
 #include "label/host_expand.hpp"
@@ -308,6 +309,7 @@ private:
             check_tables(p_, image_, out_, tables);
         }
         if (!tables.any()) return;
+        const expected_outputs columns = columns_of(tables);
         measure_runs(crew_, p_, bits_, tree(), band_, found_, tables);
     }
 

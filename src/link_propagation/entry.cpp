@@ -5,6 +5,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/unwritten.hpp"
 #include "link_propagation/run.hpp"
 
 namespace nearfield {
@@ -99,6 +100,7 @@ propagation_report label_by_propagation(const host& on, const any_input<host>& i
         if (on.threads < 0)
             fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
         const auto p = link_propagation::checked(image, out, options, propagation);
+        const expected_outputs written{out};
         return p.grid.cells() == 0 ? propagation_report{} : link_propagation::run(on, p, image, out);
     });
 }

@@ -6,6 +6,7 @@
 #include "banding/core.hpp"
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/unwritten.hpp"
 #include "exact/room.hpp"
 #include "methods/problem.hpp"
 
@@ -172,6 +173,7 @@ method_report solve(const method& by, const Place& on, const any_input<Place>& i
         methods::run_exact(on, image, out, options, report);
     } else {
         const problem p = make_problem(by, image, out, options);
+        const expected_outputs written{out.distance, out.squared, out.index, out.coordinates, out.label};
         if (p.g.cells() > 0) methods::run(on, by, p, image, out, report);
     }
     for (const method_stage& each : report.stages)

@@ -1,0 +1,158 @@
+#include "base/unwritten.hpp"
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <vector>
+
+#include "base/memory.hpp"
+
+namespace nearfield {
+namespace {
+
+struct block {
+    std::uintptr_t start, end;
+    [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(end - start); }
+};
+
+/// The blocks of all calls of the process; never destroyed, because calls may outlast static objects.
+struct registry {
+    std::mutex lock;
+    std::vector<block> blocks;
+};
+
+registry& all_blocks() {
+    static registry* const made = [] {
+        static registry* const kept = new registry;
+#ifdef __linux__
+        // A child of fork() finds the lock open, whatever other threads were doing.
+        pthread_atfork([] { kept->lock.lock(); }, [] { kept->lock.unlock(); }, [] { kept->lock.unlock(); });
+#endif
+        return kept;
+    }();
+    return *made;
+}
+
+std::vector<block> blocks_now() {
+    registry& all = all_blocks();
+    const std::lock_guard held(all.lock);
+    return all.blocks;
+}
+
+#ifdef __linux__
+/// Private memory of no file, in ascending order.
+std::vector<block> anonymous_memory() {
+    std::vector<block> found;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::istringstream words(line);
+        block each{};
+        char dash = 0;
+        std::string rights, offset, device;
+        std::uint64_t inode = 1;
+        words >> std::hex >> each.start >> dash >> each.end >> rights >> offset >> device >> std::dec >> inode;
+        if (words && inode == 0 && rights.ends_with('p')) found.push_back(each);
+    }
+    return found;
+}
+
+/// Bytes on pages that are not in memory; 0 where the system does not say.
+std::int64_t absent_bytes(std::uintptr_t start, std::uintptr_t end) {
+    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    std::int64_t absent = 0;
+    unsigned char present[4096];
+    for (std::uintptr_t at = start / page * page; at < end; at += page * sizeof(present)) {
+        const std::uintptr_t pages = std::min<std::uintptr_t>(sizeof(present), (end - at + page - 1) / page);
+        if (mincore(reinterpret_cast<void*>(at), pages * page, present) != 0) return absent;
+        absent += std::count_if(present, present + pages, [](unsigned char p) { return (p & 1) == 0; });
+    }
+    return absent * static_cast<std::int64_t>(page);
+}
+
+std::int64_t unwritten_bytes_of(const std::vector<block>& blocks) {
+    std::int64_t sum = 0;
+    for (const block& memory : anonymous_memory())
+        for (const block& each : blocks) {
+            const std::uintptr_t start = std::max(each.start, memory.start), end = std::min(each.end, memory.end);
+            if (start < end) sum += absent_bytes(start, end);
+        }
+    return sum;
+}
+#else
+std::int64_t unwritten_bytes_of(const std::vector<block>&) { return 0; }
+#endif
+
+block block_of(const any_output<host>& view) {
+    std::int64_t first = 0, last = 0;
+    for (int axis = 0; axis < view.rank; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        const std::int64_t end = (view.shape[k] - 1) * view.stride[k];
+        (end < 0 ? first : last) += end;
+    }
+    const auto at = [&](std::int64_t element) {
+        return reinterpret_cast<std::uintptr_t>(view.data) + static_cast<std::uintptr_t>(element * size_of(view.type));
+    };
+    return {at(first), at(last + 1)};
+}
+
+}  // namespace
+
+bool expect_writes(const void* start, std::int64_t bytes) noexcept {
+    try {
+        registry& all = all_blocks();
+        const std::lock_guard held(all.lock);
+        const auto at = reinterpret_cast<std::uintptr_t>(start);
+        all.blocks.push_back({at, at + static_cast<std::uintptr_t>(bytes)});
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+void expect_no_writes(const void* start) noexcept {
+    registry& all = all_blocks();
+    const std::lock_guard held(all.lock);
+    const auto found = std::ranges::find(all.blocks, reinterpret_cast<std::uintptr_t>(start), &block::start);
+    if (found != all.blocks.end()) all.blocks.erase(found);
+}
+
+std::int64_t unwritten_bytes() { return unwritten_bytes_of(blocks_now()); }
+
+void require_memory_for_all(std::int64_t bytes, const std::string& what) {
+    const std::vector<block> blocks = blocks_now();
+    std::int64_t most = bytes;
+    for (const block& each : blocks) most += each.bytes();
+    const auto available = most > worth_asking_bytes ? free_memory() : std::nullopt;
+    if (!available || most <= *available) return;
+    // Pages may be written, and their blocks freed, meanwhile: what is counted is never more than what was unwritten.
+    const std::int64_t needed = bytes + unwritten_bytes_of(blocks);
+    if (needed > *available) fail_memory(needed, needed > bytes ? "the call with its outputs" : what);
+}
+
+void expected_outputs::count(std::initializer_list<any_output<host>> all) {
+    try {
+        for (const any_output<host>& view : all) {
+            if (!view.wanted() || view.cells() * size_of(view.type) < worth_counting_bytes) continue;
+            const block lies = block_of(view);
+            const void* const start = reinterpret_cast<const void*>(lies.start);
+            if (expect_writes(start, lies.bytes())) counted_[static_cast<std::size_t>(count_++)] = start;
+        }
+        if (count_ > 0) require_memory_for_all(0, "the call with its outputs");
+    } catch (...) {
+        forget();
+        throw;
+    }
+}
+
+void expected_outputs::forget() noexcept {
+    while (count_ > 0) expect_no_writes(counted_[static_cast<std::size_t>(--count_)]);
+}
+
+}  // namespace nearfield

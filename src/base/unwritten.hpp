@@ -1,0 +1,83 @@
+// Memory that is allocated but not yet written. The system hands out pages at the first write, so free_memory() still counts
+// them as free; a call that asks for each of its blocks alone would be let through and killed later.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "nearfield/grid.hpp"
+
+namespace nearfield {
+
+/// Blocks below this size are not counted.
+inline constexpr std::int64_t worth_counting_bytes = std::int64_t{1} << 22;
+
+/// Counts a block of the process's own memory as needed until its pages are written; from any thread. False where there was
+/// no memory to note it.
+bool expect_writes(const void* start, std::int64_t bytes) noexcept;
+/// Ends what expect_writes() began with this start; nothing where it did not.
+void expect_no_writes(const void* start) noexcept;
+
+/// What expect_writes() counts and nobody has written yet. Reads the state of every page.
+std::int64_t unwritten_bytes();
+
+/// require_memory() for `bytes` more and for every page that expect_writes() counts and nobody has written yet. Asks the system
+/// if they may exceed worth_asking_bytes.
+void require_memory_for_all(std::int64_t bytes, const std::string& what);
+
+/// Counts the host outputs of a call while it lasts, and throws where they do not fit. Mapped files do not count.
+class expected_outputs {
+public:
+    expected_outputs() = default;
+    template <class Place>
+    expected_outputs(std::initializer_list<any_output<Place>> all) {
+        if constexpr (std::is_same_v<Place, host>) count(all);
+    }
+    expected_outputs(const expected_outputs&) = delete;
+    expected_outputs& operator=(const expected_outputs&) = delete;
+    ~expected_outputs() { forget(); }
+
+private:
+    void count(std::initializer_list<any_output<host>> all);
+    void forget() noexcept;
+
+    std::array<const void*, 12> counted_{};
+    int count_ = 0;
+};
+
+/// Counts the columns of component_tables while a call fills them.
+template <class Tables>
+expected_outputs columns_of(const Tables& t) {
+    return {t.size, t.box, t.centroid, t.border, t.faces, t.lowest, t.highest, t.sum, t.mean, t.variance};
+}
+
+/// An allocator for containers that grow: large blocks are asked for with all that is unwritten.
+template <class T>
+struct asking_allocator {
+    using value_type = T;
+    asking_allocator() = default;
+    template <class U>
+    asking_allocator(const asking_allocator<U>&) {}
+
+    T* allocate(std::size_t count) {
+        const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
+        if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
+        T* const made = std::allocator<T>{}.allocate(count);
+        if (bytes >= worth_counting_bytes) expect_writes(made, bytes);
+        return made;
+    }
+    void deallocate(T* memory, std::size_t count) noexcept {
+        if (static_cast<std::int64_t>(count * sizeof(T)) >= worth_counting_bytes) expect_no_writes(memory);
+        std::allocator<T>{}.deallocate(memory, count);
+    }
+    template <class U>
+    bool operator==(const asking_allocator<U>&) const {
+        return true;
+    }
+};
+
+}  // namespace nearfield
