@@ -45,7 +45,8 @@ private:
     void count(std::initializer_list<any_output<host>> all);
     void forget() noexcept;
 
-    std::array<const void*, 12> counted_{};
+    static constexpr int most = 12;  ///< outputs of a call; more would not be counted
+    std::array<const void*, most> counted_{};
     int count_ = 0;
 };
 
