@@ -142,7 +142,8 @@ void expected_outputs::count(std::initializer_list<any_output<host>> all) {
             if (!view.wanted() || view.cells() * size_of(view.type) < worth_counting_bytes) continue;
             const block lies = block_of(view);
             const void* const start = reinterpret_cast<const void*>(lies.start);
-            if (count_ < most && expect_writes(start, lies.bytes())) counted_[static_cast<std::size_t>(count_++)] = start;
+            if (count_ < most && expect_writes(start, lies.bytes()))
+                counted_[static_cast<std::size_t>(count_++)] = start;
         }
         if (count_ > 0) require_memory_for_all(0, "the call with its outputs");
     } catch (...) {
