@@ -154,7 +154,7 @@ class Threads(Files):
         def limit():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
-        words = ["sample", "blobs", "-o", "-", "--size", "300x400"]
+        words = ["sample", "blobs", "-o", "-", "--size", "300x400", "-q"]
         expected = self.run_program(*words).stdout
         nobody = {"user": 65534, "cwd": "/"} if os.geteuid() == 0 else {}  # root has no limit
         try:
