@@ -11,5 +11,6 @@ foreach(part program program_axes program_files program_input program_label prog
         program_several)
   add_test(NAME cli.${part}
     COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.py $<TARGET_FILE:nearfield_cli>)
-  set_tests_properties(cli.${part} PROPERTIES LABELS cli TIMEOUT 600)
+  set_tests_properties(cli.${part} PROPERTIES LABELS cli TIMEOUT 600
+    ENVIRONMENT NEARFIELD_SANITIZE=${NEARFIELD_SANITIZE})
 endforeach()

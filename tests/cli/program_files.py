@@ -149,21 +149,6 @@ class BeforeTheWork(Files):
         self.assertLess(used.ru_maxrss, min(int(kib) // 4, 1 << 20))  # KiB: no sample was made
 
 
-class Threads(Files):
-    def test_one_thread_does_where_no_other_starts(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-
-        words = ["sample", "blobs", "-o", "-", "--size", "300x400", "-q"]
-        expected = self.run_program(*words).stdout
-        nobody = {"user": 65534, "cwd": "/"} if os.geteuid() == 0 else {}  # root has no limit
-        try:
-            done = subprocess.run([PROGRAM, *words], capture_output=True, preexec_fn=limit, **nobody)
-        except PermissionError:
-            self.skipTest("another user may not run this program")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, expected, b""))
-
-
 class Words(Files):
     def test_an_error_under_json_is_json(self):
         for words, status, verb in (

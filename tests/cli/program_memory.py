@@ -1,7 +1,8 @@
-"""Calls that need more memory than their control group leaves: an error, never the kernel's killer. Standard library only."""
+"""Calls where memory or threads are short: an error or fewer threads, never the kernel's killer. Standard library only."""
 
 import contextlib
 import os
+import resource
 import subprocess
 import unittest
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from program_case import PROGRAM, Case
 
 MIB = 1 << 20
+SANITIZER = os.environ.get("NEARFIELD_SANITIZE")
 SIDES = "200x400x400"  # 31 MiB, and 122 MiB for labels or distances
 
 
@@ -37,6 +39,7 @@ def new_group():
     return None
 
 
+@unittest.skipIf(SANITIZER, "sanitizers take memory themselves")
 class Memory(Case):
     def setUp(self):
         super().setUp()
@@ -54,7 +57,11 @@ class Memory(Case):
             (self.group / "cgroup.procs").write_text(str(os.getpid()))
 
         return subprocess.run(
-            [PROGRAM, *words, "--overwrite"], capture_output=True, cwd=self.folder, timeout=300, preexec_fn=enter
+            [PROGRAM, *words, "--overwrite", "--max-bytes", "1G"],
+            capture_output=True,
+            cwd=self.folder,
+            timeout=300,
+            preexec_fn=enter,
         )
 
     def test_is_asked_for_with_the_outputs(self):
@@ -74,6 +81,23 @@ class Memory(Case):
             self.assertGreater(refused, 0, words)
             if "--method" not in words:
                 self.assertEqual(self.run_within(2048, *words).returncode, 0, words)
+
+
+@unittest.skipIf(SANITIZER, "sanitizers start threads themselves")
+class Threads(Case):
+    def test_one_thread_does_where_no_other_starts(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        words = ["sample", "blobs", "-o", "-", "--size", "300x400", "-q"]
+        expected = self.run_program(*words).stdout
+        nobody = {"user": 65534, "cwd": "/"} if os.geteuid() == 0 else {}  # root has no limit
+        try:
+            done = subprocess.run([PROGRAM, *words], capture_output=True, preexec_fn=limit, **nobody)
+        except PermissionError:
+            self.skipTest("another user may not run this program")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, expected)
 
 
 if __name__ == "__main__":
