@@ -1,48 +1,39 @@
 #include "exact/cuda.hpp"
 
 #include <array>
+#include <cstdlib>
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
-#include "exact/cuda_counted.hpp"
-#include "exact/cuda_labels.hpp"
+#include "exact/cuda_choice.hpp"
 #include "exact/cuda_options.hpp"
-#include "exact/cuda_options_plain.cuh"
 #include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
+#include "exact/gpu/epilogue/by_index.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-std::int64_t pass_on(const device_call& call) {
-    if (site_words_fit(call.p)) return call_int32(call);  // whatever numbers the problem needs
-    switch (call.p.numbers) {
-        case tier::int32: return call_int32(call);
-        case tier::int64: return call_int64(call);
-        case tier::float64: break;
-    }
-    const counted_weights weights = counted_weights_for(call.p, call.out);
-    return weights.serve ? search_counted(call, weights) : call_float64(call);
-}
+std::int64_t pass_on(const device_call& call) { return call_int32(call); }
 
 /// Whether the engine without options gets a call.
-bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
+bool goes_plainly(const plan& p) { return !std::getenv("NF_LINES") && serves_plainly(p) && !prefers_tiles(p); }
 
-bool looks_labels_up(const labels_by_index& labels) { return labels.serve() && goes_plainly(labels.sites()); }
+/// Whether the fields of a call are made of indices that the engine without options finds.
+bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && goes_plainly(several.sites()); }
 
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
-    const labels_by_index labels(on, p, a);
-    if (looks_labels_up(labels))
-        return labels.workspace_bytes() + pass_on({on, labels.sites(), labels.image(), labels.out(), p.rule, true});
+    const gpu::fields_by_index several(on, p, a);
+    if (goes_by_index(several))
+        return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
     if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
 
 /// The passes of the engine without options.
-void describe_plain(const device& on, const plan& p, call_plan& to) {
-    const plain_search search(on, p);
+void describe_plain(const plan& p, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
@@ -55,7 +46,7 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
     constexpr std::int64_t stretch = 1024;
     to.passes.push_back(
         {source(last),
-         words_fit(p) || site_words_fit(p) || real_words_fit(p) ? "words of sites" : "scan of sites by bits",
+         "words of sites",
          p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
     for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
@@ -67,18 +58,9 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
         } else if (site_words_fit(p)) {
             to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
                                  g.rows, cuda::warp});
-        } else if (real_words_fit(p)) {
-            to.passes.push_back({source(axis), "bands of rows in registers, halving where rows that matter are many",
-                                 groups, g.rows, cuda::warp});
-        } else if (p.numbers != tier::int32) {
-            to.passes.push_back(
-                {source(axis), "search outward", groups * blocks_for(g.rows, long_warps), long_warps, cuda::warp});
-            to.passes.push_back({source(axis), "halving where a group has not settled", groups, g.rows, cuda::warp});
-        } else if (!p.sites_wanted && tiles_fit(p, axis)) {
+        } else {
             to.passes.push_back(
                 {source(axis), "tiles in 16 bits, else winners at posts or hulls", groups, g.rows, cuda::warp});
-        } else {
-            search.describe(g, source(axis), to);
         }
     }
 }
@@ -99,15 +81,15 @@ void describe_plain(const device& on, const plan& p, call_plan& to) {
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
     try {
+        gpu::fields_by_index several(on, p, a);
+        if (goes_by_index(several)) {
+            several.begin();
+            static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
+            return several.put();
+        }
         if (goes_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
-        }
-        labels_by_index labels(on, p, a);
-        if (looks_labels_up(labels)) {
-            labels.begin();
-            static_cast<void>(pass_on({on, labels.sites(), labels.image(), labels.out(), p.rule, false}));
-            return labels.put();
         }
         const std::array<item, 1> only{item_for(p, a.image, a.out)};
         static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
@@ -134,11 +116,13 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
          {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
         if (field->wanted() && field->data == nullptr) field->data = &somewhere;
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
-    const labels_by_index labels(on, p, {a.image, out, a.weights});
-    if (goes_plainly(p)) describe_plain(on, p, to);
-    if (!looks_labels_up(labels)) return to;
-    describe_plain(on, labels.sites(), to);
-    to.passes.push_back({-1, "labels of the sites", blocks_for(p.cells, 1024), 1024, 1});
+    const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
+    if (!goes_by_index(several)) {
+        if (goes_plainly(p)) describe_plain(p, to);
+        return to;
+    }
+    describe_plain(several.sites(), to);
+    to.passes.push_back({-1, "fields of the indices", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

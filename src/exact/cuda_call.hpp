@@ -14,9 +14,6 @@ struct device_call {
     bool measure_only;  ///< return the bytes of workspace, start nothing
 };
 
-// Together these take minutes to compile; apart they do so side by side.
 std::int64_t call_int32(const device_call& call);
-std::int64_t call_int64(const device_call& call);
-std::int64_t call_float64(const device_call& call);
 
 }  // namespace nearfield::exact

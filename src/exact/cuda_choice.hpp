@@ -92,37 +92,14 @@ inline bool whole_fits(const plan& p) {
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
 
-/// Whether distances in double are searched in bands, from packed words (cuda_real.cuh).
-inline bool real_words_fit(const plan& p) {
-    if (p.numbers != tier::float64 || p.sites_wanted || p.rank - p.first_axis < 2) return false;
-    for (int axis = p.first_axis; axis < p.rank; ++axis)
-        if (p.size[static_cast<std::size_t>(axis)] > most_packed) return false;
-    return p.cells / p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int32_t>::max();
-}
-
-/// Rows that a limit lets matter, over all axes.
-inline double rows_within_limit(const plan& p) {
-    double most = 0;
-    for (int axis = p.first_axis; axis < p.rank; ++axis)
-        most = std::max(most, std::sqrt(p.limit / p.weight[static_cast<std::size_t>(axis)]));
-    return most;
-}
-
-/// Whether the engine without options serves a problem. It knows a limit too, but where the limit is small, looking at the
-/// few rows that it leaves is faster: 512^3 at 1 %, nearest sites within 3, 10, 30 cells: 3.5, 5.4, 9.1 ms by windows, 4.1 in
-/// the plain engine; 8192^2: 0.8, 1.4, 2.4 against 1.7, and distances 0.5, 1.0, 1.4 against 1.3 (H200, 2026-11-21).
+/// Whether the engine for plain sites serves a problem: with a limit or without.
 inline bool serves_plainly(const plan& p) {
-    if (p.plain()) return true;
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
-    if (words_fit(p) || site_words_fit(p) || real_words_fit(p)) return true;
-    const double rows = rows_within_limit(p);
-    if (p.numbers != tier::int32) return rows > 32;
-    bool is_short = true;
-    for (int axis = p.first_axis; axis < p.rank; ++axis)
-        is_short &= p.size[static_cast<std::size_t>(axis)] <= short_rows;
-    return rows > (is_short ? 3 : p.sites_wanted ? 12 : 32);
+    for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
+        if (!tiles_fit(p, axis)) return false;
+    return p.sites_wanted ? site_words_fit(p) : p.numbers == tier::int32 && words_fit(p);
 }
 
 }  // namespace nearfield::exact

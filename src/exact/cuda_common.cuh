@@ -153,11 +153,10 @@ __device__ inline float root_in(double unit2, float value) {
     return static_cast<float>(__dsqrt_rn(static_cast<double>(value) * unit2));
 }
 
-/// Of a value that is counted in units of `unit2`. Numbers in double are not.
+/// Of a value that is counted in units of `unit2`.
 template <class V>
 __device__ double in_unit(V value, double unit2) {
-    if constexpr (std::is_floating_point_v<V>) return value;
-    else return static_cast<double>(value) * unit2;
+    return static_cast<double>(value) * unit2;
 }
 
 /// Root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a correctly rounded

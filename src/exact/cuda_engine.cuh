@@ -1,5 +1,4 @@
-// The exact engine on the device, pass by pass: what is launched, in order, and the memory it needs. Compiled once for each
-// kind of numbers (cuda_int32.cu, ...).
+// Plain sites in unit spacing: what is launched, in order, and the memory it needs.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +10,6 @@
 #include "exact/cuda_call.hpp"
 #include "exact/cuda_image.cuh"
 #include "exact/cuda_keyed_launch.cuh"
-#include "exact/cuda_long.cuh"
-#include "exact/cuda_real_launch.cuh"
-#include "exact/cuda_slabs.cuh"
 #include "exact/cuda_tile_launch.cuh"
 #include "exact/cuda_whole.hpp"
 
@@ -27,7 +23,6 @@ class device_engine {
     static constexpr bool tiled_numbers = std::is_same_v<V, std::int32_t> && !Keyed;
     // Words of nearest sites.
     static constexpr bool site_numbers = std::is_same_v<V, std::int32_t> && Keyed;
-    static constexpr bool real_numbers = std::is_same_v<V, double> && !Keyed;
 
 public:
     explicit device_engine(const device_call& call)
@@ -42,9 +37,7 @@ public:
           tiles_(call.p),
           words_(packed_numbers && tiles_.words()),
           sites_(call.p),
-          site_words_(site_numbers && site_words_fit(call.p)),
-          reals_(call.on, call.p),
-          real_words_(real_numbers && real_words_fit(call.p)) {
+          site_words_(site_numbers && site_words_fit(call.p)) {
         reserve();
     }
 
@@ -64,16 +57,8 @@ public:
                 return copy_staged();
             }
         }
-        if (searched() == 1) {
-            scan<true>();
-        } else {
-            if (!words_ && !real_words_) {
-                scan<false>();
-                if constexpr (tiled_numbers) tiles_.clear_counts(on_, memory_);
-            }
-            for (int axis = p_.rank - 2; axis > p_.first_axis; --axis) search<false>(axis);
-            search<true>(p_.first_axis);
-        }
+        for (int axis = p_.rank - 2; axis > p_.first_axis; --axis) search<false>(axis);
+        search<true>(p_.first_axis);
         copy_staged();
     }
 
@@ -81,16 +66,12 @@ private:
     // ---- memory ----------------------------------------------------------------------------------------------------
 
     void reserve() {
-        const bool any_cells = !whole_ && (words_ || site_words_ || real_words_);
+        const bool any_cells = !whole_ && (words_ || site_words_);
         plain_image_ =
             (size_of(image_.type) == 1 || any_cells) && is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank);
         if (!plain_image_) bytes_ = memory_.reserve<std::uint8_t>(p_.cells);
         const std::int64_t length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
         stretches_ = blocks_for(length, scan_cells);
-        if (stretches_ > 1 && !words_ && !site_words_ && !real_words_) {
-            before_ = memory_.reserve<std::int32_t>(p_.cells / length * stretches_);
-            after_ = memory_.reserve<std::uint32_t>(p_.cells / length * stretches_);
-        }
         reserve_output(out_.distance);
         reserve_output(out_.squared);
         reserve_output(out_.index);
@@ -99,22 +80,9 @@ private:
         if (site_words_) return sites_.reserve(memory_);
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
-        const int states = searched() - (words_ || real_words_ ? 2 : 1);
+        const int states = searched() - 2;
         if (states > 0) state_[0] = memory_.reserve<state>(words_ ? tiles_.state_cells() : p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
-        if (real_words_) return reals_.reserve(memory_);
-        std::int64_t groups = 0, ranges = 0;
-        for (int axis = p_.first_axis; axis < p_.rank - 1; ++axis) {
-            if (fits_shared(axis) || (tiled_numbers && tiles_.fits(axis)) || (words_ && axis == p_.rank - 2)) continue;
-            const pass g = pass_of(axis);
-            groups = std::max(groups, blocks_for(g.columns, cuda::warp));
-            ranges = std::max(ranges, 2 * blocks_for(g.rows, slab_rows) * g.columns);
-        }
-        if (groups > 0) {
-            winners_ = memory_.reserve<std::int32_t>(p_.cells);
-            hard_ = memory_.reserve<std::uint8_t>(groups);
-            if (std::is_same_v<V, std::int32_t>) ranges_ = memory_.reserve<std::int32_t>(ranges);
-        }
     }
 
     /// Axes that are searched; those before them number images.
@@ -218,24 +186,6 @@ private:
         return image;
     }
 
-    template <bool Last>
-    void scan() {
-        const site_bytes image = sites_of_image();
-        const dim3 threads(cuda::warp, scan_warps);
-        const std::int64_t blocks = blocks_for(image.lines * image.stretches, scan_warps);
-        std::int32_t* before = nullptr;
-        std::uint32_t* after = nullptr;
-        if (stretches_ > 1) {
-            before = memory_.get<std::int32_t>(before_);
-            after = memory_.get<std::uint32_t>(after_);
-            cuda::launch(on_, find_ends, blocks, threads, 0, image, before, after);
-            cuda::launch(on_, carry_ends, blocks_for(image.lines, scan_warps), threads, 0, image.lines, image.stretches,
-                         before, after);
-        }
-        cuda::launch(on_, scan_lines<V, K, Keyed, Last>, blocks, threads, 0, image, m_, before, after,
-                     sink_for<Last>(p_.rank - 1));
-    }
-
     metric<std::int32_t> shape() const {
         metric<std::int32_t> m;
         m.rank = p_.rank;
@@ -261,91 +211,13 @@ private:
         return g;
     }
 
-    bool fits_shared(int axis) const { return std::is_same_v<V, std::int32_t> && rows_fit_shared(p_, axis); }
     template <bool Last>
     void search(int axis) {
-        switch (Keyed ? p_.rank - 1 - axis : 1) {
-            case 1: return search_done<1, Last>(axis);
-            case 2: return search_done<2, Last>(axis);
-            default: return search_done<0, Last>(axis);
-        }
-    }
-
-    template <int Done, bool Last>
-    void search_done(int axis) {
-        const pass g = pass_of(axis);
-        if constexpr (packed_numbers && Done == 1) {
+        if constexpr (packed_numbers) {
             const tile_search<V, Last> search{on_, m_, tiles_, memory_, axis, sink_for<Last>(axis)};
-            if (words_ && axis == p_.rank - 2) return search.from_words(sites_of_image());
-            if constexpr (tiled_numbers)
-                if (tiles_.fits(axis)) return search.from_values(g, state_after(axis + 1));
+            if (axis == p_.rank - 2) search.from_words(sites_of_image());
+            else search.from_values(pass_of(axis), state_after(axis + 1));
         }
-        if constexpr (real_numbers && Done == 1) {
-            const real_pass<Last> along{m_, g, memory_, sink_for<Last>(axis)};
-            if (real_words_ && axis == p_.rank - 2) return reals_.from_words(sites_of_image(), along);
-            if (real_words_) return reals_.from_values(state_after(axis + 1), along);
-        }
-        const state* const from = state_after(axis + 1);
-        if constexpr (std::is_same_v<V, std::int32_t>) {
-            if (fits_shared(axis)) {
-                const block_shape block = hull_block(g.rows);
-                cuda::launch(on_, search_in_shared<Keyed, Done, Last>, blocks_for(g.columns, cuda::warp), block.threads,
-                             block.shared, g, m_, from, sink_for<Last>(axis));
-                return;
-            }
-        }
-        search_long<Done, Last>(g, from);
-    }
-
-    template <int Done, bool Last>
-    void search_long(const pass& g, const state* from) {
-        const auto to = sink_for<Last>(g.axis);
-        const dim3 threads(cuda::warp, long_warps);
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        std::uint8_t* const hard = memory_.get<std::uint8_t>(hard_);
-        cuda::check(cudaMemsetAsync(hard, 0, static_cast<std::size_t>(groups), cuda::stream_of(on_)), "clearing flags");
-        cuda::launch(on_, search_near<V, K, Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps), threads, 0, g,
-                     m_, from, to, hard);
-        if constexpr (std::is_same_v<V, std::int32_t>) search_slabs<Done>(g, from, hard, to);
-        else search_halves<Done>(g, from, hard, to);
-    }
-
-    template <int Done, bool Last>
-    void search_slabs(const pass& g, const state* from, const std::uint8_t* hard, const sink<V, K, Keyed, Last>& to) {
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        slab_lists lists{};
-        lists.slabs = static_cast<int>(blocks_for(g.rows, slab_rows));
-        lists.rows = memory_.get<std::int32_t>(winners_);
-        lists.start = memory_.get<std::int32_t>(ranges_);
-        lists.end = lists.start + lists.slabs * g.columns;
-        cuda::launch(on_, build_slabs<Keyed, Done>, groups * lists.slabs, dim3(cuda::warp, slab_bands),
-                     sizeof(slab_memory), g, m_, from, hard, lists);
-        const dim3 threads(cuda::warp, long_warps);
-        for (int step = 1; step < lists.slabs; step *= 2)
-            cuda::launch(on_, merge_slabs<Keyed, Done>, groups * blocks_for(lists.slabs, 2 * step * long_warps),
-                         threads, 0, g, m_, from, hard, lists, step);
-        cuda::launch(on_, walk_slabs<Keyed, Done, Last>, groups * blocks_for(g.rows, long_warps * band_rows), threads,
-                     0, g, m_, from, hard, lists, to);
-    }
-
-    template <int Done, bool Last>
-    void search_halves(const pass& g, const state* from, const std::uint8_t* hard, const sink<V, K, Keyed, Last>& to) {
-        const dim3 threads(cuda::warp, long_warps);
-        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
-        std::int32_t* const winners = memory_.get<std::int32_t>(winners_);
-        // The ends of every line first: they bound the first and last query of every level.
-        const auto halve = [&](std::int64_t count, const queries& wanted) {
-            if (count <= shared_queries)
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, long_warps>, groups * count, threads, 0, g,
-                             m_, from, to, hard, wanted, winners);
-            else
-                cuda::launch(on_, search_by_halving<V, K, Keyed, Done, Last, 1>, groups * blocks_for(count, long_warps),
-                             threads, 0, g, m_, from, to, hard, wanted, winners);
-        };
-        halve(2, {0, g.rows - 1, 0});
-        std::int64_t step = 1;
-        while (2 * step < g.rows - 1) step *= 2;
-        for (; step > 0; step /= 2) halve(blocks_for(g.rows - 1 - step, 2 * step), {step, 2 * step, step});
     }
 
     void copy_staged() {
@@ -359,9 +231,6 @@ private:
         }
     }
 
-    // While a level of the halving has no more rows than this, eight warps share each.
-    static constexpr std::int64_t shared_queries = 16;
-
     const device& on_;
     const plan& p_;
     const metric<V> m_;
@@ -374,13 +243,11 @@ private:
     const bool words_;  ///< the first two passes are one
     site_search sites_;
     const bool site_words_;  ///< all passes are its
-    real_search reals_;
-    const bool real_words_;  ///< all are its, in double
     outputs outputs_;
     std::vector<staged_copy> staged_;
     bool plain_image_ = true;
     std::int64_t stretches_ = 1;
-    std::int64_t bytes_ = 0, before_ = 0, after_ = 0, winners_ = 0, hard_ = 0, ranges_ = 0;
+    std::int64_t bytes_ = 0;
     std::array<std::int64_t, 2> state_{};
 };
 

@@ -12,6 +12,7 @@ template <class V>
 struct rules {
     metric<V> m;
     V limit = no_site<V>();  ///< larger values mean no site
+    const V* initial = nullptr;  ///< of a power diagram: values that sites start from, a cell each
     const V* values =
         nullptr;  ///< of a power diagram with sites: kept beside the state, since looking up weights is slow
     V* next_values = nullptr;       ///< where a pass leaves them
@@ -28,11 +29,12 @@ struct rules {
         return g.rows_ordered;
     }
 
-    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on.
+    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on; `start` is the first
+    /// cell of the image.
     template <class K>
-    __device__ V value(K key, K own, int first) const {
+    __device__ V value(K key, K own, int first, std::int64_t start = 0) const {
         if (key == no_key<K>) return no_site<V>();
-        V sum = 0;
+        V sum = initial == nullptr ? V{0} : initial[element(key, first, start)];
         for (int axis = m.rank - 1; axis >= first; --axis)
             sum += m.between(axis, static_cast<steps<V>>(m.keys.coordinate(own, axis)),
                              static_cast<steps<V>>(m.keys.coordinate(key, axis)));

@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(finish_threads)
             const auto state = states.at(mine.line, x);
             if constexpr (Keyed) {
                 const K own = static_cast<K>(how.grid.keys.with(at, last, x));
-                const V value = by.values != nullptr ? by.values[first + x] : by.value(state, own, how.grid.first_axis);
+                const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());
                 to.put(x, value, state);
             } else {
                 to.put(x, state, -1);

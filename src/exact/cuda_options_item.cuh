@@ -54,6 +54,12 @@ struct grid_shape {
     std::int64_t size[max_rank]{};
     key_layout keys;
 
+    [[nodiscard]] __device__ std::int64_t cells_of_image() const {
+        std::int64_t cells = 1;
+        for (int axis = first_axis; axis < rank; ++axis) cells *= size[axis];
+        return cells;
+    }
+
     /// Splits a cell into the number of its image and its coordinates, packed.
     __device__ std::int64_t split(std::int64_t cell, std::int64_t& image) const {
         std::int64_t at = 0;

@@ -142,17 +142,13 @@ TEST_F(OptionsWrapped, PlansNameThem) {
         out.index = any_output<device>::contiguous(nullptr, dtype::int32, shape);
         const call_plan what =
             plan(device{nullptr}, any_input<device>::contiguous(nullptr, dtype::uint8, shape), out, options);
-        return what.text().find("ends meeting") != std::string::npos;
+        return what.text().find("between winners of pivot rows") != std::string::npos;
     };
     EXPECT_TRUE(served({128, 128}, {.border = border::periodic}));
-    EXPECT_TRUE(served({128, 128}, {.spacing = 0.65, .border = border::periodic}));
-    EXPECT_TRUE(served({5, 128}, {.border = {border::open, border::periodic}}));
-    EXPECT_TRUE(served({64, 65}, {.border = border::periodic}));
-    EXPECT_FALSE(served({63, 128}, {.border = border::periodic}));
-    EXPECT_FALSE(served({128, 128}, {.spacing = {1, 2}, .border = border::periodic}));
-    EXPECT_FALSE(served({128, 128}, {.half_cell = true, .border = border::periodic}));
-    EXPECT_FALSE(served({128, 128}, {.border = {border::closed, border::periodic}}));
-    EXPECT_FALSE(served({2, 128, 128, 128}, {.border = border::periodic}));
+    EXPECT_TRUE(served({5, 128}, {.spacing = 0.65, .border = {border::open, border::periodic}}));
+    EXPECT_TRUE(served({128, 128}, {.half_cell = true, .border = border::periodic}));
+    EXPECT_TRUE(served({2, 128, 128, 128}, {.border = border::periodic}));
+    EXPECT_FALSE(served({1024, 1024}, {}));
 }
 
 /// Each image of a batch is a torus of its own.

@@ -95,6 +95,12 @@ inline unsigned __vminu4(unsigned a, unsigned b) {
     for (int i = 0; i < 32; i += 8) both |= std::min(a >> i & 0xffU, b >> i & 0xffU) << i;
     return both;
 }
+inline unsigned __vcmpne4(unsigned a, unsigned b) {
+    unsigned both = 0;
+    for (int i = 0; i < 32; i += 8)
+        if ((a >> i & 0xffU) != (b >> i & 0xffU)) both |= 0xffU << i;
+    return both;
+}
 inline unsigned __vmaxu4(unsigned a, unsigned b) { return ~__vminu4(~a, ~b); }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffU) * (b >> i & 0xffU);
@@ -147,6 +153,16 @@ inline on_cpu::u32 __vimin3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { r
 inline on_cpu::s32 __vimin3_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) { return min(min(a, b), c); }
 inline on_cpu::u32 __vimax3_u32(on_cpu::u32 a, on_cpu::u32 b, on_cpu::u32 c) { return max(max(a, b), c); }
 inline on_cpu::s32 __vimax3_s32(on_cpu::s32 a, on_cpu::s32 b, on_cpu::s32 c) { return max(max(a, b), c); }
+inline std::uint32_t __viaddmin_s16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return on_cpu::by_halves(a, b, c, [](auto x, auto y, auto z) {
+        return min(static_cast<std::int16_t>(x + y), static_cast<std::int16_t>(z));
+    });
+}
+inline std::uint32_t __vmaxs2(std::uint32_t a, std::uint32_t b) {
+    return on_cpu::by_halves(a, b, 0, [](auto x, auto y, auto) {
+        return max(static_cast<std::int16_t>(x), static_cast<std::int16_t>(y));
+    });
+}
 inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
 }
@@ -320,6 +336,7 @@ namespace on_cpu::ptx {
 inline std::uint32_t bfind_shiftamt_u32(std::uint32_t x) { return x == 0 ? ~0u : std::countl_zero(x); }
 inline float rcp_approx_ftz_f32(float x) { return 1 / x; }
 inline float rsqrt_approx_ftz_f32(float x) { return static_cast<float>(1 / std::sqrt(static_cast<double>(x))); }
+inline float sqrt_approx_ftz_f32(float x) { return std::sqrt(x); }
 inline std::uint32_t sqrt_approx_ftz_f32(std::uint32_t x) {
     return std::bit_cast<std::uint32_t>(std::sqrt(std::bit_cast<float>(x)));
 }

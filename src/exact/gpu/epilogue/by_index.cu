@@ -1,0 +1,186 @@
+#include "exact/gpu/epilogue/by_index.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "base/lines.hpp"
+#include "exact/cuda_choice.hpp"
+#include "exact/cuda_options_fields.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int index_threads = 256;
+constexpr int together = 4;  // neighbouring cells of a thread, where they lie in one line
+
+/// What the kernel knows of a call. Axes are those that are searched, the last one first.
+struct index_rule {
+    int axes = 0;
+    std::uint32_t size[max_rank]{};
+    std::int64_t cells = 0, cells_of_image = 0;
+    outputs out;
+    const std::byte* image = nullptr;
+    void* label = nullptr;
+    int image_bytes = 1;
+};
+
+/// Coordinates of a cell of an image that 32 bits count, the last axis first; others have 64 bits.
+template <class Index>
+__device__ void split_cell(const index_rule& by, Index cell, std::int32_t (&at)[3]) {
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+        if (i + 1 >= by.axes) {
+            at[i] = i < by.axes ? static_cast<std::int32_t>(cell) : 0;
+            cell = 0;
+            continue;
+        }
+        const auto above = static_cast<Index>(quotient(cell, by.size[i]));
+        at[i] = static_cast<std::int32_t>(cell - above * static_cast<Index>(by.size[i]));
+        cell = above;
+    }
+}
+template <>
+__device__ void split_cell<std::int32_t>(const index_rule& by, std::int32_t cell, std::int32_t (&at)[3]) {
+    auto rest = static_cast<std::uint32_t>(cell);
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+        const std::uint32_t above = i + 1 < by.axes ? rest / by.size[i] : 0;
+        at[i] = static_cast<std::int32_t>(rest - above * by.size[i]);
+        rest = above;
+    }
+}
+
+/// A thread `Count` neighbouring cells. `V` holds squared distances.
+template <class V, class Index, int Count>
+__global__ void __launch_bounds__(index_threads)
+    write_fields_of_index(const __grid_constant__ index_rule by, const Index* index) {
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * index_threads + threadIdx.x) * Count;
+    if (first >= by.cells) return;
+    const std::int64_t image = by.cells_of_image == by.cells ? 0 : quotient(first, by.cells_of_image);
+    const std::int64_t start = image * by.cells_of_image;
+    std::int32_t own[3];
+    split_cell(by, static_cast<Index>(first - start), own);
+    struct alignas(sizeof(Index) * Count < 16 ? sizeof(Index) * Count : 16) several {
+        Index at[Count];
+    };
+    const several found = *reinterpret_cast<const several*>(index + first);
+    struct alignas(4 * Count) packed {
+        std::int32_t at[Count];
+    };
+    packed coordinates[3];
+#pragma unroll
+    for (int k = 0; k < Count; ++k) {
+        std::int32_t site[3];
+        split_cell(by, found.at[k], site);
+        const bool none = found.at[k] < 0;
+        V value = no_site<V>();
+        if (!none) {
+            value = 0;
+#pragma unroll
+            for (int i = 0; i < 3; ++i) {
+                const V apart = site[i] - own[i] - (i == 0 ? k : 0);
+                value += apart * apart;
+            }
+        }
+        by.out.put_value(first + k, value, last_value<V>());
+        if (by.out.index) by.out.index[first + k] = found.at[k];
+        if (by.out.index32) by.out.index32[first + k] = static_cast<std::int32_t>(found.at[k]);
+        if (by.label)
+            store_bits(static_cast<std::byte*>(by.label), by.image_bytes, first + k,
+                       none ? 0 : load_bits(by.image, by.image_bytes, start + found.at[k]));
+#pragma unroll
+        for (int i = 0; i < 3; ++i) coordinates[i].at[k] = none ? -1 : site[i];
+    }
+    if (by.out.coordinates == nullptr) return;
+    for (int plane = 0; plane < by.out.image_rank; ++plane) {
+        const int axis = by.out.problem_axis[plane];
+        packed to;
+#pragma unroll
+        for (int k = 0; k < Count; ++k)
+            to.at[k] = axis == 0   ? coordinates[0].at[k]
+                       : axis == 1 ? coordinates[1].at[k]
+                       : axis == 2 ? coordinates[2].at[k]
+                                   : min(coordinates[0].at[k], 0);
+        *reinterpret_cast<packed*>(by.out.coordinates + plane * by.out.cells + first) = to;
+    }
+}
+
+bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
+
+}  // namespace
+
+fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<device>& a)
+    : on_(on), a_(a), sites_(p), memory_(on) {
+    if (!could_serve()) return;
+    serve_ = true;
+    own_index_ = !a.out.index.wanted();
+    sites_.plain_outputs = true;
+    out_.index = a.out.index;
+    if (!own_index_) return;
+    // Its views have the shape of the image; where it lies is known once there is memory.
+    const bool narrow = cells_between(p.size.data(), p.first_axis, p.rank) <= INT32_MAX;
+    for (const any_output<device>* shape : {&a.out.distance, &a.out.squared, &a.out.label})
+        if (shape->wanted()) out_.index = *shape;
+    if (!out_.index.wanted()) {
+        const auto axes = static_cast<std::size_t>(a.image.rank);
+        out_.index = any_output<device>::contiguous(nullptr, dtype::int32, std::span(a.image.shape.data(), axes));
+    }
+    out_.index.type = narrow ? dtype::int32 : dtype::int64;
+    out_.index.data = nullptr;
+    // A field of four bytes a cell lends its memory: a thread reads its indices before it writes.
+    for (const any_output<device>* field : {&a.out.coordinates, &a.out.distance, &a.out.label})
+        if (narrow && field->wanted() && size_of(field->type) == 4) out_.index.data = field->data;
+    if (out_.index.data == nullptr) index_ = memory_.reserve<std::byte>(p.cells * size_of(out_.index.type));
+}
+
+bool fields_by_index::could_serve() const {
+    const plan& p = sites_;
+    const fields<device>& out = a_.out;
+    const bool values = out.distance.wanted() || out.squared.wanted();
+    const bool more = out.label.wanted() || out.coordinates.wanted() || (values && out.index.wanted());
+    if (!more || p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3) return false;
+    // The kernel for small grids writes all but labels by itself.
+    if (!out.label.wanted() && whole_fits(p)) return false;
+    const item to = item_for(p, a_.image, out);
+    const auto is = [](const any_output<device>& field, std::initializer_list<dtype> types) {
+        return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+    };
+    return has_contiguous_fields(p, to) && is(out.distance, {dtype::float32, dtype::float64}) &&
+           is(out.squared, {dtype::uint32, dtype::uint64, dtype::float64}) &&
+           (!out.label.wanted() || (is_contiguous(p.size.data(), to.label.step, p.rank) &&
+                                    is_contiguous(p.size.data(), p.image_stride.data(), p.rank)));
+}
+
+void fields_by_index::begin() {
+    memory_.allocate();
+    if (out_.index.data == nullptr) out_.index.data = memory_.get<std::byte>(index_);
+}
+
+void fields_by_index::put() const {
+    const plan& p = sites_;
+    index_rule by;
+    by.axes = p.rank - p.first_axis;
+    for (int i = 0; i < by.axes; ++i) by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
+    by.cells = p.cells, by.cells_of_image = cells_between(p.size.data(), p.first_axis, p.rank);
+    const item to = item_for(p, a_.image, a_.out);
+    by.out = contiguous_fields(p, to, a_.out);
+    if (!own_index_) by.out.index = nullptr, by.out.index32 = nullptr;
+    for (int plane = 0; plane < by.out.image_rank; ++plane)
+        if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
+    by.image = static_cast<const std::byte*>(a_.image.data), by.image_bytes = static_cast<int>(size_of(a_.image.type));
+    by.label = a_.out.label.data;
+    const auto launch = [&]<class V, class Index>(V, const Index* index) {
+        const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
+                          is_aligned(by.out.coordinates) && p.cells % together == 0;
+        const auto blocks = [&](int count) { return blocks_for(p.cells, std::int64_t{index_threads} * count); };
+        if (wide) cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0, by, index);
+        else cuda::launch(on_, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by, index);
+    };
+    const bool small = p.numbers == tier::int32;
+    if (out_.index.type == dtype::int64) return launch(std::int64_t{}, static_cast<const std::int64_t*>(out_.index.data));
+    if (small) launch(std::int32_t{}, static_cast<const std::int32_t*>(out_.index.data));
+    else launch(std::int64_t{}, static_cast<const std::int32_t*>(out_.index.data));
+}
+
+}  // namespace nearfield::exact::gpu

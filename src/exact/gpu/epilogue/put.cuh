@@ -1,0 +1,135 @@
+// What a pass writes of the winners of its rows: keys of the next pass, or the caller's fields.
+#pragma once
+
+#include "exact/cuda_options_item.cuh"
+#include "exact/gpu/lines/column.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+/// A site and the row that it was found in.
+template <class K>
+struct site_of_row {
+    K key;
+    int row;
+};
+
+/// Writes the winners of the first `count` of Count rows from row m on. In a last pass, of a lane's line.
+template <class C, bool Last>
+class store_of {
+    using V = typename C::V;
+    using K = typename C::K;
+
+public:
+    __device__ explicit store_of(const C& c) : c_(c) {
+        if constexpr (Last) {
+            border_ = c.g.out.closed_beside;
+            for (int i = 0; i < c.done(); ++i) {
+                const int axis = c.g.m.rank - 1 - i;
+                if (c.g.out.closed >> axis & 1)
+                    border_ = min(border_, end_value(axis, c.own(i), static_cast<int>(c.g.m.size[axis])));
+            }
+        }
+    }
+
+    template <int Count>
+    __device__ void operator()(int m, int count, const winner<V, K> (&best)[Count]) const {
+        put<Count, false>(
+            m, count, [&](int i) { return best[i].value; }, [&](int i) { return site_of_row<K>{best[i].key, best[i].row}; });
+    }
+    /// The same of values below 2^23 and sites that are worked out where they are wanted.
+    template <int Count, class Value, class Site>
+    __device__ void put_near(int m, const Value& value, const Site& site) const {
+        put<Count, true>(m, Count, value, site);
+    }
+
+private:
+    [[nodiscard]] __device__ V end_value(int axis, int at, int size) const {
+        return c_.g.m.term(axis, static_cast<steps<V>>(min(at + 1, size - at)));
+    }
+
+    template <int Count, bool Near, class Value, class Site>
+    __device__ void put(int m, int count, const Value& value, const Site& site) const {
+        const auto each = [&](const auto& body) {
+#pragma unroll
+            for (int i = 0; i < Count; ++i)
+                if (Near || i < count) body(i, c_.cell(m + i));
+        };
+        if constexpr (!Last) {
+            each([&](int i, std::int64_t cell) {
+                const site_of_row<K> s = site(i);
+                const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
+                static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
+            });
+        } else {
+            const auto& to = c_.g.out;
+            const auto& out = to.out;
+            V values[Count];
+            bool nowhere[Count];
+#pragma unroll
+            for (int i = 0; i < Count; ++i) values[i] = value(i), nowhere[i] = false;
+            // Cells beyond closed ends: sites of the grid are preferred.
+            if (to.closed != 0 || to.closed_beside < no_site<V>()) {
+#pragma unroll
+                for (int i = 0; i < Count; ++i) {
+                    V border = border_;
+                    if (to.closed >> c_.g.axis & 1) border = min(border, end_value(c_.g.axis, m + i, c_.rows()));
+                    if (border < values[i]) values[i] = border, nowhere[i] = true;
+                }
+            }
+            if (to.is_signed()) each([&](int i, std::int64_t cell) { put_signed(cell, values[i]); });
+            else if (out.only_distance32 && Near && out.unit2 == 1 && !(to.limit < last_value<V>()))
+                each([&](int i, std::int64_t cell) { out.distance32[cell] = root_of_whole(static_cast<float>(values[i])); });
+            else if (out.only_distance32)
+                each([&](int i, std::int64_t cell) { out.distance32[cell] = root32(values[i], to.limit, out.unit2); });
+            else
+                each([&](int i, std::int64_t cell) { out.put_value(cell, values[i], to.limit); });
+            if (out.index || out.index32 || to.label || out.coordinates)
+                each([&](int i, std::int64_t cell) {
+                    const site_of_row<K> s = site(i);
+                    put_site(cell, s, s.key >= 0 && !nowhere[i] && !(values[i] > to.limit));
+                });
+        }
+    }
+
+    __device__ void put_signed(std::int64_t cell, V value) const {
+        const auto& to = c_.g.out;
+        const bool zero = is_zero(load_bits(to.image, to.image_bytes, cell), to.image_bytes, to.floating);
+        const int sign = zero ? to.zero_sign : to.other_sign;
+        const double infinite = __longlong_as_double(0x7ff0000000000000);
+        if (to.out.distance32)
+            to.out.distance32[cell] = static_cast<float>(sign) * root32(value, to.limit, to.out.unit2);
+        if (to.out.distance64)
+            to.out.distance64[cell] = sign * (value > to.limit ? infinite : __dsqrt_rn(in_unit(value, to.out.unit2)));
+    }
+
+    __device__ void put_site(std::int64_t cell, const site_of_row<K>& best, bool found) const {
+        const auto& to = c_.g.out;
+        const int row = c_.row_in(best.row);
+        std::int64_t linear = -1;
+        if (found) {
+            linear = row;
+            for (int i = c_.done() - 1; i >= 0; --i)
+                linear = linear * c_.g.m.size[c_.g.m.rank - 1 - i] + c_.coordinate(best.key, i);
+        }
+        if (to.out.index) to.out.index[cell] = linear;
+        if (to.out.index32) to.out.index32[cell] = static_cast<std::int32_t>(linear);
+        if (to.label)
+            store_bits(static_cast<std::byte*>(to.label), to.image_bytes, cell,
+                       found ? load_bits(to.image, to.image_bytes, c_.start() + linear) : 0);
+        if (to.out.coordinates == nullptr) return;
+        for (int i = 0; i < to.out.image_rank; ++i) {
+            const int axis = to.out.problem_axis[i];
+            to.out.coordinates[i * to.out.cells + cell] = !found               ? -1
+                                                          : axis < 0           ? 0
+                                                          : axis == c_.g.axis ? row
+                                                                              : c_.coordinate(best.key, c_.g.m.rank - 1 - axis);
+        }
+    }
+
+    const C& c_;
+    V border_ = no_site<V>();
+};
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

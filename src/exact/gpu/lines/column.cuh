@@ -1,0 +1,251 @@
+// A lane's line: where its cells are, what its sites' keys say, and what they cost.
+#pragma once
+
+#include "exact/cuda_options_common.cuh"
+#include "exact/gpu/ground/number.cuh"
+#include "exact/gpu/lines/line_pass.hpp"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int far_away = 1 << 30;  // more rows than any line has
+
+template <keys Stored>
+struct stored_key;
+template <>
+struct stored_key<keys::narrow> {
+    using in = std::int16_t;    ///< as it is stored
+    using type = std::int32_t;  ///< in registers, and as the pass stores it
+    static constexpr int done = 1;
+};
+template <>
+struct stored_key<keys::word> {
+    using in = std::int32_t;  ///< the last coordinate above the one before it, 16 bits each
+    using type = std::int32_t;
+    static constexpr int done = 2;
+};
+template <>
+struct stored_key<keys::wide> {
+    using in = std::int64_t;
+    using type = std::int64_t;
+    static constexpr int done = max_rank - 1;
+};
+
+/// The nearest so far; `row` counts on beyond the line's ends where they are joined.
+template <class V, class K>
+struct winner {
+    V value;
+    K key;
+    int row;
+};
+
+/// Line of a pass. `Bent`: some axis is periodic, or distances end at faces.
+template <class V_, keys Stored, rule Rule, bool Bent>
+class column {
+public:
+    using V = V_;
+    using in = typename stored_key<Stored>::in;
+    using K = typename stored_key<Stored>::type;
+    static constexpr bool labels = Rule == rule::labels, powers = Rule == rule::powers, bent = Bent;
+    static constexpr int most_done = stored_key<Stored>::done;
+    static constexpr int unrolled = most_done <= 2 ? most_done : 1;
+
+    const line_pass<V>& g;
+
+    __device__ column(const line_pass<V>& pass, std::int64_t number) : g(pass), number_(min(number, pass.columns - 1)) {
+        const std::int64_t outer = g.columns == g.inner ? 0 : quotient(number_, g.inner);
+        std::int64_t rest = number_ - outer * g.inner;
+        start_ = outer * g.inner * g.rows;
+        first_ = start_ + rest;
+#pragma unroll(unrolled)
+        for (int i = 0; i < most_done; ++i) {
+            own_[i] = 0;
+            if (i >= done()) continue;
+            const std::int64_t size = g.done_size[i], above = i + 1 == done() ? 0 : quotient(rest, size);
+            own_[i] = static_cast<int>(rest - above * size);
+            rest = above;
+        }
+        if constexpr (Stored == keys::narrow) here_ = own_[0];
+        else if constexpr (Stored == keys::word) here_ = own_[0] << 16 | own_[1];
+        else here_ = packed_here();
+        if constexpr (powers) slack_ = upper_bound(max(-g.extremes[0], V{0}));
+    }
+
+    [[nodiscard]] __device__ int rows() const { return g.rows; }
+    [[nodiscard]] __device__ std::int64_t number() const { return number_; }
+    [[nodiscard]] __device__ std::int64_t cell(int row) const { return first_ + row * g.inner; }
+    [[nodiscard]] __device__ bool joined() const { return Bent && g.periodic; }
+    /// The row's own number on the unrolled line.
+    [[nodiscard]] __device__ int row_in(int row) const { return joined() ? wrapped(row, g.rows) : row; }
+    /// The key of a cell of the line that is a site itself.
+    [[nodiscard]] __device__ K here() const { return here_; }
+    /// Number of axes that are done.
+    [[nodiscard]] __device__ int done() const {
+        return Stored == keys::wide ? g.m.rank - 1 - g.axis : stored_key<Stored>::done;
+    }
+    [[nodiscard]] __device__ int own(int i) const { return own_[i]; }
+    /// First cell of the image that the line is in, in a pass along the first axis that is searched.
+    [[nodiscard]] __device__ std::int64_t start() const { return start_; }
+
+    /// Coordinate of a site along done axis i, the last axis first.
+    [[nodiscard]] __device__ int coordinate(K key, int i) const {
+        if constexpr (Stored == keys::narrow) return key;
+        else if constexpr (Stored == keys::word) return i == 0 ? key >> 16 : key & 0xffff;
+        else return static_cast<int>(g.m.keys.coordinate(key, axis_of(i)));
+    }
+    /// The key with the coordinate along the axis of the pass, as the next pass wants it, or, after the first axis, as
+    /// key_layout packs it.
+    [[nodiscard]] __device__ K with_row(K key, int row) const {
+        if (Stored == keys::narrow && g.axis > g.m.first_axis) return key << 16 | row_in(row);
+        K packed = 0;
+#pragma unroll(unrolled)
+        for (int i = 0; i < most_done; ++i)
+            if (i < done()) packed = g.m.keys.with(packed, axis_of(i), coordinate(key, i));
+        return g.m.keys.with(packed, g.axis, row_in(row));
+    }
+
+    /// The key that the pass stores where there is no site: of narrow keys one that seems far away.
+    [[nodiscard]] __device__ K none() const {
+        return Stored == keys::narrow && g.axis > g.m.first_axis ? std::numeric_limits<K>::min() : no_key<K>;
+    }
+
+    [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
+    /// What a site costs within its row of the axes that are done.
+    [[nodiscard]] __device__ V beside(K key, int row) const {
+        if (key < 0) return no_site<V>();
+        V sum = 0;
+        if constexpr (powers) sum = g.initial[site_cell(key, row)];
+#pragma unroll(unrolled)
+        for (int i = 0; i < most_done; ++i) {
+            if (Stored == keys::wide && i >= done()) break;
+            const V more = cost(g.done_weight[i], stretched(apart_along(i, coordinate(key, i))));
+            sum = i == 0 && !powers ? more : sum + more;
+        }
+        return sum;
+    }
+    /// Value of a site `apart` rows away.
+    [[nodiscard]] __device__ V value(V beside, int apart) const { return beside + term(apart); }
+
+    /// Rows that a site of a value of at most `best` can be away.
+    [[nodiscard]] __device__ int reach(V best) const {
+        if (best >= no_site<V>()) return far_away;
+        float most = static_cast<float>(best);
+        if constexpr (powers) {
+            most += slack_ + (fabsf(most) + slack_) * 1e-6f;
+            if (most != most) return far_away;  // of endless weights
+            most = fmaxf(most, 0.0f);
+        }
+        float steps = near_root(most * g.inverse);
+        if (Bent && g.m.half_cell) steps = (steps + 1) * 0.5f;
+        return static_cast<int>(fminf(steps * 1.000002f + 0.01f, static_cast<float>(far_away)));
+    }
+    /// Lower bound of what so many rows add, in the numbers of `least`.
+    [[nodiscard]] __device__ float nearly(int apart) const {
+        float steps = static_cast<float>(apart);
+        if (Bent && g.m.half_cell) steps = fmaxf(2 * steps - 1, 0.0f);
+        return g.nearly * steps * steps;
+    }
+
+private:
+    [[nodiscard]] __device__ int axis_of(int i) const { return g.m.rank - 1 - i; }
+    [[nodiscard]] __device__ int stretched(int apart) const {
+        if (!Bent || !g.m.half_cell) return apart;
+        return max(2 * (apart < 0 ? -apart : apart) - 1, 0);
+    }
+    [[nodiscard]] __device__ int apart_along(int i, int at) const {
+        const int direct = at - own_[i];
+        if (!Bent || !g.m.periodic[axis_of(i)]) return direct;
+        const int size = g.done_size[i], straight = direct < 0 ? -direct : direct;
+        return min(straight, size - straight);
+    }
+    [[nodiscard]] __device__ K packed_here() const {
+        K key = 0;
+#pragma unroll(unrolled)
+        for (int i = 0; i < most_done; ++i)
+            if (i < done()) key = g.m.keys.with(key, axis_of(i), own_[i]);
+        return key;
+    }
+    std::int64_t number_, start_, first_;
+    int own_[most_done];
+    K here_;
+    float slack_ = 0;
+
+public:
+    /// Cell of a site.
+    [[nodiscard]] __device__ std::int64_t site_cell(K key, int row) const {
+        std::int64_t at = 0, step = 1;
+#pragma unroll(unrolled)
+        for (int i = 0; i < most_done; ++i) {
+            if (Stored == keys::wide && i >= done()) break;
+            at += coordinate(key, i) * step;
+            step *= g.done_size[i];
+        }
+        // The last axis is searched in a turned copy, whose lines are columns.
+        if (Stored == keys::wide && done() == 0) return first_ + row_in(row) * g.inner;
+        return start_ + row_in(row) * g.inner + at;
+    }
+
+    /// Whether a site and a cell of the line are of different classes.
+    [[nodiscard]] __device__ bool differ(K key, int row, int cell_row) const {
+        const std::uint64_t a = load_bits(g.image, g.image_bytes, site_cell(key, row)),
+                            b = load_bits(g.image, g.image_bytes, cell(cell_row));
+        if (!g.by_zero) return a != b;
+        return is_zero(a, g.image_bytes, g.floating) != is_zero(b, g.image_bytes, g.floating);
+    }
+};
+
+/// Whether the first of two is nearer, or as near and has the smaller key.
+template <class V, class K>
+__device__ bool precedes(V value, K key, V other, K other_key) {
+    return (value < other) | ((value == other) & (key < other_key));
+}
+/// The same with two comparisons instead of three; keys are not negative.
+__device__ inline bool precedes(std::int32_t value, std::int32_t key, std::int32_t other, std::int32_t other_key) {
+    const auto both = [](std::int32_t high, std::int32_t low) {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
+                                         static_cast<std::uint32_t>(low));
+    };
+    return both(value, key) < both(other, other_key);
+}
+
+/// Takes a candidate. Candidates come in ascending rows: of equal ones the first stays, and of the copies of one cell of
+/// a joined line the one whose own row is smaller.
+template <class C>
+__device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value,
+                         typename C::K key, int row) {
+    bool better = precedes(value, key, best.value, best.key);
+    if constexpr (C::bent)
+        if (value == best.value && key == best.key) better = c.row_in(row) < c.row_in(best.row);
+    best.value = better ? value : best.value, best.key = better ? key : best.key, best.row = better ? row : best.row;
+}
+
+/// The first cells beyond both ends of the run of a row, which are sites for it; `far_away` where there is none.
+struct run_ends {
+    int low = -far_away, high = far_away;
+};
+
+/// The same of all rows of a word of 32.
+template <class C>
+struct run_word {
+    std::uint32_t bits = 0, before = no_mark, after = no_mark;
+    int first = 0;
+
+    __device__ run_word(const C& c, int word) : first(word * mark_bits) {
+        if constexpr (C::labels) {
+            const std::int64_t at = word * c.g.ends.columns + c.number();
+            bits = c.g.ends.bits[at], before = c.g.ends.to_before[at], after = c.g.ends.to_after[at];
+        }
+    }
+    [[nodiscard]] __device__ run_ends of(int row) const {
+        run_ends found;
+        if constexpr (C::labels) {
+            const gaps g(bits, before, after, row - first, true);
+            if (g.left != no_mark) found.low = row - static_cast<int>(g.left);
+            if (g.right != no_mark) found.high = row + static_cast<int>(g.right);
+        }
+        return found;
+    }
+};
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,19 @@
+#include "exact/gpu/lines/lines.cuh"
+
+namespace nearfield::exact::gpu {
+
+line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
+    const int staged = stored == keys::narrow ? staged_rows<keys::narrow>
+                       : stored == keys::word ? staged_rows<keys::word>
+                                              : staged_rows<keys::wide>;
+    const std::int64_t tiles = blocks_for(columns, cuda::warp), strips = blocks_for(rows, strip);
+    line_needs needs;
+    if (stored != keys::wide) needs.left = tiles * blocks_for(rows, near_rows);
+    if (rows <= staged) return needs;
+    needs.pivots = tiles * (strips + 1) * cuda::warp, needs.least = tiles * strips * cuda::warp, needs.far = tiles;
+    return needs;
+}
+
+void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { solve_pass(on, how, g); }
+
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,322 @@
+// One further axis of any problem, exactly: for every number, class rule and kind of ends.
+//
+// A block has a tile of 32 neighbouring lines, whose keys it stages in shared memory. The winners of pivot rows bound those of
+// the strips between them (pivots.cuh, strips.cuh). Of lines that are longer than a block stages, kernels find the pivots
+// first, and blocks have windows of rows. This way serves everything and never declines.
+//
+// Cost: about two candidates a row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written. Workspace of
+// long lines: 8 bytes for each 32 rows.
+// Monotone winners: Felzenszwalb and Huttenlocher, "Distance transforms of sampled functions", Theory of Computing 8, 2012;
+// Aggarwal, Klawe, Moran, Shor, Wilber, "Geometric applications of a matrix-searching algorithm", Algorithmica 2, 1987.
+#pragma once
+
+#include <algorithm>
+
+#include "exact/gpu/lines/near.cuh"
+#include "exact/gpu/lines/strips.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int staged_bytes = 64 << 10;
+template <keys Stored>
+constexpr int staged_rows = staged_bytes / cuda::warp / static_cast<int>(sizeof(typename stored_key<Stored>::in));
+template <keys Stored>
+constexpr int window_rows = Stored == keys::narrow ? 512 : 256;
+constexpr int line_threads = line_warps * cuda::warp;
+
+/// Keys of a lane's line: staged, or where they are.
+template <class C>
+struct staged_keys {
+    const typename C::in* keys;  ///< of the lane
+    int base;
+    const C& c;
+    __device__ typename C::K operator()(int row) const {
+        int i = row - base;
+        if (C::bent && c.joined()) i = wrapped(i, c.rows());
+        return keys[i * cuda::warp];
+    }
+};
+template <class C>
+struct far_keys {
+    const C& c;
+    __device__ typename C::K operator()(int row) const {
+        return __ldg(static_cast<const typename C::in*>(c.g.from) + c.cell(c.row_in(row)));
+    }
+};
+
+/// Whether winners of rows bound each other; of a power diagram in double its values decide.
+template <class V>
+__device__ bool is_ordered(const line_pass<V>& g) {
+    if (g.rounds)
+        return rows_ordered(g.largest + static_cast<double>(g.extremes[1]), static_cast<double>(g.m.weight[g.axis]));
+    return g.ordered;
+}
+template <class V>
+__device__ bool nothing_to_do(const line_pass<V>& g) {
+    return g.open != nullptr && *static_cast<const volatile std::int32_t*>(g.open) == 0;
+}
+
+/// A block 32 lines: the pivots that are near, a warp each.
+template <class V, keys Stored, rule Rule, bool Bent>
+__global__ void __launch_bounds__(line_threads) find_near_pivots(const __grid_constant__ line_pass<V> g, int shares) {
+    if (nothing_to_do(g) || !is_ordered(g)) return;
+    using C = column<V, Stored, Rule, Bent>;
+    const std::int64_t tile = blockIdx.x / shares;
+    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const C c(g, tile * cuda::warp + lane);
+    const int strips = (g.rows + strip - 1) / strip;
+    const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
+    const int j = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
+    const left_strips left(g, tile);
+    if (!((j < strips && left(j)) || (j > 0 && left(j - 1)))) return;
+    if (j < to.count() && !solve_near_pivot(to, far_keys<C>{c}, j) && lane == 0) g.far[tile] = 1;
+}
+
+/// The same of lines with far pivots: least values of their groups.
+template <class V, keys Stored, rule Rule, bool Bent>
+__global__ void __launch_bounds__(line_threads) find_least(const __grid_constant__ line_pass<V> g, int shares) {
+    using C = column<V, Stored, Rule, Bent>;
+    const std::int64_t tile = blockIdx.x / shares;
+    if (nothing_to_do(g) || !is_ordered(g) || g.far[tile] == 0) return;
+    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const C c(g, tile * cuda::warp + lane);
+    const int groups = (g.rows + group - 1) / group, nth = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
+    if (nth < groups) g.least[(tile * groups + nth) * cuda::warp + lane] = least_of_group(c, far_keys<C>{c}, nth);
+}
+
+/// A level of the halving.
+template <class V, keys Stored, rule Rule, bool Bent>
+__global__ void __launch_bounds__(line_threads)
+    find_far_pivots(const __grid_constant__ line_pass<V> g, const pivot_level level, int shares, int parts) {
+    using C = column<V, Stored, Rule, Bent>;
+    __shared__ std::uint64_t memory[line_warps * found_by_warps<C>::bytes / 8];
+    const std::int64_t tile = blockIdx.x / shares;
+    if (nothing_to_do(g) || !is_ordered(g) || g.far[tile] == 0) return;
+    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const C c(g, tile * cuda::warp + lane);
+    const int strips = (g.rows + strip - 1) / strip;
+    const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
+    solve_level(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, level, share * (line_warps / parts), parts,
+                found_by_warps<C>(memory, line_warps));
+}
+
+/// Shared memory of a block, in this order.
+template <keys Stored>
+struct tile_layout {
+    using in = typename stored_key<Stored>::in;
+    int rows;    ///< that are staged, at most
+    int strips;  ///< of a window
+    bool is_long;
+
+    [[nodiscard]] __host__ __device__ int keys() const { return rows * cuda::warp * static_cast<int>(sizeof(in)); }
+    /// Winners of strips; while pivots are halved, what warps found.
+    [[nodiscard]] __host__ __device__ int slots() const {
+        return line_warps * cuda::warp * (8 + 4 + static_cast<int>(sizeof(typename stored_key<Stored>::type)));
+    }
+    [[nodiscard]] __host__ __device__ int pivots() const {
+        return (strips + 1) * cuda::warp * static_cast<int>(is_long ? sizeof(std::int32_t) : sizeof(std::int16_t));
+    }
+    [[nodiscard]] __host__ __device__ int least() const {
+        return is_long ? 0 : strips * cuda::warp * static_cast<int>(sizeof(float));
+    }
+    [[nodiscard]] __host__ __device__ int bytes() const { return keys() + slots() + pivots() + least(); }
+};
+
+/// A block's tile: 32 lines, of long ones a window whose pivots are known.
+template <class C, keys Stored, bool Last>
+class line_tile {
+    using in = typename C::in;
+
+public:
+    __device__ line_tile(const C& c, unsigned char* memory, const tile_layout<Stored>& layout, std::int64_t tile, int window)
+        : c_(c),
+          layout_(layout),
+          tile_(tile),
+          from_(window * layout.strips * strip),
+          keys_(reinterpret_cast<in*>(memory)),
+          slots_(memory + layout.keys()),
+          pivots_(slots_ + layout.slots()),
+          least_(reinterpret_cast<float*>(pivots_ + layout.pivots())) {}
+
+    __device__ void solve(bool ordered) {
+        const int n = c_.rows(), to = min(from_ + layout_.strips * strip, n), strips = (to - from_ + strip - 1) / strip;
+        const int all_strips = (n + strip - 1) / strip;
+        left_ = left_strips(c_.g, tile_).mask(from_ / strip, strips);
+        if (left_ == 0) return;
+        int base = 0, rows = n;
+        const float* least = nullptr;
+        const std::int32_t* known = c_.g.pivots + (tile_ * (all_strips + 1) + from_ / strip) * cuda::warp + lane_;
+        if (layout_.is_long && ordered) {
+            const int first = __ffs(static_cast<int>(left_)) - 1, last = 32 - __clz(static_cast<int>(left_));
+            base = min(__reduce_min_sync(cuda::every_lane, known[first * cuda::warp]), from_ + first * strip);
+            rows = max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1, min(from_ + last * strip, to));
+            if (!c_.joined()) base = max(base, 0), rows = min(rows, n);
+            rows -= base;
+            if (c_.g.far[tile_] != 0) least = c_.g.least + tile_ * all_strips * cuda::warp + lane_;
+        }
+        const bool staged = rows <= min(layout_.rows, n);
+        if (staged) stage(base, rows);
+        __syncthreads();
+        const staged_keys<C> here{keys_ + lane_, base, c_};
+        auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
+        if (!layout_.is_long && ordered) least = solve_pivots(here, pivots);
+        const auto winner_of = [&](int j) { return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]); };
+        if (staged) solve_strips(here, least, strips, winner_of, ordered);
+        else solve_strips(far_keys<C>{c_}, least, strips, winner_of, ordered);
+    }
+
+private:
+    __device__ void stage(int base, int rows) {
+        constexpr int chunk = 16 / sizeof(in), chunks = cuda::warp / chunk;
+        const auto* const source = static_cast<const in*>(c_.g.from);
+        const auto row_of = [&](int i) { return c_.row_in(base + i); };
+        if (c_.g.inner % cuda::warp == 0) {
+            const std::int64_t first = c_.cell(0) - lane_;
+            for (int i = static_cast<int>(threadIdx.x); i < rows * chunks; i += line_threads)
+                reinterpret_cast<uint4*>(keys_)[i] = __ldg(reinterpret_cast<const uint4*>(
+                    source + first + row_of(i / chunks) * c_.g.inner + i % chunks * chunk));
+        } else {
+            for (int i = warp_; i < rows; i += line_warps) keys_[i * cuda::warp + lane_] = source[c_.cell(row_of(i))];
+        }
+    }
+
+    /// Of lines that are staged whole. Returns the least values of groups where lines are searched far.
+    template <class Keys>
+    __device__ const float* solve_pivots(const Keys& at, std::int16_t* pivots) {
+        const pivot_rows<C, std::int16_t> to{c_, pivots};
+        bool near = true;
+        for (int j = warp_; j < to.count(); j += line_warps) {
+            const bool wanted = (j < to.strips() && (left_ >> j & 1) != 0) || (j > 0 && (left_ >> (j - 1) & 1) != 0);
+            if (wanted) near = near && solve_near_pivot(to, at, j);
+        }
+        if (!__syncthreads_or(!near)) return nullptr;
+        const int groups = (c_.rows() + group - 1) / group;
+        for (int nth = warp_; nth < groups; nth += line_warps) least_[nth * cuda::warp + lane_] = least_of_group(c_, at, nth);
+        __syncthreads();
+        const found_by_warps<C> found(slots_, line_warps);
+        for (int number = 0; number < pivot_levels(to.strips()); ++number) {
+            const pivot_level level(number, to.strips(), c_.joined());
+            const int parts = sharing_warps(level.jobs, line_warps);
+            for (int job = 0; job < level.jobs; job += line_warps / parts) {
+                solve_level(to, at, least_ + lane_, level, job, parts, found);
+                if (parts > 1) __syncthreads();
+            }
+            __syncthreads();
+        }
+        return least_ + lane_;
+    }
+
+    /// Strips differ in what they cost: a warp that is done takes the next.
+    template <class Keys, class WinnerOf>
+    __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of, bool ordered) {
+        __shared__ int taken;
+        if (threadIdx.x == 0) taken = line_warps;
+        __syncthreads();
+        const bool write = tile_ * cuda::warp + lane_ < c_.g.columns;
+        auto* const slots = reinterpret_cast<std::uint16_t*>(slots_) + warp_ * strip_slots * cuda::warp + lane_;
+        for (int j = warp_; j < strips;
+             j = __shfl_sync(cuda::every_lane, lane_ == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+            if ((left_ >> j & 1) == 0) continue;
+            strip_of<C> s{from_ + j * strip, c_.joined() ? -c_.rows() : 0, c_.joined() ? 2 * c_.rows() - 1 : c_.rows() - 1, slots, ordered};
+            if (ordered) s.first = winner_of(j), s.next = winner_of(j + 1);
+            s.narrows = ordered && s.next - s.first <= std::numeric_limits<std::uint16_t>::max();
+            solve_strip<Last>(c_, at, least, s, write);
+        }
+    }
+
+    const C& c_;
+    tile_layout<Stored> layout_;
+    std::int64_t tile_;
+    std::uint32_t left_ = 0;  ///< of the window's strips, those to be solved
+    int from_, lane_ = static_cast<int>(threadIdx.x) % cuda::warp, warp_ = static_cast<int>(threadIdx.x) / cuda::warp;
+    in* keys_;
+    unsigned char *slots_, *pivots_;
+    float* least_;
+};
+
+template <class V, keys Stored, rule Rule, bool Bent, bool Last>
+__global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4 : Stored == keys::word ? 3 : 2)
+    solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
+    extern __shared__ uint4 line_memory[];
+    if (nothing_to_do(g)) return;
+    using C = column<V, Stored, Rule, Bent>;
+    const std::int64_t tile = blockIdx.x / windows;
+    const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
+    line_tile<C, Stored, Last>(c, reinterpret_cast<unsigned char*>(line_memory), layout, tile,
+                               static_cast<int>(blockIdx.x % windows))
+        .solve(is_ordered(g));
+}
+
+/// Launches a pass.
+template <class V, keys Stored, rule Rule, bool Bent>
+class line_launch {
+public:
+    line_launch(const device& on, const line_pass<V>& g)
+        : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)), strips_((g.rows + strip - 1) / strip) {}
+
+    void solve(bool last, bool near = false) {
+        std::uint16_t* const left = g_.left;
+        g_.left = nullptr;
+        if constexpr (std::is_same_v<V, std::int32_t> && Stored != keys::wide && Rule != rule::powers) {
+            if (near) {
+                g_.left = left;
+                if (!search_near<V, Stored, Rule>(on_, g_, last)) g_.left = nullptr;
+            }
+        }
+        const bool is_long = g_.rows > staged_rows<Stored>;
+        if (is_long) find_pivots();
+        const int window = is_long ? window_rows<Stored> : g_.rows;
+        const tile_layout<Stored> layout{is_long ? staged_rows<Stored> : g_.rows, (window + strip - 1) / strip, is_long};
+        const int windows = static_cast<int>(blocks_for(g_.rows, window));
+        cuda::launch(on_, last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
+                     tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
+    }
+
+private:
+    void find_pivots() const {
+        if (!g_.ordered) return;
+        cuda::check(cudaMemsetAsync(g_.far, 0, static_cast<std::size_t>(tiles_) * sizeof(*g_.far), cuda::stream_of(on_)),
+                    "clearing flags");
+        const auto shares = [](std::int64_t items, int of_block) { return static_cast<int>(blocks_for(items, of_block)); };
+        const int of_pivots = shares(strips_ + 1, line_warps), of_groups = shares(strips_, line_warps);
+        cuda::launch(on_, find_near_pivots<V, Stored, Rule, Bent>, tiles_ * of_pivots, dim3(line_threads), 0, g_, of_pivots);
+        cuda::launch(on_, find_least<V, Stored, Rule, Bent>, tiles_ * of_groups, dim3(line_threads), 0, g_, of_groups);
+        for (int number = 0; number < pivot_levels(strips_); ++number) {
+            const pivot_level level(number, strips_, g_.periodic);
+            if (level.jobs == 0) continue;
+            const int parts = sharing_warps(level.jobs, line_warps), of_jobs = shares(level.jobs, line_warps / parts);
+            cuda::launch(on_, find_far_pivots<V, Stored, Rule, Bent>, tiles_ * of_jobs, dim3(line_threads), 0, g_, level,
+                         of_jobs, parts);
+        }
+    }
+
+    const device& on_;
+    line_pass<V> g_;
+    std::int64_t tiles_;
+    int strips_;
+};
+
+/// Power diagrams, and wide keys, which go with numbers of 64 bits alone, have no kernels of their own for straight distances.
+template <class V>
+void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
+    const auto with_keys = [&]<rule Rule>() {
+        if constexpr (!std::is_same_v<V, std::int64_t>) {
+            if constexpr (Rule != rule::powers) {
+                if (how.stored == keys::narrow && !how.bent)
+                    return line_launch<V, keys::narrow, Rule, false>(on, g).solve(how.last, true);
+                if (how.stored == keys::word && !how.bent)
+                    return line_launch<V, keys::word, Rule, false>(on, g).solve(how.last, true);
+            }
+            if (how.stored == keys::narrow) return line_launch<V, keys::narrow, Rule, true>(on, g).solve(how.last);
+            if (how.stored == keys::word) return line_launch<V, keys::word, Rule, true>(on, g).solve(how.last);
+        }
+        if constexpr (!std::is_same_v<V, std::int32_t>) line_launch<V, keys::wide, Rule, true>(on, g).solve(how.last);
+    };
+    if (how.by == rule::plain) return with_keys.template operator()<rule::plain>();
+    if (how.by == rule::labels) return with_keys.template operator()<rule::labels>();
+    if constexpr (!std::is_same_v<V, std::int32_t>) with_keys.template operator()<rule::powers>();
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,171 @@
+// Winners of pivot rows: every 32nd row, and the last one, or, where the ends of a line are joined, the first one again.
+//
+// Where they are near, each is found by a warp at once. Else they are halved, one level after another: a row between two
+// known winners. Where a level has fewer rows than there are warps, several warps share the candidates of one.
+#pragma once
+
+#include "exact/gpu/lines/search.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int strip = 32;       // rows from a pivot to the next
+constexpr int near_reach = 64;  // rows to winners that need no halving
+constexpr int line_warps = 8;
+
+constexpr int near_rows = 512;  // of a window of the search of near windows
+
+/// Strips of a tile that are to be solved: those that near windows left, or all.
+struct left_strips {
+    const std::uint16_t* words = nullptr;
+
+    template <class V>
+    __device__ left_strips(const line_pass<V>& g, std::int64_t tile) {
+        if (g.left != nullptr) words = g.left + tile * ((g.rows + near_rows - 1) / near_rows);
+    }
+    __device__ bool operator()(int j) const { return words == nullptr || (words[j * strip / near_rows] >> j % (near_rows / strip) & 1) != 0; }
+    /// A bit each of at most 32 strips from `first` on, a multiple of 8.
+    [[nodiscard]] __device__ std::uint32_t mask(int first, int count) const {
+        const std::uint32_t all = count < 32 ? (1u << count) - 1 : ~0u;
+        if (words == nullptr) return all;
+        constexpr int of_word = near_rows / strip;
+        std::uint64_t bits = 0;
+        for (int w = first / of_word; w * of_word < first + count; ++w)
+            bits |= static_cast<std::uint64_t>(words[w]) << (w - first / of_word) * of_word;
+        return all & static_cast<std::uint32_t>(bits >> first % of_word);
+    }
+};
+
+/// Pivots of 32 neighbouring lines, a lane a line, in shared or global memory.
+template <class C, class Row>
+struct pivot_rows {
+    const C& c;
+    Row* winners;  ///< of pivot j: winners[j * 32], of the lane's line
+
+    [[nodiscard]] __device__ int strips() const { return (c.rows() + strip - 1) / strip; }
+    /// Pivots that are solved; of a joined line, one more follows from the first.
+    [[nodiscard]] __device__ int count() const { return strips() + (c.joined() ? 0 : 1); }
+    [[nodiscard]] __device__ int row(int j) const { return min(j * strip, c.rows() - 1); }
+    [[nodiscard]] __device__ int winner_of(int j) const { return winners[j * cuda::warp]; }
+    __device__ void put(int j, int row) const {
+        winners[j * cuda::warp] = static_cast<Row>(row);
+        if (c.joined() && j == 0) winners[strips() * cuda::warp] = static_cast<Row>(row + c.rows());
+    }
+};
+
+/// Finds a pivot's winner by looking at all rows near it; false where it may be farther in some lane.
+template <class C, class Row, class Keys>
+__device__ bool solve_near_pivot(const pivot_rows<C, Row>& to, const Keys& at, int j) {
+    const C& c = to.c;
+    const int m = to.row(j);
+    const auto mine = min(c.beside(at(m), m), c.g.limit);
+    if (__any_sync(cuda::every_lane, c.reach(mine) > near_reach)) return false;
+    searched_rows<1> rows{m, m - near_reach, m + near_reach, {run_word(c, m / mark_bits).of(m)}};
+    if (!c.joined()) rows.low = max(rows.low, 0), rows.high = min(rows.high, c.rows() - 1);
+    winner<typename C::V, typename C::K> best[1];
+    search<1>(c, at, nullptr, rows, best);
+    to.put(j, best[0].row);
+    return true;
+}
+
+/// The least value of a group of a line's rows, rounded down.
+template <class C, class Keys>
+__device__ float least_of_group(const C& c, const Keys& at, int nth) {
+    auto value = no_site<typename C::V>();
+    const int end = min(nth * group + group, c.rows());
+#pragma unroll 4
+    for (int r = nth * group; r < end; ++r) value = min(value, c.beside(at(r), r));
+    return lower_bound(value);
+}
+
+/// A level of the halving: level 0 is pivot 0, level 1 the last one, level 2 the middle ones, and so on.
+struct pivot_level {
+    int number, step, jobs;
+
+    __host__ __device__ pivot_level(int number_, int strips, bool joined) : number(number_), step(1), jobs(1) {
+        if (number < 2) {
+            jobs = number == 1 && joined ? 0 : 1;
+            return;
+        }
+        while (step < strips) step *= 2;
+        step >>= number - 1;
+        jobs = step == 0 ? 0 : (strips + step - 1) / (2 * step);
+    }
+    [[nodiscard]] __device__ int pivot(int job, int strips) const {
+        return number == 0 ? 0 : number == 1 ? strips : step * (2 * job + 1);
+    }
+};
+
+/// Levels of a line.
+__host__ __device__ inline int pivot_levels(int strips) {
+    int levels = 2;
+    for (int step = 1; step < strips; step *= 2) ++levels;
+    return levels;
+}
+
+/// Scratch of a block, in which warps that share a row leave what they found: `found_bytes` for each warp.
+template <class C>
+struct found_by_warps {
+    typename C::V* values;
+    typename C::K* keys;
+    int* rows;
+
+    static constexpr int bytes = cuda::warp * static_cast<int>(sizeof(typename C::V) + sizeof(typename C::K) + 4);
+    __device__ explicit found_by_warps(void* memory, int warps)
+        : values(static_cast<typename C::V*>(memory)),
+          keys(reinterpret_cast<typename C::K*>(values + warps * cuda::warp)),
+          rows(reinterpret_cast<int*>(keys + warps * cuda::warp)) {}
+};
+
+/// What the search of pivot j is given, between the winners of the level before.
+template <class C, class Row>
+__device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const pivot_level& level, int j) {
+    const C& c = to.c;
+    const int m = to.row(j);
+    searched_rows<1> rows{m, 0, c.rows() - 1, {run_word(c, m / mark_bits).of(m)}};
+    if (c.joined()) rows.low = m - c.rows() / 2, rows.high = m + c.rows() / 2;
+    if (level.number >= 1) rows.low = to.winner_of(level.number == 1 ? 0 : j - level.step);
+    if (level.number >= 2) rows.high = to.winner_of(min(j + level.step, to.strips()));
+    return rows;
+}
+
+/// Solves the rows of a level from `job` on, as many as a block takes at once; all its warps take part.
+template <class C, class Row, class Keys>
+__device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_level& level,
+                            int job, int parts, const found_by_warps<C>& found) {
+    const C& c = to.c;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int mine = job + warp / parts, part = warp % parts, j = level.pivot(mine, to.strips());
+    winner<typename C::V, typename C::K> best[1];
+    if (mine < level.jobs) {
+        searched_rows<1> rows = between_pivots(to, level, j);
+        rows.nth = part, rows.parts = parts;
+        search<1>(c, at, least, rows, best);
+        if (parts == 1) to.put(j, best[0].row);
+    }
+    if (parts == 1) return;
+    __syncthreads();
+    const int slot = warp * cuda::warp + lane;
+    if (mine < level.jobs) found.values[slot] = best[0].value, found.keys[slot] = best[0].key, found.rows[slot] = best[0].row;
+    __syncthreads();
+    if (mine >= level.jobs || part > 0) return;
+    for (int i = 1; i < parts; ++i) {
+        const int other = slot + i * cuda::warp, row = found.rows[other];
+        if (found.values[other] >= no_site<typename C::V>()) continue;
+        // Parts are not in the order of rows.
+        const bool equal = found.values[other] == best[0].value && found.keys[other] == best[0].key;
+        if (equal && !c.joined()) best[0].row = min(best[0].row, row);
+        else consider(c, best[0], found.values[other], found.keys[other], row);
+    }
+    to.put(j, best[0].row);
+}
+
+/// Warps that share a row of a level, where so many warps have its rows.
+__host__ __device__ inline int sharing_warps(int jobs, int warps) {
+    int parts = 1;
+    while (parts * 2 * jobs <= warps && parts < line_warps) parts *= 2;
+    return parts;
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,165 @@
+// The search for the winners of a few neighbouring rows among the rows between two known winners.
+//
+// A candidate row r costs G(r) + w (m - r)^2 in row m. Winners are monotone along a line under any tie rule: if b > a beats
+// or ties a at m, it beats a at every later row, since the difference falls strictly. In doubles the same holds while
+// w exceeds twice the rounding error of a value (plan::rows_ordered). Terms of half cells, (2d - 1)^2, are convex too.
+//
+// A row's own site, the sites of both bounds, and the ends of its run limit how far its winner can be. Rows of other runs are
+// offered as all others: they cost strictly more than the end of the run before them, so they never win.
+#pragma once
+
+#include "exact/gpu/lines/column.cuh"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int few_rows_between = 6;  // so many are searched without asking how far a winner can be
+constexpr int group = 32;            // rows whose least value is known where lines are searched far
+constexpr int many_rows_between = 48;  // from so many on, groups are asked first
+
+/// Rows a search is given.
+template <int Count>
+struct searched_rows {
+    int first;         ///< of Count rows
+    int low, high;     ///< winners lie between
+    run_ends ends[Count];
+    int nth = 0, parts = 1;  ///< a part of the candidates: the first + nth, + parts, ...
+};
+
+/// How far winners can be: no candidate beyond [low, high] wins or ties in any of the rows, and none costs more than `most`.
+template <class V>
+struct search_range {
+    int low, high;
+    V most;
+};
+
+template <int Count, class C, class Keys>
+__device__ search_range<typename C::V> range_of(const C& c, const Keys& at, const searched_rows<Count>& rows,
+                                                const typename C::K (&own)[Count]) {
+    using V = typename C::V;
+    search_range<V> range{rows.low, rows.high, top<V>()};
+    if (C::bent && c.joined()) {
+        range.low = max(range.low, rows.first - c.rows() / 2);
+        range.high = min(range.high, rows.first + Count - 1 + c.rows() / 2);
+    }
+    if (C::labels && c.g.ordered) {
+        int low = rows.ends[0].low, high = rows.ends[0].high;
+#pragma unroll
+        for (int i = 1; i < Count; ++i) low = min(low, rows.ends[i].low), high = max(high, rows.ends[i].high);
+        range.low = max(range.low, low), range.high = min(range.high, high);
+    }
+    const int between = range.high - range.low;
+    if (between < few_rows_between) return range;
+    int low = far_away, high = -far_away;
+    range.most = c.g.extremes == nullptr ? V{0} : c.g.extremes[0];
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+        const int m = min(rows.first + i, c.rows() - 1);
+        V mine = min(c.beside(own[i], m), c.g.limit);
+        if constexpr (C::labels) {
+            if (rows.ends[i].low > -far_away) mine = min(mine, c.term(m - rows.ends[i].low));
+            if (rows.ends[i].high < far_away) mine = min(mine, c.term(m - rows.ends[i].high));
+        }
+        if (Count == 1 || between >= many_rows_between) {
+            mine = min(mine, c.value(c.beside(at(range.low), range.low), m - range.low));
+            mine = min(mine, c.value(c.beside(at(range.high), range.high), m - range.high));
+        }
+        const int reach = c.reach(mine);
+        low = min(low, m - reach), high = max(high, m + reach), range.most = max(range.most, mine);
+    }
+    range.low = max(range.low, low), range.high = min(range.high, high);
+    return range;
+}
+
+/// Calls offer(row, key) for the rows of groups that can have a winner, of which `least` has the least values.
+template <int Count, class C, class Keys, class Offer, class Best>
+__device__ void search_groups(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
+                              const search_range<typename C::V>& range, const Best& best, const Offer& offer) {
+    using V = typename C::V;
+    float limit = upper_bound(range.most);
+    const int m = rows.first, last_row = c.rows() - 1;
+    int j = 0;
+    for (int r = range.low; r <= range.high; ++j) {
+        const int row = c.row_in(r), g = row / group,
+                  end = min(range.high, r - row + min(g * group + group - 1, last_row));
+        const int away = max(max(r - (m + Count - 1), m - end), 0);
+        const float value = least[g * cuda::warp];
+        if ((j & (rows.parts - 1)) == rows.nth && value < endless() && value + c.nearly(away) <= limit) {
+            for (int k = r; k <= end; ++k) offer(k, at(k));
+            limit = min(limit, upper_bound(best()));
+        }
+        r = end + 1;
+    }
+}
+
+/// Takes an end of the run of row m. In rounded numbers a row of another run may tie; it counts if its site is of another
+/// class.
+template <class C>
+__device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& best, int m, int end) {
+    const auto value = c.term(m - end);
+    bool better = precedes(value, c.here(), best.value, best.key);
+    if (value == best.value && c.here() == best.key) better = c.row_in(end) < c.row_in(best.row);
+    if constexpr (std::is_floating_point_v<typename C::V>)
+        if (value == best.value && best.key < c.here() && best.key >= 0 && m < c.rows())
+            better = !c.differ(best.key, best.row, m);
+    if (better) best = {value, c.here(), end};
+}
+
+/// The winners of Count rows.
+template <int Count, class C, class Keys>
+__device__ void search(const C& c, const Keys& at, const float* least, const searched_rows<Count>& rows,
+                       winner<typename C::V, typename C::K> (&best)[Count]) {
+    using V = typename C::V;
+    using K = typename C::K;
+    K own[Count];
+    bool sites = !C::powers;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+        own[i] = at(min(rows.first + i, c.rows() - 1));
+        sites &= own[i] == c.here();
+        best[i] = {top<V>(), std::numeric_limits<K>::max(), rows.first + i};
+    }
+    if (sites) {
+#pragma unroll
+        for (int i = 0; i < Count; ++i) best[i] = {V{0}, own[i], rows.first + i};
+        return;
+    }
+    const search_range<V> range = range_of<Count>(c, at, rows, own);
+    const auto offer = [&](int r, K key) {
+        const V beside = c.beside(key, r);
+#pragma unroll
+        for (int i = 0; i < Count; ++i) consider(c, best[i], c.value(beside, rows.first + i - r), key, r);
+    };
+    if (least != nullptr && range.high - range.low >= many_rows_between) {
+        search_groups<Count>(c, at, least, rows, range,
+                             [&] {
+                                 V most = best[0].value;
+#pragma unroll
+                                 for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
+                                 return most;
+                             },
+                             offer);
+    } else {
+#pragma unroll 1
+        for (int r = range.low + rows.nth; r <= range.high; r += 2 * rows.parts) {
+            const int other = min(r + rows.parts, range.high);  // the last one twice does no harm
+            const K key = at(r), other_key = at(other);
+            offer(r, key);
+            offer(other, other_key);
+        }
+    }
+    if constexpr (C::labels) {
+#pragma unroll
+        for (int i = 0; i < Count; ++i) {
+            if (rows.ends[i].low > -far_away) consider_end(c, best[i], rows.first + i, rows.ends[i].low);
+            if (rows.ends[i].high < far_away) consider_end(c, best[i], rows.first + i, rows.ends[i].high);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+        if (best[i].value >= no_site<V>() || best[i].value > c.g.limit)
+            best[i] = {no_site<V>(), no_key<K>, rows.first + i};
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

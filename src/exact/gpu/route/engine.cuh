@@ -1,0 +1,306 @@
+// Rows, lines, epilogue: the way that serves every problem. What is launched, in order, and the memory it needs. Compiled
+// once for each kind of numbers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/lines.hpp"
+#include "exact/cuda_options_fields.cuh"
+#include "exact/cuda_options_finish.cuh"
+#include "exact/gpu/lines/line_pass.hpp"
+#include "exact/gpu/route/choice.hpp"
+#include "exact/gpu/rows/narrow.cuh"
+#include "exact/gpu/rows/rows.cuh"
+
+namespace nearfield::exact::gpu {
+
+/// Keys between passes, and memory of a call. `V`: numbers of the problem.
+template <class V>
+class line_engine {
+public:
+    line_engine(const option_call& call, const std::int32_t* open)
+        : on_(call.on), call_(call), p_(call.p), open_(open), memory_(call.on) {
+        by_.m = p_.template as_metric<V>();
+        by_.limit = p_.template bound<V>(p_.limit);
+        grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
+        std::copy_n(p_.size.begin(), p_.rank, grid_.size);
+        if (keys_are_narrow(p_) && !std::is_same_v<V, std::int64_t>) stored_ = keys::narrow;
+        reserve();
+    }
+
+    [[nodiscard]] std::int64_t workspace_bytes() const { return memory_.bytes(); }
+
+    /// `copy` is a contiguous copy of the image, if one is needed; it is made before by the caller.
+    void solve(const elements& image, const items& all) {
+        memory_.allocate();
+        if (p_.weighted) start_power();
+        else write_first(image);
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) search(axis, image);
+        if (!writes_fields()) finish_all(all);
+    }
+
+    void describe(call_plan& to) const {
+        const std::int64_t lines = p_.cells / size(p_.rank - 1);
+        to.passes.push_back({source(p_.rank - 1), p_.weighted ? "start from the weights" : "nearest sites of rows by bits",
+                             blocks_for(lines, row_warps), size(p_.rank - 1), 1});
+        for (int axis = first_searched(); axis >= p_.first_axis; --axis)
+            to.passes.push_back({source(axis), "strips of 32 rows between winners of pivot rows",
+                                 blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
+        if (!writes_fields()) {
+            const line_shares shares(size(p_.rank - 1), p_.cells);
+            to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
+                                 std::int64_t{finish_threads} * line_shares::cells_each, 1});
+        }
+    }
+
+private:
+    // ---- what is to be done ----------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::int64_t size(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
+    [[nodiscard]] int source(int axis) const { return p_.source_axis[static_cast<std::size_t>(axis)]; }
+    [[nodiscard]] int first_searched() const { return p_.weighted ? p_.rank - 1 : p_.rank - 2; }
+    [[nodiscard]] int searched() const { return p_.rank - p_.first_axis; }
+    [[nodiscard]] bool has_labels() const { return p_.by != classes::none; }
+
+    [[nodiscard]] keys keys_before(int axis) const {
+        if (stored_ == keys::wide) return keys::wide;
+        return axis == p_.rank - 2 ? keys::narrow : keys::word;
+    }
+    [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::word ? 4 : 8; }
+    /// Bytes of a key that a pass along `axis` leaves.
+    [[nodiscard]] std::int64_t bytes_after(int axis) const {
+        if (axis == p_.rank - 1) return bytes_of(stored_);
+        return stored_ == keys::wide ? 8 : 4;
+    }
+
+    /// The last pass writes the fields.
+    [[nodiscard]] bool writes_fields() const {
+        const item& to = call_.list[0];
+        const auto plain_type = [](const any_output<device>& field, std::initializer_list<dtype> types) {
+            return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();
+        };
+        const bool reads_image = to.label.data != nullptr || p_.is_signed();
+        return call_.list.size() == 1 && searched() > 1 && has_contiguous_fields(p_, to) &&
+               to.trusted.data == nullptr &&
+               (to.label.data == nullptr || is_contiguous(p_.size.data(), to.label.step, p_.rank)) &&
+               (!reads_image || is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank)) &&
+               (!p_.is_signed() || to.squared.data == nullptr) &&
+               plain_type(call_.out.distance, {dtype::float32, dtype::float64}) &&
+               plain_type(call_.out.squared, {dtype::uint32, dtype::uint64, dtype::float64});
+    }
+
+    [[nodiscard]] marked marks_along(int axis) const {
+        marked to;
+        to.rows = size(axis), to.columns = p_.cells / to.rows;
+        to.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        to.words = blocks_for(to.rows, mark_bits);
+        to.periodic = by_.m.periodic[axis];
+        return to;
+    }
+
+    // ---- memory ----------------------------------------------------------------------------------------------------
+
+    void reserve() {
+        if (p_.weighted) {
+            initial_ = memory_.template reserve<V>(p_.cells);
+            turned_ = memory_.template reserve<V>(p_.cells);
+            extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
+        } else {
+            // One axis is marked after another.
+            std::int64_t words = 0;
+            for (int axis = has_labels() ? p_.first_axis : p_.rank - 1; axis < p_.rank - (stored_ == keys::narrow ? 1 : 0);
+                 ++axis)
+                words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
+            marks_ = memory_.template reserve<std::uint32_t>(4 * words);
+        }
+        std::int64_t most[2] = {0, 0};
+        int nth = 0;
+        for (int axis = first_searched() + (p_.weighted ? 0 : 1); axis >= p_.first_axis; --axis, nth = 1 - nth)
+            if (axis > p_.first_axis || !writes_fields()) most[nth] = std::max(most[nth], bytes_after(axis));
+        if (p_.weighted) most[0] = most[1] = 8;
+        for (int i = 0; i < 2; ++i) keys_[i] = memory_.template reserve<std::byte>(most[i] * p_.cells);
+        line_needs needs;
+        for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
+            const line_needs of = needs_of(axis == p_.rank - 1 ? keys::wide : keys_before(axis), size(axis), p_.cells / size(axis));
+            needs.pivots = std::max(needs.pivots, of.pivots), needs.least = std::max(needs.least, of.least);
+            needs.far = std::max(needs.far, of.far), needs.left = std::max(needs.left, of.left);
+        }
+        pivots_ = memory_.template reserve<std::int32_t>(needs.pivots);
+        least_ = memory_.template reserve<float>(needs.least);
+        far_ = memory_.template reserve<std::int32_t>(needs.far);
+        left_ = memory_.template reserve<std::uint16_t>(std::is_same_v<V, std::int32_t> ? needs.left : 0);
+    }
+
+    [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
+
+    marked put_marks(int axis, const elements& image, bool zeros) const {
+        marked to = marks_along(axis);
+        const std::int64_t words = to.words * to.columns;
+        to.bits = memory_.template get<std::uint32_t>(marks_);
+        to.to_before = to.bits + words, to.to_after = to.to_before + words;
+        if (zeros) to.zeros = to.to_after + words;
+        mark_lines(on_, image, mark_for(p_), to, open_);
+        return to;
+    }
+
+    // ---- the last axis ---------------------------------------------------------------------------------------------
+
+    void write_first(const elements& image) {
+        if (stored_ == keys::narrow) {
+            switch (image.bytes) {
+                case 1: return write_narrow_first<std::uint8_t>(image);
+                case 2: return write_narrow_first<std::uint16_t>(image);
+                case 4: return write_narrow_first<std::uint32_t>(image);
+                default: return write_narrow_first<std::uint64_t>(image);
+            }
+        }
+        const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
+        const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
+        cuda::launch(on_, write_rows, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0, sites,
+                     stretches, p_.keys.shift[p_.rank - 1], open_, static_cast<std::int64_t*>(current()));
+    }
+
+    template <class Bits>
+    void write_narrow_first(const elements& image) {
+        row_image<Bits> of{reinterpret_cast<const Bits*>(image.data), static_cast<Bits>(~Bits{0}), false, false, false};
+        if (image.floating) of.keep = static_cast<Bits>(of.keep >> 1);
+        of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero, of.background = p_.background;
+        const std::int64_t length = size(p_.rank - 1);
+        write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1], open_,
+                     static_cast<std::int16_t*>(current()));
+    }
+
+    void start_power() {
+        if constexpr (sizeof(V) == 8) {
+            V* const initial = memory_.template get<V>(initial_);
+            V* const least = memory_.template get<V>(extremes_) + 2;
+            V* const magnitude = least + extremes_blocks;
+            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
+                         weighted_arrays(call_), by_.m, p_.cells, initial);
+            cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
+                         least, magnitude);
+            cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
+                         least - 2, least - 1);
+            search_last(initial);
+        }
+    }
+
+    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read neighbours.
+    void search_last(V* initial) {
+        const int last = p_.rank - 1;
+        const std::int64_t length = size(last), lines = p_.cells / length;
+        V* const turned = memory_.template get<V>(turned_);
+        turn(on_, initial, lines, length, turned);
+        cuda::launch(on_, start_keys<V>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, turned, p_.cells,
+                     static_cast<std::int64_t*>(current()));
+        line_pass<V> g = pass_along(last);
+        g.inner = lines, g.initial = turned;
+        g.from = current(), now_ = 1 - now_, g.to = current();
+        gpu::solve(on_, {rule::powers, keys::wide, true, false}, g);
+        const auto* const found = static_cast<const std::int64_t*>(current());
+        if (stored_ == keys::wide) {
+            now_ = 1 - now_;
+            return turn(on_, found, length, lines, static_cast<std::int64_t*>(current()));
+        }
+        auto* const narrow = reinterpret_cast<std::int16_t*>(turned);
+        cuda::launch(on_, narrow_keys<std::int16_t>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, found,
+                     p_.cells, p_.keys.shift[last], narrow);
+        now_ = 1 - now_;
+        turn(on_, narrow, length, lines, static_cast<std::int16_t*>(current()));
+    }
+
+    // ---- further passes --------------------------------------------------------------------------------------------
+
+    [[nodiscard]] line_pass<V> pass_along(int axis) const {
+        line_pass<V> g;
+        g.m = by_.m, g.axis = axis;
+        g.rows = static_cast<int>(size(axis)), g.columns = p_.cells / size(axis);
+        g.inner = cells_between(p_.size.data(), axis + 1, p_.rank);
+        const double weight = p_.weight[static_cast<std::size_t>(axis)];
+        g.weight = by_.m.weight[axis];
+        for (int i = 0; i < p_.rank - 1 - axis; ++i) {
+            g.done_weight[i] = by_.m.weight[p_.rank - 1 - i];
+            g.done_size[i] = static_cast<int>(size(p_.rank - 1 - i));
+        }
+        g.inverse = static_cast<float>(1 / weight) * 1.000001f, g.nearly = static_cast<float>(weight) * 0.999999f;
+        g.ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
+        g.periodic = by_.m.periodic[axis];
+        g.limit = by_.limit;
+        g.open = open_;
+        if (p_.weighted) {
+            g.initial = memory_.template get<V>(initial_), g.extremes = memory_.template get<V>(extremes_);
+            g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
+        }
+        g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
+        g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint16_t>(left_);
+        return g;
+    }
+
+    void search(int axis, const elements& image) {
+        line_pass<V> g = pass_along(axis);
+        line_form how;
+        how.by = p_.weighted ? rule::powers : has_labels() ? rule::labels : rule::plain;
+        how.stored = keys_before(axis);
+        how.bent = p_.half_cell || p_.any(border::periodic);
+        how.last = axis == p_.first_axis && writes_fields();
+        if (has_labels()) {
+            g.ends = put_marks(axis, image, false);
+            g.image = image.data, g.image_bytes = image.bytes, g.floating = image.floating;
+            g.by_zero = p_.by == classes::zero;
+        }
+        g.from = current(), now_ = 1 - now_;
+        if (how.last) point_fields(g, image);
+        else g.to = current();
+        gpu::solve(on_, how, g);
+    }
+
+    // ---- the fields ------------------------------------------------------------------------------------------------
+
+    void point_fields(line_pass<V>& g, const elements& image) const {
+        const item& to = call_.list[0];
+        written_fields<V>& f = g.out;
+        f.out = contiguous_fields(p_, to, call_.out);
+        f.out.only_distance32 = f.out.distance32 != nullptr && to.squared.data == nullptr;
+        if (by_.limit < no_site<V>()) f.limit = by_.limit;
+        for (int axis = p_.first_axis; axis < p_.rank; ++axis)
+            if (p_.borders[static_cast<std::size_t>(axis)] == border::closed) f.closed |= 1u << axis;
+        f.closed_beside = p_.template bound<V>(p_.closed_beside);
+        f.label = to.label.data;
+        f.image = image.data, f.image_bytes = image.bytes, f.floating = image.floating;
+        if (p_.is_signed()) {
+            f.zero_sign = p_.inside_is_nonzero ? p_.outside_sign : p_.inside_sign;
+            f.other_sign = p_.inside_is_nonzero ? p_.inside_sign : p_.outside_sign;
+        }
+    }
+
+    /// Any fields, from the keys.
+    void finish_all(const items& all) const {
+        rules<V> by = by_;
+        if (p_.weighted) by.initial = memory_.template get<V>(initial_);
+        const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
+        const line_shares shares(size(p_.rank - 1), p_.cells);
+        const auto go = [&]<class K>(const K* states) {
+            launch_gated(on_, open_, finish<V, K, true, searched_states<V, K, true>>,
+                         blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
+                         searched_states<V, K, true>{states, size(p_.rank - 1)});
+        };
+        if (stored_ == keys::wide) go(static_cast<const std::int64_t*>(current()));
+        else go(static_cast<const std::int32_t*>(current()));
+    }
+
+    const device& on_;
+    const option_call& call_;
+    const plan& p_;
+    const std::int32_t* open_;
+    rules<V> by_;
+    grid_shape grid_;
+    keys stored_ = keys::wide;
+    cuda::workspace memory_;
+    std::int64_t marks_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
+    std::int64_t keys_[2]{};
+    int now_ = 0;
+};
+
+}  // namespace nearfield::exact::gpu

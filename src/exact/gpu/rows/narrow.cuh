@@ -1,0 +1,205 @@
+// Rows of images and volumes in one pass: ballots make a bit a site, or a bit where a label differs from the cell before; a scan
+// of the words carries the last and the next set bit; then each lane steps over eight cells. Reads the image once and
+// writes 2 bytes a cell. Rows have at most 32767 cells.
+#pragma once
+
+#include "exact/gpu/lines/line_pass.hpp"
+#include "exact/gpu/ground/number.cuh"
+#include "exact/cuda_options_marks.hpp"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int narrow_warps = 8;
+constexpr int narrow_threads = narrow_warps * cuda::warp;
+constexpr int narrow_cells = 8;  // of a lane
+constexpr int nothing = 1 << 20;  // where there is no site: farther than any row is long
+
+/// What a row's bits are made of.
+template <class Bits>
+struct row_image {
+    const Bits* data;
+    Bits keep;  ///< without the sign of floats
+    bool nonzero_is_site;  ///< of sites
+    bool by_zero;          ///< of labels: only zero and not zero are told apart
+    bool background;       ///< of labels: cells of value zero are sites for all
+
+    [[nodiscard]] __device__ Bits at(std::int64_t cell) const {
+        const Bits bits = data[cell] & keep;
+        return by_zero ? static_cast<Bits>(bits != 0) : bits;
+    }
+};
+
+/// Last set bit before each word of a row, and the first one behind it. One warp.
+__device__ inline void carry_words(const std::uint32_t* bits, int* before, int* behind, int words) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    int last = -nothing;
+    for (int first = 0; first < words; first += cuda::warp) {
+        const int w = first + lane;
+        const std::uint32_t b = w < words ? bits[w] : 0;
+        int mine = b != 0 ? w * mark_bits + 31 - __clz(static_cast<int>(b)) : -nothing;
+        for (int o = 1; o < cuda::warp; o *= 2) {
+            const int other = __shfl_up_sync(cuda::every_lane, mine, o);
+            if (lane >= o) mine = max(mine, other);
+        }
+        const int up = __shfl_up_sync(cuda::every_lane, mine, 1);
+        if (w < words) before[w] = max(last, lane > 0 ? up : -nothing);
+        last = max(last, __shfl_sync(cuda::every_lane, mine, cuda::warp - 1));
+    }
+    int next = nothing;
+    for (int first = (words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
+        const int w = first + lane;
+        const std::uint32_t b = w < words ? bits[w] : 0;
+        int mine = b != 0 ? w * mark_bits + __ffs(static_cast<int>(b)) - 1 : nothing;
+        for (int o = 1; o < cuda::warp; o *= 2) {
+            const int other = __shfl_down_sync(cuda::every_lane, mine, o);
+            if (lane + o < cuda::warp) mine = min(mine, other);
+        }
+        const int down = __shfl_down_sync(cuda::every_lane, mine, 1);
+        if (w < words) behind[w] = min(next, lane < cuda::warp - 1 ? down : nothing);
+        next = min(next, __shfl_sync(cuda::every_lane, mine, 0));
+    }
+    __syncwarp();
+}
+
+/// A row's words in shared memory.
+struct row_words {
+    std::uint32_t *bits, *zeros;
+    int *before, *behind;
+    int words;
+
+    static __host__ __device__ int bytes(int words, bool zeros) { return words * (zeros ? 16 : 12); }
+    __device__ row_words(std::uint32_t* memory, int words_)
+        : bits(memory),
+          zeros(memory + 3 * words_),
+          before(reinterpret_cast<int*>(memory + words_)),
+          behind(before + words_),
+          words(words_) {}
+};
+
+template <class Bits>
+__device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    if (sizeof(Bits) == 1 && length % 128 == 0) {
+        // Four cells a lane; eight lanes make a word.
+#pragma unroll 4
+        for (int x = 0; x < length; x += 128) {
+            const std::uint32_t four = *reinterpret_cast<const std::uint32_t*>(of.data + start + x + lane * 4);
+            const std::uint32_t set = __vcmpne4(four & 0x01010101u * of.keep, 0) & 0x08040201u;
+            std::uint32_t part = (set | set >> 8 | set >> 16 | set >> 24) & 15;
+            part = (of.nonzero_is_site ? part : part ^ 15) << (lane % 8 * 4);
+            part |= __shfl_xor_sync(cuda::every_lane, part, 1);
+            part |= __shfl_xor_sync(cuda::every_lane, part, 2);
+            part |= __shfl_xor_sync(cuda::every_lane, part, 4);
+            if (lane % 8 == 0) to.bits[x / mark_bits + lane / 8] = part;
+        }
+        return;
+    }
+#pragma unroll 4
+    for (int w = 0; w < to.words; ++w) {
+        const int x = w * mark_bits + lane;
+        const bool site = x < length && ((of.data[start + min(x, length - 1)] & of.keep) != 0) == of.nonzero_is_site;
+        const std::uint32_t b = __ballot_sync(cuda::every_lane, site);
+        if (lane == 0) to.bits[w] = b;
+    }
+}
+
+template <class Bits>
+__device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length, bool periodic) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    Bits carried = of.at(start + (periodic ? length - 1 : 0));  // the cell before the word's first
+#pragma unroll 4
+    for (int w = 0; w < to.words; ++w) {
+        const int x = w * mark_bits + lane;
+        const Bits mine = of.at(start + min(x, length - 1));
+        Bits left = __shfl_up_sync(cuda::every_lane, mine, 1);
+        if (lane == 0) left = carried;
+        carried = __shfl_sync(cuda::every_lane, mine, cuda::warp - 1);
+        const std::uint32_t b = __ballot_sync(cuda::every_lane, x < length && mine != left),
+                            zero = __ballot_sync(cuda::every_lane, x < length && of.background && mine == 0);
+        if (lane == 0) to.bits[w] = b, to.zeros[w] = zero;
+    }
+}
+
+/// Nearest sites of a row, any cell at a time.
+struct row_sites_at {
+    const row_words& row;
+    int length, first, last;  ///< the row's first and last bits
+    bool changes, periodic;
+
+    /// The site of cell x; the smaller coordinate of two equally near ones. INT16_MIN where there is none.
+    __device__ std::int16_t operator()(int x) const {
+        const int w = x / mark_bits, i = x % mark_bits;
+        const std::uint32_t b = row.bits[w], lower = b << (31 - i), upper = changes ? b >> i >> 1 : b >> i;
+        if (changes && (row.zeros[w] >> i & 1) != 0) return static_cast<std::int16_t>(x);
+        int l = lower != 0 ? x - __clz(static_cast<int>(lower)) : row.before[w];
+        int r = upper != 0 ? x + __ffs(static_cast<int>(upper)) - (changes ? 0 : 1) : row.behind[w];
+        if (periodic && l < 0) l = last - length;
+        if (periodic && r >= length) r = first + length;
+        if (changes) --l;
+        const int to_left = x - l, to_right = r - x;
+        if (min(to_left, to_right) > 2 * INT16_MAX) return INT16_MIN;
+        const int low = periodic ? wrapped(l, length) : l, high = periodic ? wrapped(r, length) : r;
+        return static_cast<std::int16_t>(to_left < to_right ? low : to_right < to_left ? high : min(low, high));
+    }
+};
+
+/// Eight cells a lane: the site before, the site behind, and the nearer of both by their sum.
+__device__ inline void step_over_sites(const row_words& row, int length, std::int16_t* to) {
+    const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
+    for (int x = static_cast<int>(threadIdx.x) % cuda::warp * narrow_cells; x < length; x += cuda::warp * narrow_cells) {
+        const std::uint32_t b = row.bits[x / mark_bits];
+        const int i = x % mark_bits;
+        const std::uint32_t lower = b << (31 - i), upper = b >> (i + 7), mine = b >> i;
+        int left = lower != 0 ? x - __clz(static_cast<int>(lower)) : row.before[x / mark_bits],
+            right = upper != 0 ? x + 6 + __ffs(static_cast<int>(upper)) : row.behind[x / mark_bits];
+        int before[narrow_cells];
+        std::uint32_t site[narrow_cells];
+#pragma unroll
+        for (int k = 0; k < narrow_cells; ++k) before[k] = left = (mine >> k & 1) != 0 ? x + k : left;
+#pragma unroll
+        for (int k = narrow_cells - 1; k >= 0; --k) {
+            right = (mine >> k & 1) != 0 ? x + k : right;
+            site[k] = static_cast<std::uint32_t>(before[k] + right >= 2 * (x + k) ? before[k] : right);
+        }
+        uint4 u = {__byte_perm(site[0], site[1], 0x5410), __byte_perm(site[2], site[3], 0x5410),
+                   __byte_perm(site[4], site[5], 0x5410), __byte_perm(site[6], site[7], 0x5410)};
+        if (empty) u = {0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u};
+        *reinterpret_cast<uint4*>(to + x) = u;
+    }
+}
+
+/// A warp a row.
+template <class Bits, bool Labels>
+__global__ void __launch_bounds__(narrow_threads)
+    write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, const std::int32_t* open,
+                      std::int16_t* to) {
+    extern __shared__ std::uint32_t row_memory[];
+    if (open != nullptr && *static_cast<const volatile std::int32_t*>(open) == 0) return;
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, words = (length + mark_bits - 1) / mark_bits;
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp, start = line * length;
+    if (line >= lines) return;
+    const row_words row(row_memory + warp * (row_words::bytes(words, Labels) / 4), words);
+    if constexpr (Labels) fill_changes(row, of, start, length, periodic);
+    else fill_sites(row, of, start, length);
+    __syncwarp();
+    carry_words(row.bits, row.before, row.behind, words);
+    if (!Labels && !periodic && length % narrow_cells == 0) return step_over_sites(row, length, to + start);
+    const std::uint32_t low = row.bits[0], high = row.bits[words - 1];
+    const int first = low != 0 ? __ffs(static_cast<int>(low)) - 1 : row.behind[0],
+              last = high != 0 ? words * mark_bits - 1 - __clz(static_cast<int>(high)) : row.before[words - 1];
+    const row_sites_at site{row, length, first, last, Labels, periodic};
+    for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
+}
+
+template <class Bits>
+void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length, bool periodic,
+                  const std::int32_t* open, std::int16_t* to) {
+    const int words = (length + mark_bits - 1) / mark_bits;
+    cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>, blocks_for(lines, narrow_warps),
+                 dim3(narrow_threads), static_cast<std::size_t>(narrow_warps * row_words::bytes(words, labels)), of, lines,
+                 length, periodic, open, to);
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,65 @@
+// The last axis: keys of the nearest sites of each row, from marks; or, for power diagrams, values that sites start from.
+#pragma once
+
+#include <limits>
+
+#include "exact/cuda_options_scan.cuh"
+#include "exact/gpu/lines/line_pass.hpp"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int row_warps = 8;
+constexpr int row_threads = row_warps * cuda::warp;
+constexpr int cells_of_lane = 8;
+
+/// The nearer of a cell's marks to both sides; of changes, the cell before one is a site to the left.
+struct row_sites {
+    marked from;
+    bool changes;
+
+    /// Of cell `at`, in word w; -1 where there is none.
+    __device__ std::int64_t site(std::int64_t line, std::int64_t at) const {
+        const std::int64_t w = at / mark_bits, mine = line * from.words + w;
+        const int i = static_cast<int>(at % mark_bits);
+        if (from.zeros != nullptr && from.zeros[mine] >> i & 1) return at;
+        const gaps near(from.bits[mine], from.to_before[mine], from.to_after[mine], i, changes);
+        return near.none() ? -1 : near.where(at, from.rows);
+    }
+};
+
+/// Wide keys. A warp 256 cells of a row, a lane eight neighbours.
+__global__ void __launch_bounds__(row_threads)
+    write_rows(const row_sites sites, std::int64_t stretches, int shift, const std::int32_t* open, std::int64_t* to) {
+    if (open != nullptr && *static_cast<const volatile std::int32_t*>(open) == 0) return;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * row_warps + threadIdx.x / cuda::warp;
+    const std::int64_t line = quotient(nth, stretches);
+    if (line >= sites.from.columns) return;
+    const std::int64_t first = (nth - line * stretches) * (cuda::warp * cells_of_lane) + threadIdx.x % cuda::warp * cells_of_lane;
+    const std::int64_t length = sites.from.rows;
+#pragma unroll
+    for (int i = 0; i < cells_of_lane; ++i) {
+        if (first + i >= length) return;
+        const std::int64_t site = sites.site(line, first + i);
+        to[line * length + first + i] = site < 0 ? -1 : site << shift;
+    }
+}
+
+/// Keys of a power diagram before any axis is done: 0 where a cell is a site.
+template <class V>
+__global__ void __launch_bounds__(row_threads)
+    start_keys(const V* initial, std::int64_t cells, std::int64_t* to) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+    if (cell < cells) to[cell] = initial[cell] < no_site<V>() ? 0 : -1;
+}
+
+/// Keys of the last axis as the passes after it want them, in the turned copy.
+template <class Key>
+__global__ void __launch_bounds__(row_threads)
+    narrow_keys(const std::int64_t* from, std::int64_t cells, int shift, Key* to) {
+    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+    if (cell < cells) to[cell] = static_cast<Key>(from[cell] < 0 ? -1 : from[cell] >> shift);
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu
