@@ -20,6 +20,7 @@ struct index_rule {
     std::uint32_t size[max_rank]{};
     std::int64_t cells = 0, cells_of_image = 0;
     outputs out;
+    bool sites = false;  ///< coordinates or values are wanted, not the site's label alone
     const std::byte* image = nullptr;
     void* label = nullptr;
     int image_bytes = 1;
@@ -59,8 +60,8 @@ __global__ void __launch_bounds__(index_threads)
     if (first >= by.cells) return;
     const std::int64_t image = by.cells_of_image == by.cells ? 0 : quotient(first, by.cells_of_image);
     const std::int64_t start = image * by.cells_of_image;
-    std::int32_t own[3];
-    split_cell(by, static_cast<Index>(first - start), own);
+    std::int32_t own[3]{};
+    if (by.sites) split_cell(by, static_cast<Index>(first - start), own);
     struct alignas(sizeof(Index) * Count < 16 ? sizeof(Index) * Count : 16) several {
         Index at[Count];
     };
@@ -71,8 +72,8 @@ __global__ void __launch_bounds__(index_threads)
     packed coordinates[3];
 #pragma unroll
     for (int k = 0; k < Count; ++k) {
-        std::int32_t site[3];
-        split_cell(by, found.at[k], site);
+        std::int32_t site[3]{};
+        if (by.sites) split_cell(by, found.at[k], site);
         const bool none = found.at[k] < 0;
         V value = no_site<V>();
         if (!none) {
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(index_threads)
                 value += apart * apart;
             }
         }
-        by.out.put_value(first + k, value, last_value<V>());
+        if (by.sites) by.out.put_value(first + k, value, last_value<V>());
         if (by.out.index) by.out.index[first + k] = found.at[k];
         if (by.out.index32) by.out.index32[first + k] = static_cast<std::int32_t>(found.at[k]);
         if (by.label)
@@ -166,6 +167,7 @@ void fields_by_index::put() const {
     const item to = item_for(p, a_.image, a_.out);
     by.out = contiguous_fields(p, to, a_.out);
     if (!own_index_) by.out.index = nullptr, by.out.index32 = nullptr;
+    by.sites = a_.out.distance.wanted() || a_.out.squared.wanted() || a_.out.coordinates.wanted();
     for (int plane = 0; plane < by.out.image_rank; ++plane)
         if (by.out.problem_axis[plane] >= 0) by.out.problem_axis[plane] = p.rank - 1 - by.out.problem_axis[plane];
     by.image = static_cast<const std::byte*>(a_.image.data), by.image_bytes = static_cast<int>(size_of(a_.image.type));

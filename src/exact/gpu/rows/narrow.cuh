@@ -80,7 +80,7 @@ struct row_words {
 template <class Bits>
 __device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    if (sizeof(Bits) == 1 && length % 128 == 0) {
+    if (sizeof(Bits) == 1 && length % 128 == 0 && reinterpret_cast<std::uintptr_t>(of.data) % 4 == 0) {
         // Four cells a lane; eight lanes make a word.
 #pragma unroll 4
         for (int x = 0; x < length; x += 128) {
