@@ -7,8 +7,8 @@
 #include "base/check.hpp"
 #include "base/unwritten.hpp"
 #include "label/checks.hpp"
-#include "label/cuda.hpp"
-#include "label/host.hpp"
+#include "label/gpu/run.hpp"
+#include "label/host/run.hpp"
 
 namespace nearfield {
 namespace labelling {

@@ -1,5 +1,5 @@
 // What a build without CUDA says when the device is asked for.
-#include "label/cuda.hpp"
+#include "label/gpu/run.hpp"
 
 namespace nearfield::labelling {
 

@@ -1,6 +1,0 @@
-// Cells whose ids take 64 bits.
-#include "label/cuda_cells_launch.cuh"
-
-namespace nearfield::labelling {
-template void run_cells(const device_call<wide_id>&);
-}  // namespace nearfield::labelling

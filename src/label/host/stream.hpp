@@ -1,0 +1,183 @@
+// A batch of images as one stream of bits, and the trees of its runs.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "label/host/front.hpp"
+
+namespace nearfield::labelling {
+
+/// A bit for each end of each axis: 2 * axis for its first cells, 2 * axis + 1 for its last ones.
+using ends = std::uint32_t;
+
+/// Steps to neighbours that agree in all but the last axis: `back` cells in raster order, one more (`west`) and one fewer
+/// (`east`). They lead out of the image from the cells at an end in `leaves`; where one wraps round a periodic axis it starts
+/// from the cells that are at all ends in `wraps`, and from no others.
+struct step_group {
+    std::int64_t back = 0;
+    ends leaves = 0, wraps = 0;
+    bool straight = false, west = false, east = false;
+    link_pair by_straight{}, by_west{}, by_east{};  ///< for criterion::links
+};
+
+class stream {
+public:
+    static constexpr std::int64_t task_cells = 1 << 14;
+
+    /// Reads the image.
+    stream(workers& crew, const problem& p, const any_input<host>& image);
+
+    /// Joins runs whose cells are linked.
+    void link();
+    /// Numbers the components of all images from 0 in raster order; base[i] is how many begin before image i.
+    void number(std::vector<std::int64_t>& base);
+
+    /// Calls body(component, cells, at_border) for pieces of runs, from many threads.
+    template <class Body>
+    void for_pieces(const Body& body) const;
+
+    /// Writes label_of(component) for cells [first, last), 0 for the background.
+    template <class Label, class LabelOf>
+    void expand(std::int64_t first, std::int64_t last, Label* to, const LabelOf& label_of) const;
+
+private:
+    static constexpr std::int64_t word_bits = 64, task_words = task_cells / word_bits;
+    using word = std::uint64_t;
+    struct axis {
+        std::int64_t step, size;  ///< in cells
+    };
+    class end_masks;
+
+    [[nodiscard]] std::int64_t words() const { return (cells_ + word_bits - 1) / word_bits; }
+    [[nodiscard]] const word* foreground() const { return foreground_.get() + 1; }
+    [[nodiscard]] const word* starts() const { return starts_.get() + 1; }
+    /// The run that holds a cell, or the last one before it.
+    [[nodiscard]] std::int64_t run_of(std::int64_t cell) const {
+        const std::int64_t w = cell / word_bits;
+        return before_.get()[w] + std::popcount(starts()[w] & ~word{0} >> (word_bits - 1 - cell % word_bits)) - 1;
+    }
+    [[nodiscard]] std::int64_t component_of(std::int64_t run) const {
+        while (parent_.get()[run] >= 0) run = parent_.get()[run];
+        return -1 - parent_.get()[run];
+    }
+
+    /// body(first, last, thread) over [0, count): a task is `items` that begin at a multiple of them.
+    template <class Body>
+    void for_tasks(std::int64_t count, std::int64_t items, std::int64_t weight, const Body& body) const {
+        crew_.for_each((count + items - 1) / items, 1, weight * items, [&](std::int64_t k, std::int64_t, int thread) {
+            body(k * items, std::min(count, (k + 1) * items), thread);
+        });
+    }
+    void find_groups();
+    void add_group(std::int64_t step);
+    void read();
+    void copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const;
+    void find_starts();
+    [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const;
+    void link_word(std::int64_t w, const end_masks& at) const;
+    void unite_all(word links, std::int64_t w, std::int64_t back) const;
+    [[nodiscard]] std::int64_t root(std::int64_t run) const;
+
+    workers& crew_;
+    const problem& p_;
+    const any_input<host>& image_;
+    std::int64_t cells_, cell_bytes_;
+    bool plain_, contiguous_;
+    axis axes_[max_rank]{};
+    int last_ = 0;         ///< the last axis that has more than one cell
+    bool joined_ = false;  ///< cells side by side along it may be linked
+    link_pair by_joined_{};
+    std::vector<step_group> groups_;
+    host_scratch<std::uint8_t> copy_;         ///< of the image, where cells are compared and do not lie side by side
+    host_scratch<word> foreground_, starts_;  ///< a word of zeros in front, two behind
+    host_scratch<std::int64_t> before_;       ///< runs that start before each word
+    std::int64_t runs_ = 0;
+    host_scratch<std::int64_t>
+        parent_;  ///< of each run: one before it, a root itself; later -1 less a root's component
+};
+
+/// Masks of the cells of a word that lie at ends of axes, for words one after another.
+class stream::end_masks {
+public:
+    end_masks(const stream& s, std::int64_t w) : s_(s) {
+        for (int a = 0; a < s.p_.rank; ++a) {
+            const auto& [step, size] = s.axes_[a];
+            phase_[a] = w * word_bits % (step * size);
+            find(a);
+        }
+    }
+    void next() {
+        for (int a = 0; a < s_.p_.rank; ++a) {
+            const auto& [step, size] = s_.axes_[a];
+            phase_[a] += word_bits;
+            if (phase_[a] >= step * size) phase_[a] %= step * size;
+            find(a);
+        }
+    }
+    [[nodiscard]] word any_of(ends which) const {
+        word all = 0;
+        for (; which != 0; which &= which - 1) all |= mask_[std::countr_zero(which)];
+        return all;
+    }
+    [[nodiscard]] word all_of(ends which) const {
+        word all = ~word{0};
+        for (; which != 0; which &= which - 1) all &= mask_[std::countr_zero(which)];
+        return all;
+    }
+
+private:
+    void find(int a) {
+        const auto& [step, size] = s_.axes_[a];
+        for (const bool last : {false, true}) {
+            word mask = 0;
+            for (std::int64_t at = (last ? (size - 1) * step : 0) - phase_[a]; at < word_bits; at += step * size) {
+                if (at + step <= 0) continue;
+                const std::int64_t from = std::max<std::int64_t>(at, 0), to = std::min(at + step, word_bits);
+                mask |= ~word{0} >> (word_bits - (to - from)) << from;
+            }
+            mask_[2 * a + (last ? 1 : 0)] = mask;
+        }
+    }
+    const stream& s_;
+    std::int64_t phase_[max_rank];
+    word mask_[2 * max_rank];
+};
+
+template <class Body>
+void stream::for_pieces(const Body& body) const {
+    ends open = 0;
+    for (int a = 0; a < p_.rank; ++a) open |= p_.periodic[static_cast<std::size_t>(a)] ? 0u : 3u << 2 * a;
+    crew_.for_each(words(), task_words, 0, [&](std::int64_t w, std::int64_t end, int) {
+        for (end_masks at(*this, w); w < end; ++w, at.next()) {
+            const word border = at.any_of(open);
+            std::int64_t run = before_.get()[w] - 1;
+            for (word f = foreground()[w], s = starts()[w]; f != 0; ++run) {
+                const word rest = s == 0 ? 0 : ~word{0} << std::countr_zero(s);  // from the next run on
+                const word piece = f & ~rest;
+                if (piece != 0) body(component_of(run), std::popcount(piece), (piece & border) != 0);
+                f &= rest, s &= s - 1;
+            }
+        }
+    });
+}
+
+template <class Label, class LabelOf>
+void stream::expand(std::int64_t first, std::int64_t last, Label* to, const LabelOf& label_of) const {
+    for (std::int64_t w = first / word_bits; w * word_bits < last; ++w) {
+        const std::int64_t base = w * word_bits, from = std::max(first, base), end = std::min(last, base + word_bits);
+        const word f = foreground()[w], s = starts()[w];
+        std::int64_t run = run_of(from);
+        Label label = f == 0 || run < 0 ? Label{0} : label_of(component_of(run));
+        for (std::int64_t c = from; c < end; ++c) {
+            if (c > from && (s >> (c - base) & 1) != 0) label = label_of(component_of(++run));
+            *to++ = (f >> (c - base) & 1) != 0 ? label : Label{0};
+        }
+    }
+}
+
+}  // namespace nearfield::labelling
