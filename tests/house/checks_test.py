@@ -1,5 +1,6 @@
 """The checks of the house have been seen to fail: each is fed a tree that breaks its rule."""
 
+import graphlib
 import os
 import subprocess
 import sys
@@ -76,7 +77,9 @@ class BinariesTest(TreeTest):
             self.assertIn(word, found)
 
 
-class LayersTest(TreeTest):
+class TreeOfLayers(TreeTest):
+    """A small tree without a wrong include; `breaks` adds one."""
+
     def setUp(self) -> None:
         super().setUp()
         self.write("include/nearfield/grid.hpp", "#include <array>\n")
@@ -99,6 +102,8 @@ class LayersTest(TreeTest):
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0].startswith(f"{path}:2:"), found)
 
+
+class LayersTest(TreeOfLayers):
     def test_good_tree(self) -> None:
         self.assertEqual(layers.complaints(self.root), [])
 
@@ -138,6 +143,65 @@ class LayersTest(TreeTest):
 
     def test_oracle_includes_source(self) -> None:
         self.breaks("tests/oracle/oracle.cpp", '"exact/core.hpp"')
+
+
+class RoomsTest(TreeOfLayers):
+    """Arrows between the folders of a room."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("src/label/core.hpp", "#pragma once\n")
+        self.write("src/label/host/bits.hpp", '#include "label/core.hpp"\n')
+        self.write("src/label/gpu/forest.cuh", '#include "label/core.hpp"\n#include "exact/core.hpp"\n')
+        self.write("src/label/gpu/tiles/tile.cuh", '#include "label/gpu/forest.cuh"\n')
+        self.write("src/label/gpu/tiles/tiles.cu", '#include "tile.cuh"\n')
+        self.write("src/label/gpu/links/store.cuh", '#include "label/gpu/tiles/tile.cuh"\n')
+        self.write("src/label/gpu/cells/cells.cuh", '#include "label/gpu/forest.cuh"\n')
+        self.write("src/label/entry.cpp", '#include "label/host/bits.hpp"\n#include "label/gpu/forest.cuh"\n')
+        self.write("src/exact/gpu/ground/numbers.cuh", '#include "exact/core.hpp"\n')
+        self.write("src/exact/gpu/rows/rows.cuh", '#include "exact/gpu/ground/numbers.cuh"\n')
+        self.write("src/exact/gpu/lines/lines.cuh", '#include "exact/gpu/rows/rows.cuh"\n')
+        self.write("src/exact/gpu/route/route.cu", '#include "exact/gpu/lines/lines.cuh"\n')
+        self.write("src/exact/cuda_lines.cuh", '#include "exact/gpu/lines/lines.cuh"\n')
+
+    def test_good_tree(self) -> None:
+        self.assertEqual(layers.complaints(self.root), [])
+
+    def test_arrows_lead_nowhere_round(self) -> None:
+        for room, folders in layers.ROOMS.items():
+            graphlib.TopologicalSorter(folders).prepare()
+            self.assertLessEqual(set().union(*folders.values()), set(folders), room)
+
+    def test_host_includes_gpu(self) -> None:
+        self.breaks("src/label/host/runs.cpp", '"label/gpu/forest.cuh"')
+
+    def test_gpu_includes_host(self) -> None:
+        self.breaks("src/label/gpu/run.cu", '"label/host/bits.hpp"')
+
+    def test_common_file_of_the_gpu_includes_a_folder(self) -> None:
+        self.breaks("src/label/gpu/after.hpp", '"label/gpu/tiles/tile.cuh"')
+
+    def test_sibling_includes_sibling(self) -> None:
+        self.breaks("src/label/gpu/cells/write.cuh", '"../tiles/tile.cuh"')
+
+    def test_arrow_points_back(self) -> None:
+        self.breaks("src/label/gpu/tiles/kept.cuh", '"label/gpu/links/store.cuh"')
+
+    def test_ground_includes_lines(self) -> None:
+        self.breaks("src/exact/gpu/ground/gate.cuh", '"exact/gpu/lines/lines.cuh"')
+
+    def test_accelerator_includes_lines(self) -> None:
+        self.breaks("src/exact/gpu/sparse/sparse.cuh", '"exact/gpu/lines/lines.cuh"')
+
+    def test_common_header_includes_a_folder(self) -> None:
+        self.breaks("src/label/checks.hpp", '"label/host/bits.hpp"')
+
+    def test_folder_that_no_arrow_names(self) -> None:
+        self.breaks("src/exact/gpu/power/power.cuh", '"exact/gpu/lines/lines.cuh"')
+
+    def test_folder_of_another_room(self) -> None:
+        self.write("src/label/gpu/core.hpp", "#pragma once\n")
+        self.breaks("src/exact/gpu/rows/label.cuh", '"label/gpu/core.hpp"')
 
 
 class LengthsTest(TreeTest):

@@ -1,7 +1,8 @@
 """Data flows one way: grid -> algorithm -> field -> application -> edge. Fails on an #include that points back.
 
 The public headers are the contract between the layers, so a room may include the field headers it implements, and
-nothing above a room may include what the room keeps to itself.
+nothing above a room may include what the room keeps to itself. Inside a room with folders, ROOMS lists which folder
+may include which.
 """
 
 import argparse
@@ -50,6 +51,34 @@ SHARED_BY_ROOMS = {
     "statistics_rows.hpp",
     "statistics_values.hpp",
 }
+# The folders of a room, and which other folders of it each may include. Headers beside the folders are for all of them
+# and include none of them; sources beside the folders are the room's entry and may include every folder. Host and GPU
+# share those headers only.
+GROUND = {"gpu/ground"}
+LINES = GROUND | {"gpu/rows", "gpu/epilogue"}
+LADDER = LINES | {"gpu/lines", "gpu/sparse", "gpu/stencil", "gpu/small"}
+ROOMS: dict[str, dict[str, set[str]]] = {
+    "exact": {
+        "host": set(),
+        "gpu/ground": set(),
+        "gpu/rows": GROUND,
+        "gpu/epilogue": GROUND,
+        "gpu/lines": LINES,
+        "gpu/sparse": LINES,
+        "gpu/stencil": LINES,
+        "gpu/small": LINES,
+        "gpu/route": LADDER,
+    },
+    "label": {
+        "host": set(),
+        "gpu": set(),
+        "gpu/tiles": {"gpu"},
+        "gpu/links": {"gpu", "gpu/tiles"},
+        "gpu/cells": {"gpu"},
+    },
+}
+# Files of src/exact whose prefix says where they will lie: they may include every folder until they have moved.
+TO_BE_MOVED = re.compile(r"exact/(host|cuda)(_\w+)?\.\w+")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
 
@@ -80,6 +109,31 @@ def resolve(root: Path, includer: Path, name: str) -> Path | None:
     return None
 
 
+def wrong_in_room(here: Path, target: Path) -> str | None:
+    """Why a file of a room may not include another one of src/; both relative to src/."""
+    room, other = here.parts[0], target.parts[0]
+    if room != other:
+        if len(target.parts) == 2 and target.name in SHARED_BY_ROOMS:
+            return None
+        return f"a room includes src/{target}; of another room it may use: {', '.join(sorted(SHARED_BY_ROOMS))}"
+    folder, to = ("/".join(path.parts[1:-1]) for path in (here, target))
+    folders = ROOMS.get(room, {})
+    for each in (folder, to):
+        if each and each not in folders:
+            return f"layers.py does not know the folder {each} of src/{room}; say in ROOMS what it may include"
+    if to in ("", folder):
+        return None
+    if folder:
+        allowed = folders[folder]
+        if to in allowed:
+            return None
+        named = ", ".join(sorted(allowed)) or "none"
+        return f"src/{room}/{folder} includes src/{target}; of the room's other folders it may use: {named}"
+    if here.suffix in (".cpp", ".cu") or TO_BE_MOVED.fullmatch(here.as_posix()):
+        return None
+    return f"src/{target} lies in a folder; a header that all folders of src/{room} share includes none of them"
+
+
 def complaints(root: Path) -> list[str]:
     root = root.resolve()
     found = []
@@ -100,9 +154,10 @@ def complaints(root: Path) -> list[str]:
                 found.append(
                     f"{here}:{line}: layer '{layer}' includes {target} of layer '{other}'; it may use: {allowed}"
                 )
-            elif layer == other == "room" and here.parts[1] != target.parts[1] and target.name not in SHARED_BY_ROOMS:
-                allowed = ", ".join(sorted(SHARED_BY_ROOMS))
-                found.append(f"{here}:{line}: a room includes {target}; of another room it may use: {allowed}")
+            elif layer == other == "room":
+                wrong = wrong_in_room(here.relative_to("src"), target.relative_to("src"))
+                if wrong is not None:
+                    found.append(f"{here}:{line}: {wrong}")
     return found
 
 
