@@ -5,8 +5,8 @@
 
 namespace nearfield::labelling {
 
-/// Throws where a table has a wrong type or shape, or memory that it shares with another view of the call. Called by the entry
-/// for fields.tables, and by each backend for what fields.make_tables returned for `rows` rows.
+/// Throws where a table has a wrong type or shape, or memory that it shares with another view of the call. Called by
+/// the entry for fields.tables, and by each backend for what fields.make_tables returned for `rows` rows.
 template <class Place>
 void check_tables(const problem& p, const any_input<Place>& image, const label_fields<Place>& fields,
                   const component_tables<Place>& tables);

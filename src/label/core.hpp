@@ -1,5 +1,5 @@
-// The mathematics of connected components: which cells count, which neighbours hang together, how steps to neighbours are
-// listed, and how many components there can be.
+// The mathematics of connected components: which cells count, which neighbours hang together, how steps to neighbours
+// are listed, and how many components there can be.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace nearfield::labelling {
 
-// ---- numbers given for any type of element -----------------------------------------------------------------------------
+// ---- numbers given for any type of element --------------------------------------------------------------------------
 
 /// A number as an element of type T; `exists` is false where no element equals it.
 template <class T>
@@ -72,7 +72,7 @@ constexpr measure<T> as_tolerance(const scalar& s) {
     else return static_cast<std::uint64_t>(s.real());
 }
 
-// ---- cells -------------------------------------------------------------------------------------------------------------
+// ---- cells ----------------------------------------------------------------------------------------------------------
 
 /// What decides about cells of element type T (bool is looked at as uint8). Kernels take it by value.
 template <class T>
@@ -161,7 +161,7 @@ constexpr rule<T> make_rule(const label_options& options, link_pair by = {}) {
     return r;
 }
 
-// ---- steps to neighbours -----------------------------------------------------------------------------------------------
+// ---- steps to neighbours --------------------------------------------------------------------------------------------
 
 /// Coordinates that a step may change, from either name of a connectivity; 0 where it is none.
 constexpr int changes_of(int connectivity, int rank) {
@@ -178,8 +178,8 @@ constexpr std::int64_t three_to(int power) {
     return n;
 }
 
-/// Steps are numbered 0 .. 3^rank - 1 in C order over (-1, 0, 1) along every axis; those below the middle lead to cells that
-/// come before in raster order, and 3^rank - 1 - s is the opposite of s.
+/// Steps are numbered 0 .. 3^rank - 1 in C order over (-1, 0, 1) along every axis; those below the middle lead to cells
+/// that come before in raster order, and 3^rank - 1 - s is the opposite of s.
 constexpr int along(std::int64_t step, int axis, int rank) {
     return static_cast<int>(step / three_to(rank - 1 - axis) % 3) - 1;
 }
@@ -236,11 +236,12 @@ inline std::vector<std::int64_t> backward_steps(const problem& p) {
     return found;
 }
 
-// ---- how many ----------------------------------------------------------------------------------------------------------
+// ---- how many -------------------------------------------------------------------------------------------------------
 
-/// No image of this size has more components. Where zero is all the background there is, at most every second cell of a path
-/// through all cells; and of each block of two cells a side at most 2^(axes - changes), since cells of one block that differ
-/// in at most `changes` coordinates are neighbours (the Singleton bound of codes). Axes of length 1 do not count.
+/// No image of this size has more components. Where zero is all the background there is, at most every second cell of a
+/// path through all cells; and of each block of two cells a side at most 2^(axes - changes), since cells of one block
+/// that differ in at most `changes` coordinates are neighbours (the Singleton bound of codes). Axes of length 1 do not
+/// count.
 constexpr std::int64_t most_components(const std::int64_t* size, int rank, int changes, criterion kind) {
     std::int64_t cells = 1, blocks = 1;
     int axes = 0;

@@ -1,12 +1,13 @@
-// Sums that make the rows of component_tables: exact, so that neither their order nor who adds them matters. Host and device
-// share them; docs/semantics.md says what comes out.
+// Sums that make the rows of component_tables: exact, so that neither their order nor who adds them matters. Host and
+// device share them; docs/semantics.md says what comes out.
 //
 // A row is made in up to three steps, each over runs (cells of one label side by side along the last axis):
 //   shape_sums    cells, coordinates, box, border, in closed form per run
 //   value_range   lowest and highest value
-//   value_sums    of natural numbers that stand for the values (natural_of): for integers their distance from the type's
-//                 lowest value; for floating point a fixed-point number whose unit comes from the row's own value_range, which
-//                 therefore has to be complete before: sums of floating-point values need a second look at the image
+//   value_sums    of natural numbers that stand for the values (natural_of): for integers their distance from the
+//                 type's lowest value; for floating point a fixed-point number whose unit comes from the row's own
+//                 value_range, which therefore has to be complete before: sums of floating-point values need a second
+//                 look at the image
 // statistics_rows.hpp makes the tables' entries of them.
 #pragma once
 
@@ -80,8 +81,8 @@ using bits_of =
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Natural numbers in the order of the values. Integers: the distance from the type's lowest value. Floating point: the bits,
-/// turned so that they rise; -0 is below +0. NaN has none.
+/// Natural numbers in the order of the values. Integers: the distance from the type's lowest value. Floating point: the
+/// bits, turned so that they rise; -0 is below +0. NaN has none.
 template <class T>
 NF_HD constexpr std::uint64_t key_of(T value) {
     constexpr auto sign = static_cast<bits_of<T>>(bits_of<T>{1} << (8 * sizeof(T) - 1));
@@ -145,8 +146,8 @@ NF_HD constexpr not_finite find_not_finite(const value_range& range) {
 /// Bits in front of the point of a fixed-point number: |value| * 2^(fixed_bits - exponent) <= 2^fixed_bits.
 inline constexpr int fixed_bits = 62;
 
-/// Floating point: the smallest e of at least -1022 with |value| < 2^e for all values of the row; 0 where all are 0 or one is
-/// not finite. Integers: fixed_bits, that is a unit of 1.
+/// Floating point: the smallest e of at least -1022 with |value| < 2^e for all values of the row; 0 where all are 0 or
+/// one is not finite. Integers: fixed_bits, that is a unit of 1.
 template <class T>
 NF_HD constexpr int exponent_of(const value_range& range) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -161,8 +162,8 @@ NF_HD constexpr int exponent_of(const value_range& range) {
     }
 }
 
-/// 2^(fixed_bits - exponent) as two factors, since a double does not reach far enough for the smallest values. Multiplying by
-/// them rounds nothing that is half a unit or more.
+/// 2^(fixed_bits - exponent) as two factors, since a double does not reach far enough for the smallest values.
+/// Multiplying by them rounds nothing that is half a unit or more.
 struct fixed_scale {
     double by = 1, then = 1;
     NF_HD static constexpr fixed_scale of(int exponent) {
@@ -202,8 +203,8 @@ NF_HD inline std::uint64_t natural_of(T value, [[maybe_unused]] const fixed_scal
     else return key_of(value);
 }
 
-/// Sums of naturals and of their squares, lowest word first. Words may be kept apart and added to atomically by whoever adds 1
-/// to the next word when the old value shows a carry.
+/// Sums of naturals and of their squares, lowest word first. Words may be kept apart and added to atomically by whoever
+/// adds 1 to the next word when the old value shows a carry.
 struct value_sums {
     std::uint64_t sum[2] = {};
     std::uint64_t square[3] = {};

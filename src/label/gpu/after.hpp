@@ -7,7 +7,8 @@
 
 namespace nearfield::labelling {
 
-/// Labels on a device in C order: every image's from 1 on, and how many there are in the images before each (images + 1 numbers).
+/// Labels on a device in C order: every image's from 1 on, and how many there are in the images before each (images + 1
+/// numbers).
 struct labels_made {
     void* data;
     dtype type;  ///< uint32 or int64
@@ -20,8 +21,9 @@ struct component_tallies {
     std::uint8_t* border;  ///< whether it reaches the end of an axis; null: not asked for
 };
 
-/// Which components stay. Made with room for what is known of them, all zeros; choose() then turns `cells` into numbers: of
-/// component i (from 0, over all images) the components that stay, up to it, twice, and 1 more where it stays itself.
+/// Which components stay. Made with room for what is known of them, all zeros; choose() then turns `cells` into
+/// numbers: of component i (from 0, over all images) the components that stay, up to it, twice, and 1 more where it
+/// stays itself.
 class component_choice {
 public:
     component_choice(const device& on, const problem& p, std::int64_t* base);

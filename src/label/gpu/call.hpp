@@ -101,8 +101,8 @@ void run_cells(const device_call<Id>& call);
 bool tiles_serve(const device_call<narrow_id>& call);
 void run_tiles(const device_call<narrow_id>& call);
 
-/// Whether tiles make the tables from bits and nodes, and not from labels. `mask`: tiles_serve(), so that cells side by side in
-/// the foreground are of one component.
+/// Whether tiles make the tables from bits and nodes, and not from labels. `mask`: tiles_serve(), so that cells side by
+/// side in the foreground are of one component.
 bool tiles_measure(bool mask, const component_tables<device>& tables);
 
 /// The same for all other images: links are found first and kept as words.

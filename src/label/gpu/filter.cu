@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(filter_threads)
         of.cells[i] = 0;
 }
 
-/// The search for the size of the k-th largest component of an image, digit by digit: `size` are the digits found so far, of
-/// `left` components that are larger or equal in them still to be counted down.
+/// The search for the size of the k-th largest component of an image, digit by digit: `size` are the digits found so
+/// far, of `left` components that are larger or equal in them still to be counted down.
 constexpr int digit_bits = 8, digits = 1 << digit_bits;
 struct selection {
     state size;
@@ -144,8 +144,8 @@ struct counting_desk {
     }
 };
 
-/// A thread owns a component of the image: drops those behind the k largest; of those as large as the last one the first `left`
-/// stay.
+/// A thread owns a component of the image: drops those behind the k largest; of those as large as the last one the
+/// first `left` stay.
 __global__ void __launch_bounds__(number_threads)
     drop_behind(std::int64_t image, const std::int64_t* base, state* cells, const selection* s, state* states) {
     __shared__ counting_desk desk;
@@ -158,8 +158,8 @@ __global__ void __launch_bounds__(number_threads)
     if (mine != 0 && (mine < size || (equal && before >= s->left))) cells[i] = 0;
 }
 
-/// A thread owns a component: those that have cells are numbered anew, from 1 on over all images. Instead of its cells it gets
-/// the number of those that stay, up to it, and whether it does itself in the last bit.
+/// A thread owns a component: those that have cells are numbered anew, from 1 on over all images. Instead of its cells
+/// it gets the number of those that stay, up to it, and whether it does itself in the last bit.
 __global__ void __launch_bounds__(number_threads)
     number_kept(const std::int64_t* base, std::int64_t images, state* cells, state* states) {
     __shared__ counting_desk desk;

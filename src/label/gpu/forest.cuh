@@ -1,8 +1,8 @@
 // What the device engine's kernels share: where rows, words and cells lie, and trees of nodes in device memory.
 //
-// A row is cut into words of 32 cells. A node is a stretch of cells inside one word that hang together; its number (id) is that
-// of its first cell in raster order, counted with every row padded to whole words. So the smallest id of a component is its
-// first cell, which is what numbers it.
+// A row is cut into words of 32 cells. A node is a stretch of cells inside one word that hang together; its number (id)
+// is that of its first cell in raster order, counted with every row padded to whole words. So the smallest id of a
+// component is its first cell, which is what numbers it.
 #pragma once
 
 #include "base/annotate.hpp"
@@ -14,8 +14,8 @@ using word = std::uint32_t;
 using state = unsigned long long;  ///< as atomics take it
 constexpr int word_cells = 32;
 
-/// Batch, planes, rows, cells: every image as a volume, missing axes of length 1 in front. Numbers are as wide as ids: 32 bits
-/// where ids of padded rows need no more than 31, since divisions of 64 bits take a hundred instructions.
+/// Batch, planes, rows, cells: every image as a volume, missing axes of length 1 in front. Numbers are as wide as ids:
+/// 32 bits where ids of padded rows need no more than 31, since divisions of 64 bits take a hundred instructions.
 template <class Id>
 struct lattice {
     using number = std::conditional_t<sizeof(Id) == 4, std::int32_t, std::int64_t>;
@@ -65,8 +65,8 @@ __device__ inline word up_to(int bit) { return 0xffffffffu >> (31 - bit); }
 /// The highest bit of `starts` that is not above `bit`; there is one.
 __device__ inline int start_of(word starts, int bit) { return 31 - __clz(static_cast<int>(starts & up_to(bit))); }
 
-/// Trees of nodes: parent[slot of a] is a's parent, smaller than a, or a itself for a root. Slots are ids without their last
-/// `Shift` bits: where neighbouring cells always hang together, nodes start at least two cells apart.
+/// Trees of nodes: parent[slot of a] is a's parent, smaller than a, or a itself for a root. Slots are ids without their
+/// last `Shift` bits: where neighbouring cells always hang together, nodes start at least two cells apart.
 /// Once numbered, a root holds its label with the highest bit set.
 template <class Id>
 struct forest {
@@ -76,7 +76,8 @@ struct forest {
     static constexpr Id numbered = Id{1} << (8 * sizeof(Id) - 1);
 
     [[nodiscard]] __device__ Id* slot(Id a) const { return parent + (a >> shift); }
-    /// A value from before another thread's change is an ancestor too, so these loads need no order; unite() asks the memory.
+    /// A value from before another thread's change is an ancestor too, so these loads need no order; unite() asks the
+    /// memory.
     [[nodiscard]] __device__ Id root(Id a) const {
         for (Id up = *slot(a); up != a && (up & numbered) == 0; up = *slot(a)) a = up;
         return a;

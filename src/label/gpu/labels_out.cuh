@@ -17,8 +17,8 @@ struct alignas(4 * sizeof(Label) < 16 ? 4 * sizeof(Label) : 16) four_labels {
     Label value[4];
 };
 
-/// Stores what nobody here reads again, so that it does not take the place of what is read in the cache (an H200, 4096^2, noise of
-/// 10 %: 0.078 to 0.075 ms for a call).
+/// Stores what nobody here reads again, so that it does not take the place of what is read in the cache (an H200,
+/// 4096^2, noise of 10 %: 0.078 to 0.075 ms for a call).
 template <class Label>
 __device__ void store_once(Label* to, const four_labels<Label>& four) {
     if constexpr (sizeof(four) == sizeof(uint4)) {

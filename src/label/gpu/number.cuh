@@ -1,6 +1,6 @@
-// Numbers the components in raster order: a root is the first cell of its component, so a running count of roots, in the order
-// of their ids, is the label. One pass: every block adds what the blocks before it have found (decoupled look-back; Merrill,
-// Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016).
+// Numbers the components in raster order: a root is the first cell of its component, so a running count of roots, in
+// the order of their ids, is the label. One pass: every block adds what the blocks before it have found (decoupled
+// look-back; Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016).
 #pragma once
 
 #include "label/gpu/forest.cuh"
@@ -40,8 +40,8 @@ __device__ inline state count_before(state* states, std::int64_t block, state to
     return sum;
 }
 
-/// A thread owns neighbouring words of `candidates`, whose bits are nodes that may be roots: roots get their label, the others
-/// are hung below their root. image_base[i] becomes the number of components of the images before image i.
+/// A thread owns neighbouring words of `candidates`, whose bits are nodes that may be roots: roots get their label, the
+/// others are hung below their root. image_base[i] becomes the number of components of the images before image i.
 template <class Id>
 __global__ void __launch_bounds__(number_threads)
     number_roots(std::int64_t words, const word* candidates, forest<Id> trees, state* states,

@@ -5,8 +5,8 @@
 
 namespace nearfield::labelling {
 
-/// Sum over the block's threads before the calling one; `total` is that over all. `held` has room for a number of each warp.
-/// Threads meet.
+/// Sum over the block's threads before the calling one; `total` is that over all. `held` has room for a number of each
+/// warp. Threads meet.
 template <class Count>
 __device__ Count sum_before(Count mine, Count* held, Count& total) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, w = static_cast<int>(threadIdx.x) / cuda::warp;

@@ -1,4 +1,5 @@
-// Images as bits: rows of words in which the host engine finds runs, cells side by side along the last axis that are linked.
+// Images as bits: rows of words in which the host engine finds runs, cells side by side along the last axis that are
+// linked.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace nearfield::labelling {
 
 inline constexpr std::int64_t word_bits = 64;
 
-/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros, so that
-/// every word has neighbours. Runs are numbered over all rows in raster order.
+/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros,
+/// so that every word has neighbours. Runs are numbered over all rows in raster order.
 class bit_rows {
 public:
     /// `Plain`: whatever stands side by side in the foreground is linked, so that starts need no words of their own.

@@ -1,5 +1,6 @@
-// Runs in one stream of bits, a bit for each cell in raster order: every rank, every step, every criterion, lines however short.
-// A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it leads out of the image.
+// Runs in one stream of bits, a bit for each cell in raster order: every rank, every step, every criterion, lines
+// however short. A step leads a fixed number of cells back; masks of the cells at the ends of axes say where it leads
+// out of the image.
 #include "label/host/cells.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ private:
         return p_.filtered() ? kept_[i] : base_[i + 1] - base_[i];
     }
 
-    // ---- filters -----------------------------------------------------------------------------------------------------
+    // ---- filters ----------------------------------------------------------------------------------------------------
 
     void filter() {
         const std::int64_t components = base_.back();
@@ -76,7 +77,7 @@ private:
         for (const std::int64_t c : left) size[c] = ++kept_[i];
     }
 
-    // ---- labels ------------------------------------------------------------------------------------------------------
+    // ---- labels -----------------------------------------------------------------------------------------------------
 
     /// Labels of cells [first, last), which lie in one image.
     template <class Label>
@@ -120,7 +121,7 @@ private:
         });
     }
 
-    // ---- tables ------------------------------------------------------------------------------------------------------
+    // ---- tables -----------------------------------------------------------------------------------------------------
 
     void measure() {
         component_tables<host> tables = out_.tables;

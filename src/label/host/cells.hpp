@@ -1,4 +1,5 @@
-// The engine for what rows do not serve: more than three axes, steps of the caller's, rows of a few cells, 2^32 runs and more.
+// The engine for what rows do not serve: more than three axes, steps of the caller's, rows of a few cells, 2^32 runs
+// and more.
 #pragma once
 
 #include "label/core.hpp"

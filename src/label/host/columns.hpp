@@ -1,5 +1,5 @@
-// Where components lie: a column each for size, box, sums of coordinates, border and faces, in the caller's own tables where those
-// can take them, so that nothing is written twice.
+// Where components lie: a column each for size, box, sums of coordinates, border and faces, in the caller's own tables
+// where those can take them, so that nothing is written twice.
 #pragma once
 
 #include <algorithm>

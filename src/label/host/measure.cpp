@@ -73,7 +73,7 @@ private:
         }
     }
 
-    // ---- shapes ------------------------------------------------------------------------------------------------------
+    // ---- shapes -----------------------------------------------------------------------------------------------------
 
     /// Rows that repeat the one above are added with it.
     void add_shapes_of(const band& b, typename component_sums<Axes>::part& part) const {
@@ -131,7 +131,7 @@ private:
         return {runs, end};
     }
 
-    // ---- lists of runs -----------------------------------------------------------------------------------------------
+    // ---- lists of runs ----------------------------------------------------------------------------------------------
 
     /// Gives the runs their components and leaves out those that have none.
     std::int64_t name(std::int64_t row, row_run* runs, std::int64_t count) const {
@@ -147,7 +147,7 @@ private:
         return kept;
     }
 
-    // ---- faces -------------------------------------------------------------------------------------------------------
+    // ---- faces ------------------------------------------------------------------------------------------------------
 
     /// Rows that share faces with this one, -1 where the grid ends there; returns how many.
     int rows_beside(std::int64_t row, std::int64_t* beside) const {

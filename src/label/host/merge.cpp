@@ -17,7 +17,7 @@ using word = std::uint64_t;
 HWY_INLINE word from_west(const word* row, std::int64_t w) { return row[w] << 1 | row[w - 1] >> 63; }
 HWY_INLINE word from_east(const word* row, std::int64_t w) { return row[w] >> 1 | row[w + 1] << 63; }
 
-// ---- trees -------------------------------------------------------------------------------------------------------------
+// ---- trees ----------------------------------------------------------------------------------------------------------
 
 /// Both climb in turn, the one with the larger parent first, and leave the other's parent behind them (Rem's algorithm:
 /// Patwary, Blair, Manne, "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010).
@@ -63,7 +63,7 @@ HWY_INLINE std::uint32_t last_before(const bit_rows& bits, std::int64_t row, std
     return static_cast<std::uint32_t>(bits.first_run()[row]) + bits.before(row)[w] - 1;
 }
 
-// ---- plain rows --------------------------------------------------------------------------------------------------------
+// ---- plain rows -----------------------------------------------------------------------------------------------------
 
 /// Rows that make a link needless where they are foreground: `both` of them (`Both`) or one of the two.
 struct cover {
@@ -76,8 +76,8 @@ HWY_INLINE word covered(const cover& by, std::int64_t w) {
 
 enum class covering { none, both, either };
 
-/// Cell x of a row touches x of the other one, with `Wide` x - 1 and x + 1 too. Of a stretch of cells that touch the same run
-/// the first one is enough; corners count where no face does.
+/// Cell x of a row touches x of the other one, with `Wide` x - 1 and x + 1 too. Of a stretch of cells that touch the
+/// same run the first one is enough; corners count where no face does.
 template <bool Wide, covering Covering, bool AtRoots>
 void merge_rows(const bit_rows& bits, std::int64_t row, std::int64_t other, const cover& by, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
@@ -110,9 +110,9 @@ HWY_INLINE void take_over(std::uint32_t* parent, std::uint32_t run, std::uint32_
     for (int i = 0; i < count; ++i) parent[run + i] = parent[other + i];
 }
 
-/// N's links, before all others of the row. Words that repeat the one above, or that above moved by one cell (checkerboards), are
-/// done at once. Of a cell that touches two runs by its corners one is enough where `second`, the row before N (or null), has a cell
-/// between them.
+/// N's links, before all others of the row. Words that repeat the one above, or that above moved by one cell
+/// (checkerboards), are done at once. Of a cell that touches two runs by its corners one is enough where `second`, the
+/// row before N (or null), has a cell between them.
 template <bool Wide>
 void merge_n(const bit_rows& bits, std::int64_t row, const word* second, const run_trees& trees) {
     const word *const here = bits.foreground(row), *const there = bits.foreground(row - 1);
@@ -149,8 +149,9 @@ void merge_n(const bit_rows& bits, std::int64_t row, const word* second, const r
 }
 
 /// Why links may go: a link of U is
-/// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one between those
-/// rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so nothing goes in circles.
+/// said by N's link of the row before where N and UN are foreground; one of UN or US by a link of N or U and one
+/// between those rows. Links of N depend on none of the others, those of U only on N's and on U's of rows before, so
+/// nothing goes in circles.
 template <bool AtRoots>
 void merge_row(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                const run_trees& trees) {
@@ -192,7 +193,7 @@ void plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t fro
     else merge_row<false>(bits, changes, row, from, to, trees);
 }
 
-// ---- rows with links ---------------------------------------------------------------------------------------------------
+// ---- rows with links ------------------------------------------------------------------------------------------------
 
 /// Which cells of two rows would be linked, a word at a time, found when it is asked for.
 class row_links {
@@ -240,15 +241,17 @@ private:
 /// Cells for which no links to a row need be looked for.
 struct link_cover {
     const word* cells = nullptr;
-    /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows say.
+    /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows
+    /// say.
     bool straight = false;
     /// Links are between equal values: a cell that equals one of two neighbours which differ does not equal the other.
     bool equal = false;
 };
 
-/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
-/// that no straight link says. Right for every criterion, since only connections that are there are taken for granted; links
-/// that would be dropped anyway are not looked for. `straight` (may be null) takes the words of straight connections.
+/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones
+/// those that no straight link says. Right for every criterion, since only connections that are there are taken for
+/// granted; links that would be dropped anyway are not looked for. `straight` (may be null) takes the words of straight
+/// connections.
 template <bool AtRoots>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
                     const link_cover& cover, word* straight, const run_trees& trees) {
@@ -294,9 +297,9 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
     }
 }
 
-/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N or U, with
-/// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
-/// or US, which N or U has.
+/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N
+/// or U, with US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no
+/// link of its own to UN or US, which N or U has.
 template <bool AtRoots, class T>
 void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells, word* words,
                  const run_trees& trees) {

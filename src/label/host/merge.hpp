@@ -12,8 +12,8 @@ namespace nearfield::labelling {
 /// Trees of runs: each points to one with a smaller number, a root to itself.
 struct run_trees {
     std::uint32_t* parent = nullptr;
-    /// The runs are of two bands whose trees are complete: they are merged at their roots. Between bands there are few links, and
-    /// the next ones shall find short ways.
+    /// The runs are of two bands whose trees are complete: they are merged at their roots. Between bands there are few
+    /// links, and the next ones shall find short ways.
     bool at_roots = false;
 };
 
@@ -28,9 +28,9 @@ inline void merge_roots(std::uint32_t* parent, std::uint32_t a, std::uint32_t b)
     parent[std::max(a, b)] = std::min(a, b);
 }
 
-/// Links the runs of a row with those of the neighbouring rows before it that lie in [from, to): N the row before in its plane,
-/// U the one in the plane before, UN and US its neighbours. A link is left out when links that lead through other cells say the
-/// same. For plain rows.
+/// Links the runs of a row with those of the neighbouring rows before it that lie in [from, to): N the row before in
+/// its plane, U the one in the plane before, UN and US its neighbours. A link is left out when links that lead through
+/// other cells say the same. For plain rows.
 void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                  const run_trees& trees);
 
@@ -52,8 +52,8 @@ struct row_step {
     int dz = 0, dy = 0;
 };
 
-/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends of a
-/// periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
+/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends
+/// of a periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
 void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
                 const cell_row& there, row_step by, bool slanted, const std::uint64_t* zeros, std::uint32_t* parent);
 

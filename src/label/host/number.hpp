@@ -22,8 +22,8 @@ struct band {
     std::vector<crossing> crossings{};
 };
 
-/// `tree` holds the parent of each run, which comes before it; a root's is itself. It becomes the label: those of an image count
-/// from 1, in the order of the roots. `found`: how many, of each image.
+/// `tree` holds the parent of each run, which comes before it; a root's is itself. It becomes the label: those of an
+/// image count from 1, in the order of the roots. `found`: how many, of each image.
 void number_trees(workers& crew, const bit_rows& bits, std::uint32_t* tree, std::vector<band>& bands,
                   std::vector<std::int64_t>& found);
 

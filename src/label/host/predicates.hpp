@@ -1,4 +1,5 @@
-// Predicates of cells as bytes and words, for the files that are compiled once per instruction set. Included by nothing else.
+// Predicates of cells as bytes and words, for the files that are compiled once per instruction set. Included by nothing
+// else.
 #if defined(NEARFIELD_LABEL_PREDICATES) == defined(HWY_TARGET_TOGGLE)
 #ifdef NEARFIELD_LABEL_PREDICATES
 #undef NEARFIELD_LABEL_PREDICATES
@@ -138,8 +139,9 @@ HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* a, const T* b) {
     return word_of_masks<T>([&](std::int64_t i) { return hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
 }
 
-/// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. Where a word reaches beyond
-/// the cells that have such a neighbour, one further inside is compared and moved. links_by_vectors() is true.
+/// Bit i: cell `begin` + i of a row and the one `shift` (-1, 0, 1) beside it in another would be linked. Where a word
+/// reaches beyond the cells that have such a neighbour, one further inside is compared and moved. links_by_vectors() is
+/// true.
 template <class T>
 HWY_INLINE std::uint64_t linked_word(const rule<T>& r, const T* here, const T* there, std::int64_t cells,
                                      std::int64_t begin, int shift) {

@@ -1,5 +1,5 @@
-// Rows become bits, bits become runs, runs that touch become trees, trees become labels. Threads take bands of rows; where two
-// bands meet, one thread joins their trees.
+// Rows become bits, bits become runs, runs that touch become trees, trees become labels. Threads take bands of rows;
+// where two bands meet, one thread joins their trees.
 #include "label/host/runs.hpp"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ struct workplace {
           labels(bits.cells) {
         std::fill_n(links.get(), links.get() == nullptr ? 0 : bits.words, 0);
     }
-    /// What is connected of a row with N and U (merge_linked), of as many rows as are asked for again; behind a row of zeros.
+    /// What is connected of a row with N and U (merge_linked), of as many rows as are asked for again; behind a row of
+    /// zeros.
     [[nodiscard]] std::uint64_t* links_of(std::int64_t row, bool to_u, std::int64_t row_words) const {
         return links.get() + (1 + 2 * (row % kept_rows) + (to_u ? 1 : 0)) * row_words;
     }
@@ -114,7 +115,7 @@ private:
         });
     }
 
-    // ---- rows to bits ------------------------------------------------------------------------------------------------
+    // ---- rows to bits -----------------------------------------------------------------------------------------------
 
     /// The row where it lies, or copied to the thread's `slot` when its cells do not lie side by side.
     [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
@@ -155,7 +156,7 @@ private:
         return first[bits_.rows] <= most_runs;
     }
 
-    // ---- runs to trees -----------------------------------------------------------------------------------------------
+    // ---- runs to trees ----------------------------------------------------------------------------------------------
 
     void plant(std::int64_t row) {
         const std::int64_t end = bits_.first_run()[row + 1];
@@ -240,7 +241,7 @@ private:
         }
     }
 
-    // ---- where the ends of a periodic axis meet -----------------------------------------------------------------------
+    // ---- where the ends of a periodic axis meet ---------------------------------------------------------------------
 
     void join_ends() {
         const auto last = static_cast<std::size_t>(p_.rank - 1);
@@ -300,7 +301,7 @@ private:
         });
     }
 
-    // ---- the tables --------------------------------------------------------------------------------------------------
+    // ---- the tables -------------------------------------------------------------------------------------------------
 
     void measure() {
         component_tables<host> tables = out_.tables;
@@ -313,7 +314,7 @@ private:
         measure_runs(crew_, p_, bits_, tree(), band_, found_, tables);
     }
 
-    // ---- the answer --------------------------------------------------------------------------------------------------
+    // ---- the answer -------------------------------------------------------------------------------------------------
 
     void write(std::int64_t row, int thread) {
         const any_output<host>& to = out_.label;

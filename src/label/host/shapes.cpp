@@ -16,8 +16,8 @@ namespace nearfield::labelling::HWY_NAMESPACE {
 
 using word = std::uint64_t;
 
-/// Memory is set up where it is about to be used. The first row says where a component begins along all axes but the last, and
-/// in volumes but the last two.
+/// Memory is set up where it is about to be used. The first row says where a component begins along all axes but the
+/// last, and in volumes but the last two.
 template <int Axes>
 void begin(const shape_memory& to, const rows_alike& r, std::int64_t first, std::int64_t last) {
     constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
@@ -95,7 +95,8 @@ HWY_INLINE std::int64_t faces_beside(const rows_alike& r, std::int64_t w, word i
 HWY_INLINE word from_bit(std::int64_t first) { return ~word{0} << first; }
 HWY_INLINE word before_bit(std::int64_t end) { return ~word{0} >> (word_bits - end); }
 
-/// Run by run, each by itself: to find those of one component that lie side by side costs more, in branches that nobody foresees.
+/// Run by run, each by itself: to find those of one component that lie side by side costs more, in branches that nobody
+/// foresees.
 template <int Axes, bool More>
 std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t lowest, std::uint64_t count,
                       row_run* others) {

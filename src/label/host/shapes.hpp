@@ -1,4 +1,5 @@
-// What the runs of a row add to the columns of where components lie. Compiled once per instruction set, since it finds bits.
+// What the runs of a row add to the columns of where components lie. Compiled once per instruction set, since it finds
+// bits.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,9 @@ struct rows_alike {
     const std::uint64_t* beside_words[4] = {};                     ///< their foreground
 };
 
-/// Adds the runs whose label lies in [lowest, lowest + count), the first of them to the first component of the columns. Rows come
-/// in raster order; `begun` is the highest label that an earlier one had, lowest - 1 at first: higher ones begin in here. All other
-/// runs go to `others`, which has room for them, with their labels; returns how many.
+/// Adds the runs whose label lies in [lowest, lowest + count), the first of them to the first component of the columns.
+/// Rows come in raster order; `begun` is the highest label that an earlier one had, lowest - 1 at first: higher ones
+/// begin in here. All other runs go to `others`, which has room for them, with their labels; returns how many.
 std::int64_t add_shapes(int axes, const shape_memory& to, const rows_alike& rows, std::int64_t lowest,
                         std::int64_t count, std::int64_t& begun, row_run* others);
 

@@ -38,11 +38,12 @@ stream::stream(workers& crew, const problem& p, const any_input<host>& image)
     find_starts();
 }
 
-// ---- steps -------------------------------------------------------------------------------------------------------------
+// ---- steps ----------------------------------------------------------------------------------------------------------
 
 void stream::find_groups() {
     for (const std::int64_t step : backward_steps(p_)) {
-        // An axis of one cell has no neighbours but, where it is periodic, the cell itself: other bits of the same link.
+        // An axis of one cell has no neighbours but, where it is periodic, the cell itself: other bits of the same
+        // link.
         bool moves = false, within = true;
         for (int a = 0; a < p_.rank; ++a) {
             if (along(step, a, p_.rank) == 0) continue;
@@ -101,7 +102,7 @@ void stream::add_group(std::int64_t step) {
     }
 }
 
-// ---- cells to bits -----------------------------------------------------------------------------------------------------
+// ---- cells to bits --------------------------------------------------------------------------------------------------
 
 /// Cells in raster order, side by side.
 void stream::copy_cells(std::int64_t first, std::int64_t last, std::uint8_t* to) const {
@@ -179,7 +180,7 @@ void stream::find_starts() {
     });
 }
 
-// ---- runs to trees -----------------------------------------------------------------------------------------------------
+// ---- runs to trees --------------------------------------------------------------------------------------------------
 
 /// Parents come before their runs whoever writes them, so all threads may join trees at once.
 std::int64_t stream::root(std::int64_t run) const {
@@ -207,8 +208,8 @@ void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
     }
 }
 
-/// Links that other links say already are left out: a straight one that follows one of the same two runs; a slanted one where a
-/// straight one leads to a run that holds the other end.
+/// Links that other links say already are left out: a straight one that follows one of the same two runs; a slanted one
+/// where a straight one leads to a run that holds the other end.
 void stream::link_word(std::int64_t w, const end_masks& at) const {
     const word here = foreground()[w], joined = here & ~starts()[w];
     const auto shifted = [&](const word* bits, std::int64_t by) -> word {
@@ -247,7 +248,7 @@ void stream::link() {
     });
 }
 
-// ---- trees to components -----------------------------------------------------------------------------------------------
+// ---- trees to components --------------------------------------------------------------------------------------------
 
 void stream::number(std::vector<std::int64_t>& base) {
     const std::int64_t tasks = (runs_ + task_cells - 1) / task_cells;

@@ -15,9 +15,9 @@ namespace nearfield::labelling {
 /// A bit for each end of each axis: 2 * axis for its first cells, 2 * axis + 1 for its last ones.
 using ends = std::uint32_t;
 
-/// Steps to neighbours that agree in all but the last axis: `back` cells in raster order, one more (`west`) and one fewer
-/// (`east`). They lead out of the image from the cells at an end in `leaves`; where one wraps round a periodic axis it starts
-/// from the cells that are at all ends in `wraps`, and from no others.
+/// Steps to neighbours that agree in all but the last axis: `back` cells in raster order, one more (`west`) and one
+/// fewer (`east`). They lead out of the image from the cells at an end in `leaves`; where one wraps round a periodic
+/// axis it starts from the cells that are at all ends in `wraps`, and from no others.
 struct step_group {
     std::int64_t back = 0;
     ends leaves = 0, wraps = 0;

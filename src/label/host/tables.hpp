@@ -21,9 +21,9 @@ struct look {
     bool shapes = true, ranges = false, sums = false;
 };
 
-/// Components are numbered over all images of the batch, `Axes` as many as an image has at least. Parts of the image that are
-/// looked at side by side add to the components that begin in them, which no other part does, and to earlier ones in tables
-/// of their own until they are joined.
+/// Components are numbered over all images of the batch, `Axes` as many as an image has at least. Parts of the image
+/// that are looked at side by side add to the components that begin in them, which no other part does, and to earlier
+/// ones in tables of their own until they are joined.
 template <int Axes>
 class component_sums {
 public:
@@ -176,7 +176,8 @@ void component_sums<Axes>::add_row(part& mine, std::int64_t row, std::span<const
     if (what.ranges || what.sums) (this->*add_values_)(mine, here, runs, what);
 }
 
-/// Each run by itself: to find those of one component that lie side by side costs more, in branches that nobody foresees.
+/// Each run by itself: to find those of one component that lie side by side costs more, in branches that nobody
+/// foresees.
 template <int Axes>
 void component_sums<Axes>::add_cells(part& mine, const line& here, std::span<const row_run> runs) const {
     std::int64_t at[Axes];

@@ -1,5 +1,5 @@
-// Every element type, criterion, stride and border, with nothing but device memory: which cells are foreground, where nodes
-// start, and all links between them. A warp owns a word, a lane a cell.
+// Every element type, criterion, stride and border, with nothing but device memory: which cells are foreground, where
+// nodes start, and all links between them. A warp owns a word, a lane a cell.
 #pragma once
 
 #include "label/core.hpp"
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(cell_threads)
 /// Words whose cells a warp asks for before it looks at one.
 constexpr int words_a_warp = 8;
 
-/// The words of foreground cells alone: a warp has words side by side, a lane a cell of each. Where the first one lies is found
-/// once; the next begins behind it or with the next row.
+/// The words of foreground cells alone: a warp has words side by side, a lane a cell of each. Where the first one lies
+/// is found once; the next begins behind it or with the next row.
 template <class T, class Id>
 __global__ void __launch_bounds__(cell_threads) mark_words(lattice<Id> g, cell_source<T> from, word* foreground) {
     cuda::wait_for_kernel_before();

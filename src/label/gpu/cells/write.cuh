@@ -1,4 +1,5 @@
-// Writes the labels of nodes by words: each node's is looked up once, into shared memory, then cells go out 16 bytes at a time.
+// Writes the labels of nodes by words: each node's is looked up once, into shared memory, then cells go out 16 bytes at
+// a time.
 #pragma once
 
 #include "label/gpu/labels_out.cuh"
@@ -16,7 +17,8 @@ struct found {
 
 constexpr int write_threads = 128, write_slots = 33;  ///< nodes of a word, and one so that lanes find different banks
 
-/// A thread owns a word while labels are looked up; then lanes write neighbouring cells. Quads: four cells go out at once.
+/// A thread owns a word while labels are looked up; then lanes write neighbouring cells. Quads: four cells go out at
+/// once.
 template <bool Quads, class Id, class Label>
 __global__ void __launch_bounds__(write_threads) write_words(lattice<Id> g, found<Id> f, label_target<Label> to) {
     __shared__ Label labels[write_threads * write_slots];

@@ -1,5 +1,5 @@
-// Words that have the nodes of the word above, or in front: where all their cells hang together with those there, and among
-// themselves as those do. In images of areas a tile's nodes are then those of a few rows.
+// Words that have the nodes of the word above, or in front: where all their cells hang together with those there, and
+// among themselves as those do. In images of areas a tile's nodes are then those of a few rows.
 #pragma once
 
 #include "label/gpu/links/store.cuh"
@@ -13,9 +13,9 @@ struct alike_word {
     int owner;
 };
 
-/// Finds them: the nodes of a word begin at s.before[owner]. In a tile with more than few_nodes every word keeps its own (gpu/tiles/tables.cuh
-/// deals those of tiles with many parts out to threads). The last word always has its own, so that it tells how many there are. Threads meet. `nodes` is how
-/// many the tile has.
+/// Finds them: the nodes of a word begin at s.before[owner]. In a tile with more than few_nodes every word keeps its
+/// own (gpu/tiles/tables.cuh deals those of tiles with many parts out to threads). The last word always has its own, so
+/// that it tells how many there are. Threads meet. `nodes` is how many the tile has.
 template <class Tiling>
 __device__ alike_word find_alike(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const kept_record& record,
                                  bool first_row, bool first_plane, std::uint32_t& nodes) {
@@ -65,8 +65,8 @@ __device__ bool is_alike(const tile_workshop<Tiling>& s, int one, int other) {
     return s.before[one] == s.before[other] && s.all[one] == s.all[other] && s.first[one] == s.first[other];
 }
 
-/// Leaves out links that the word has whose nodes these are: to a word that has those of the one there. s.beside has all words'
-/// links upwards, and whether their first cells hang together with the words before.
+/// Leaves out links that the word has whose nodes these are: to a word that has those of the one there. s.beside has
+/// all words' links upwards, and whether their first cells hang together with the words before.
 template <class Tiling>
 __device__ void drop_alike(const tile_workshop<Tiling>& s, int me, int back, word& up, word& front, bool& joined) {
     constexpr int line = Tiling::words, plane = Tiling::words * Tiling::down;

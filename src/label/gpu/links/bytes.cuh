@@ -1,5 +1,5 @@
-// Links of bytes that lie one behind the other: 32 of them become planes (gpu/links/planes.cuh). Straight links of all words come
-// first; of slanted ones those that they leave open (gpu/links/rules.cuh).
+// Links of bytes that lie one behind the other: 32 of them become planes (gpu/links/planes.cuh). Straight links of all
+// words come first; of slanted ones those that they leave open (gpu/links/rules.cuh).
 #pragma once
 
 #include "label/gpu/links/planes.cuh"
@@ -7,8 +7,8 @@
 
 namespace nearfield::labelling {
 
-/// What lies beside a word: the bytes before and after it, its own first and last, a byte each; and whether those before and after
-/// are foreground, and hang together with it.
+/// What lies beside a word: the bytes before and after it, its own first and last, a byte each; and whether those
+/// before and after are foreground, and hang together with it.
 struct byte_sides {
     std::uint32_t bytes, marks;
     static constexpr std::uint32_t west_set = 1, east_set = 2, next = 4;
@@ -73,8 +73,9 @@ struct byte_strips {
     }
 };
 
-/// On a multiprocessor: with three 72 registers do not hold a thread's words (H200, 512^3, equal values and within 5, blocks of 8,
-/// 2026-11-23: 0.589 and 0.622 instead of 0.585 and 0.611 ms for a call, blocks of 4 0.968 instead of 0.955).
+/// On a multiprocessor: with three 72 registers do not hold a thread's words (H200, 512^3, equal values and within 5,
+/// blocks of 8, 2026-11-23: 0.589 and 0.622 instead of 0.585 and 0.611 ms for a call, blocks of 4 0.968 instead of
+/// 0.955).
 constexpr int link_blocks = 2;
 
 /// Rows of a plane: of this one and of the one in front.
@@ -157,8 +158,8 @@ struct byte_reader {
             r.same = alike_cells<unequal_words, -1>(from, r.planes, r.sides, r.planes, r.sides, last) & both;
         return r;
     }
-    /// Links straight from row to row, and those of equal values among them. By whole warps: where all values are equal, as they
-    /// are within areas, nothing else is asked.
+    /// Links straight from row to row, and those of equal values among them. By whole warps: where all values are
+    /// equal, as they are within areas, nothing else is asked.
     template <class Relation>
     [[nodiscard]] __device__ word straight(const byte_row& a, const byte_row& b, word& same) const {
         const word both = a.set & b.set;
@@ -266,7 +267,8 @@ private:
     [[nodiscard]] __device__ byte_stage& here() const { return s_.planes[Deep ? turn_ : 0]; }
     [[nodiscard]] __device__ byte_stage& front() const { return s_.planes[Deep ? turn_ ^ 1 : 0]; }
 
-    /// Whether the warp's rows and those above them are as in the plane in front: then all hangs together as there, and by it.
+    /// Whether the warp's rows and those above them are as in the plane in front: then all hangs together as there, and
+    /// by it.
     [[nodiscard]] __device__ bool is_as_front() const {
         if constexpr (!Deep) return false;
         else {

@@ -22,8 +22,9 @@ struct alignas(Channels * sizeof(T) > 16 ? 16 : Channels * sizeof(T)) pixel {
     }
 };
 
-/// Where cells are read, and what decides about them: whether they are equal, or `Within` a tolerance. Nothing branches on values.
-/// Signed integers that are subtracted come as natural numbers in the same order, by `flip`. Short ones take a register.
+/// Where cells are read, and what decides about them: whether they are equal, or `Within` a tolerance. Nothing branches
+/// on values. Signed integers that are subtracted come as natural numbers in the same order, by `flip`. Short ones take
+/// a register.
 template <class T, int Channels, bool Within>
 struct pixel_source {
     using number = std::conditional_t<Channels == 1 && sizeof(T) < 4, std::uint32_t, T>;

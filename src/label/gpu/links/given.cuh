@@ -1,12 +1,13 @@
-// Links that the image itself gives, a bit for each neighbour: the bits of 32 cells of a row become a word each, a row to a lane.
+// Links that the image itself gives, a bit for each neighbour: the bits of 32 cells of a row become a word each, a row
+// to a lane.
 #pragma once
 
 #include "label/gpu/links/links.cuh"
 
 namespace nearfield::labelling {
 
-/// How a warp goes through a graph. A lane has the words of its row: for each step those cells that name the neighbour there. Of the
-/// plane in front it keeps those that name cells behind them.
+/// How a warp goes through a graph. A lane has the words of its row: for each step those cells that name the neighbour
+/// there. Of the plane in front it keeps those that name cells behind them.
 template <bool Deep, bool Slanted>
 class graph_walk {
 public:

@@ -109,8 +109,9 @@ private:
     word hooked_ = 0;
 };
 
-/// Unites the nodes of a tile that has no more than a warp lanes, by its first warp; the others list their links and are done.
-/// With up to 128 nodes blocks of 5, 90 %, take longer (H200, 512^3, equal values, 2026-11-23: 1.35 instead of 1.16 ms).
+/// Unites the nodes of a tile that has no more than a warp lanes, by its first warp; the others list their links and
+/// are done. With up to 128 nodes blocks of 5, 90 %, take longer (H200, 512^3, equal values, 2026-11-23: 1.35 instead
+/// of 1.16 ms).
 template <class Tiling, class Each>
 __device__ void unite_few(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                           std::uint32_t nodes, const tile_store& out, std::uint32_t many, const Each& each) {
@@ -230,8 +231,8 @@ __global__ void __launch_bounds__(Tiling::threads)
     put_parts(s, g, at, nodes, out);
 }
 
-/// Links that lead out of a tile, or round the image, collected so that every thread unites as many. A link is named by a thread
-/// whose word has it, its kind and the bit.
+/// Links that lead out of a tile, or round the image, collected so that every thread unites as many. A link is named by
+/// a thread whose word has it, its kind and the bit.
 struct border_list {
     static constexpr std::uint32_t room = 1024;
     static constexpr int up = link_kinds, front = link_kinds + 1, before = link_kinds + 2;  ///< kinds of straight links

@@ -1,17 +1,18 @@
-// Which neighbouring cells hang together, as words, by warps that go through an image: a walk compares values 32 at a time
-// (gpu/links/values.cuh), and what is kept of links is decided here, a word to a lane. The kernels of tiles read these words and
-// no values. Bytes have a way of their own (gpu/links/bytes.cuh).
+// Which neighbouring cells hang together, as words, by warps that go through an image: a walk compares values 32 at a
+// time (gpu/links/values.cuh), and what is kept of links is decided here, a word to a lane. The kernels of tiles read
+// these words and no values. Bytes have a way of their own (gpu/links/bytes.cuh).
 #pragma once
 
 #include "label/gpu/links/rules.cuh"
 
 namespace nearfield::labelling {
 
-/// How warps are laid over an image: a column of words, 31 rows and the one above them, that goes from plane to plane. Nobody
-/// waits for another warp.
+/// How warps are laid over an image: a column of words, 31 rows and the one above them, that goes from plane to plane.
+/// Nobody waits for another warp.
 struct link_strips {
     static constexpr int rows = cuda::warp - 1;
-    /// With 16 512^3 of float32 takes 0.981 instead of 0.959 ms, noise 4.10 instead of 4.03 (H200, equal values, 2026-11-23).
+    /// With 16 512^3 of float32 takes 0.981 instead of 0.959 ms, noise 4.10 instead of 4.03 (H200, equal values,
+    /// 2026-11-23).
     static constexpr int planes = 8;
     int down, deep;
 
@@ -69,8 +70,8 @@ struct strip_links {
     bool as_front = false;  ///< the row's cells and those beside it are as in the plane in front
 };
 
-/// Writes what is kept of links. A warp owns words below each other, a lane each. The first lane has the row above, of which
-/// nothing is written.
+/// Writes what is kept of links. A warp owns words below each other, a lane each. The first lane has the row above, of
+/// which nothing is written.
 template <bool Deep, class Walk>
 __global__ void __launch_bounds__(Walk::warps* cuda::warp, Walk::blocks)
     find_links(narrow_lattice g, typename Walk::source from, link_strips strips, int kinds, tile_order order,

@@ -20,8 +20,8 @@ __device__ inline void exchange_bytes(word* w) {
     w[2] = __byte_perm(c, d, 0x5410), w[3] = __byte_perm(c, d, 0x7632);
 }
 
-/// Squares of 8 by 8 bits are turned over first: pairs of bits, of pairs and of fours change places (Warren, "Hacker's Delight",
-/// 7-3); then the bytes, so that each plane has one of every square.
+/// Squares of 8 by 8 bits are turned over first: pairs of bits, of pairs and of fours change places (Warren, "Hacker's
+/// Delight", 7-3); then the bytes, so that each plane has one of every square.
 __device__ inline byte_planes take_apart(const uint4& first, const uint4& second) {
     const word bytes[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
     byte_planes planes;

@@ -1,19 +1,21 @@
-// Which links of a word are kept: such as others do not say already. Whether slanted cells hang together is asked only where
-// links already known leave it open, which in images of any order is at corners.
+// Which links of a word are kept: such as others do not say already. Whether slanted cells hang together is asked only
+// where links already known leave it open, which in images of any order is at corners.
 //
-// Nothing is left out in a circle. A slanted link goes by way of straight ones or of slanted ones of a kind before its own, one to a
-// corner of a cube by others of the cube.
-// Straight ones above each other go by way of those one cell before in the word. A link to the front goes by way of the row
-// above, in the tile or, where it leads out of the tile, in any; a link up that leads out of the tile by way of the row in front
-// in the tile; one to the word before that leads out of the tile by way of the row above or in front in the tile.
+// Nothing is left out in a circle. A slanted link goes by way of straight ones or of slanted ones of a kind before its
+// own, one to a corner of a cube by others of the cube.
+// Straight ones above each other go by way of those one cell before in the word. A link to the front goes by way of the
+// row above, in the tile or, where it leads out of the tile, in any; a link up that leads out of the tile by way of the
+// row in front in the tile; one to the word before that leads out of the tile by way of the row above or in front in
+// the tile.
 #pragma once
 
 #include "label/gpu/links/store.cuh"
 
 namespace nearfield::labelling {
 
-/// A row's word: its cells, those before and after each; those that hang together with the one before, and with the one after;
-/// those whose values equal that of the one before, and of the one after. Cells beside the word count for its first and its last.
+/// A row's word: its cells, those before and after each; those that hang together with the one before, and with the one
+/// after; those whose values equal that of the one before, and of the one after. Cells beside the word count for its
+/// first and its last.
 struct row_links {
     word set = 0, west_set = 0, east_set = 0, on = 0, next = 0, same = 0, same_next = 0;
 };
@@ -52,15 +54,16 @@ __device__ inline kept_record kept_links(const link_facts& f, const word_place& 
 template <int Kind>
 using kind_number = std::integral_constant<int, Kind>;
 
-/// Cells that hang together with those of the row above, one before and one after, by whatever links: of the word's row, and of
-/// the one in front.
+/// Cells that hang together with those of the row above, one before and one after, by whatever links: of the word's
+/// row, and of the one in front.
 struct slanted_facts {
     word west = 0, east = 0, front_west = 0, front_east = 0;
 };
 
-/// Finds slanted links. ask(kind, candidates) says which of them hang together, and keeps them. Of two cells on the way that have
-/// equal values the links to a third are the same, so that nothing is left open there. Cells that both equal those in front of
-/// them hang together as those do, which `by_front` says: not in a tile's first plane, or round the image nobody would.
+/// Finds slanted links. ask(kind, candidates) says which of them hang together, and keeps them. Of two cells on the way
+/// that have equal values the links to a third are the same, so that nothing is left open there. Cells that both equal
+/// those in front of them hang together as those do, which `by_front` says: not in a tile's first plane, or round the
+/// image nobody would.
 template <bool Deep, class Ask>
 __device__ void find_slanted(const link_facts& f, int kinds, bool by_front, slanted_facts& known, const Ask& ask) {
     if (kinds == 0) return;

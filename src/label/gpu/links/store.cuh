@@ -6,12 +6,12 @@
 
 namespace nearfield::labelling {
 
-/// The cells that links of a word lead from and to: its own (here), those of the row above, of the row in front, and of the row in
-/// front of that above.
+/// The cells that links of a word lead from and to: its own (here), those of the row above, of the row in front, and of
+/// the row in front of that above.
 enum class link_row { here, above, front, front_above };
 
-/// A slanted link: cells of a row with those of another, `by` cells on. Those between the row above and the one in front stand in
-/// for links that lead to the row below in front: all four rows are at hand then.
+/// A slanted link: cells of a row with those of another, `by` cells on. Those between the row above and the one in
+/// front stand in for links that lead to the row below in front: all four rows are at hand then.
 struct link_kind {
     link_row from, to;
     int by;
@@ -36,7 +36,8 @@ NF_HD constexpr int kinds_of() {
     return touching::get(2).slanted ? link_kinds : square_kinds;
 }
 
-/// Cells, those that hang together with the one before them in the word, and links that lead straight up and to the front.
+/// Cells, those that hang together with the one before them in the word, and links that lead straight up and to the
+/// front.
 struct alignas(16) kept_record {
     word cells, on, up, front;
 };

@@ -1,5 +1,5 @@
-// Links of values of any type, and of colours: a warp compares 32 cells of a row at once, row after row; what it finds for 31 rows
-// and the one above becomes a lane's words.
+// Links of values of any type, and of colours: a warp compares 32 cells of a row at once, row after row; what it finds
+// for 31 rows and the one above becomes a lane's words.
 #pragma once
 
 #include "label/gpu/links/cell_values.cuh"
@@ -7,7 +7,8 @@
 
 namespace nearfield::labelling {
 
-/// How a warp goes through values. Those of up to 8 bytes are staged, of this plane and of the one in front; others are read again.
+/// How a warp goes through values. Those of up to 8 bytes are staged, of this plane and of the one in front; others are
+/// read again.
 template <bool Deep, class T, int Channels, bool Within>
 class value_walk {
 public:

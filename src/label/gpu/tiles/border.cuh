@@ -5,12 +5,13 @@
 
 namespace nearfield::labelling {
 
-/// What a block does for its tile, a thread a bundle and a touch that leads out of the tile, or a bundle of the first column.
+/// What a block does for its tile, a thread a bundle and a touch that leads out of the tile, or a bundle of the first
+/// column.
 template <class Tiling>
 struct border_items {
     static constexpr int words = Tiling::words, down = Tiling::down, deep = Tiling::deep;
-    /// Bundles for which touch `t` leads to another tile above or in front: those of the first planes, then those of the row where
-    /// it leaves the others.
+    /// Bundles for which touch `t` leads to another tile above or in front: those of the first planes, then those of
+    /// the row where it leaves the others.
     NF_HD static constexpr int of(const touch& t) {
         const int front = t.dz != 0 ? words * down : 0;
         return front + (t.dy != 0 ? words * (t.dz != 0 ? deep - 1 : deep) : 0);
@@ -45,8 +46,8 @@ struct border_items {
     static constexpr int threads = (count + cuda::warp - 1) / cuda::warp * cuda::warp;
 };
 
-/// Pairs of parts that a block has united: many links join the same two. What one thread overwrites another repeats at worst; the
-/// write is atomic for racecheck's sake.
+/// Pairs of parts that a block has united: many links join the same two. What one thread overwrites another repeats at
+/// worst; the write is atomic for racecheck's sake.
 struct pair_memory {
     static constexpr int size = 128;
     unsigned long long seen[size];
@@ -59,8 +60,8 @@ struct pair_memory {
     }
 };
 
-/// Links between nodes of different tiles, collected so that every thread unites as many. A node's number here is that of its
-/// bundle among all tiles', above its rank in the bundle.
+/// Links between nodes of different tiles, collected so that every thread unites as many. A node's number here is that
+/// of its bundle among all tiles', above its rank in the bundle.
 struct link_list {
     static constexpr std::uint32_t room = 768;
     static constexpr int rank_bits = 5;
@@ -229,7 +230,8 @@ private:
                  (x + 1) % 32);
         }
     }
-    /// Tiles side by side: only cells on both sides of the corner. Those that touch along a column or a row are united elsewhere.
+    /// Tiles side by side: only cells on both sides of the corner. Those that touch along a column or a row are united
+    /// elsewhere.
     __device__ void join_corners(const touch& t, const stored_row<Tiling>& mine, const three_words& all,
                                  const stored_row<Tiling>& other) {
         const three_words a = mine.words(t.here), b = other.words(t.there);

@@ -1,7 +1,8 @@
 // Rows that share nodes, and which of their nodes touch, by operations on whole words.
 //
-// Where cells one step apart along any axes hang together, two rows of an image, or two by two of a volume, are looked at as
-// one: the OR of their bits. What follows without a gap there hangs together, so nodes are several times fewer than runs.
+// Where cells one step apart along any axes hang together, two rows of an image, or two by two of a volume, are looked
+// at as one: the OR of their bits. What follows without a gap there hangs together, so nodes are several times fewer
+// than runs.
 #pragma once
 
 #include "label/gpu/forest.cuh"
@@ -95,14 +96,15 @@ __device__ inline word stretches_of(word seeds, word on) {
 /// Of the bits of `c`, the first in each stretch.
 __device__ inline word first_of_each(word c, word on) { return c & ~after_seeds(c, on); }
 
-/// Where two bundles touch, by column: in `same` the cells here and there of column x do (or neighbours of the same nodes), in
-/// `west` and `east` the one here at x and the one there at x - 1 and x + 1. `on`: both go on from the column before.
+/// Where two bundles touch, by column: in `same` the cells here and there of column x do (or neighbours of the same
+/// nodes), in `west` and `east` the one here at x and the one there at x - 1 and x + 1. `on`: both go on from the
+/// column before.
 struct touches {
     word same, west, east, on;
 };
 
-/// `a` are the cells here that touch, `all_a` all cells of the bundle here; likewise there. At most one bit of `west` and `east`
-/// for every two nodes that touch, and then none of `same`.
+/// `a` are the cells here that touch, `all_a` all cells of the bundle here; likewise there. At most one bit of `west`
+/// and `east` for every two nodes that touch, and then none of `same`.
 __device__ inline touches find_touches(const three_words& a, const three_words& all_a, const three_words& b, word all_b,
                                        bool slanted) {
     const word on = (all_a.here & all_a.here << 1) & (all_b & all_b << 1);

@@ -1,5 +1,5 @@
-// What filters ask of components, from the bits and nodes that tiles left: how many cells they have, and whether they reach the end
-// of an axis.
+// What filters ask of components, from the bits and nodes that tiles left: how many cells they have, and whether they
+// reach the end of an axis.
 #pragma once
 
 #include "label/gpu/after.hpp"

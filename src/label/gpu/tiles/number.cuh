@@ -6,7 +6,8 @@
 
 namespace nearfield::labelling {
 
-/// Marks the component of `root` as one with parts in several tiles. One of many parts asks for its bit, others see it set.
+/// Marks the component of `root` as one with parts in several tiles. One of many parts asks for its bit, others see it
+/// set.
 __device__ inline void mark_split(word* split, part root) {
     const auto id = static_cast<std::uint32_t>(root >> 32);
     word* const bits = split + id / word_cells;
@@ -14,8 +15,8 @@ __device__ inline void mark_split(word* split, part root) {
     if ((*static_cast<volatile word*>(bits) & mine) == 0) atomicOr(bits, mine);
 }
 
-/// Hangs every part of a tile below its root, and marks the first cells of components, and in `split`, unless that is null, of
-/// those with parts in several tiles. A block owns a tile, and the words of `firsts` that its rows cover.
+/// Hangs every part of a tile below its root, and marks the first cells of components, and in `split`, unless that is
+/// null, of those with parts in several tiles. A block owns a tile, and the words of `firsts` that its rows cover.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
     settle_parts(narrow_lattice g, tile_store from, word* firsts, word* split) {
@@ -64,7 +65,8 @@ struct rows_to_clear {
         auto* const two = reinterpret_cast<uint4*>(sums + row * row_words);
         for (int k = 0; k < row_words / 2; ++k) two[k] = uint4{0, 0, 0, 0};
     }
-    /// Those among the components whose first cells are `firsts`, of words from `word_at` on; `before` have their cells before.
+    /// Those among the components whose first cells are `firsts`, of words from `word_at` on; `before` have their cells
+    /// before.
     __device__ void clear_of(std::int64_t word_at, const word* firsts, std::int64_t before) const {
         if (sums == nullptr) return;
         const uint4 bits = *reinterpret_cast<const uint4*>(split + word_at);

@@ -12,7 +12,8 @@ struct byte_rows {
     strides at;
     const std::uint8_t *begin, *end;
 
-    /// Sixteen bits of the 16 bytes from `first`, which lies at a multiple of 16; those that are not the array's are not read.
+    /// Sixteen bits of the 16 bytes from `first`, which lies at a multiple of 16; those that are not the array's are
+    /// not read.
     [[nodiscard]] __device__ std::uint32_t nonzero(const std::uint8_t* first) const {
         if (first >= begin && first + 16 <= end) return nonzero_bytes(__ldg(reinterpret_cast<const uint4*>(first)));
         std::uint32_t bits = 0;

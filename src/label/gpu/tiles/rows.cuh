@@ -1,5 +1,6 @@
-// Rows of the tables that tiles make. A component that lies in one tile is finished there. Of components with parts in several
-// tiles (split) the parts meet in device memory, in 64 bits; their rows are cleared before and finished afterwards.
+// Rows of the tables that tiles make. A component that lies in one tile is finished there. Of components with parts in
+// several tiles (split) the parts meet in device memory, in 64 bits; their rows are cleared before and finished
+// afterwards.
 #pragma once
 
 #include "label/gpu/tiles/sums.cuh"
@@ -17,9 +18,9 @@ struct table_target {
     const word* split;    ///< a bit for the first cell of each split component
     value_source values;  ///< of one or two bytes
 
-    /// Words of a row: cells, then of each axis the sum of coordinates, ~first, and one past the last; then pairs of cells with
-    /// a face in common; then of values what the lowest lacks of `most`, the highest, sum and squares. So all begin at 0, and
-    /// only grow.
+    /// Words of a row: cells, then of each axis the sum of coordinates, ~first, and one past the last; then pairs of
+    /// cells with a face in common; then of values what the lowest lacks of `most`, the highest, sum and squares. So
+    /// all begin at 0, and only grow.
     [[nodiscard]] static constexpr int shape_words(int axes) { return 1 + 3 * axes; }
     [[nodiscard]] __device__ state* sums_of(std::int64_t row) const { return sums + row * row_words; }
     [[nodiscard]] __device__ state* pairs_of(std::int64_t row) const { return sums_of(row) + 1 + 3 * axes; }
@@ -33,8 +34,8 @@ struct table_target {
 
 constexpr int row_threads = 256;
 
-/// Calls take(row) for the split components whose first cells lie in the warp's words, four to a thread. A word may have many and
-/// its neighbours none: the warp lists them, and its lanes take turns.
+/// Calls take(row) for the split components whose first cells lie in the warp's words, four to a thread. A word may
+/// have many and its neighbours none: the warp lists them, and its lanes take turns.
 template <class Take>
 __device__ void each_split_row(std::int64_t words, const component_numbers& numbers, const table_target& to,
                                const Take& take) {

@@ -11,8 +11,8 @@
 
 namespace nearfield::labelling {
 
-/// Whether numbers of the tiles' nodes and bundles fit, and not most of the tiles' room would be empty: lines and narrow images
-/// fill a row or two of a tile.
+/// Whether numbers of the tiles' nodes and bundles fit, and not most of the tiles' room would be empty: lines and
+/// narrow images fill a row or two of a tile.
 template <class Tiling>
 bool fits_tiles(const narrow_lattice& g) {
     constexpr std::int64_t few = 1 << 16;

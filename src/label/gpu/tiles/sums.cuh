@@ -244,7 +244,8 @@ __device__ inline std::uint32_t sum_of_places(word bits) {
                                       16 * __popc(bits & 0xffff0000U));
 }
 
-/// Of a binary image, what each cell of a bundle's row has before it along every axis. Neighbours in foreground are of one component.
+/// Of a binary image, what each cell of a bundle's row has before it along every axis. Neighbours in foreground are of
+/// one component.
 template <class Tiling>
 struct rows_before {
     word west = 0, north = 0, front = 0;

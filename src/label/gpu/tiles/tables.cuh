@@ -1,8 +1,8 @@
-// Cells, boxes, centroids, borders and faces of components, and values of one or two bytes, from the bits and nodes that tiles
-// left: no label is read.
+// Cells, boxes, centroids, borders and faces of components, and values of one or two bytes, from the bits and nodes
+// that tiles left: no label is read.
 //
-// What a node has is known in closed form. A block adds its tile's nodes up by part, those of split components (gpu/tiles/rows.cuh)
-// by component, and then finishes or adds to their rows.
+// What a node has is known in closed form. A block adds its tile's nodes up by part, those of split components
+// (gpu/tiles/rows.cuh) by component, and then finishes or adds to their rows.
 #pragma once
 
 #include "base/cuda_by_warp.cuh"
@@ -114,7 +114,8 @@ struct measuring_desk {
     }
 };
 
-/// The bundle of a thread where a warp has those of one word's columns: what goes on over many rows is added up by warps.
+/// The bundle of a thread where a warp has those of one word's columns: what goes on over many rows is added up by
+/// warps.
 template <class Tiling>
 __device__ tile_bundle<Tiling> upright_bundle(int thread) {
     constexpr int across = Tiling::down * Tiling::deep;
@@ -148,13 +149,13 @@ struct bundle_words {
     }
 };
 
-/// Whether it pays to look for equal bundles below each other before a warp adds up (H200, 2026-11-23, 8192^2, 50 %: blocks of 4
-/// 0.346 to 0.329 ms, of 8 0.275 to 0.271; with 8 neighbours and in volumes 1 to 2 % slower).
+/// Whether it pays to look for equal bundles below each other before a warp adds up (H200, 2026-11-23, 8192^2, 50 %:
+/// blocks of 4 0.346 to 0.329 ms, of 8 0.275 to 0.271; with 8 neighbours and in volumes 1 to 2 % slower).
 template <class Tiling>
 constexpr bool joins_bundles = Tiling::deep == 1 && Tiling::bundle::count == 1;
 
-/// Of lanes whose bundles lie below each other, have a place and the same columns in every row, the first one gets what all have,
-/// by a product. Returns the lane's place, or `nowhere` where another lane has it. All lanes call it.
+/// Of lanes whose bundles lie below each other, have a place and the same columns in every row, the first one gets what
+/// all have, by a product. Returns the lane's place, or `nowhere` where another lane has it. All lanes call it.
 template <class Tiling, class Wish>
 __device__ std::uint32_t join_equal_bundles(std::uint32_t place, std::uint32_t nowhere, word columns, const word* cells,
                                             column_sums<Tiling, Wish>& mine) {
@@ -175,7 +176,8 @@ __device__ std::uint32_t join_equal_bundles(std::uint32_t place, std::uint32_t n
     return place;
 }
 
-/// Threads walk through their bundles, taking together what follows of one slot, and warps add up what their lanes have for one.
+/// Threads walk through their bundles, taking together what follows of one slot, and warps add up what their lanes have
+/// for one.
 template <class Tiling, class Wish>
 __device__ void add_by_bundle(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in,
                               const tile_bundle<Tiling>& b, const bundle_words<Tiling>& w, const std::uint16_t* parts) {
@@ -217,7 +219,8 @@ __device__ void list_nodes(measuring_desk<Tiling, Wish>& s, const tile_view<Tili
         s.of_node[node++] = static_cast<std::uint16_t>(b.thread * word_cells + __ffs(static_cast<int>(left)) - 1);
 }
 
-/// Threads share the nodes evenly. `parts`: of the tile's nodes; `next`: of the thread's first one, loaded as long before.
+/// Threads share the nodes evenly. `parts`: of the tile's nodes; `next`: of the thread's first one, loaded as long
+/// before.
 template <class Tiling, class Wish>
 __device__ void add_by_node(measuring_desk<Tiling, Wish>& s, const tile_view<Tiling>& in, const std::uint16_t* parts,
                             std::uint32_t first, std::uint32_t next) {
@@ -239,7 +242,8 @@ __device__ void add_by_node(measuring_desk<Tiling, Wish>& s, const tile_view<Til
     }
 }
 
-/// Adds up what the parts of tile `number` have. All threads of a block call it: a thread owns a bundle of words, and then a part.
+/// Adds up what the parts of tile `number` have. All threads of a block call it: a thread owns a bundle of words, and
+/// then a part.
 template <class Tiling, class Wish>
 __device__ void measure_tile(measuring_desk<Tiling, Wish>& s, const narrow_lattice& g, int number,
                              const tile_store& from, const component_numbers& numbers, const table_target& to) {
@@ -273,9 +277,9 @@ __device__ void measure_tile(measuring_desk<Tiling, Wish>& s, const narrow_latti
     s.put_split(in, to);
 }
 
-/// Blocks that measure, at a time on a multiprocessor. Of 8192^2, blocks of 8, 50 %, six take 0.271 ms and five 0.281 (4
-/// neighbours), five 0.204 and four 0.212 (8); volumes gain 5 % by a fifth where 10 % are filled and lose 10 % where 90 % are
-/// (H200, 2026-11-23).
+/// Blocks that measure, at a time on a multiprocessor. Of 8192^2, blocks of 8, 50 %, six take 0.271 ms and five 0.281
+/// (4 neighbours), five 0.204 and four 0.212 (8); volumes gain 5 % by a fifth where 10 % are filled and lose 10 % where
+/// 90 % are (H200, 2026-11-23).
 template <class Tiling>
 constexpr int measuring_blocks = Tiling::threads < 256       ? 8
                                  : Tiling::deep > 1          ? 4
@@ -291,9 +295,10 @@ __global__ void __launch_bounds__(Tiling::threads, measuring_blocks<Tiling>)
     measure_tile(s, g, static_cast<int>(blockIdx.x), from, numbers, to);
 }
 
-/// Whether a block writes its tile's labels and then measures it. Else of two neighbouring blocks one writes a tile's labels,
-/// bound by memory, and one measures it, bound by instructions. With 6 and 18 neighbours the former is quicker, with others the
-/// latter (H200, 512^3 and 8192^2, g = 8, 50 %, 2026-11-22: 0.530 and 0.554 ms with 6, 0.296 and 0.282 with 4).
+/// Whether a block writes its tile's labels and then measures it. Else of two neighbouring blocks one writes a tile's
+/// labels, bound by memory, and one measures it, bound by instructions. With 6 and 18 neighbours the former is quicker,
+/// with others the latter (H200, 512^3 and 8192^2, g = 8, 50 %, 2026-11-22: 0.530 and 0.554 ms with 6, 0.296 and 0.282
+/// with 4).
 template <class Tiling>
 constexpr bool one_block_does_both = Tiling::deep > 1 && Tiling::bundle::count == 1;
 

@@ -1,7 +1,8 @@
 // Tiles: where they lie, what they leave in device memory, and trees of a tile's nodes in shared memory.
 //
-// A block owns a tile, a thread a bundle of words. Nodes are numbered through the tile, word after word. What is left of a tile
-// are its parts (components of the tile by itself), which device memory has a tree node for, and of each node its part.
+// A block owns a tile, a thread a bundle of words. Nodes are numbered through the tile, word after word. What is left
+// of a tile are its parts (components of the tile by itself), which device memory has a tree node for, and of each node
+// its part.
 #pragma once
 
 #include "label/gpu/scan.cuh"
@@ -84,7 +85,8 @@ struct tile_bundle {
     }
 };
 
-/// A part: the id of its first cell above the number of its place in `parts`. So the smallest is that of the first cell.
+/// A part: the id of its first cell above the number of its place in `parts`. So the smallest is that of the first
+/// cell.
 using part = unsigned long long;
 constexpr part part_of(std::uint32_t id, std::uint32_t place) { return part{id} << 32 | place; }
 
@@ -123,8 +125,8 @@ struct part_forest {
     part* parts;
 
     [[nodiscard]] __device__ part& at(part a) const { return parts[static_cast<std::uint32_t>(a)]; }
-    /// Hangs what it passes below its grandparent. A root is not written to, so that no other thread's change is lost; values
-    /// from before such a change are ancestors too, and unite() asks the memory.
+    /// Hangs what it passes below its grandparent. A root is not written to, so that no other thread's change is lost;
+    /// values from before such a change are ancestors too, and unite() asks the memory.
     [[nodiscard]] __device__ part root(part a) const {
         part up = at(a);
         while (up != a) {
@@ -153,8 +155,9 @@ struct part_forest {
     }
 };
 
-/// Trees of a tile's nodes in shared memory. An entry is the node's parent, not larger than itself, above the first cell of the
-/// node, in halves of 16 bits: so the smaller of two entries of a root is that of the smaller parent, then of the first cell.
+/// Trees of a tile's nodes in shared memory. An entry is the node's parent, not larger than itself, above the first
+/// cell of the node, in halves of 16 bits: so the smaller of two entries of a root is that of the smaller parent, then
+/// of the first cell.
 struct node_forest {
     std::uint32_t* entry;
 

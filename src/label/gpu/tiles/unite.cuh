@@ -1,7 +1,8 @@
 // Labels each tile by itself.
 //
-// Every node first hooks to one node before it that it touches, by a plain store; trees as high as the tile are then flattened,
-// each thread shortening the way for those below; and only links beyond a node's first need atomics, on trees of depth one.
+// Every node first hooks to one node before it that it touches, by a plain store; trees as high as the tile are then
+// flattened, each thread shortening the way for those below; and only links beyond a node's first need atomics, on
+// trees of depth one.
 #pragma once
 
 #include "label/gpu/tiles/bits.cuh"
@@ -31,9 +32,9 @@ struct tile_workshop {
     }
 };
 
-/// Columns of `t` in which other touches imply this one, through bundles that touch both. With 1 for the bundle above, 2 for the
-/// one in front, 3 and 4 for those in front and above or below: 2 by 1, the 2 of the one above, and the 1 of the one in front;
-/// 3 and 4 by 1 and 2. So none implies another round in a circle.
+/// Columns of `t` in which other touches imply this one, through bundles that touch both. With 1 for the bundle above,
+/// 2 for the one in front, 3 and 4 for those in front and above or below: 2 by 1, the 2 of the one above, and the 1 of
+/// the one in front; 3 and 4 by 1 and 2. So none implies another round in a circle.
 template <class Tiling>
 __device__ word implied(const tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, const touch& t) {
     constexpr int line = Tiling::words, plane = Tiling::words * Tiling::down;
@@ -73,8 +74,8 @@ __device__ void plant(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b) {
         node_forest{s.entry}.plant(node, node, first_cell(s, b, mine & ~(mine + (left & -left))));
 }
 
-/// Hooks the thread's nodes to one node before them each, where they can; what is left of the touches remains in them. `on` are
-/// the cells that continue a node, `joined` says whether the first cell hangs together with the word before.
+/// Hooks the thread's nodes to one node before them each, where they can; what is left of the touches remains in them.
+/// `on` are the cells that continue a node, `joined` says whether the first cell hangs together with the word before.
 template <class Tiling>
 __device__ void hook(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found, word on, bool joined) {
     const int me = b.thread;
@@ -121,9 +122,9 @@ __device__ void take_links(const tile_workshop<Tiling>& s, const tile_bundle<Til
     }
 }
 
-/// Unites what is linked, `mine` links of this thread. Words have links in very different numbers: as a list every thread gets as
-/// many. What the list has no room for takes its turn after: each(take) calls take(node, node) for all links of the thread, in the
-/// same order every time. Threads meet.
+/// Unites what is linked, `mine` links of this thread. Words have links in very different numbers: as a list every
+/// thread gets as many. What the list has no room for takes its turn after: each(take) calls take(node, node) for all
+/// links of the thread, in the same order every time. Threads meet.
 template <class Tiling, class Each>
 __device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine, const Each& each) {
     const node_forest trees{s.entry};
@@ -144,8 +145,8 @@ __device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine,
     }
 }
 
-/// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many. What the list has no
-/// room for takes its turn after. Threads meet.
+/// Unites what is linked. Words have links in very different numbers: as a list every thread gets as many. What the
+/// list has no room for takes its turn after. Threads meet.
 template <class Tiling>
 __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>& b, touches* found) {
     const node_forest trees{s.entry};
@@ -175,8 +176,8 @@ __device__ std::uint32_t id_in_tile(const narrow_lattice& g, std::uint32_t base,
     return base + lines * static_cast<std::uint32_t>(g.words * word_cells) + x;
 }
 
-/// Numbers the tile's roots as its parts in the order of nodes, so that threads side by side have components whose first cells,
-/// numbers and rows of tables lie side by side; plants them in device memory and writes each node's part.
+/// Numbers the tile's roots as its parts in the order of nodes, so that threads side by side have components whose
+/// first cells, numbers and rows of tables lie side by side; plants them in device memory and writes each node's part.
 template <class Tiling>
 __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                           std::uint32_t nodes, const tile_store& out) {

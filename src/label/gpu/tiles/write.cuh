@@ -1,4 +1,5 @@
-// Writes the labels of tiles: every part's is looked up once, then every node's, and then cells go out 16 bytes at a time.
+// Writes the labels of tiles: every part's is looked up once, then every node's, and then cells go out 16 bytes at a
+// time.
 #pragma once
 
 #include "label/gpu/labels_out.cuh"
@@ -46,9 +47,9 @@ __device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tilin
     return s.before[Tiling::threads - 1] + static_cast<std::uint32_t>(__popc(s.starts[Tiling::threads - 1]));
 }
 
-/// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a bundle share
-/// the look-up of their nodes. A thread goes down one column of the tile, or through its planes, so that all that stays the same is
-/// found once.
+/// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a
+/// bundle share the look-up of their nodes. A thread goes down one column of the tile, or through its planes, so that
+/// all that stays the same is found once.
 template <class Tiling, class Label>
 __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                                 const label_target<Label>& to, int first, int end) {
