@@ -1,5 +1,5 @@
-// An array of Python's, as the library sees it: a pointer, an element type, a shape and strides. Whose memory it is, and on
-// which device, the Python side says (nearfield/_arrays.py); nothing is copied.
+// An array of Python's, as the library sees it: a pointer, an element type, a shape and strides. Whose memory it is,
+// and on which device, the Python side says (nearfield/_arrays.py); nothing is copied.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -56,9 +56,9 @@ struct call {
 /// A call of the library on the CPU; it is to hand on what it gets as host::progress.
 using watched_work = std::function<void(std::function<bool(double)>)>;
 
-/// Does work on so many cells without the interpreter's lock. Where that is long, it is asked about 20 times a second whether
-/// Python has a signal waiting (Ctrl-C), and `progress`, where it is not None, is told the share done; an exception of either
-/// stops the work.
+/// Does work on so many cells without the interpreter's lock. Where that is long, it is asked about 20 times a second
+/// whether Python has a signal waiting (Ctrl-C), and `progress`, where it is not None, is told the share done; an
+/// exception of either stops the work.
 void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work);
 
 /// One call on the CPU, watched.

@@ -19,8 +19,8 @@ using clock = std::chrono::steady_clock;
 constexpr std::int64_t watched_cells = 1 << 18;
 constexpr auto watch_period = std::chrono::milliseconds(40);  // Ctrl-C is to be heard within a tenth of a second
 
-/// Whether to go on, by Python's signals and by `progress`, which is told the share done and returns False when it wants the
-/// work to stop. Where an exception is the reason not to, it is set. Needs the interpreter's lock.
+/// Whether to go on, by Python's signals and by `progress`, which is told the share done and returns False when it
+/// wants the work to stop. Where an exception is the reason not to, it is set. Needs the interpreter's lock.
 bool listen(const nb::object& progress, double share) {
     if (entering_python(PyErr_CheckSignals) != 0) return false;
     if (progress.is_none()) return true;

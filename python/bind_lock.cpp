@@ -12,7 +12,8 @@ namespace {
 std::atomic<int> works{0};
 std::atomic<bool> python_is_gone{false};
 
-// Work looks at in_vain() some 20 times a second. What does not is left running, as Python leaves other libraries' work.
+// Work looks at in_vain() some 20 times a second. What does not is left running, as Python leaves other libraries'
+// work.
 constexpr auto longest_wait = std::chrono::seconds(1);
 
 void last_step() {

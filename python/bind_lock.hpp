@@ -1,6 +1,7 @@
-// The interpreter's lock, for threads that may outlive the interpreter. Daemon threads do: where one of them asks for the
-// lock after Python began to end, CPython before 3.14 ends it by pthread_exit, which unwinds the stack into destructors that
-// must not throw and so aborts the process. Here such a thread sleeps until the process is gone, as it does from 3.14 on.
+// The interpreter's lock, for threads that may outlive the interpreter. Daemon threads do: where one of them asks for
+// the lock after Python began to end, CPython before 3.14 ends it by pthread_exit, which unwinds the stack into
+// destructors that must not throw and so aborts the process. Here such a thread sleeps until the process is gone, as it
+// does from 3.14 on.
 #pragma once
 
 #include <cxxabi.h>
@@ -14,8 +15,8 @@ namespace nb = nanobind;
 
 [[noreturn]] void sleep_until_the_process_ends() noexcept;
 
-/// Returns run(), which may wait for the interpreter's lock or run Python's code: the places where CPython ends threads.
-/// Nothing in run() may have a destructor that needs the lock.
+/// Returns run(), which may wait for the interpreter's lock or run Python's code: the places where CPython ends
+/// threads. Nothing in run() may have a destructor that needs the lock.
 template <class Run>
 auto entering_python(const Run& run) {
 #ifdef __GLIBCXX__
@@ -32,7 +33,8 @@ auto entering_python(const Run& run) {
 /// function(argument), for threads that CPython may end meanwhile. Null where that raised. Needs the lock.
 [[nodiscard]] nb::object called(const nb::object& function, const nb::object& argument);
 
-/// Work without the interpreter's lock. Python's last step waits a moment for all of it, since what the work uses goes next.
+/// Work without the interpreter's lock. Python's last step waits a moment for all of it, since what the work uses goes
+/// next.
 class native_work {
 public:
     native_work() noexcept;

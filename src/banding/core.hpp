@@ -1,17 +1,18 @@
-// Parallel banding, the mathematics: which sites of a line are proximate, in integers, lists of them that can be made in bands
-// and joined, and a walk along such a list that gives every cell its nearest site.
+// Parallel banding, the mathematics: which sites of a line are proximate, in integers, lists of them that can be made
+// in bands and joined, and a walk along such a list that gives every cell its nearest site.
 //
-// Axes are treated first to last. Phase 1 gives each cell the nearest site of its own line along the first axis. Phases 2 and
-// 3, for each further axis, keep of a line's candidates those that are nearest to some point of the line and hand them out.
-// Of equally near candidates of a line the one at the smaller position wins, in every pass: since the last pass treats the last
-// axis, that is the library's tie rule, and a candidate that is nowhere nearer than both its neighbours can go.
+// Axes are treated first to last. Phase 1 gives each cell the nearest site of its own line along the first axis. Phases
+// 2 and 3, for each further axis, keep of a line's candidates those that are nearest to some point of the line and hand
+// them out. Of equally near candidates of a line the one at the smaller position wins, in every pass: since the last
+// pass treats the last axis, that is the library's tie rule, and a candidate that is nowhere nearer than both its
+// neighbours can go.
 //
-// With height(r) = off(r) + weight * r^2, where off(r) is the squared distance of candidate r from the line, the squared
-// distance from q to it is height(r) - 2 weight q r + weight q^2. The proximate sites are the corners of the lower hull of the
-// points (r, height(r)): the paper's test of bisectors, without a division.
+// With height(r) = off(r) + weight * r^2, where off(r) is the squared distance of candidate r from the line, the
+// squared distance from q to it is height(r) - 2 weight q r + weight q^2. The proximate sites are the corners of the
+// lower hull of the points (r, height(r)): the paper's test of bisectors, without a division.
 //
-// Cao, Tang, Mohamed, Tan, "Parallel banding algorithm to compute exact distance transform with the GPU", I3D 2010, and its
-// addendum of 2019 (PBA+).
+// Cao, Tang, Mohamed, Tan, "Parallel banding algorithm to compute exact distance transform with the GPU", I3D 2010, and
+// its addendum of 2019 (PBA+).
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ using methods::none;
 
 __extension__ typedef __int128 int128;
 
-/// Most that may be asked for. A block of 1024 threads takes 32 lines with 32 bands of phase 2, or 32 rows of phase 3; the
-/// ends of the bands of phase 1 take workspace.
+/// Most that may be asked for. A block of 1024 threads takes 32 lines with 32 bands of phase 2, or 32 rows of phase 3;
+/// the ends of the bands of phase 1 take workspace.
 inline constexpr int most_m1 = 1024, most_m2 = 32, most_m3 = 32;
 
 /// One pass: cells (slab, position, line) of an array in C order; lines run along `positions`.
@@ -54,9 +55,9 @@ NF_HD constexpr bool dominated(std::int32_t a, V a_height, std::int32_t b, V b_h
     return static_cast<Product>(b_height - a_height) * (c - b) >= static_cast<Product>(c_height - b_height) * (b - a);
 }
 
-/// One line of cells in the pass along `Axis`, 1 or 2. A cell holds its candidate, packed without the coordinates from `Axis`
-/// on, or none. A candidate in a list holds in the place of its own coordinate, which is its position, that of the one
-/// before it in the list, or its own if it is the first.
+/// One line of cells in the pass along `Axis`, 1 or 2. A cell holds its candidate, packed without the coordinates from
+/// `Axis` on, or none. A candidate in a list holds in the place of its own coordinate, which is its position, that of
+/// the one before it in the list, or its own if it is the first.
 template <class V, class Key, int Axis>
 struct line {
     metric<V> m;

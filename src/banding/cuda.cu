@@ -1,6 +1,6 @@
-// Parallel banding on a device. An image takes five launches: forth, across bands and back along columns, out with the axes
-// exchanged; lists of proximate sites, in bands joined by twos; colouring, out with the axes exchanged again. A volume
-// floods along its first axis and has the last two twice, for the middle axis and for the last.
+// Parallel banding on a device. An image takes five launches: forth, across bands and back along columns, out with the
+// axes exchanged; lists of proximate sites, in bands joined by twos; colouring, out with the axes exchanged again. A
+// volume floods along its first axis and has the last two twice, for the middle axis and for the last.
 #include <string>
 
 #include "banding/core.hpp"
@@ -41,8 +41,8 @@ struct warp_of_flood {
     }
 };
 
-/// Phase 1, forth: each cell of a band gets the nearest site before it in the band; the band's ends are noted. A warp takes 32
-/// lines of one band.
+/// Phase 1, forth: each cell of a band gets the nearest site before it in the band; the band's ends are noted. A warp
+/// takes 32 lines of one band.
 template <class Key>
 __global__ void __launch_bounds__(warp* flood_warps)
     flood_forth(Key* cells, flood_shape shape, std::int32_t* first, std::int32_t* last) {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(warp* flood_warps)
     last[mine.band * shape.lines + line] = last_here;
 }
 
-/// Phase 1, across bands: `last` becomes the last site of the bands before, `first` the first one of the bands after. A thread
-/// takes a line.
+/// Phase 1, across bands: `last` becomes the last site of the bands before, `first` the first one of the bands after. A
+/// thread takes a line.
 __global__ void __launch_bounds__(256) join_ends(flood_shape shape, std::int32_t* first, std::int32_t* last) {
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (line >= shape.lines) return;
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(256) join_ends(flood_shape shape, std::int32_t
     }
 }
 
-/// Writes a tile of `rows` x 32 cells, held as [row][lane], with its axes exchanged: neighbouring lanes write neighbouring
-/// rows of a line, lines `from_line`, `from_line` + `line_step`, ... of the tile.
+/// Writes a tile of `rows` x 32 cells, held as [row][lane], with its axes exchanged: neighbouring lanes write
+/// neighbouring rows of a line, lines `from_line`, `from_line` + `line_step`, ... of the tile.
 template <class Key>
 __device__ void write_exchanged(const Key (*tile)[warp + 1], Key* out, std::int64_t positions, std::int64_t line,
                                 std::int64_t lines, std::int64_t at, int rows, int from_line, int line_step) {
@@ -96,8 +96,8 @@ __device__ void write_exchanged(const Key (*tile)[warp + 1], Key* out, std::int6
         out[(line + i) * positions + at + lane] = tile[lane][i];
 }
 
-/// Phase 1, back: each cell gets the nearest site of its line. A warp takes 32 lines of one band, 32 positions at a time, and
-/// exchanges the axes of what it writes where `Exchange` is set.
+/// Phase 1, back: each cell gets the nearest site of its line. A warp takes 32 lines of one band, 32 positions at a
+/// time, and exchanges the axes of what it writes where `Exchange` is set.
 template <class Key, bool Exchange>
 __global__ void __launch_bounds__(warp* flood_warps)
     flood_back(const Key* cells, Key* out, flood_shape shape, const std::int32_t* first, const std::int32_t* last) {
@@ -150,8 +150,8 @@ __device__ line<V, Key, Axis> line_of(const metric<V>& m, Key* cells, std::int32
             static_cast<std::int32_t>(across)};
 }
 
-/// Phase 2. A block takes one or more times 32 lines, in `bands` bands each: a warp builds the lists of a band, and as many
-/// as there are pairs join them, round by round. `last` gets the last site of each line.
+/// Phase 2. A block takes one or more times 32 lines, in `bands` bands each: a warp builds the lists of a band, and as
+/// many as there are pairs join them, round by round. `last` gets the last site of each line.
 template <class V, class Key, class Product, int Axis>
 __global__ void __launch_bounds__(1024)
     prune_lines(metric<V> m, Key* cells, std::int32_t* after, pass p, int bands, std::int32_t* last) {
@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(1024)
     if (inside && band == 0) last[slab * p.lines + across] = list.last;
 }
 
-/// Phase 3. A block takes 32 lines, 32 positions at a time from the last; of those its warps take every blockDim.y-th each and
-/// walk along the lists on their own. What it writes has the axes of the slab exchanged.
+/// Phase 3. A block takes 32 lines, 32 positions at a time from the last; of those its warps take every blockDim.y-th
+/// each and walk along the lists on their own. What it writes has the axes of the slab exchanged.
 template <class V, class Key, int Axis>
 __global__ void __launch_bounds__(1024)
     colour_lines(metric<V> m, Key* cells, Key* out, pass p, const std::int32_t* last) {
@@ -240,7 +240,8 @@ private:
                      flooded_, first_, last_);
     }
 
-    /// Phases 2 and 3 along one axis. Blocks of phase 2 have at least four warps, else too few would fit a multiprocessor.
+    /// Phases 2 and 3 along one axis. Blocks of phase 2 have at least four warps, else too few would fit a
+    /// multiprocessor.
     template <int Axis>
     void lines(Key* cells, Key* out, const pass& p, methods::stages& report) {
         constexpr int least_warps = 4;

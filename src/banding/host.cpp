@@ -10,7 +10,8 @@
 namespace nearfield::bands {
 namespace {
 
-/// Lines that one thread treats side by side: a line of the cache of 32-bit cells, times four in phase 1, which streams.
+/// Lines that one thread treats side by side: a line of the cache of 32-bit cells, times four in phase 1, which
+/// streams.
 constexpr std::int64_t flood_lines = 64, block_lines = 16;
 
 /// Cells from which on handing out every phase costs less than it saves.
@@ -63,8 +64,8 @@ public:
 private:
     [[nodiscard]] std::int64_t flooded_lines() const { return size_[0] > 1 ? size_[1] * size_[2] : size_[2]; }
 
-    /// Phase 1, along the first axis: forth within each band, across bands, back within each band. An image comes out with
-    /// its axes exchanged.
+    /// Phase 1, along the first axis: forth within each band, across bands, back within each band. An image comes out
+    /// with its axes exchanged.
     void flood(Key* cells, Key* out, bool volume) {
         const std::int64_t lines = flooded_lines(), positions = volume ? size_[0] : size_[1];
         const std::int64_t blocks = blocks_of(lines, flood_lines);
@@ -174,8 +175,8 @@ private:
         report.done(name("phase 2", Axis), 1, 2 * static_cast<std::int64_t>(sizeof(Key)) * cells_);
     }
 
-    /// Phase 3: every cell of a line gets the site of the list that is nearest, by m3 walks of every m3rd cell each. The axes
-    /// of a slab come out exchanged.
+    /// Phase 3: every cell of a line gets the site of the list that is nearest, by m3 walks of every m3rd cell each.
+    /// The axes of a slab come out exchanged.
     template <int Axis>
     void colour(Key* cells, Key* out, const pass& p, methods::stages& report) {
         const std::int64_t blocks = p.slabs * blocks_of(p.lines, block_lines);

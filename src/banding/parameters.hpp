@@ -20,7 +20,8 @@ struct measured {
     parameters best;
 };
 
-// H200, 2026-11-22: the best of 1 to 256 for m1 and 1 to 32 for m2 and m3, each phase by itself, random sites of 0.01 %, 1 % and 50 %.
+// H200, 2026-11-22: the best of 1 to 256 for m1 and 1 to 32 for m2 and m3, each phase by itself, random sites of 0.01
+// %, 1 % and 50 %.
 inline constexpr measured on_device_2d[] = {{0, {16, 16, 16}},    {1024, {32, 32, 16}}, {2048, {32, 32, 16}},
                                             {4096, {32, 32, 16}}, {8192, {16, 16, 8}},  {16384, {8, 16, 8}}};
 inline constexpr measured on_device_3d[] = {{0, {8, 8, 16}}, {128, {4, 4, 4}}, {256, {4, 1, 2}}};

@@ -10,8 +10,8 @@
 
 namespace nearfield {
 
-/// The default floating-point environment for as long as this lives, then the caller's again, flags included: to nearest,
-/// denormals kept, no traps. The pool's threads have no other.
+/// The default floating-point environment for as long as this lives, then the caller's again, flags included: to
+/// nearest, denormals kept, no traps. The pool's threads have no other.
 class default_floats {
 public:
     default_floats() {
@@ -26,12 +26,13 @@ private:
     std::fenv_t callers_;
 };
 
-/// Has the thread's storage of C++ exceptions made now. Where this library is loaded by dlopen, glibc makes it when a thread
-/// throws for the first time, and ends the process if there is no memory for it: as when what is thrown is bad_alloc.
+/// Has the thread's storage of C++ exceptions made now. Where this library is loaded by dlopen, glibc makes it when a
+/// thread throws for the first time, and ends the process if there is no memory for it: as when what is thrown is
+/// bad_alloc.
 inline void be_ready_to_throw() { static_cast<void>(std::uncaught_exceptions()); }
 
-/// The work of a public call: the same bits whatever the caller's floating-point environment, no exception but error and those
-/// of the caller's own functions.
+/// The work of a public call: the same bits whatever the caller's floating-point environment, no exception but error
+/// and those of the caller's own functions.
 template <class Work>
 auto in_call(const Work& work) {
     const default_floats floats;

@@ -45,8 +45,9 @@ void check_coordinate_shape(const char* name, const any_output<Place>& out, cons
 /// Every view with cells has data.
 template <class Place>
 void check_data(std::span<const named_view<Place>> views);
-/// The first `inputs` views are read, the others are written: none of those may touch another view's bytes or, through its
-/// strides, write one element twice. Two views whose address ranges interleave without sharing an element are refused too.
+/// The first `inputs` views are read, the others are written: none of those may touch another view's bytes or, through
+/// its strides, write one element twice. Two views whose address ranges interleave without sharing an element are
+/// refused too.
 template <class Place>
 void check_apart(std::span<const named_view<Place>> views, std::size_t inputs = 1);
 

@@ -1,5 +1,5 @@
-// Clusters: blocks that run at the same time and can read each other's shared memory, of compute capability 9.0 or later.
-// For kernels only: what a compiler for the host alone sees has none of it.
+// Clusters: blocks that run at the same time and can read each other's shared memory, of compute capability 9.0 or
+// later. For kernels only: what a compiler for the host alone sees has none of it.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -39,8 +39,8 @@ std::string unescaped(const std::string& text) {
     return plain;
 }
 
-/// Adds the group at `path` of a hierarchy whose group `top` is mounted at `mount`, and those between. Without a common path,
-/// as under another root of a namespace, the mounted group is all there is to see.
+/// Adds the group at `path` of a hierarchy whose group `top` is mounted at `mount`, and those between. Without a common
+/// path, as under another root of a namespace, the mounted group is all there is to see.
 void add(std::vector<control_group>& to, const std::string& mount, const std::string& top, std::string path,
          bool unified) {
     const std::string above = top == "/" ? "" : top;

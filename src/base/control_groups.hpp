@@ -14,8 +14,9 @@ struct control_group {
     bool unified;  ///< version 2
 };
 
-/// The groups that limit `controller` ("memory", "cpu") for this process, each with those above it as far up as they are
-/// mounted. `root` stands before every path; tests have trees of their own. Groups of a namespace that cannot be seen are left out.
+/// The groups that limit `controller` ("memory", "cpu") for this process, each with those above it as far up as they
+/// are mounted. `root` stands before every path; tests have trees of their own. Groups of a namespace that cannot be
+/// seen are left out.
 std::vector<control_group> control_groups(const std::string& controller, const std::string& root = {});
 
 /// The number that a file begins with; nothing where it cannot be read or says "max".

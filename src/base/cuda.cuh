@@ -90,12 +90,13 @@ void launch_overlapped(const device& on, void (*kernel)(Parameters...), std::int
     launch<order::overlapped>(on, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
 }
 
-/// Where workspace on a device comes from: a pool of our own, so that keeping memory between calls changes nothing for other
-/// users of the device.
+/// Where workspace on a device comes from: a pool of our own, so that keeping memory between calls changes nothing for
+/// other users of the device.
 cudaMemPool_t workspace_pool(int ordinal);
 
-/// Workspace of one call: reserve what is needed, allocate once, in stream order; freed in stream order when it goes out of
-/// scope. The memory comes from a pool that keeps it for the next call (nearfield::release_device_memory gives it back).
+/// Workspace of one call: reserve what is needed, allocate once, in stream order; freed in stream order when it goes
+/// out of scope. The memory comes from a pool that keeps it for the next call (nearfield::release_device_memory gives
+/// it back).
 class workspace {
 public:
     explicit workspace(const device& on) : on_(on) {}

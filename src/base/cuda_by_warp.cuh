@@ -5,9 +5,9 @@
 
 namespace nearfield::cuda {
 
-/// Calls put(place, sums) so that every lane's sums get to its place, `none` being no place. Where many lanes of a warp have sums
-/// for one place they add them up first, so that what is large does not make all wait for a few words. `mine.reduce()`
-/// adds up over the warp. All lanes call it.
+/// Calls put(place, sums) so that every lane's sums get to its place, `none` being no place. Where many lanes of a warp
+/// have sums for one place they add them up first, so that what is large does not make all wait for a few words.
+/// `mine.reduce()` adds up over the warp. All lanes call it.
 template <class Place, class Sums, class Put>
 __device__ void put_by_warp(Place place, Place none, const Sums& mine, const Put& put) {
     constexpr int rounds = 4, enough = 4;

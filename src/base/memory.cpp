@@ -61,7 +61,8 @@ std::optional<std::int64_t> free_memory_in(const std::string& root) {
 }
 
 int threads_with_room() {
-    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread, when that asks it for the first time.
+    // A stack of 8 MiB and the 64 MiB that glibc's malloc sets aside for each thread, when that asks it for the first
+    // time.
     constexpr std::int64_t a_thread = std::int64_t{72} << 20;
     std::int64_t left = INT64_MAX;
     for (const auto& each : {of_process(RLIMIT_AS, statm_all, {}), of_process(RLIMIT_DATA, statm_data, {})})

@@ -12,7 +12,8 @@ namespace nearfield {
 /// free_memory() with `root` before every path; tests have trees of their own.
 std::optional<std::int64_t> free_memory_in(const std::string& root);
 
-/// How many threads' stacks and heaps take a quarter of what is left under RLIMIT_AS: the call itself needs memory, too.
+/// How many threads' stacks and heaps take a quarter of what is left under RLIMIT_AS: the call itself needs memory,
+/// too.
 int threads_with_room();
 
 /// Blocks up to this size are not worth the question.

@@ -1,5 +1,6 @@
-// The process has one pool of threads. They are started when a loop can use them, wait between loops, and are never joined:
-// a process may end, and a library be unloaded, while they wait. A thread that cannot be started is one fewer, never an error.
+// The process has one pool of threads. They are started when a loop can use them, wait between loops, and are never
+// joined: a process may end, and a library be unloaded, while they wait. A thread that cannot be started is one fewer,
+// never an error.
 #include "base/parallel.hpp"
 
 #include <dlfcn.h>
@@ -24,11 +25,11 @@ namespace nearfield {
 
 namespace {
 
-/// Threads that wait for the next call, at least; more where there are more cores. Others end with the call that they came for,
-/// because a system limits how many there can be.
+/// Threads that wait for the next call, at least; more where there are more cores. Others end with the call that they
+/// came for, because a system limits how many there can be.
 constexpr int kept_threads = 16;
-/// How often a thread looks for work, or for the end of others' work, before it sleeps: 15 to 45 microseconds, a little longer
-/// than it takes to wake one. The loops of a call follow each other faster than that.
+/// How often a thread looks for work, or for the end of others' work, before it sleeps: 15 to 45 microseconds, a little
+/// longer than it takes to wake one. The loops of a call follow each other faster than that.
 constexpr int looks = 1000;
 
 void rest() {
@@ -39,8 +40,8 @@ void rest() {
 #endif
 }
 
-/// Keeps signals meant for the program away from the threads started while this lives. Signals that a thread causes itself
-/// stay, and the profiler's.
+/// Keeps signals meant for the program away from the threads started while this lives. Signals that a thread causes
+/// itself stay, and the profiler's.
 class signals_blocked {
 public:
     signals_blocked() {
@@ -64,7 +65,7 @@ int thread_count(const host& on) {
     return on.threads > 0 ? std::min(on.threads, most) : usable_cores();
 }
 
-// ---- one loop --------------------------------------------------------------------------------------------------------
+// ---- one loop -------------------------------------------------------------------------------------------------------
 
 struct workers::loop {
     workers& team;
@@ -96,10 +97,10 @@ struct workers::loop {
     }
 };
 
-// ---- a thread of the pool --------------------------------------------------------------------------------------------
+// ---- a thread of the pool -------------------------------------------------------------------------------------------
 
-/// The borrower posts a loop; the helper takes it when it comes round to it. One that has not come when the work is done need
-/// not come any more, so that a busy machine does not make the borrower wait.
+/// The borrower posts a loop; the helper takes it when it comes round to it. One that has not come when the work is
+/// done need not come any more, so that a busy machine does not make the borrower wait.
 struct workers::helper : member {
     enum order : int { idle, asleep, posted, running, awaited, leave };
 
@@ -165,8 +166,8 @@ public:
         return *found;
     }
 
-    /// Up to `count` threads. Starts some where none wait, but never has more than `most` in all: callers at the same time
-    /// share the cores. `refused`: the system did not start one, and need not be asked again.
+    /// Up to `count` threads. Starts some where none wait, but never has more than `most` in all: callers at the same
+    /// time share the cores. `refused`: the system did not start one, and need not be asked again.
     helper* lend(int count, int most, bool& refused) {
         helper* lent = nullptr;
         int fresh = 0;
@@ -263,7 +264,7 @@ private:
 std::atomic<thread_pool*> thread_pool::current_{nullptr};
 const int thread_pool::at_fork_ = pthread_atfork(nullptr, nullptr, [] { thread_pool::current_ = nullptr; });
 
-// ---- a call's team ---------------------------------------------------------------------------------------------------
+// ---- a call's team --------------------------------------------------------------------------------------------------
 
 workers::workers(const host& on, std::int64_t total)
     : on_(on), threads_(thread_count(on)), total_(std::max<std::int64_t>(total, 1)) {}

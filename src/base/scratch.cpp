@@ -13,8 +13,8 @@ namespace nearfield {
 
 namespace {
 
-/// Memory of such a size comes fresh from the system with most calls, and each page of 4 KiB costs a fault: it lies on pages of
-/// 2 MiB, where the system leaves that to its callers. Smaller blocks are mostly used again.
+/// Memory of such a size comes fresh from the system with most calls, and each page of 4 KiB costs a fault: it lies on
+/// pages of 2 MiB, where the system leaves that to its callers. Smaller blocks are mostly used again.
 constexpr std::int64_t large_page = std::int64_t{1} << 21, worth_large_pages = 2 * large_page;
 
 void* on_large_pages(void* memory, [[maybe_unused]] std::int64_t bytes) {

@@ -1,5 +1,5 @@
-// Memory that is allocated but not yet written. The system hands out pages at the first write, so free_memory() still counts
-// them as free; a call that asks for each of its blocks alone would be let through and killed later.
+// Memory that is allocated but not yet written. The system hands out pages at the first write, so free_memory() still
+// counts them as free; a call that asks for each of its blocks alone would be let through and killed later.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace nearfield {
 /// Blocks below this size are not counted.
 inline constexpr std::int64_t worth_counting_bytes = std::int64_t{1} << 22;
 
-/// Counts a block of the process's own memory as needed until its pages are written; from any thread. False where there was
-/// no memory to note it.
+/// Counts a block of the process's own memory as needed until its pages are written; from any thread. False where there
+/// was no memory to note it.
 bool expect_writes(const void* start, std::int64_t bytes) noexcept;
 /// Ends what expect_writes() began with this start; nothing where it did not.
 void expect_no_writes(const void* start) noexcept;
@@ -25,8 +25,8 @@ void expect_no_writes(const void* start) noexcept;
 /// What expect_writes() counts and nobody has written yet. Reads the state of every page.
 std::int64_t unwritten_bytes();
 
-/// require_memory() for `bytes` more and for every page that expect_writes() counts and nobody has written yet. Asks the system
-/// if they may exceed worth_asking_bytes.
+/// require_memory() for `bytes` more and for every page that expect_writes() counts and nobody has written yet. Asks
+/// the system if they may exceed worth_asking_bytes.
 void require_memory_for_all(std::int64_t bytes, const std::string& what);
 
 /// Counts the host outputs of a call while it lasts, and throws where they do not fit. Mapped files do not count.

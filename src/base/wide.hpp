@@ -103,8 +103,8 @@ NF_HD constexpr std::uint64_t divide(wide& a, std::uint64_t by) {
     return rest;
 }
 
-/// The double nearest to (a + something in (0, 1) if there is more) * 2^exponent, ties to even; +inf where that is beyond the
-/// largest double. With more to come, `a` must be 2^54 at least.
+/// The double nearest to (a + something in (0, 1) if there is more) * 2^exponent, ties to even; +inf where that is
+/// beyond the largest double. With more to come, `a` must be 2^54 at least.
 NF_HD constexpr double nearest_double(const wide& a, bool more, int exponent) {
     const int length = a.length();
     if (length == 0) return 0;

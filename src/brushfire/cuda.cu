@@ -1,4 +1,5 @@
-// Brushfire on a device, naively: one thread a cell, all cells at once from one array into another, until nothing changes.
+// Brushfire on a device, naively: one thread a cell, all cells at once from one array into another, until nothing
+// changes.
 #include "base/cuda.cuh"
 #include "brushfire/core.hpp"
 #include "methods/rounds.cuh"
@@ -8,8 +9,8 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Each thread asks the cells round its own for their sites. Neighbouring threads own neighbouring cells of a row, so that
-/// every one of the 27 reads of a warp is a line.
+/// Each thread asks the cells round its own for their sites. Neighbouring threads own neighbouring cells of a row, so
+/// that every one of the 27 reads of a warp is a line.
 template <class V, class Key>
 __global__ void __launch_bounds__(threads) ask_neighbours(grid g, metric<V> m, const Key* from, Key* to, int* changed) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;

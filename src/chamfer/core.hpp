@@ -1,4 +1,5 @@
-// The mathematics of step distances: how steps are numbered, when two passes are enough, and within which limits sums fit.
+// The mathematics of step distances: how steps are numbered, when two passes are enough, and within which limits sums
+// fit.
 #pragma once
 
 #include <array>
@@ -24,10 +25,11 @@ constexpr int along(std::int64_t step, int axis, int rank) {
     return static_cast<int>(step / three_to(rank - 1 - axis) % 3) - 1;
 }
 
-/// True when every step may be replaced, at no higher price, by what is left of it without one of its axes. Then two raster
-/// passes, forward and backward, find every cheapest path: of two steps that go opposite ways along an axis both can do
-/// without it, so some cheapest path never turns back; its steps may be taken in any order without leaving the grid, and so in
-/// the order of the passes. All the cells on it have its site among their nearest ones, so the same holds for ties.
+/// True when every step may be replaced, at no higher price, by what is left of it without one of its axes. Then two
+/// raster passes, forward and backward, find every cheapest path: of two steps that go opposite ways along an axis both
+/// can do without it, so some cheapest path never turns back; its steps may be taken in any order without leaving the
+/// grid, and so in the order of the passes. All the cells on it have its site among their nearest ones, so the same
+/// holds for ties.
 constexpr bool regular(std::span<const std::int32_t> weight, int rank) {
     const std::int64_t middle = middle_of(rank);
     for (std::int64_t step = 0; step < three_to(rank); ++step) {
@@ -43,8 +45,8 @@ constexpr bool regular(std::span<const std::int32_t> weight, int rank) {
     return true;
 }
 
-/// No cheapest path is longer: without turning back each step goes on along some axis, and else no cell is met twice. In
-/// double, because it may exceed every integer.
+/// No cheapest path is longer: without turning back each step goes on along some axis, and else no cell is met twice.
+/// In double, because it may exceed every integer.
 constexpr double longest_path(const std::int64_t* size, int rank, bool is_regular, std::int32_t dearest) {
     double steps = 0, cells = 1;
     for (int axis = 0; axis < rank; ++axis) {
@@ -57,8 +59,8 @@ constexpr double longest_path(const std::int64_t* size, int rank, bool is_regula
 /// Distance of cells without a path: a step more does not overflow, and exceeds every real distance.
 constexpr std::int32_t unreached(std::int32_t dearest) { return std::numeric_limits<std::int32_t>::max() - dearest; }
 
-/// What travels from cell to cell. Without sites the distance; with them the distance in the high half and the site's number
-/// in the low one, last axis most significant: the smaller of two states is then the answer, ties included.
+/// What travels from cell to cell. Without sites the distance; with them the distance in the high half and the site's
+/// number in the low one, last axis most significant: the smaller of two states is then the answer, ties included.
 template <class State>
 constexpr State state_of(std::int32_t distance, std::uint32_t site) {
     if constexpr (sizeof(State) == 4) return distance;
@@ -69,7 +71,8 @@ constexpr std::int32_t distance_in(State s) {
     if constexpr (sizeof(State) == 4) return s;
     else return static_cast<std::int32_t>(s >> 32);
 }
-/// True when a cell whose state is `held` takes what it is offered. `FirstFound`: keeps its site where the distance is equal.
+/// True when a cell whose state is `held` takes what it is offered. `FirstFound`: keeps its site where the distance is
+/// equal.
 template <bool FirstFound, class State>
 constexpr bool better(State offer, State held) {
     if constexpr (FirstFound) return distance_in(offer) < distance_in(held);

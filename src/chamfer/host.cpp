@@ -1,6 +1,6 @@
-// Two raster passes on the host. A pass goes over tiles, pieces of rows; each tile takes what the steps to earlier tiles
-// offer, row by row in SIMD, and then runs along itself. Tiles whose 2^k-weighted coordinates have the same sum do not need
-// each other, so threads take one such front after the other.
+// Two raster passes on the host. A pass goes over tiles, pieces of rows; each tile takes what the steps to earlier
+// tiles offer, row by row in SIMD, and then runs along itself. Tiles whose 2^k-weighted coordinates have the same sum
+// do not need each other, so threads take one such front after the other.
 #include "chamfer/host.hpp"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ private:
         return at;
     }
 
-    // ---- the image ---------------------------------------------------------------------------------------------------
+    // ---- the image --------------------------------------------------------------------------------------------------
 
     void read(std::int64_t row) {
         switch (image_.type) {
@@ -128,7 +128,7 @@ private:
         }
     }
 
-    // ---- passes ------------------------------------------------------------------------------------------------------
+    // ---- passes -----------------------------------------------------------------------------------------------------
 
     /// Steps [first, last) by rows. The row's own are last of those before a cell, first of those after it.
     [[nodiscard]] std::vector<row_step<State>> steps(std::int64_t first, std::int64_t last) const {
@@ -239,10 +239,10 @@ private:
         return changed;
     }
 
-    // ---- fronts ------------------------------------------------------------------------------------------------------
+    // ---- fronts -----------------------------------------------------------------------------------------------------
 
-    /// A tile needs tiles whose coordinates differ by -1, 0 or 1, the first difference being -1: with weights 2^k, the pieces
-    /// of a row lightest, their sum is less by one at least. Empty where fronts are too short for the threads.
+    /// A tile needs tiles whose coordinates differ by -1, 0 or 1, the first difference being -1: with weights 2^k, the
+    /// pieces of a row lightest, their sum is less by one at least. Empty where fronts are too short for the threads.
     [[nodiscard]] fronts fronts_of_tiles() const {
         std::int64_t count = pieces_;
         for (std::size_t axis = 0; axis < last_axis(); ++axis) count += (p_.size[axis] - 1) << (last_axis() - axis);
@@ -265,7 +265,7 @@ private:
         return static_cast<std::size_t>(front);
     }
 
-    // ---- the answer --------------------------------------------------------------------------------------------------
+    // ---- the answer -------------------------------------------------------------------------------------------------
 
     void write(std::int64_t row) {
         const coordinates at = place_of(row);

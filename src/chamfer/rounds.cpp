@@ -1,5 +1,5 @@
-// The method `chamfer` on the host: in raster passes, by the room's own engine where steps reach no farther than the next
-// cell; or gathered by all cells at once until nothing changes.
+// The method `chamfer` on the host: in raster passes, by the room's own engine where steps reach no farther than the
+// next cell; or gathered by all cells at once until nothing changes.
 #include <algorithm>
 #include <atomic>
 #include <vector>

@@ -19,8 +19,9 @@ struct step_list {
     int count = 0;
 };
 
-/// The steps of a grid whose last `rank` axes are the image's. Of weights (a, b, c): a where one coordinate changes by one, b
-/// where two do, c where three do; c in images is the price of changing one coordinate by one and the other by two.
+/// The steps of a grid whose last `rank` axes are the image's. Of weights (a, b, c): a where one coordinate changes by
+/// one, b where two do, c where three do; c in images is the price of changing one coordinate by one and the other by
+/// two.
 step_list steps_of(const chamfer_method& how, int rank);
 
 /// Weights given, or the usual ones; their number.
@@ -35,8 +36,8 @@ constexpr weight_list weights_of(const chamfer_method& how) {
 /// Whether images have knight's moves.
 constexpr bool has_knights(const chamfer_method& how, int rank) { return rank == 2 && how.weights[2] != 0; }
 
-/// What travels: the price in the high half, the site's number in the low one, last axis most significant. The smaller of two
-/// states is the answer, ties included, so that rounds end in the same states whatever their order.
+/// What travels: the price in the high half, the site's number in the low one, last axis most significant. The smaller
+/// of two states is the answer, ties included, so that rounds end in the same states whatever their order.
 using state = std::int64_t;
 NF_HD constexpr state state_of(std::int32_t price, std::uint32_t site) {
     return static_cast<state>(price) << 32 | site;

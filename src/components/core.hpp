@@ -1,5 +1,5 @@
-// What is done with labels, as mathematics that host and device share: which row a value means, how cells are numbered, which
-// neighbours touch.
+// What is done with labels, as mathematics that host and device share: which row a value means, how cells are numbered,
+// which neighbours touch.
 #pragma once
 
 #include <cstdint>
@@ -86,15 +86,16 @@ struct touch {
     std::uint64_t pairs = 0, faces[3] = {0, 0, 0};  ///< faces by the axis that they are normal to
 };
 
-/// Drawn once a process, so that nobody can choose values that meet in one place of a hash table. No answer depends on it.
+/// Drawn once a process, so that nobody can choose values that meet in one place of a hash table. No answer depends on
+/// it.
 struct hash_seed {
     std::uint64_t plus = 0, times = 1;  ///< `times` is odd
 };
 hash_seed process_seed();
 
-/// Spreads keys over a table of 2^n places: multiplication by a random number, whose upper bits are universal (Dietzfelbinger et
-/// al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997), then the last step of
-/// MurmurHash3 (Appleby, public domain), which brings them everywhere.
+/// Spreads keys over a table of 2^n places: multiplication by a random number, whose upper bits are universal
+/// (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997),
+/// then the last step of MurmurHash3 (Appleby, public domain), which brings them everywhere.
 NF_HD constexpr std::uint64_t scattered(std::uint64_t x, const hash_seed& seed) {
     x = (x + seed.plus) * seed.times;
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;

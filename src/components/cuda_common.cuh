@@ -51,7 +51,8 @@ struct labels32 {
     std::uint32_t rows = 0;
     bool copied = false;
 
-    /// Labels of 32 bits are taken as they are, unless they have to be `dense`, others copied, a word a cell, in C order.
+    /// Labels of 32 bits are taken as they are, unless they have to be `dense`, others copied, a word a cell, in C
+    /// order.
     labels32(const any_input<device>& labels, std::int64_t rows_wanted, bool dense = false) : at(array3_of(labels)) {
         copied = size_of(labels.type) != 4 || (dense && !at.is_dense());
         // Negative labels have the highest bit.

@@ -42,7 +42,8 @@ __device__ inline std::uint64_t key_of_pair(std::uint32_t a, std::uint32_t b) {
     return a < b ? static_cast<std::uint64_t>(a) << 32 | b : static_cast<std::uint64_t>(b) << 32 | a;
 }
 
-/// A thread owns a cell and looks at the neighbours after it; of neighbours that see the same pair the first one counts all.
+/// A thread owns a cell and looks at the neighbours after it; of neighbours that see the same pair the first one counts
+/// all.
 __global__ void __launch_bounds__(threads_of_block)
     find_pairs(const named_cells cells, const steps3 steps, const pair_table table) {
     const array3& a = cells.at;

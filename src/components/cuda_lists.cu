@@ -1,5 +1,5 @@
-// Label lists on a device: runs in raster order, sorted by their labels, written as they are or cell by cell. Runs are sorted,
-// not cells, and a list's place follows from the lengths of the runs before it.
+// Label lists on a device: runs in raster order, sorted by their labels, written as they are or cell by cell. Runs are
+// sorted, not cells, and a list's place follows from the lengths of the runs before it.
 #include <bit>
 #include <utility>
 
@@ -36,8 +36,8 @@ struct run_cells {
     std::int64_t side, cells;
 };
 
-/// Where the runs of 32 cells begin and end, as a warp goes through a chunk. Beginnings of lines are counted along, since a
-/// division costs more than all else here.
+/// Where the runs of 32 cells begin and end, as a warp goes through a chunk. Beginnings of lines are counted along,
+/// since a division costs more than all else here.
 class run_walk {
 public:
     __device__ run_walk(const run_cells& in, const chunk& mine)
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(threads_of_block)
     }
 }
 
-/// Cells of runs. A warp writes a chunk of the entries, 32 side by side, which are of 32 runs at most: so that it does not
-/// matter how long they are.
+/// Cells of runs. A warp writes a chunk of the entries, 32 side by side, which are of 32 runs at most: so that it does
+/// not matter how long they are.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     put_cells(const sorted_runs<Number> runs, const Number* places, const word* entries, const entries_to to) {

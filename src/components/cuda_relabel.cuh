@@ -1,6 +1,7 @@
-// Numbers of values in the order of their first cells, on a device. Small values look themselves up in a table; others, for
-// which memory is kept but not touched before one is met, in a hash table. Each value keeps its first cell by atomic minimum,
-// a bit marks these cells, and the bits before a value's own count to its number: nothing depends on who comes first.
+// Numbers of values in the order of their first cells, on a device. Small values look themselves up in a table; others,
+// for which memory is kept but not touched before one is met, in a hash table. Each value keeps its first cell by
+// atomic minimum, a bit marks these cells, and the bits before a value's own count to its number: nothing depends on
+// who comes first.
 #pragma once
 
 #include "base/wide.hpp"

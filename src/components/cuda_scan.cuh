@@ -1,5 +1,6 @@
-// Counting, and where what was counted goes: work is cut into as many consecutive chunks as there are warps under way; each
-// warp goes through its chunk from the front, so that order is kept without a word between warps but a sum for each.
+// Counting, and where what was counted goes: work is cut into as many consecutive chunks as there are warps under way;
+// each warp goes through its chunk from the front, so that order is kept without a word between warps but a sum for
+// each.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +45,8 @@ __device__ inline word warp_scan(word mine, word& all) {
     return sum - mine;
 }
 
-/// Sums of so many chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less. One block.
+/// Sums of so many chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less. One
+/// block.
 static __global__ void __launch_bounds__(threads_of_block) scan_chunks(word* sums, int count, word most) {
     __shared__ word of_warp[chunks_of_block];
     const int each = (count + threads_of_block - 1) / threads_of_block;

@@ -1,5 +1,5 @@
-// Numbers of items sorted by the items' rows, those of one row in their order: digits of 8 bits, the lowest first. How many
-// items there are is known on the device alone.
+// Numbers of items sorted by the items' rows, those of one row in their order: digits of 8 bits, the lowest first. How
+// many items there are is known on the device alone.
 #pragma once
 
 #include "components/cuda_scan.cuh"
@@ -65,8 +65,8 @@ __device__ inline word place_of_digit(const word* counts, const word* of_digit, 
     return before + counts[threadIdx.x * gridDim.x + blockIdx.x];
 }
 
-/// Moves items to their places by one digit. A warp takes 256 items in a row of each tile, 32 at a time, so that their order
-/// within a digit is known. Without `numbers` an item is its own number.
+/// Moves items to their places by one digit. A warp takes 256 items in a row of each tile, 32 at a time, so that their
+/// order within a digit is known. Without `numbers` an item is its own number.
 template <class Number>
 __global__ void __launch_bounds__(threads_of_block)
     move_items(const std::uint32_t* rows, const Number* numbers, const word* items, int shift, const word* counts,

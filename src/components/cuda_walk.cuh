@@ -1,6 +1,7 @@
-// How the kernels that measure go through an image: a lane walks down a column and remembers one label with its sums, so that
-// a cell costs a comparison and what a label has in a tile is added to shared memory once a column. Lanes side by side read
-// cells side by side. Background between two cells of a label does not end its turn: in noise most cells are of one label.
+// How the kernels that measure go through an image: a lane walks down a column and remembers one label with its sums,
+// so that a cell costs a comparison and what a label has in a tile is added to shared memory once a column. Lanes side
+// by side read cells side by side. Background between two cells of a label does not end its turn: in noise most cells
+// are of one label.
 #pragma once
 
 #include "components/cuda_common.cuh"
@@ -12,7 +13,8 @@ inline constexpr int walk_rows = 64;     // of a lane
 inline constexpr int loads_at_once = 8;  // under way for each lane
 inline constexpr std::int64_t fold = 1024;
 
-/// A tile is columns of `x`, walked along `w`, at one place of `p`. Lines of an image of one axis are folded: cell w * fold + x.
+/// A tile is columns of `x`, walked along `w`, at one place of `p`. Lines of an image of one axis are folded: cell w *
+/// fold + x.
 struct walk {
     std::int64_t size_x, size_w, size_p, step_x, step_w, step_p;
     std::int64_t folded = 0;  ///< fold, or 0

@@ -1,5 +1,6 @@
-// contacts() on the host: every thread lists the pairs that it sees; lists are sorted in short pieces, which are merged two by two,
-// as the digits of a binary counter carry, so that a pair takes little more memory however often it is seen.
+// contacts() on the host: every thread lists the pairs that it sees; lists are sorted in short pieces, which are merged
+// two by two, as the digits of a binary counter carry, so that a pair takes little more memory however often it is
+// seen.
 #include <fmt/format.h>
 
 #include <algorithm>

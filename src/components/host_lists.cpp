@@ -1,5 +1,5 @@
-// Label lists on the host: counts, then entries. The image is cut into a few parts of consecutive cells; each counts what it has
-// of every label, so that it knows where its own entries begin, and every list comes out in raster order.
+// Label lists on the host: counts, then entries. The image is cut into a few parts of consecutive cells; each counts
+// what it has of every label, so that it knows where its own entries begin, and every list comes out in raster order.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Numbers of values: small values look them up, others ask a hash table with open places. Growing may take long, so it goes on in
-// steps between which a call can be stopped.
+// Numbers of values: small values look them up, others ask a hash table with open places. Growing may take long, so it
+// goes on in steps between which a call can be stopped.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// relabel() on the host: every part of the image numbers its values in the order of their first cells; values that an earlier part
-// has too are found there; the others count on from part to part; then all cells are written.
+// relabel() on the host: every part of the image numbers its values in the order of their first cells; values that an
+// earlier part has too are found there; the others count on from part to part; then all cells are written.
 #include <deque>
 
 #include "components/engine.hpp"
@@ -19,8 +19,8 @@ struct part {
     explicit part(workers& team) : number(team) {}
     value_map number;                  ///< in here, from 0
     std::deque<std::uint64_t> values;  ///< by number: a deque, which copies nothing as it grows
-    /// By number: the number among all values, from 1. Before that how many values begin in this part before it; or, below 0,
-    /// -1 - (part + parts * number) of an earlier part that has the value.
+    /// By number: the number among all values, from 1. Before that how many values begin in this part before it; or,
+    /// below 0, -1 - (part + parts * number) of an earlier part that has the value.
     host_scratch<std::int64_t> final;
     std::int64_t begun = 0;   ///< values that begin in this part
     std::int64_t before = 0;  ///< and in earlier ones

@@ -10,7 +10,8 @@
 namespace nearfield::components {
 namespace {
 
-/// Copies the elements of cells that have a label, and puts the background where there is none. `channels` elements a cell.
+/// Copies the elements of cells that have a label, and puts the background where there is none. `channels` elements a
+/// cell.
 template <class Bits, class Label>
 void copy_labelled(const host& on, const any_input<host>& image, const any_output<host>& out, const Label* label,
                    std::int64_t channels, Bits background) {

@@ -1,6 +1,6 @@
-// A table of sums that many threads add to. A thread collects what it finds in a small cache of rows, so that the cells of one
-// giant label do not make all threads wait for one row; what leaves the cache is added to the table atomically. Sums of
-// integers do not depend on their order.
+// A table of sums that many threads add to. A thread collects what it finds in a small cache of rows, so that the cells
+// of one giant label do not make all threads wait for one row; what leaves the cache is added to the table atomically.
+// Sums of integers do not depend on their order.
 #pragma once
 
 #include <atomic>

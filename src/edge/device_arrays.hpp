@@ -1,6 +1,6 @@
-// What a caller's arrays on a GPU need besides the library's calls: their device made current, streams put in order, and
-// memory of our own where the caller's framework cannot be asked for some. Includes no CUDA header; where the build has no
-// CUDA every function throws unsupported.
+// What a caller's arrays on a GPU need besides the library's calls: their device made current, streams put in order,
+// and memory of our own where the caller's framework cannot be asked for some. Includes no CUDA header; where the build
+// has no CUDA every function throws unsupported.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ private:
 /// What is put on `later` from now on waits for what is on `earlier` by now. The host does not wait.
 void order_after(int ordinal, void* later, void* earlier);
 
-/// Memory on device `ordinal`, of at least one byte. Throws out_of_memory with the bytes needed and free. `release` waits
-/// for the device.
+/// Memory on device `ordinal`, of at least one byte. Throws out_of_memory with the bytes needed and free. `release`
+/// waits for the device.
 [[nodiscard]] void* reserve(int ordinal, std::int64_t bytes);
 void release(int ordinal, void* data) noexcept;
 

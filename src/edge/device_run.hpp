@@ -13,9 +13,9 @@ struct device_timing {
     std::vector<double> compute_ms{};  ///< one for each repeat, by the device's own clock
 };
 
-/// Copies the images (and weights) to device `ordinal`, computes `repeat` times after `warmups` that are not timed, copies
-/// what is wanted back and waits. All arrays are contiguous. Throws out_of_memory with the bytes needed and free, device
-/// for other failures of the runtime, unsupported where the build has no CUDA.
+/// Copies the images (and weights) to device `ordinal`, computes `repeat` times after `warmups` that are not timed,
+/// copies what is wanted back and waits. All arrays are contiguous. Throws out_of_memory with the bytes needed and
+/// free, device for other failures of the runtime, unsupported where the build has no CUDA.
 device_timing run_on_device(int ordinal, const work<host>& what, int warmups, int repeat);
 
 }  // namespace nearfield::edge

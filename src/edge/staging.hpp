@@ -1,5 +1,5 @@
-// What a call needs on a device whose arrays are the host's: a stream, the time, memory of its own, and copies both ways. For
-// files that include the runtime's header.
+// What a call needs on a device whose arrays are the host's: a stream, the time, memory of its own, and copies both
+// ways. For files that include the runtime's header.
 #pragma once
 
 #include <chrono>

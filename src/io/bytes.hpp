@@ -18,8 +18,8 @@
 
 namespace nearfield::io {
 
-/// The text without what could command a terminal: control characters, overrides of the writing direction and bytes that
-/// are no UTF-8 become '?', line ends and tabs a blank.
+/// The text without what could command a terminal: control characters, overrides of the writing direction and bytes
+/// that are no UTF-8 become '?', line ends and tabs a blank.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// An error(io) that starts with the file's name; printable().
@@ -176,9 +176,9 @@ T load(const void* at, bool swapped = false) {
     return value;
 }
 
-/// A file that appears whole at commit() or not at all: written beside its final name, stored, then renamed. It keeps the
-/// mode, owner and group of the file it replaces. Devices and pipes are written to directly. abandon_outputs() removes
-/// what is not committed.
+/// A file that appears whole at commit() or not at all: written beside its final name, stored, then renamed. It keeps
+/// the mode, owner and group of the file it replaces. Devices and pipes are written to directly. abandon_outputs()
+/// removes what is not committed.
 class output {
 public:
     explicit output(const std::filesystem::path& path);

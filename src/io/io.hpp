@@ -88,8 +88,8 @@ void require_writable(const std::filesystem::path& path, dtype type, const std::
 /// Throws io when no file could be put there: no such folder, a folder or an old file that may not be written to.
 void require_place(const std::filesystem::path& path);
 
-/// Equal for two paths that are one file, or will be once it is written: through links, hard links and folders. Empty for
-/// devices and sockets, which may be named twice. "-" is the stream `standard_stream`. Throws io for a folder.
+/// Equal for two paths that are one file, or will be once it is written: through links, hard links and folders. Empty
+/// for devices and sockets, which may be named twice. "-" is the stream `standard_stream`. Throws io for a folder.
 [[nodiscard]] std::string identity_of(const std::filesystem::path& path, int standard_stream);
 
 /// Removes the unfinished files of all writes. Safe in a signal handler that ends the process.

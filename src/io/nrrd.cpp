@@ -189,8 +189,8 @@ std::optional<axis_kind> kind_of(std::string_view word) {
     return axis_kind::vector;  // the format's other kinds are ways to read the components of one cell
 }
 
-/// What the axes count, fastest first. An axis of which nothing is said is one of space if nothing is said of any, or if
-/// it has a direction.
+/// What the axes count, fastest first. An axis of which nothing is said is one of space if nothing is said of any, or
+/// if it has a direction.
 std::vector<axis_kind> kinds_of(const nrrd_header& header, const std::vector<std::int64_t>& sizes) {
     std::vector<std::optional<axis_kind>> said(sizes.size());
     if (const auto text = header.find("kinds")) {

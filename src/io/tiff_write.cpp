@@ -18,8 +18,8 @@ namespace {
 constexpr axis_kind page_order[] = {axis_kind::time, axis_kind::space, axis_kind::channel};
 constexpr const char* page_names[] = {"frames", "slices", "channels"};
 
-/// Which axis before the last two is frames, which slices, which channels; -1: none. Nothing when there are others, or two
-/// of one kind.
+/// Which axis before the last two is frames, which slices, which channels; -1: none. Nothing when there are others, or
+/// two of one kind.
 std::optional<std::array<int, 3>> page_axes(int grid_rank, std::span<const axis_kind> axes) {
     std::array<int, 3> found{-1, -1, -1};
     for (int a = 0; a + 2 < grid_rank; ++a) {

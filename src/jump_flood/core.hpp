@@ -1,7 +1,7 @@
 // The mathematics of jump flooding: which steps, who is kept, and which site a cell draws.
 //
-// A round with step k offers every cell the sites of the 3^d cells whose coordinates differ from its own by -k, 0 or k. Steps
-// are powers of two below the longest side, so that their sums reach every cell from every other for any size.
+// A round with step k offers every cell the sites of the 3^d cells whose coordinates differ from its own by -k, 0 or k.
+// Steps are powers of two below the longest side, so that their sums reach every cell from every other for any size.
 #pragma once
 
 #include <algorithm>

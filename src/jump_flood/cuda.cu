@@ -1,7 +1,7 @@
-// Jump flooding on a device. Rounds in 32 bits go by tiles (cuda_tiles.cu, cuda_pairs.cu); here is what serves all others.
-// A round reads the sites once and writes them once, if what it reads nine or 27 times comes from the caches: so a thread walks
-// in strides of the step along the first axis, where each plane it reads serves three of its cells, and, in volumes, the rows of
-// a block lie a step apart, so that they read each other's.
+// Jump flooding on a device. Rounds in 32 bits go by tiles (cuda_tiles.cu, cuda_pairs.cu); here is what serves all
+// others. A round reads the sites once and writes them once, if what it reads nine or 27 times comes from the caches:
+// so a thread walks in strides of the step along the first axis, where each plane it reads serves three of its cells,
+// and, in volumes, the rows of a block lie a step apart, so that they read each other's.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -76,8 +76,8 @@ struct place {
     std::int64_t up, down;
     bool inside;
 
-    /// Whether there is a k-th plane of the walk, from -1 on; the same for all threads of a block. Unsigned, because eight steps
-    /// along an axis of 2^28 cells and more leave the integers.
+    /// Whether there is a k-th plane of the walk, from -1 on; the same for all threads of a block. Unsigned, because
+    /// eight steps along an axis of 2^28 cells and more leave the integers.
     __device__ bool has(const plan& p, int k) const {
         return static_cast<std::uint32_t>(along_first) + static_cast<std::uint32_t>(k * p.step) <
                static_cast<std::uint32_t>(p.along);
@@ -112,8 +112,8 @@ struct three_cells {
     __device__ void move_on() { before = here, here = after, after = Kept{}; }
 };
 
-/// The cells of one plane, or row of an image, that a thread asks: itself first, then those a step away. Where there is none
-/// beside it, it asks a cell again that it asks anyway, which changes nothing and takes no test.
+/// The cells of one plane, or row of an image, that a thread asks: itself first, then those a step away. Where there is
+/// none beside it, it asks a cell again that it asks anyway, which changes nothing and takes no test.
 template <class Key, bool Volume>
 struct asked {
     static constexpr int count = Volume ? 9 : 3;
@@ -131,8 +131,8 @@ struct asked {
     }
 };
 
-/// Offers what a plane's cells hold to the cells of the walk that are before it, in it and after it. Where sites are few most
-/// of them hold the site that the first one has offered already.
+/// Offers what a plane's cells hold to the cells of the walk that are before it, in it and after it. Where sites are
+/// few most of them hold the site that the first one has offered already.
 template <class V, class Key, bool Volume, class Kept>
 __device__ void offer_plane(const plan& p, const metric<V>& m, const place& at, int k, const asked<Key, Volume>& plane,
                             three_cells<Kept>& best) {
@@ -165,10 +165,10 @@ __device__ void put(const plan& p, const place& at, int k, const Kept& best, con
     }
 }
 
-/// Each thread finds the sites of `walk` cells, a step apart: two thirds of the reads and of the arithmetic of nine or 27
-/// separate ones are saved. What a plane holds is read while the plane before it is looked at: waiting for it in turn took
-/// twice as long (H200, 8192^2: 5.4 times the floor for a round, 2026-11-22). Neighbouring threads own neighbouring cells of a
-/// row, so that all reads and writes are of lines, or two where the step is less than one.
+/// Each thread finds the sites of `walk` cells, a step apart: two thirds of the reads and of the arithmetic of nine or
+/// 27 separate ones are saved. What a plane holds is read while the plane before it is looked at: waiting for it in
+/// turn took twice as long (H200, 8192^2: 5.4 times the floor for a round, 2026-11-22). Neighbouring threads own
+/// neighbouring cells of a row, so that all reads and writes are of lines, or two where the step is less than one.
 template <class V, class Key, bool Volume, bool Two>
 __global__ void __launch_bounds__(threads)
     jump(plan p, metric<V> m, site_arrays<const Key> from, site_arrays<Key> to, table<Key> drawn_from) {
@@ -203,7 +203,8 @@ __global__ void __launch_bounds__(threads)
 template <class V, class Key>
 constexpr bool by_tiles = sizeof(V) == 4 && sizeof(Key) == 4;
 
-/// "step 8"; "steps 512 to 1" where each step is half the one before, or twice it; such series one after the other: "steps 1, 512 to 1".
+/// "step 8"; "steps 512 to 1" where each step is half the one before, or twice it; such series one after the other:
+/// "steps 1, 512 to 1".
 std::string named(const std::vector<std::int64_t>& steps, std::int64_t begin, std::int64_t end) {
     const auto step = [&](std::int64_t k) { return steps[static_cast<std::size_t>(k)]; };
     const auto is_twice = [&](std::int64_t k, std::int64_t of) {

@@ -1,13 +1,13 @@
-// Several rounds of jump flooding of a volume in one kernel, between two arrays in shared memory: cells whose coordinates are equal
-// modulo s hear only of each other while steps are s and more.
+// Several rounds of jump flooding of a volume in one kernel, between two arrays in shared memory: cells whose
+// coordinates are equal modulo s hear only of each other while steps are s and more.
 #pragma once
 
 #include "jump_flood/cuda_offsets.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// Classes in shared memory: 16 cells along each axis, `side` classes beside each other. Cells that are not there hold no site.
-/// Where words lie is such that those that a warp reads at once lie in different banks, whatever the step.
+/// Classes in shared memory: 16 cells along each axis, `side` classes beside each other. Cells that are not there hold
+/// no site. Where words lie is such that those that a warp reads at once lie in different banks, whatever the step.
 struct class_array {
     static constexpr int log_size = 4, size = 1 << log_size, side = 4, tile = 4;
     static constexpr int row = 80, plane = size * row + 8, words = size * plane;

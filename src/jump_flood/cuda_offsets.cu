@@ -4,7 +4,8 @@
 namespace nearfield::methods::tiles {
 namespace {
 
-/// Each thread finds the sites of its tile, and notes where that leaves a cell undecided. Threads own cells as in `flood`.
+/// Each thread finds the sites of its tile, and notes where that leaves a cell undecided. Threads own cells as in
+/// `flood`.
 template <class Tile, turn Turn, bool Skipped, bool Other = false>
 __global__ void __launch_bounds__(threads, 4)
     flood_by_offsets(const __grid_constant__ plan p, const __grid_constant__ offsets o, const Key* from, Key* to,
@@ -32,8 +33,9 @@ __global__ void __launch_bounds__(threads)
 template <class Tile, turn Turn>
 void flood_volume(const device& on, const plan& p, const offsets& o, const Key* from, Key* to,
                   const open_stretches& left) {
-    // By the first form and the second, in floors of a round with so many planes a step apart, 1 % of sites. H200, 2026-11-22,
-    // 512^3: 4: 2.07, 2.68; 8: 2.13, 2.28; 16: 2.13, 2.11; 64: 2.25, 2.04; 256: 2.18, 1.88; 512: 2.19, 2.02.
+    // By the first form and the second, in floors of a round with so many planes a step apart, 1 % of sites. H200,
+    // 2026-11-22, 512^3: 4: 2.07, 2.68; 8: 2.13, 2.28; 16: 2.13, 2.11; 64: 2.25, 2.04; 256: 2.18, 1.88; 512: 2.19,
+    // 2.02.
     constexpr bool one_form = Tile::lies == form::fours || Tile::rows == 2;
     if constexpr (!one_form)
         if (o.own[0] != o.both)  // classes of 64 cells along each axis

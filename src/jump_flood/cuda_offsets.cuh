@@ -1,5 +1,5 @@
-// Jump flooding in volumes by words that say where a cell's site lies from the cell: what a cell asks its neighbours then needs no
-// more than a sum for each axis, and a round's answer is the next one's input as it stands.
+// Jump flooding in volumes by words that say where a cell's site lies from the cell: what a cell asks its neighbours
+// then needs no more than a sum for each axis, and a round's answer is the next one's input as it stands.
 #pragma once
 
 #include "jump_flood/cuda_plan.cuh"
@@ -9,14 +9,15 @@ namespace nearfield::methods::tiles {
 
 /// What a cell holds between rounds, in one number of 32 bits:
 ///
-///   d, then x, y and z of `Bits` bits each    below `sure`: the squared distance of the cell to its site in steps of the round that
-///                                             wrote it, and how many of them the site lies from the cell along each axis, plus
-///                                             half of a field's range
+///   d, then x, y and z of `Bits` bits each    below `sure`: the squared distance of the cell to its site in steps of
+///   the round that
+///                                             wrote it, and how many of them the site lies from the cell along each
+///                                             axis, plus half of a field's range
 ///   far + site                                a packed site that lies farther than so
 ///   any other one                             none
 ///
-/// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets; the cell i,
-/// j and k steps from it, each -1, 0 or 1, as what is linear in these:
+/// Equal distances compare as packed sites do. A round with half the step reads a word as 4 d and twice the offsets;
+/// the cell i, j and k steps from it, each -1, 0 or 1, as what is linear in these:
 ///
 ///   d + i (2 x + i) + j (2 y + j) + k (2 z + k),   x + i, y + j, z + k
 ///
@@ -28,13 +29,14 @@ struct word_layout {
     static constexpr std::uint32_t whole = 1 << 3 * bits;  ///< a squared distance of 1
     static constexpr NF_HD std::uint32_t unit(int axis) { return 1u << axis * bits; }
     static constexpr std::uint32_t centre = half * (1 + (1 << bits) + (1 << 2 * bits));
-    /// (2 sqrt(nearest_cut) + sqrt(3))^2 is below what there is room for, so that no candidate overflows; and a number below
-    /// (2 sqrt(nearest_cut) - sqrt(3))^2 is right.
+    /// (2 sqrt(nearest_cut) + sqrt(3))^2 is below what there is room for, so that no candidate overflows; and a number
+    /// below (2 sqrt(nearest_cut) - sqrt(3))^2 is right.
     static constexpr std::uint32_t nearest_cut = bits == 7 ? 473 : 1000, nearest_sure = bits == 7 ? 1744 : 3500;
     static constexpr std::uint32_t nothing =
         4 * nearest_cut * whole + centre;  ///< of a cell without a site, that has heard of none
 };
-/// Sites of up to 41 steps, and all sites of a class of 32 cells along each axis: none is farther than 31 cells along one.
+/// Sites of up to 41 steps, and all sites of a class of 32 cells along each axis: none is farther than 31 cells along
+/// one.
 using wide_word = word_layout<7>;
 using class_word = word_layout<6>;
 static_assert(3 * 31 * 31 < class_word::nearest_sure && 3 * 15 * 15 < class_word::nearest_cut);
@@ -45,8 +47,8 @@ struct offsets {
     std::uint32_t sure = 0, far = 0;       ///< of words that are written
     std::uint32_t sure_read = 0, cut = 0;  ///< of those that are read
     std::int32_t bits_read = 0;
-    // What its own cell hears of a word, and what a cell a step away hears more. Variables, so that the pipe of multiplications
-    // takes what they are in.
+    // What its own cell hears of a word, and what a cell a step away hears more. Variables, so that the pipe of
+    // multiplications takes what they are in.
     std::uint32_t one = 1, distance, begin, both = 0u - 2, own[3];
     std::uint32_t linear[3], minus_linear[3], after[3], before[3];
     const Key* nothing = nullptr;                 ///< a row of cells without a site
@@ -132,13 +134,14 @@ struct word_heard {
 /// Cells of a walk that are settled together.
 inline constexpr int stretch = 4;
 
-/// How a round goes: `first`: it reads packed sites, of cells that hold themselves or nothing; `last`: it writes packed sites.
+/// How a round goes: `first`: it reads packed sites, of cells that hold themselves or nothing; `last`: it writes packed
+/// sites.
 enum class turn { first, between, last };
 
 /// A thread's walk in one round. Notes the stretches of it in which a cell is left that may have a farther site.
-/// Rows and planes that are not there are `Skipped`, or else one without sites is read for them: without branches numbers stay
-/// where they are instead of being moved from plane to plane, which pays where most threads have all their rows.
-/// `Other`: words that are read are of another layout than those that are written.
+/// Rows and planes that are not there are `Skipped`, or else one without sites is read for them: without branches
+/// numbers stay where they are instead of being moved from plane to plane, which pays where most threads have all their
+/// rows. `Other`: words that are read are of another layout than those that are written.
 template <class Tile, turn Turn, bool Skipped, bool Other>
 class offsets_walker {
 public:
@@ -240,8 +243,8 @@ private:
         return r == t ? h.y_before * o_.one + column : r == t + 2 ? h.y_after * o_.one + column : column;
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one after it: two
-    /// words at a time, since one instruction finds the smallest of three numbers.
+    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
+    /// after it: two words at a time, since one instruction finds the smallest of three numbers.
     template <bool After, bool Same, bool Before>
     __device__ void offer_row(const words<Tile>& row, int r) {
 #pragma unroll

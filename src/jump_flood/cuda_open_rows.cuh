@@ -8,8 +8,8 @@ namespace nearfield::methods::tiles {
 inline constexpr std::int64_t settling_blocks =
     528;  ///< as many as an H200 runs at once, four on each of its multiprocessors
 
-/// settle(place, planes) for each row of the tiles in open stretches; for each plane of one where there are threads enough, because
-/// a few threads would be long at it.
+/// settle(place, planes) for each row of the tiles in open stretches; for each plane of one where there are threads
+/// enough, because a few threads would be long at it.
 template <class Tile, class Settle>
 __device__ void settle_open_rows(const plan& p, const open_stretches& left, const Settle& settle) {
     using row = tile<true, Tile::cells, 1, Tile::reach, Tile::lies>;
@@ -29,10 +29,10 @@ __device__ void settle_open_rows(const plan& p, const open_stretches& left, cons
     }
 }
 
-/// Whether there is a warp for each plane of the stretches: then a warp settles the cells of one that were left open, one after the
-/// other, by a thread for each cell that they ask. To settle a row by one thread is mostly waiting. H200, 2026-11-23, 0.01 % of sites:
-/// 128^3 71 microseconds for all rounds instead of 79, 256^3 2.4 floors instead of 2.6 for step 2; by up to four planes a warp no less,
-/// with 0.003 % 3.2 floors instead of 2.8 for step 1.
+/// Whether there is a warp for each plane of the stretches: then a warp settles the cells of one that were left open,
+/// one after the other, by a thread for each cell that they ask. To settle a row by one thread is mostly waiting. H200,
+/// 2026-11-23, 0.01 % of sites: 128^3 71 microseconds for all rounds instead of 79, 256^3 2.4 floors instead of 2.6 for
+/// step 2; by up to four planes a warp no less, with 0.003 % 3.2 floors instead of 2.8 for step 1.
 __device__ inline bool are_few(const open_stretches& left) {
     return *left.count * stretch <= gridDim.x * (threads / cuda::warp);
 }

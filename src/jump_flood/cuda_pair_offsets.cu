@@ -5,8 +5,8 @@
 namespace nearfield::methods::tiles {
 namespace {
 
-/// H200, 2026-11-22, 512^3, 256^3 and 128^3, mean of the rounds in floors: two by two cells 3.7, 4.0 and 5.1; four by two, by 3 blocks
-/// 3.9, 4.3 and 6.2, by 4 3.9, 4.3 and 6.3; four by four, by 2 4.3, 4.9 and 7.1.
+/// H200, 2026-11-22, 512^3, 256^3 and 128^3, mean of the rounds in floors: two by two cells 3.7, 4.0 and 5.1; four by
+/// two, by 3 blocks 3.9, 4.3 and 6.2, by 4 3.9, 4.3 and 6.3; four by four, by 2 4.3, 4.9 and 7.1.
 using cells_of_pairs = tile<true, 2, 2, 1, form::spread>;
 constexpr int blocks_at_once = 4;
 

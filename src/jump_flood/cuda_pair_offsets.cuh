@@ -1,5 +1,5 @@
-// Jump flooding in volumes with two sites a cell by words that say where they lie from the cell: as cuda_offsets.cuh has it for one,
-// compared as in cuda_pair_rules.cuh.
+// Jump flooding in volumes with two sites a cell by words that say where they lie from the cell: as cuda_offsets.cuh
+// has it for one, compared as in cuda_pair_rules.cuh.
 #pragma once
 
 #include "jump_flood/cuda_offsets.cuh"
@@ -139,7 +139,8 @@ private:
             }
         }
     }
-    /// The second is the smallest number above the first: x - first - 1 without a sign is largest where x is the first itself.
+    /// The second is the smallest number above the first: x - first - 1 without a sign is largest where x is the first
+    /// itself.
     template <int Count>
     __device__ void offer(kept& best, const std::uint32_t (&x)[Count]) const {
         std::uint32_t first = __vimin3_u32(best.first, x[0], x[1]);

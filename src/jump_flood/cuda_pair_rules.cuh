@@ -1,5 +1,5 @@
-// How a tile of jump flooding with two sites a cell keeps the two nearest, by either of the ways of comparing in cuda_rules.cuh.
-// What three words that hold two sites each offer to a cell is looked at together.
+// How a tile of jump flooding with two sites a cell keeps the two nearest, by either of the ways of comparing in
+// cuda_rules.cuh. What three words that hold two sites each offer to a cell is looked at together.
 #pragma once
 
 #include "jump_flood/cuda_rules.cuh"

@@ -33,7 +33,8 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.one.centre;
     }
 
-    /// False where a cell is left without two sites, or with one that is not near. The next row is read while one is offered.
+    /// False where a cell is left without two sites, or with one that is not near. The next row is read while one is
+    /// offered.
     __device__ bool run() {
         words<Tile> now[2], next[2];
         typename Rule::doubt doubt{};
@@ -90,8 +91,8 @@ private:
         }
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one after it.
-    /// Cells that share words follow one another.
+    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
+    /// after it. Cells that share words follow one another.
     __device__ void offer_row(const words<Tile> (&row)[2], int r, std::int32_t along_origin) {
 #pragma unroll
         for (int begin = 0; begin < Tile::reach; ++begin) {

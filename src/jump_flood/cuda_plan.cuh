@@ -14,9 +14,9 @@ inline constexpr int threads = 128, log_threads = 7;
 
 inline std::int32_t ceiling(std::int64_t a, std::int64_t b) { return static_cast<std::int32_t>((a + b - 1) / b); }
 
-/// Long walks read fewer planes twice; short ones give a small grid threads enough. H200, 2026-11-22, a round of 1 % of sites by
-/// walks of 4, 8, 16, 32 and 64, in floors: 512^2 12, 15, 20, 32; 1024^2 3.9, 3.8, 5.2, 8.2; 2048^2 2.4, 2.1, 2.0, 2.1;
-/// 8192^2 -, 1.63, 1.50, 1.45, 1.45; 256^3 -, 4.4, 4.2, 4.2, 4.5; 512^3 -, 4.2, 3.8, 3.7, 3.7.
+/// Long walks read fewer planes twice; short ones give a small grid threads enough. H200, 2026-11-22, a round of 1 % of
+/// sites by walks of 4, 8, 16, 32 and 64, in floors: 512^2 12, 15, 20, 32; 1024^2 3.9, 3.8, 5.2, 8.2; 2048^2 2.4, 2.1,
+/// 2.0, 2.1; 8192^2 -, 1.63, 1.50, 1.45, 1.45; 256^3 -, 4.4, 4.2, 4.2, 4.5; 512^3 -, 4.2, 3.8, 3.7, 3.7.
 inline std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t planes) {
     constexpr std::int64_t enough = 1 << 16;
     std::int32_t walk = 32;
@@ -24,14 +24,14 @@ inline std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t 
     return std::min(walk, planes);
 }
 
-/// Blocks that a multiprocessor is to run at once where cells hold two sites. H200, 2026-11-22, 8192^2 by 3 and 4: 1.69 and 1.72
-/// floors a round.
+/// Blocks that a multiprocessor is to run at once where cells hold two sites. H200, 2026-11-22, 8192^2 by 3 and 4: 1.69
+/// and 1.72 floors a round.
 template <class Tile>
 constexpr int pair_blocks_at_once = Tile::volume ? 5 : 3;
 inline constexpr std::int64_t multiprocessors = 132;  ///< of an H200
 
-/// With two sites a cell few blocks run at once: walks are as long as takes the fewest rows in all turns, so that no last turn
-/// is left to a few. `at_once`: threads.
+/// With two sites a cell few blocks run at once: walks are as long as takes the fewest rows in all turns, so that no
+/// last turn is left to a few. `at_once`: threads.
 inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes, std::int64_t at_once) {
     constexpr std::int32_t longest = 48, shortest = 4;
     std::int64_t best = 0, fewest = 0;
@@ -43,7 +43,8 @@ inline std::int32_t even_walk(std::int64_t threads_a_plane, std::int32_t planes,
     }
 }
 
-/// From what squared distance on the next round, in which distances halve or so, may be unable to tell a site by one number.
+/// From what squared distance on the next round, in which distances halve or so, may be unable to tell a site by one
+/// number.
 inline std::int32_t far2_of(const grid& g, std::int64_t step, std::int64_t unit) {
     constexpr double most = std::numeric_limits<std::int32_t>::max(), units = 220;
     const double near = units * static_cast<double>(std::min(unit, std::max<std::int64_t>(step / 2, 1)));
@@ -77,8 +78,9 @@ plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two
     // Rows of a class first: they read each other's.
     const std::int64_t across = std::int64_t{p.across_classes} * p.groups;
     unsigned in_row = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(p.x_threads)), threads);
-    // Multiprocessors take blocks in turn: where every other one is of few threads, half of them would have little to do. H200,
-    // 2026-11-22, 1280^2: 3.6 floors instead of 4.1 for steps of 64 and less, by blocks of 32 threads instead of 128.
+    // Multiprocessors take blocks in turn: where every other one is of few threads, half of them would have little to
+    // do. H200, 2026-11-22, 1280^2: 3.6 floors instead of 4.1 for steps of 64 and less, by blocks of 32 threads instead
+    // of 128.
     while (!Tile::volume && in_row > cuda::warp && 8 * ceiling(p.x_threads, in_row) * in_row > 9u * p.x_threads)
         in_row /= 2;
     p.block.y = std::bit_floor(static_cast<unsigned>(std::min<std::int64_t>(across, std::max(4u, threads / in_row))));
@@ -120,9 +122,9 @@ auto with_tile(const grid& g, std::int64_t step, const Body& body) {
     return with_image_tile(g, step, body);
 }
 
-/// The same where cells hold two sites. Volumes go by small tiles: what larger ones save in words that are unpacked once, their
-/// loops lose again by not fitting into the cache of instructions. H200, 2026-11-22, 512^3, mean of the rounds in floors: two by
-/// two 4.35, four by two 4.91, four by four 4.52 (and 128^3: 5.9 and 7.5).
+/// The same where cells hold two sites. Volumes go by small tiles: what larger ones save in words that are unpacked
+/// once, their loops lose again by not fitting into the cache of instructions. H200, 2026-11-22, 512^3, mean of the
+/// rounds in floors: two by two 4.35, four by two 4.91, four by four 4.52 (and 128^3: 5.9 and 7.5).
 template <class Body>
 auto with_pair_tile(const grid& g, std::int64_t step, const Body& body) {
     if (g.size[0] > 1) return body(tile<true, 2, 2, 1, form::spread>{});

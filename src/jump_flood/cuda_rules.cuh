@@ -1,5 +1,5 @@
-// How a tile of jump flooding compares sites, in one of two ways that find the same ones. What a cell holds is a word here; its
-// terms are computed once for each axis and serve all cells of the tile that ask it.
+// How a tile of jump flooding compares sites, in one of two ways that find the same ones. What a cell holds is a word
+// here; its terms are computed once for each axis and serve all cells of the tile that ask it.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +19,25 @@ inline constexpr int most_cells = 8, most_in_a_tile = 16;
 ///
 ///   sum + x * cells_x[its place along the last axis] + y * rows_y[its place along the middle one]
 ///
-/// and `before` more where the cell lies a step after the word along the axis that is walked, `after` more where it lies a step
-/// before it. Squares of cells' own places are left out, since they are alike for all sites: (s - c)^2 = s^2 - 2 s c + c^2.
-/// All numbers are residues of 2^32 of ones that fit into 32 bits.
+/// and `before` more where the cell lies a step after the word along the axis that is walked, `after` more where it
+/// lies a step before it. Squares of cells' own places are left out, since they are alike for all sites: (s - c)^2 =
+/// s^2 - 2 s c + c^2. All numbers are residues of 2^32 of ones that fit into 32 bits.
 struct heard {
     std::uint32_t sum, x, y, before, after;
 };
 
-/// Distance and site in one number of 31 bits, so that one instruction, __viaddmin_s32, adds an axis and keeps the smaller:
+/// Distance and site in one number of 31 bits, so that one instruction, __viaddmin_s32, adds an axis and keeps the
+/// smaller:
 ///
-///   d << (axes * bits) | fields    d: squared distance in units; a field for each axis, the last axis highest: how many
+///   d << (axes * bits) | fields    d: squared distance in units; a field for each axis, the last axis highest: how
+///   many
 ///                                  units the site lies from where the tile begins, along the axis that is walked from
 ///                                  the cell's plane, plus half the field's range
 ///
-/// Equal distances so compare as packed sites do, and the fields say which site it is. A unit divides every distance between
-/// cells and the sites that they have heard of: the shortest step so far. Offsets are cut off at `reach` units; hence a number
-/// below `sure` is right, and another one says that the nearest candidate is farther, or that there is none.
+/// Equal distances so compare as packed sites do, and the fields say which site it is. A unit divides every distance
+/// between cells and the sites that they have heard of: the shortest step so far. Offsets are cut off at `reach` units;
+/// hence a number below `sure` is right, and another one says that the nearest candidate is farther, or that there is
+/// none.
 struct packed {
     struct axis {
         std::uint32_t lift;  ///< from a packed site to units: multiply, then shift; the last axis is only shifted
@@ -126,8 +129,8 @@ struct tile_shape {
     const std::int64_t* away;
 };
 
-/// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit` and no cell
-/// hears of a site farther along an axis than `heard`.
+/// For a round of step `step` on a grid that is solved in 32 bits, when all steps before were multiples of `unit` and
+/// no cell hears of a site farther along an axis than `heard`.
 inline packed packed_of(const grid& g, std::int64_t step, std::int64_t unit, std::int64_t heard,
                         const tile_shape& tile) {
     packed r;

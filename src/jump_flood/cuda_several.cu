@@ -1,6 +1,6 @@
-// Several rounds of jump flooding in one kernel, in images that are so small that a kernel for each would mostly wait. Cells whose
-// coordinates are equal modulo s hear only of each other while steps are s and more: first each block takes such classes
-// whole, then each takes a tile of the image and as many cells around it as the shorter steps reach.
+// Several rounds of jump flooding in one kernel, in images that are so small that a kernel for each would mostly wait.
+// Cells whose coordinates are equal modulo s hear only of each other while steps are s and more: first each block takes
+// such classes whole, then each takes a tile of the image and as many cells around it as the shorter steps reach.
 #include <algorithm>
 #include <type_traits>
 
@@ -72,8 +72,9 @@ struct site_list {
     }
 };
 
-/// Cells whose coordinates within a class are equal modulo m hear only of each other while steps are m and more. As long as no two
-/// sites are among such cells these rounds give each of them the one that is: that is done at once. How many rounds are left.
+/// Cells whose coordinates within a class are equal modulo m hear only of each other while steps are m and more. As
+/// long as no two sites are among such cells these rounds give each of them the one that is: that is done at once. How
+/// many rounds are left.
 __device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& in, site_list& sites) {
     const auto thread = static_cast<std::int32_t>(threadIdx.x), count = sites.count;
     if (count > most_listed) return p.rounds;
@@ -101,8 +102,8 @@ __device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& 
     return rounds;
 }
 
-/// All rounds of steps that are multiples of `unit`. A block has classes of one row modulo `unit`; reads and writes are of `side`
-/// cells, whose lines of the cache neighbouring blocks share.
+/// All rounds of steps that are multiples of `unit`. A block has classes of one row modulo `unit`; reads and writes are
+/// of `side` cells, whose lines of the cache neighbouring blocks share.
 __global__ void __launch_bounds__(class_threads, 1)
     flood_classes(const __grid_constant__ class_plan p, const Key* from, Key* to) {
     extern __shared__ std::uint32_t memory[];
@@ -161,8 +162,8 @@ struct tiling {
     static constexpr int wide = Wide, high = High, threads = 512, warps = threads / cuda::warp, rows = High + 2 * halo;
     static constexpr int cells_of(int step) { return step == 8 ? C8 : step == 4 ? C4 : step == 2 ? C2 : C1; }
     static constexpr int rows_of(int step) { return step == 8 ? R8 : step == 4 ? R4 : step == 2 ? R2 : R1; }
-    /// How far a round reads along a row, where the last of its threads' tiles ends beyond what it finds. Beside the image's first
-    /// column it begins later.
+    /// How far a round reads along a row, where the last of its threads' tiles ends beyond what it finds. Beside the
+    /// image's first column it begins later.
     static constexpr int reads(int step, int tile) {
         const auto whole = [tile](int cells) { return (cells + tile - 1) / tile * tile; };
         const int beyond = step - 1 + more;
@@ -181,7 +182,8 @@ using middle_tiles = tiling<64, 64, After == 2 ? 4 : 5, 4, 4, 4, 4, 4, 4, 2, Aft
 template <int After>
 using large_tiles = tiling<80, 80, 4, 6, 4, 6, 4, 4, 4, 4, After>;
 
-/// What comes after the round of step 1, in cells: a site is no farther than steps of 3 more than one number was sure of.
+/// What comes after the round of step 1, in cells: a site is no farther than steps of 3 more than one number was sure
+/// of.
 template <class Tiling>
 __device__ void rounds_after(const image& of, arrays& in, const tile_place<Tiling>& at) {
     for (int k = static_cast<int>(threadIdx.x); k < Tiling::words; k += Tiling::threads)

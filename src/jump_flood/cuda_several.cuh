@@ -1,5 +1,5 @@
-// Several rounds of jump flooding in one kernel, between two arrays in shared memory: what a cell holds there, and a round of it.
-// For images; docs/methods.md says which rounds go together.
+// Several rounds of jump flooding in one kernel, between two arrays in shared memory: what a cell holds there, and a
+// round of it. For images; docs/methods.md says which rounds go together.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ using Key = std::int32_t;
 
 /// What a cell holds, in one number of 32 bits:
 ///
-///   d << 16 | x << 8 | y    the squared distance of the cell to its site in units, and how many of them the site lies from
+///   d << 16 | x << 8 | y    the squared distance of the cell to its site in units, and how many of them the site lies
+///   from
 ///                           the cell along each axis, plus 128
 ///
 /// Equal distances compare as packed sites do. A step of q units along x makes of d and x: d + q (2 x + q), x + q.
@@ -22,7 +23,8 @@ struct word {
     static constexpr std::uint32_t here = half * x_unit + half;  ///< of a cell that is a site
     static constexpr std::uint32_t fields = x_unit * low + low;
 
-    /// Farther than every site of a class of 128 cells along each axis, 2 * 127^2, and so far below 2^16 that steps may be added.
+    /// Farther than every site of a class of 128 cells along each axis, 2 * 127^2, and so far below 2^16 that steps may
+    /// be added.
     static constexpr std::uint32_t none_of_class = 49152 * whole + here;
     static constexpr std::uint32_t no_site = 40000 * whole;  ///< and more, once steps have been added
 
@@ -51,8 +53,8 @@ struct area {
     std::int32_t x_first, x_end, y_first, y_end;
 };
 
-/// Two arrays in shared memory. A cell is followed by the next one of its class after `Side` words, a row after `pitch`. Words
-/// beside a row, and those of `empty`, hold no site.
+/// Two arrays in shared memory. A cell is followed by the next one of its class after `Side` words, a row after
+/// `pitch`. Words beside a row, and those of `empty`, hold no site.
 struct arrays {
     std::uint32_t *now, *next;
     const std::uint32_t* empty;
@@ -65,8 +67,8 @@ struct arrays {
 };
 
 /// A round by `Step` cells of the array. A thread finds the sites of `Cells` by `Rows` cells a step apart.
-/// `Side`: so many classes lie side by side. `Halved`: words are in units of two steps, results in units of one; else the unit is
-/// a cell, and rows end where the area does; `Kept`: it is a cell, and the array goes on around the area.
+/// `Side`: so many classes lie side by side. `Halved`: words are in units of two steps, results in units of one; else
+/// the unit is a cell, and rows end where the area does; `Kept`: it is a cell, and the array goes on around the area.
 template <int Step, int Side, int Cells, int Rows, bool Halved, bool Kept = false>
 class round {
     static constexpr std::uint32_t q = Halved ? 1 : Step;  ///< units of a step

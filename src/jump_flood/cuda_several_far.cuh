@@ -1,5 +1,5 @@
-// Several rounds of jump flooding in one kernel: where a tile lies in its image, and a round of it by distance and site in two
-// numbers, for tiles with a site that is farther than one number holds.
+// Several rounds of jump flooding in one kernel: where a tile lies in its image, and a round of it by distance and site
+// in two numbers, for tiles with a site that is farther than one number holds.
 #pragma once
 
 #include "jump_flood/cuda_several.cuh"
@@ -40,8 +40,8 @@ struct tile_place {
     }
 };
 
-/// One step of a tile by distance and site, where sites are farther than one number holds. Words are sites. A thread has cells of
-/// a tile as it has by one number.
+/// One step of a tile by distance and site, where sites are farther than one number holds. Words are sites. A thread
+/// has cells of a tile as it has by one number.
 template <int Step, class Tiling, int Beyond = Step - 1 + Tiling::more>
 class far_round {
     static constexpr int cells = Tiling::cells_of(Step), rows = Tiling::rows_of(Step);

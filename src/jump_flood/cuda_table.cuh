@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(threads) count_sites(const Key* site, std::int
     counts[blockIdx.x] = count;
 }
 
-/// One block turns counts into where each block's sites begin; their sum follows the last. Each thread has neighbouring counts.
+/// One block turns counts into where each block's sites begin; their sum follows the last. Each thread has neighbouring
+/// counts.
 inline constexpr int summing_threads = 1024;
 __global__ void __launch_bounds__(summing_threads) sum_counts(std::int64_t* counts, std::int64_t blocks) {
     __shared__ std::int64_t sums[summing_threads];

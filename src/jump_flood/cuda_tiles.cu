@@ -1,5 +1,5 @@
-// A round of jump flooding by tiles: a thread finds the sites of several cells that lie a step apart along each axis, so that
-// a word is read, unpacked and turned into terms once for all of them. For one site a cell in 32 bits.
+// A round of jump flooding by tiles: a thread finds the sites of several cells that lie a step apart along each axis,
+// so that a word is read, unpacked and turned into terms once for all of them. For one site a cell in 32 bits.
 #include "jump_flood/cuda_plan.cuh"
 #include "jump_flood/tiles.hpp"
 
@@ -7,15 +7,17 @@ namespace nearfield::methods {
 namespace tiles {
 namespace {
 
-/// Blocks that a multiprocessor is to run at once: what the numbers of a tile's cells leave room for. H200, 2026-11-22, 8192^2 by
-/// 4, 5 and 6: 1.37, 1.33 and 1.28 floors a round; 512^3 by 3, 4 and 5: 2.75, 2.53 and 2.58.
+/// Blocks that a multiprocessor is to run at once: what the numbers of a tile's cells leave room for. H200, 2026-11-22,
+/// 8192^2 by 4, 5 and 6: 1.37, 1.33 and 1.28 floors a round; 512^3 by 3, 4 and 5: 2.75, 2.53 and 2.58.
 template <class Tile>
 constexpr int blocks_at_once = Tile::volume ? 4 : 6;
-/// Of the kernel that settles what others left: as many as an H200 runs at once, four on each of its multiprocessors. A tile is
-/// settled by several threads, each with a row of it and a stretch of its walk, of 4 cells or as long as so many parts are left.
+/// Of the kernel that settles what others left: as many as an H200 runs at once, four on each of its multiprocessors. A
+/// tile is settled by several threads, each with a row of it and a stretch of its walk, of 4 cells or as long as so
+/// many parts are left.
 constexpr std::int64_t settling_blocks = 528, settling_parts = 2 * settling_blocks * threads;
 
-/// One row of a tile by two numbers a cell. False where a cell is left with a site that is far for the next round, or without one.
+/// One row of a tile by two numbers a cell. False where a cell is left with a site that is far for the next round, or
+/// without one.
 template <class Tile>
 __device__ bool settle_row(const plan& p, const Key* from, Key* to, place<Tile> at, int t, std::int32_t walk) {
     using row = tile<Tile::volume, Tile::cells, 1, Tile::reach, Tile::lies>;
@@ -25,7 +27,8 @@ __device__ bool settle_row(const plan& p, const Key* from, Key* to, place<Tile> 
     return walker<row, separate>(p, p.in_two, place<row>(at), walk, from, to).run();
 }
 
-/// All rows of a tile, two at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one row 5.2 and 5.9.
+/// All rows of a tile, two at once. H200, 2026-11-22, 512^3 and 256^3, randomised rounds: 4.6 and 5.2 floors, by one
+/// row 5.2 and 5.9.
 template <class Tile>
 __device__ bool settle_tile(const plan& p, const Key* from, Key* to, place<Tile> at) {
     constexpr int rows = Tile::rows < 2 ? Tile::rows : 2;
@@ -50,8 +53,8 @@ __device__ void count_open(const open_tiles& left) {
 __device__ bool many(const open_tiles& left) { return left.before != nullptr && *left.before > left.few; }
 
 /// Each thread finds the sites of its tile by one number a cell, and notes the tile where that leaves a cell undecided.
-/// Neighbouring threads own neighbouring cells of a row up to a step, then the next tile, so that what a warp reads or writes at
-/// once lies in four lines of the cache.
+/// Neighbouring threads own neighbouring cells of a row up to a step, then the next tile, so that what a warp reads or
+/// writes at once lies in four lines of the cache.
 template <class Tile>
 __global__ void __launch_bounds__(threads, blocks_at_once<Tile>)
     flood(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {
@@ -78,15 +81,15 @@ __global__ void __launch_bounds__(threads)
 /// Of a small volume in rounds by distance and site apart: twice the threads.
 using small_volumes_tile = tile<true, 4, 2, 1, form::spread>;
 
-/// How many open tiles are few. To settle one is dear where its cells are not neighbours. H200, 2026-11-23, 4096^2, 0.01 % of sites,
-/// steps 32, 16, 8, 4, 2 and 1 in floors: 4.8, 4.0, 2.8, 2.1, 1.9 and 1.8 when open tiles are settled, 2.5, 2.5, 2.5, 2.6, 2.3
-/// and 2.2 when all go by two numbers a cell at once.
+/// How many open tiles are few. To settle one is dear where its cells are not neighbours. H200, 2026-11-23, 4096^2,
+/// 0.01 % of sites, steps 32, 16, 8, 4, 2 and 1 in floors: 4.8, 4.0, 2.8, 2.1, 1.9 and 1.8 when open tiles are settled,
+/// 2.5, 2.5, 2.5, 2.6, 2.3 and 2.2 when all go by two numbers a cell at once.
 std::uint32_t few_of(const plan& p, bool neighbours) {
     return static_cast<std::uint32_t>(p.tiles() / (neighbours ? 4 : 16));
 }
 
-/// The tiles that were left open. Their parts lie beside each other here, so that they do not keep threads waiting that are done,
-/// and are short, because a few threads would be long at it.
+/// The tiles that were left open. Their parts lie beside each other here, so that they do not keep threads waiting that
+/// are done, and are short, because a few threads would be long at it.
 template <class Tile>
 __global__ void __launch_bounds__(threads, Tile::volume || Tile::lies == form::joined ? 4 : 5)
     settle(const __grid_constant__ plan p, const Key* from, Key* to, open_tiles left) {

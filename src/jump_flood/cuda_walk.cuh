@@ -1,17 +1,19 @@
-// A tile of jump flooding and a thread's walk along it: what is read, in what order, and who is offered it. How sites are
-// compared is in cuda_rules.cuh.
+// A tile of jump flooding and a thread's walk along it: what is read, in what order, and who is offered it. How sites
+// are compared is in cuda_rules.cuh.
 #pragma once
 
 #include "jump_flood/cuda_rules.cuh"
 
 namespace nearfield::methods::tiles {
 
-/// How the cells of a tile lie along the last axis. `spread`: a step apart. `joined`: neighbours, read and written by 16 bytes,
-/// for steps of 1, 2 and 4. `fours`: four neighbours, and four more a step on, by 16 bytes too; for longer steps.
+/// How the cells of a tile lie along the last axis. `spread`: a step apart. `joined`: neighbours, read and written by
+/// 16 bytes, for steps of 1, 2 and 4. `fours`: four neighbours, and four more a step on, by 16 bytes too; for longer
+/// steps.
 enum class form { spread, joined, fours };
 
-/// A thread's tile: `Cells` along the last axis, `Rows` along the middle axis of a volume, a step apart; along the axis before, the
-/// thread walks. A word is asked by the cells that are 0, `Reach` and twice `Reach` places before it in the list of words.
+/// A thread's tile: `Cells` along the last axis, `Rows` along the middle axis of a volume, a step apart; along the axis
+/// before, the thread walks. A word is asked by the cells that are 0, `Reach` and twice `Reach` places before it in the
+/// list of words.
 template <bool IsVolume, int CellsOf, int RowsOf, int ReachOf, form FormOf>
 struct tile {
     static constexpr bool volume = IsVolume;
@@ -58,7 +60,8 @@ struct plan {
     }
 };
 
-/// A thread's place: its first cell, and where along a row its words lie. Where a cell has no neighbour it asks itself instead.
+/// A thread's place: its first cell, and where along a row its words lie. Where a cell has no neighbour it asks itself
+/// instead.
 template <class Tile>
 struct place {
     std::int32_t x = 0, across = 0, along = 0;
@@ -189,7 +192,8 @@ public:
                       (Tile::volume ? static_cast<std::uint32_t>(at_.across) << p_.across_shift : 0) - rule_.centre;
     }
 
-    /// False where a cell is left without a site, or with one that is not near. The next row is read while one is offered.
+    /// False where a cell is left without a site, or with one that is not near. The next row is read while one is
+    /// offered.
     __device__ bool run() {
         words<Tile> now, next;
         typename Rule::doubt doubt{};
@@ -224,7 +228,8 @@ private:
         if (row_is_there(along, r)) to.read(p_, at_, Tile::volume ? from_ + (r - 1) * row_ : from_);
     }
 
-    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one after it.
+    /// Offers what a row's words hold to the cells of the tile, in the plane before, in the same one and in the one
+    /// after it.
     __device__ void offer_row(const words<Tile>& row, int r, std::int32_t along) {
         const std::int32_t along_origin = rule_.template origin<along_axis>(along);
 #pragma unroll

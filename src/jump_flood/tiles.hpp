@@ -38,7 +38,8 @@ struct travelled {
     std::int64_t heard;  ///< the most cells that a site may lie away along an axis after the round
 };
 
-/// Stretches of walks that a round by offsets left open, in no order, by the number of their first cell; `count` is 0 before.
+/// Stretches of walks that a round by offsets left open, in no order, by the number of their first cell; `count` is 0
+/// before.
 struct open_stretches {
     std::uint32_t* count = nullptr;
     std::uint32_t* first = nullptr;
@@ -46,8 +47,8 @@ struct open_stretches {
 
 /// How many rounds of a call go by offsets, from the first one on.
 std::int64_t rounds_by_offsets(const grid& g, const std::vector<std::int64_t>& steps);
-/// The most stretches that one of them may leave open. `after_classes`: so many others were there since those by classes, or more
-/// than one.
+/// The most stretches that one of them may leave open. `after_classes`: so many others were there since those by
+/// classes, or more than one.
 std::int64_t most_open_stretches(const grid& g, std::int64_t step, std::int64_t after_classes);
 /// One of them. `nothing`: a row of cells without a site. True where stretches may have been left open.
 bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool first, std::int64_t after_classes,
@@ -79,7 +80,8 @@ void run_by_classes(const device& on, const grid& g, std::int64_t first_step, co
 
 namespace several {
 
-/// How many rounds of a call of one site a cell go in two kernels, from the first one on: all of the first series, or none.
+/// How many rounds of a call of one site a cell go in two kernels, from the first one on: all of the first series, or
+/// none.
 std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& steps);
 /// They. `now` holds cells that are sites and none, then the answer.
 void run(const device& on, const grid& g, std::int64_t rounds, std::int32_t* now, std::int32_t* spare);
@@ -89,9 +91,9 @@ void run(const device& on, const grid& g, std::int64_t rounds, std::int32_t* now
 /// What cells hold: one site, two, or one that after the first round may be any of all.
 enum class sites_held : std::uint8_t { one, two, drawn };
 
-/// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it takes,
-/// while it lives, 8 bytes for each tile, which are 4 bytes a cell at most and a thirtieth mostly, and in volumes 4 for each
-/// stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
+/// All rounds of a call, on a grid that is solved in 32 bits with keys of 32 bits. Where sites may be far from cells it
+/// takes, while it lives, 8 bytes for each tile, which are 4 bytes a cell at most and a thirtieth mostly, and in
+/// volumes 4 for each stretch of a tile's walk, a sixteenth of a byte a cell mostly; and a row of sites in volumes.
 class tiled_rounds {
 public:
     /// `fresh`: cells hold no site but their own yet.
@@ -104,7 +106,8 @@ public:
     void run(std::int64_t step, const tiles::both<const std::int32_t>& from, const tiles::both<std::int32_t>& to);
 
 private:
-    /// How many rounds by offsets there are between those by classes and this one; 2 where there are more, or no classes.
+    /// How many rounds by offsets there are between those by classes and this one; 2 where there are more, or no
+    /// classes.
     [[nodiscard]] std::int64_t after_classes(std::int64_t round) const {
         return by_classes_ > 0 ? std::min<std::int64_t>(round - by_classes_, 2) : 2;
     }

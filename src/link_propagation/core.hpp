@@ -29,7 +29,8 @@ NF_HD constexpr unsigned sides_of(const grid3& grid, std::int64_t z, std::int64_
            unsigned{y == grid.size[1] - 1} << 4 | unsigned{x == grid.size[2] - 1} << 5;
 }
 
-/// The ways to a cell's neighbours, all of them, in C order of the steps: number i leads back where count - 1 - i leads.
+/// The ways to a cell's neighbours, all of them, in C order of the steps: number i leads back where count - 1 - i
+/// leads.
 struct directions {
     int count = 0;
     std::int8_t step[most_directions][3]{};
@@ -56,7 +57,7 @@ constexpr directions directions_of(const grid3& grid, int rank, int changes) {
     return d;
 }
 
-// ---- links -------------------------------------------------------------------------------------------------------------
+// ---- links ----------------------------------------------------------------------------------------------------------
 
 /// Doublings after which links of at most one cell have grown to at most `length` cells.
 constexpr int link_steps(int length) {
@@ -65,18 +66,18 @@ constexpr int link_steps(int length) {
     return steps;
 }
 
-/// True where a link may still grow in step number `done`: shorter ones have met their end. In each step a link adds the one
-/// it points at. It may find that one grown already: what is added is still connected, and after all steps each link is
-/// as long as it can be and as `length` allows, in whatever order they grew. So the links need no second copy.
+/// True where a link may still grow in step number `done`: shorter ones have met their end. In each step a link adds
+/// the one it points at. It may find that one grown already: what is added is still connected, and after all steps each
+/// link is as long as it can be and as `length` allows, in whatever order they grew. So the links need no second copy.
 NF_HD constexpr bool can_grow(int link, int done, int length) { return link >= (1 << done) && link < length; }
 NF_HD constexpr int grown(int link, int at_far_end, int length) {
     return link + at_far_end < length ? link + at_far_end : length;
 }
 
-// ---- rounds ------------------------------------------------------------------------------------------------------------
+// ---- rounds ---------------------------------------------------------------------------------------------------------
 
-/// Links longer than these are followed, to the neighbour and to the far end. Where the neighbour is the far end it is asked
-/// once.
+/// Links longer than these are followed, to the neighbour and to the far end. Where the neighbour is the far end it is
+/// asked once.
 struct gathers {
     static constexpr int never = 1 << 30;
     int near_above = 0, far_above = 1;
@@ -87,12 +88,12 @@ constexpr gathers gathers_of(const propagation_options& o) {
     return {o.neighbours ? 0 : gathers::never, o.links ? (o.neighbours ? 1 : 0) : gathers::never, o.masters};
 }
 
-/// No round changes anything once every cell has the label of those that its links lead to; with the 1-gather these are all
-/// its neighbours, and the labels are finished. Links of one cell are the 1-gather. Longer ones alone leave out cells: of
-/// three in a row the ends look at each other, and do not learn what the middle learns from across the row.
+/// No round changes anything once every cell has the label of those that its links lead to; with the 1-gather these are
+/// all its neighbours, and the labels are finished. Links of one cell are the 1-gather. Longer ones alone leave out
+/// cells: of three in a row the ends look at each other, and do not learn what the middle learns from across the row.
 constexpr bool always_finishes(const propagation_options& o, int length) { return o.neighbours || length == 1; }
 
-// ---- the call ----------------------------------------------------------------------------------------------------------
+// ---- the call -------------------------------------------------------------------------------------------------------
 
 /// What the public call hands to a backend, checked.
 struct problem {

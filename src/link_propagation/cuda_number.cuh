@@ -1,5 +1,5 @@
-// Numbers in raster order on a device: a master is its component's first cell, so its number is how many masters there are
-// up to it. One bit a cell says who is one.
+// Numbers in raster order on a device: a master is its component's first cell, so its number is how many masters there
+// are up to it. One bit a cell says who is one.
 #pragma once
 
 #include "base/lines.hpp"
@@ -37,7 +37,8 @@ __device__ inline std::uint32_t sum_before(std::uint32_t mine) {
     return sum - mine;
 }
 
-/// The same over the block; every thread gets the block's sum in `all`. Shared memory is free again after the next barrier.
+/// The same over the block; every thread gets the block's sum in `all`. Shared memory is free again after the next
+/// barrier.
 template <int Threads>
 __device__ std::uint32_t sum_before_in_block(std::uint32_t mine, std::uint32_t& all) {
     __shared__ std::uint32_t of_warp[Threads / cuda::warp];

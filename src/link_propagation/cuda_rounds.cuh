@@ -1,5 +1,5 @@
-// The rounds on a device: one launch does them all. Its blocks wait for each other after each round, so that neither the
-// host nor a launch stands between two of them.
+// The rounds on a device: one launch does them all. Its blocks wait for each other after each round, so that neither
+// the host nor a launch stands between two of them.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -13,9 +13,9 @@ constexpr int tile_columns = 64, rows_at_once = round_threads / tile_columns;
 template <int Packs>
 constexpr int blocks_a_processor = Packs <= 2 ? 5 : 4;
 
-/// Cells that a thread looks at together, so that their loads are under way at once. On an H200 a round of 4096 x 4096 cells,
-/// 4-connected, takes 97 us with four and took 271 us with one; of twelve shapes of tiles and blocks none took less than 92 us
-/// (2026-11-22).
+/// Cells that a thread looks at together, so that their loads are under way at once. On an H200 a round of 4096 x 4096
+/// cells, 4-connected, takes 97 us with four and took 271 us with one; of twelve shapes of tiles and blocks none took
+/// less than 92 us (2026-11-22).
 template <int Packs>
 constexpr int cells_a_thread = Packs <= 2 ? 4 : 2;
 
@@ -40,9 +40,9 @@ struct rounds_of {
     verdict* says = nullptr;
 };
 
-/// One thread, a few rows of one column: takes what its cells are offered. True where a label changed. What does not depend on
-/// other loads is loaded first: neighbours whether linked or not, and the master of the label that a cell has already. Longer
-/// than other functions: its steps share what a thread has in registers.
+/// One thread, a few rows of one column: takes what its cells are offered. True where a label changed. What does not
+/// depend on other loads is loaded first: neighbours whether linked or not, and the master of the label that a cell has
+/// already. Longer than other functions: its steps share what a thread has in registers.
 template <int Packs, class Link, bool InPlace>
 __device__ bool take(const rounds_of<Link>& r, address* label, address* next, address tile) {
     constexpr int many = cells_a_thread<Packs>;
@@ -97,9 +97,9 @@ __device__ bool take(const rounds_of<Link>& r, address* label, address* next, ad
     return changed;
 }
 
-/// Blocks take tiles in turn, round after round until nothing changes or the limit is reached. In place other threads' labels
-/// are read while they sink: whatever is found is a label of the same component, and a round in which nobody changes
-/// anything has read what all wrote before it.
+/// Blocks take tiles in turn, round after round until nothing changes or the limit is reached. In place other threads'
+/// labels are read while they sink: whatever is found is a label of the same component, and a round in which nobody
+/// changes anything has read what all wrote before it.
 template <int Packs, class Link, bool InPlace>
 __global__ void __launch_bounds__(round_threads, blocks_a_processor<Packs>) propagate(const rounds_of<Link> r) {
     const cooperative_groups::grid_group all = cooperative_groups::this_grid();

@@ -79,7 +79,7 @@ private:
     }
     [[nodiscard]] const Link* links_of(std::int64_t cell) const { return links_.get() + cell * p_.ways.count; }
 
-    // ---- the image ---------------------------------------------------------------------------------------------------
+    // ---- the image --------------------------------------------------------------------------------------------------
 
     void read_image() {
         const auto as = [&]<class T>(T) {
@@ -134,7 +134,7 @@ private:
         }
     }
 
-    // ---- links -------------------------------------------------------------------------------------------------------
+    // ---- links ------------------------------------------------------------------------------------------------------
 
     void grow_links(int done) {
         const std::int64_t count = p_.ways.count;
@@ -149,10 +149,10 @@ private:
         });
     }
 
-    // ---- rounds ------------------------------------------------------------------------------------------------------
+    // ---- rounds -----------------------------------------------------------------------------------------------------
 
-    /// As unsigned numbers, among which the background is the largest: a linked cell has a label, unless the image changed while
-    /// it was read.
+    /// As unsigned numbers, among which the background is the largest: a linked cell has a label, unless the image
+    /// changed while it was read.
     static address better(address a, address b) {
         return static_cast<std::uint32_t>(b) < static_cast<std::uint32_t>(a) ? b : a;
     }
@@ -231,7 +231,7 @@ private:
         return agree.load();
     }
 
-    // ---- numbers -----------------------------------------------------------------------------------------------------
+    // ---- numbers ----------------------------------------------------------------------------------------------------
 
     /// How many masters there are before each block, and after the last one.
     std::vector<std::int64_t> masters_before_blocks() {

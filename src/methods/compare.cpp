@@ -121,8 +121,8 @@ constexpr std::int64_t piece = 1 << 14;
 
 std::size_t pieces_of(std::int64_t cells) { return static_cast<std::size_t>((cells + piece - 1) / piece); }
 
-/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of this loop
-/// repeats `share`, and the callback can stop the call there.
+/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of this
+/// loop repeats `share`, and the callback can stop the call there.
 template <class Body>
 void for_each_cell(const host& on, double share, std::int64_t cells, const Body& body) {
     host here{on.threads};

@@ -1,5 +1,5 @@
-// The mathematics that the published methods share: how a site is packed into one integer, how far it is, who wins a tie,
-// and which cells are sites. Which numbers are exact for a grid is decided here, once.
+// The mathematics that the published methods share: how a site is packed into one integer, how far it is, who wins a
+// tie, and which cells are sites. Which numbers are exact for a grid is decided here, once.
 #pragma once
 
 #include <bit>
@@ -50,7 +50,8 @@ struct grid {
     [[nodiscard]] constexpr std::int64_t key_bytes() const { return wide_keys ? 8 : 4; }
 };
 
-/// Squared distances in V: std::int32_t or std::int64_t where they are integers, else double. Passed to kernels by value.
+/// Squared distances in V: std::int32_t or std::int64_t where they are integers, else double. Passed to kernels by
+/// value.
 template <class V>
 struct metric {
     packing keys{};

@@ -1,6 +1,6 @@
-// The two ends of a call on a device: the caller's image to packed sites, packed sites to the caller's fields. A thread works on
-// four cells in a row at a time, so that sites travel by 16 bytes, and asks for four such groups before it looks at the first:
-// one byte a thread would leave the memory idle.
+// The two ends of a call on a device: the caller's image to packed sites, packed sites to the caller's fields. A thread
+// works on four cells in a row at a time, so that sites travel by 16 bytes, and asks for four such groups before it
+// looks at the first: one byte a thread would leave the memory idle.
 #pragma once
 
 #include "base/cuda.cuh"

@@ -12,8 +12,8 @@
 namespace nearfield::methods {
 
 /// Two contiguous arrays of a packed site for each cell, in C order: std::int64_t where the grid has wide keys, else
-/// std::int32_t. A room finds sites holding themselves and other cells `none` in `now`, and leaves its answer in `now`; it
-/// may exchange the two.
+/// std::int32_t. A room finds sites holding themselves and other cells `none` in `now`, and leaves its answer in `now`;
+/// it may exchange the two.
 struct buffers {
     void* now = nullptr;
     void* spare = nullptr;
@@ -40,8 +40,8 @@ public:
     virtual void done(std::string name, std::int64_t rounds, std::int64_t bytes) = 0;
 };
 
-/// body(first, last) over [0, count) items of `cells` cells, one piece after the other: the progress callback can stop a serial
-/// loop.
+/// body(first, last) over [0, count) items of `cells` cells, one piece after the other: the progress callback can stop
+/// a serial loop.
 template <class Crew, class Body>
 void in_order(Crew& crew, std::int64_t count, std::int64_t cells, const Body& body) {
     const std::int64_t piece = std::max<std::int64_t>(1, (1 << 17) / cells);

@@ -1,11 +1,12 @@
-// Propagation by sweeps, the mathematics: which cells a sweep's line has, and what a cell of it learns from the line before.
+// Propagation by sweeps, the mathematics: which cells a sweep's line has, and what a cell of it learns from the line
+// before.
 //
-// A sweep goes along one axis, line after line (in a volume plane after plane). Each cell keeps the nearest of its own site and
-// those of the 3 cells (in a volume 9) before it, which were settled one line ago. So a site travels within the cone of 45 degrees
-// before it; the cones of all sweeps cover the grid.
+// A sweep goes along one axis, line after line (in a volume plane after plane). Each cell keeps the nearest of its own
+// site and those of the 3 cells (in a volume 9) before it, which were settled one line ago. So a site travels within
+// the cone of 45 degrees before it; the cones of all sweeps cover the grid.
 //
-// It is nearly exact: a cell gets its nearest site only where a neighbour has that site too. An exclave, a cell whose neighbours all
-// have other sites than the one that is nearest to it, keeps one that is farther.
+// It is nearly exact: a cell gets its nearest site only where a neighbour has that site too. An exclave, a cell whose
+// neighbours all have other sites than the one that is nearest to it, keeps one that is farther.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct place {
     std::int32_t z, y, x;
 };
 
-/// One sweep. A line has `rows` x `columns` cells and the columns lie next to each other: sweeps along the last axis work on arrays
-/// whose last two axes are exchanged.
+/// One sweep. A line has `rows` x `columns` cells and the columns lie next to each other: sweeps along the last axis
+/// work on arrays whose last two axes are exchanged.
 struct sweep {
     int axis = 1;
     bool back = false;

@@ -1,13 +1,14 @@
 // Propagation by sweeps on a device, in three forms that give the same bits:
 //
-//   cooperative  one launch a sweep, whose blocks wait for each other after every line (a launch a line where the device
-//                cannot do that)
-//   banded       a launch for a band of lines: a block keeps a stretch of the line before in shared memory. Its edge is known
-//                one cell less at every line, so stretches overlap by twice the lines of a band
-//   shuffled     the same for images, in which a warp keeps its stretch in registers and lanes tell each other what they hold
+//   cooperative  one launch a sweep, whose blocks wait for each other after every line (a launch a line where the
+//                device cannot do that)
+//   banded       a launch for a band of lines: a block keeps a stretch of the line before in shared memory. Its edge is
+//                known one cell less at every line, so stretches overlap by twice the lines of a band
+//   shuffled     the same for images, in which a warp keeps its stretch in registers and lanes tell each other what
+//                they hold
 //
-// Sweeps that start from the sites alone run in the same launches, side by side. Along the last axis lines would be columns: there
-// the arrays have the last two axes exchanged, so that neighbouring threads have neighbouring cells.
+// Sweeps that start from the sites alone run in the same launches, side by side. Along the last axis lines would be
+// columns: there the arrays have the last two axes exchanged, so that neighbouring threads have neighbouring cells.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -21,7 +22,8 @@ namespace {
 
 using form = plane_sweep::form;
 
-/// Exchanges the last two axes. A block takes a tile of 32 x 32 cells, so that both sides are read and written in whole lines.
+/// Exchanges the last two axes. A block takes a tile of 32 x 32 cells, so that both sides are read and written in whole
+/// lines.
 template <class Key>
 __global__ void __launch_bounds__(cell_threads)
     exchange_axes(const Key* from, Key* to, std::int64_t rows, std::int64_t columns) {
@@ -60,7 +62,8 @@ __global__ void __launch_bounds__(cell_threads)
     to[cell] = best.site();
 }
 
-/// A block of the banded forms (of the shuffled form a warp): its cells along columns and rows, and the lines of one launch.
+/// A block of the banded forms (of the shuffled form a warp): its cells along columns and rows, and the lines of one
+/// launch.
 struct band_shape {
     int width, height, lines;
 };
@@ -69,9 +72,9 @@ struct measured {
     std::int64_t cells;
     band_shape best;
 };
-// H200, 2026-11-22, 1 % sites, sides of 512 to 16384 and 64 to 512, blocks of 64 to 1024 cells: with too few lines in a band
-// launches cost, with too many what overlaps. Prefetching eight lines instead of one took an image of 8192 x 8192 from 26.6 to
-// 11.1 ms. One block that has all of a line of 1024 needs no launches between, and is twice as slow.
+// H200, 2026-11-22, 1 % sites, sides of 512 to 16384 and 64 to 512, blocks of 64 to 1024 cells: with too few lines in a
+// band launches cost, with too many what overlaps. Prefetching eight lines instead of one took an image of 8192 x 8192
+// from 26.6 to 11.1 ms. One block that has all of a line of 1024 needs no launches between, and is twice as slow.
 constexpr measured bands_of_image[] = {{0, {128, 1, 48}}, {2048, {256, 1, 96}}, {16384, {256, 1, 64}}};
 constexpr measured bands_of_volume[] = {{0, {32, 16, 4}}, {65536, {32, 32, 4}}, {393216, {32, 32, 3}}};
 constexpr measured bands_of_warp[] = {{0, {warp, 1, 14}}, {8192, {warp, 1, 12}}, {16384, {warp, 1, 8}}};
