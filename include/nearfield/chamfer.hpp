@@ -10,8 +10,9 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Prices of the steps from a cell to the 3^rank cells round it, by how many coordinates a step changes: `by_changes[k - 1]`
-/// for k of them, and no such step where the list has ended. In C order over (-1, 0, 1) along every axis; the middle is 0.
+/// Prices of the steps from a cell to the 3^rank cells round it, by how many coordinates a step changes:
+/// `by_changes[k - 1]` for k of them, and no such step where the list has ended. In C order over (-1, 0, 1) along every
+/// axis; the middle is 0.
 ///
 ///   {1}                   city block: steps along the axes
 ///   {1, 1, ...}           chessboard: one value per axis
@@ -22,16 +23,17 @@ namespace [[gnu::visibility("default")]] nearfield {
 
 /// Which of equally near sites is named.
 enum class tie_rule : std::uint8_t {
-    last_axis_first,  ///< smallest coordinate along the last axis, then along the axis before it, ... as distance_transform
-    /// The one that a pass forward over the cells, then one backward, come upon first, each looking at the steps to cells it
-    /// has passed from the farthest back to the nearest: that of SciPy's distance_transform_cdt.
+    last_axis_first,  ///< smallest coordinate along the last axis, then the axis before it, as distance_transform
+    /// The one that a pass forward over the cells, then one backward, come upon first, each looking at the steps to
+    /// cells it has passed from the farthest back to the nearest: that of SciPy's distance_transform_cdt.
     first_found,
 };
 
 struct chamfer_options {
-    /// Price of the step to each of the 3^rank cells round a cell, in C order: entry (o + 1) is for offset o along an axis.
-    /// Positive; 0 says that there is no such step. The middle is not looked at. Need not be symmetric: a path leads from the
-    /// cell to the site. Empty: 1 everywhere, the chessboard metric. Memory of the caller's, read during the call.
+    /// Price of the step to each of the 3^rank cells round a cell, in C order: entry (o + 1) is for offset o along an
+    /// axis. Positive; 0 says that there is no such step. The middle is not looked at. Need not be symmetric: a path
+    /// leads from the cell to the site. Empty: 1 everywhere, the chessboard metric. Memory of the caller's, read during
+    /// the call.
     std::span<const std::int32_t> weights{};
     nearfield::sites sites = nearfield::sites::zero;  ///< `zero` or `nonzero`
     tie_rule ties = tie_rule::last_axis_first;
@@ -57,12 +59,13 @@ struct chamfer_fields {
 ///   out      where the answers go
 ///   options  weights, which cells are sites, ties
 ///
-/// Time O(cells * steps): two raster passes where every step can be shortened by one axis without becoming dearer, as in all
-/// of the metrics above; otherwise passes until nothing changes. Workspace: none where the distances alone are wanted and
-/// contiguous, otherwise 4 bytes a cell, 8 with sites; with threads 8 bytes more for each row or 1024 cells of it.
+/// Time O(cells * steps): two raster passes where every step can be shortened by one axis without becoming dearer, as
+/// in all of the metrics above; otherwise passes until nothing changes. Workspace: none where the distances alone are
+/// wanted and contiguous, otherwise 4 bytes a cell, 8 with sites; with threads 8 bytes more for each row or 1024 cells
+/// of it.
 ///
-/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, weights; distances that could
-/// exceed 2^31 - 1 less the largest weight; nearest sites among 2^32 cells or more; no memory.
+/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, weights; distances that
+/// could exceed 2^31 - 1 less the largest weight; nearest sites among 2^32 cells or more; no memory.
 ///
 /// Rosenfeld, Pfaltz, "Distance functions on digital pictures", Pattern Recognition 1(1), 1968; Borgefors, "Distance
 /// transformations in digital images", CVGIP 34(3), 1986.

@@ -14,19 +14,20 @@ namespace [[gnu::visibility("default")]] nearfield {
 [[nodiscard]] std::int64_t count_components(const device& on, const any_input<device>& image,
                                             const label_options& options = {});
 
-/// The tables of label() from labels made before, or elsewhere: row i measures the cells of value i + 1, whether they hang
-/// together or not. A value without cells gets size 0, box 0, NaN where a mean of nothing is asked for, lowest and highest 0.
+/// The tables of label() from labels made before, or elsewhere: row i measures the cells of value i + 1, whether they
+/// hang together or not. A value without cells gets size 0, box 0, NaN where a mean of nothing is asked for, lowest and
+/// highest 0.
 ///
 ///   labels  any integer type, 1 to 3 axes, any strides; values below 1 or beyond the number of rows are not measured
 ///   tables  as in label(); `border` takes every axis for an open one
 ///
-/// Exact and deterministic: integers in 64 bits, sums of floating-point intensities in fixed point wide enough that their
-/// order does not matter (see docs/semantics.md). Ordered on the stream, does not wait.
+/// Exact and deterministic: integers in 64 bits, sums of floating-point intensities in fixed point wide enough that
+/// their order does not matter (see docs/semantics.md). Ordered on the stream, does not wait.
 void component_statistics(const host& on, const any_input<host>& labels, const component_tables<host>& tables);
 void component_statistics(const device& on, const any_input<device>& labels, const component_tables<device>& tables);
 
-/// The cells of each component as one list (compressed sparse rows): those of label i + 1 stand at entries[offsets[i]] up to
-/// entries[offsets[i + 1]], in raster order.
+/// The cells of each component as one list (compressed sparse rows): those of label i + 1 stand at entries[offsets[i]]
+/// up to entries[offsets[i + 1]], in raster order.
 enum class list_of : std::uint8_t {
     cells,  ///< entries (m): C-order linear indices
     runs,   ///< entries (m, 2): index of the first cell of a run along the last axis, and its number of cells
@@ -38,22 +39,23 @@ void label_list_offsets(const host& on, const any_input<host>& labels, const any
 void label_list_offsets(const device& on, const any_input<device>& labels, const any_output<device>& offsets,
                         list_of what = list_of::cells);
 
-/// The entries themselves: int64, or int32 where that suffices. `offsets` as label_list_offsets made them from these labels.
+/// The entries themselves: int64, or int32 where that suffices. `offsets` as label_list_offsets made them from these
+/// labels.
 void label_lists(const host& on, const any_input<host>& labels, const any_input<host>& offsets,
                  const any_output<host>& entries, list_of what = list_of::cells);
 void label_lists(const device& on, const any_input<device>& labels, const any_input<device>& offsets,
                  const any_output<device>& entries, list_of what = list_of::cells);
 
-/// Renumbers values: each value other than 0 gets the number of its first cell in raster order among those of other values,
-/// 1..N. Any integer type in, any label type of label() out; `count` (int64, one value) gets N when wanted. With more values
-/// than `out` can number: error (the call waits where that could be).
+/// Renumbers values: each value other than 0 gets the number of its first cell in raster order among those of other
+/// values, 1..N. Any integer type in, any label type of label() out; `count` (int64, one value) gets N when wanted.
+/// With more values than `out` can number: error (the call waits where that could be).
 void relabel(const host& on, const any_input<host>& labels, const any_output<host>& out,
              const any_output<host>& count = {});
 void relabel(const device& on, const any_input<device>& labels, const any_output<device>& out,
              const any_output<device>& count = {});
 
-/// `image` without its components of fewer than `smallest` cells: their cells become the background value. `out` has the
-/// image's type and shape and may be the image itself. Options as for label(); its other filters hold too.
+/// `image` without its components of fewer than `smallest` cells: their cells become the background value. `out` has
+/// the image's type and shape and may be the image itself. Options as for label(); its other filters hold too.
 void remove_small(const host& on, const any_input<host>& image, const any_output<host>& out, std::int64_t smallest,
                   const label_options& options = {});
 void remove_small(const device& on, const any_input<device>& image, const any_output<device>& out,
@@ -67,8 +69,8 @@ struct contact {
     friend bool operator==(const contact&, const contact&) = default;
 };
 
-/// Which values of a label image touch, sorted by a, then b. Labels of any integer type that fit int64, 1 to 3 axes. Returns a
-/// host value: on a device it waits.
+/// Which values of a label image touch, sorted by a, then b. Labels of any integer type that fit int64, 1 to 3 axes.
+/// Returns a host value: on a device it waits.
 [[nodiscard]] std::vector<contact> contacts(const host& on, const any_input<host>& labels, int connectivity = 1,
                                             const spacing& cell = {});
 [[nodiscard]] std::vector<contact> contacts(const device& on, const any_input<device>& labels, int connectivity = 1,

@@ -11,20 +11,20 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// Which cells of the image are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are the
-/// cells of any other value; cells of value zero are background and sites for all, as in edt.
+/// Which cells of the image are sites. NaN is not zero. With `other_labels` (integer images) the sites of a cell are
+/// the cells of any other value; cells of value zero are background and sites for all, as in edt.
 enum class sites : std::uint8_t { zero, nonzero, other_labels };
 
-/// Signed fields are the distance outside minus the distance inside; inside are the cells that are not sites by the rule
-/// `sites`. `outside_negative` turns the sign round.
+/// Signed fields are the distance outside minus the distance inside; inside are the cells that are not sites by the
+/// rule `sites`. `outside_negative` turns the sign round.
 enum class sign : std::uint8_t { none, inside_negative, outside_negative };
 
 struct distance_options {
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     nearfield::sites sites = nearfield::sites::zero;  ///< SciPy's convention: distance to the nearest zero
     nearfield::sign sign = nearfield::sign::none;     ///< also give sites a distance: to the nearest cell that is none
-    /// Distances end at the nearest point of the site's cell, its boundary at the faces, instead of at its centre: half a
-    /// cell less along each axis on which the two cells differ.
+    /// Distances end at the nearest point of the site's cell, its boundary at the faces, instead of at its centre: half
+    /// a cell less along each axis on which the two cells differ.
     bool half_cell = false;
     borders border{};  ///< what lies beyond the ends of each axis, in array order
     /// In units of `spacing`; cells whose distance (as a double) is larger are treated as having no site.
@@ -35,16 +35,18 @@ struct distance_options {
 /// The fields one call fills. Leave out what is not wanted; at least one must be given. All must have the image's shape
 /// and may have any strides, but may overlap neither the image nor each other.
 ///
-/// A cell has no site when there is none, when all are farther than `max_distance`, or (index, coordinates, label) when a
-/// closed border is nearer than every site of the grid.
+/// A cell has no site when there is none, when all are farther than `max_distance`, or (index, coordinates, label) when
+/// a closed border is nearer than every site of the grid.
 template <class Place>
 struct fields {
     /// float16, float32 or float64, units of `spacing`; +inf without a site, -inf where the sign is negative.
     any_output<Place> distance{};
-    /// uint16, uint32, uint64, float16, float32 or float64, where it holds every answer of the call exactly (float64 always);
-    /// see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like `distance`.
+    /// uint16, uint32, uint64, float16, float32 or float64, where it holds every answer of the call exactly (float64
+    /// always); see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like
+    /// `distance`.
     any_output<Place> squared{};
-    /// int64, or int32 where that suffices: C-order linear index of the nearest site within its image; -1 without a site.
+    /// int64, or int32 where that suffices: C-order linear index of the nearest site within its image; -1 without a
+    /// site.
     any_output<Place> index{};
     /// int32, shape (axes that are no batch axes, ...image shape): its coordinates; -1 without a site.
     any_output<Place> coordinates{};
@@ -61,29 +63,29 @@ struct job {
     fields<Place> out{};
 };
 
-/// The narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly: an unsigned type
-/// where the spacing is integral and neither `sign` nor `half_cell` is asked for; uint32 while the largest possible value
-/// is below 2^32 - 1, uint64 while the squared distance of no two cells of the grid reaches 2^62.
+/// The narrowest of uint32, uint64 and float64 that holds every squared distance of such a call exactly: an unsigned
+/// type where the spacing is integral and neither `sign` nor `half_cell` is asked for; uint32 while the largest
+/// possible value is below 2^32 - 1, uint64 while the squared distance of no two cells of the grid reaches 2^62.
 /// Throws nearfield::error when rank is not 1..max_rank or an option is not valid.
 [[nodiscard]] dtype squared_distance_type(const std::int64_t* shape, int rank, const distance_options& options = {});
 
 /// Distance from every cell of an image to its nearest site, that site, or both.
 ///
-/// Integral spacing: squared distances are integers and exact (a spacing beyond 94906265 has its square rounded to double
-/// first). The same spacing along all axes (but those of batches), as long as no two cells are 2^52 apart: every squared
-/// distance is w * n in double, w = spacing^2, where n, an integer, is the sum of the squares of the numbers of cells
-/// (w / 4 * n with `half_cell`), and the smallest n wins. Other spacing: it is
-/// (((w_last * d_last^2) + w_(last-1) * d^2) + ...) in double, each operation rounded once and in that order, and the smallest
-/// such value over all sites is found exactly. With `half_cell` a term is w / 4 * max(2 |d| - 1, 0)^2. A distance is the root
-/// of the squared distance, taken in double and rounded once to the output's type. Equal bits on host and device, whatever the
-/// number of threads.
+/// Integral spacing: squared distances are integers and exact (a spacing beyond 94906265 has its square rounded to
+/// double first). The same spacing along all axes (but those of batches), as long as no two cells are 2^52 apart: every
+/// squared distance is w * n in double, w = spacing^2, where n, an integer, is the sum of the squares of the numbers of
+/// cells (w / 4 * n with `half_cell`), and the smallest n wins. Other spacing: it is
+/// (((w_last * d_last^2) + w_(last-1) * d^2) + ...) in double, each operation rounded once and in that order, and the
+/// smallest such value over all sites is found exactly. With `half_cell` a term is w / 4 * max(2 |d| - 1, 0)^2. A
+/// distance is the root of the squared distance, taken in double and rounded once to the output's type. Equal bits on
+/// host and device, whatever the number of threads.
 ///
 /// Along a periodic axis d is the shorter way round, as in the middle of a tiling. Along a closed axis the first cell
-/// beyond either end is a site, in a signed field for the cells of both sides. Sites of the grid are preferred to equally
-/// near borders.
+/// beyond either end is a site, in a signed field for the cells of both sides. Sites of the grid are preferred to
+/// equally near borders.
 ///
-/// Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis before
-/// it, and so on, which is SciPy's rule.
+/// Among equally near sites the one with the smallest coordinate along the last axis is taken, then along the axis
+/// before it, and so on, which is SciPy's rule.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image   1 to 8 axes of any sizes (an axis of length 0 is fine), any element type, any strides; not changed
@@ -92,24 +94,25 @@ struct job {
 /// Time O(cells log(longest side)) at worst, O(cells) for most images; spacings whose ratio exceeds a million or so may
 /// cost O(cells * side). The number of labels does not matter. A small `max_distance` makes it faster.
 ///
-/// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and sites
-/// or more than 2 axes are wanted; none where a contiguous output of that width can serve (unless the last axis is shorter than
-/// 32 cells and another is long); plus one tile of lines a thread.
-/// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a cell
-/// and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
+/// Workspace on the host: 4 bytes a cell; 8 where distances can reach 2^15 cells or the spacing is not integral, and
+/// sites or more than 2 axes are wanted; none where a contiguous output of that width can serve (unless the last axis
+/// is shorter than 32 cells and another is long); plus one tile of lines a thread.
+/// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a
+/// cell and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
-/// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances alone,
-/// in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes less, none of
-/// those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. The same in spacings whose
-/// squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, 4 more at most, and 32 KiB.
-/// Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay below 2^30 and whose
-/// lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1 more where a line of
-/// another axis than the last is longer than 1024 cells or squares reach 3 * 2^20 (0.2 in images, below 2^30). On GPUs
-/// of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells in unit spacing need
-/// none. Always 1 more where the image is not contiguous, or is wider than a byte in a call that is none of these.
-/// Options take more: labels a copy of an image that is not contiguous, and so do signs on a device (a byte a cell); signs on
-/// the host may need a state where an output would have served (two plain fields, one after the other); any option on a device
-/// a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan tells the sum for every call.
+/// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances
+/// alone, in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes
+/// less, none of those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. The same in
+/// spacings whose squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, 4 more
+/// at most, and 32 KiB. Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay
+/// below 2^30 and whose lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1
+/// more where a line of another axis than the last is longer than 1024 cells or squares reach 3 * 2^20 (0.2 in images,
+/// below 2^30). On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells
+/// in unit spacing need none. Always 1 more where the image is not contiguous, or is wider than a byte in a call that
+/// is none of these. Options take more: labels a copy of an image that is not contiguous, and so do signs on a device
+/// (a byte a cell); signs on the host may need a state where an output would have served (two plain fields, one after
+/// the other); any option on a device a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan
+/// tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///
@@ -120,10 +123,10 @@ void distance_transform(const host& on, const any_input<host>& image, const fiel
 void distance_transform(const device& on, const any_input<device>& image, const fields<device>& out,
                         const distance_options& options = {});
 
-/// The same for many images of different shapes (and one number of axes, element type and set of fields) in one call: the
-/// answer is that of a loop, the work is spread over all of them together. On a device images of similar size share their
-/// launches, in a workspace of about three times their cells. The memory of different jobs may not overlap, which is not
-/// checked.
+/// The same for many images of different shapes (and one number of axes, element type and set of fields) in one call:
+/// the answer is that of a loop, the work is spread over all of them together. On a device images of similar size share
+/// their launches, in a workspace of about three times their cells. The memory of different jobs may not overlap, which
+/// is not checked.
 void distance_transform(const host& on, std::span<const job<host>> jobs, const distance_options& options = {});
 void distance_transform(const device& on, std::span<const job<device>> jobs, const distance_options& options = {});
 

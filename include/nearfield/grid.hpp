@@ -105,8 +105,8 @@ struct device {
     void* stream;
 };
 
-/// A strided array that someone else owns: `Place` says whose memory it is. Strides count elements, may be negative, and
-/// may be zero only for read-only views.
+/// A strided array that someone else owns: `Place` says whose memory it is. Strides count elements, may be negative,
+/// and may be zero only for read-only views.
 template <class T, int D, class Place>
 struct view {
     static_assert(std::is_same_v<Place, host> || std::is_same_v<Place, device>);

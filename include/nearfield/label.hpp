@@ -46,20 +46,22 @@ private:
 enum class criterion : std::uint8_t {
     nonzero,  ///< all cells that are not zero are alike. NaN is not zero
     equal,    ///< cells of equal value. NaN equals nothing, so that each such cell is a component
-    /// Cells whose values differ by at most `tolerance`: |a - b| exactly for integers, as a double rounded once for floating
-    /// point; equal infinities belong together, NaN to nothing. A component may drift: only neighbours are compared.
+    /// Cells whose values differ by at most `tolerance`: |a - b| exactly for integers, as a double rounded once for
+    /// floating point; equal infinities belong together, NaN to nothing. A component may drift: only neighbours are
+    /// compared.
     within,
-    /// The image is a graph: the bits of a cell name the neighbours that it is linked with (link_bit). A link leads both ways, so that
-    /// it is enough if one of the two cells names the other. No cell is background; one without links is a component of its own.
-    /// Integers of at least 8 bits, of 32 where more than the 6 neighbours of a volume count; 1 to 3 axes, no channels.
+    /// The image is a graph: the bits of a cell name the neighbours that it is linked with (link_bit). A link leads
+    /// both ways, so that it is enough if one of the two cells names the other. No cell is background; one without
+    /// links is a component of its own. Integers of at least 8 bits, of 32 where more than the 6 neighbours of a volume
+    /// count; 1 to 3 axes, no channels.
     links,
 };
 
-/// The bit of criterion::links that names the neighbour `step` away: -1, 0 or 1 along each of 1 to 3 axes, all of them 0: no bit.
-/// Bits 0 and 1 name the cells after and before it along the last axis (x), 2 and 3 along the one before that (y), 4 and 5 along the
-/// first of three (z). Others come behind those: bits of images where x and y change, in volumes those, then xz and yz forwards
-/// along z, then both back, then the corners. These are the voxel connectivity graphs of cc3d and edt, whose x is the axis
-/// that lies contiguous.
+/// The bit of criterion::links that names the neighbour `step` away: -1, 0 or 1 along each of 1 to 3 axes, all of them
+/// 0: no bit. Bits 0 and 1 name the cells after and before it along the last axis (x), 2 and 3 along the one before
+/// that (y), 4 and 5 along the first of three (z). Others come behind those: bits of images where x and y change, in
+/// volumes those, then xz and yz forwards along z, then both back, then the corners. These are the voxel connectivity
+/// graphs of cc3d and edt, whose x is the axis that lies contiguous.
 [[nodiscard]] constexpr std::uint32_t link_bit(const int* step, int axes) {
     int changed[3] = {}, changes = 0, back = 0;
     for (int axis = 0; axis < axes; ++axis) {  // x, y, z
@@ -79,13 +81,13 @@ enum class criterion : std::uint8_t {
     return link_bit(step.begin(), static_cast<int>(step.size()));
 }
 
-/// How far two colours are from each other, channel by channel: the largest difference, the sum, or the root of the sum of
-/// squares (compared as squares, in double).
+/// How far two colours are from each other, channel by channel: the largest difference, the sum, or the root of the sum
+/// of squares (compared as squares, in double).
 enum class colour_norm : std::uint8_t { maximum, sum, euclidean };
 
 struct label_options {
-    /// How many coordinates a step to a neighbour may change, 1 to the number of axes, as in SciPy and scikit-image; or the
-    /// number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+    /// How many coordinates a step to a neighbour may change, 1 to the number of axes, as in SciPy and scikit-image; or
+    /// the number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
     int connectivity = 1;
     nearfield::criterion criterion = nearfield::criterion::nonzero;
     scalar tolerance = 0;  ///< for criterion::within; not negative, not NaN
@@ -97,21 +99,24 @@ struct label_options {
     colour_norm norm = colour_norm::maximum;
     borders border{};    ///< open or periodic, one per axis of the image that is neither batch nor channel
     int batch_axes = 0;  ///< leading axes that number images, each labelled by itself
-    /// The steps themselves instead of `connectivity`: 3^axes values, zero or not, in C order over (-1, 0, 1) along each axis;
-    /// the same for a step and its opposite; the middle is not looked at. Any number of axes. Host only, open borders only.
+    /// The steps themselves instead of `connectivity`: 3^axes values, zero or not, in C order over (-1, 0, 1) along
+    /// each axis; the same for a step and its opposite; the middle is not looked at. Any number of axes. Host only,
+    /// open borders only.
     std::span<const std::uint8_t> steps{};
 
     // What is kept; the rest becomes background before the components are numbered.
     std::int64_t smallest = 1;                                        ///< cells; components with fewer are dropped
     std::int64_t largest = std::numeric_limits<std::int64_t>::max();  ///< cells; components with more are dropped
-    /// The k components with the most cells of what is left by the other filters; of equal ones the first in raster order.
+    /// The k components with the most cells of what is left by the other filters; of equal ones the first in raster
+    /// order.
     std::int64_t keep_largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false;  ///< drop components with a cell at the end of an axis that is not periodic
 };
 
-/// Tables with a row for each component: row i is label i + 1 (of a batch: the rows of all images one after another). Leave
-/// out what is not wanted. Each has at least as many rows as it shall hold; rows beyond the number of components are not
-/// written, components beyond the number of rows are left out. `axes` are those that are neither batch nor channels.
+/// Tables with a row for each component: row i is label i + 1 (of a batch: the rows of all images one after another).
+/// Leave out what is not wanted. Each has at least as many rows as it shall hold; rows beyond the number of components
+/// are not written, components beyond the number of rows are left out. `axes` are those that are neither batch nor
+/// channels.
 template <class Place>
 struct component_tables {
     any_output<Place> size{};      ///< int64 (n): cells
@@ -137,8 +142,8 @@ struct component_tables {
 /// What one call fills; at least one of them.
 template <class Place>
 struct label_fields {
-    /// uint16, int32, uint32, int64 or uint64, of the image's shape without channels, any strides: 1..N in raster order of each
-    /// component's first cell within its image; 0 is background. May not overlap the image.
+    /// uint16, int32, uint32, int64 or uint64, of the image's shape without channels, any strides: 1..N in raster order
+    /// of each component's first cell within its image; 0 is background. May not overlap the image.
     any_output<Place> label{};
     any_output<Place> count{};  ///< int64 (images): N of each image of the batch, one value without a batch
     component_tables<Place> tables{};
@@ -146,8 +151,8 @@ struct label_fields {
     std::function<component_tables<Place>(std::int64_t rows)> make_tables{};
 };
 
-/// The most components that such an image can have: tight for open borders, criterion::nonzero and even sides; what a label
-/// type has to hold so that no image can be too much for it. Throws nearfield::error on invalid options.
+/// The most components that such an image can have: tight for open borders, criterion::nonzero and even sides; what a
+/// label type has to hold so that no image can be too much for it. Throws nearfield::error on invalid options.
 [[nodiscard]] std::int64_t most_components(const std::int64_t* shape, int rank, const label_options& options = {});
 
 /// int32 where that holds most_components, else int64.
@@ -155,34 +160,35 @@ struct label_fields {
 
 /// Connected components of an image.
 ///
-/// Labels are consecutive and in raster order: equal bits on host and device, whatever the number of threads, and equal to
-/// SciPy's where SciPy has the operation.
+/// Labels are consecutive and in raster order: equal bits on host and device, whatever the number of threads, and equal
+/// to SciPy's where SciPy has the operation.
 ///
-///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except that
-///            it waits for the count with `make_tables`, where the label's type could be too narrow for most_components, and with
-///            tables of a batch that are made from labels (below)
-///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes, float32 or
-///            float64, any strides; not changed
+///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph; except
+///            that it waits for the count with `make_tables`, where the label's type could be too narrow for
+///            most_components, and with tables of a batch that are made from labels (below)
+///   image    1 to 3 axes besides batch and channels (host: up to 8), any sizes, bool, integers of 1 to 8 bytes,
+///            float32 or float64, any strides; not changed
 ///   out      where the answers go
 ///   options  neighbours, criterion, filters
 ///
-/// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4, 6, 18), all
-/// else 11.0 to 12.5; lines, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes, centroids and borders take
-/// 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (96) and values of one or two bytes (128). Filters
-/// take 8 or 9 for each component that there may be (most_components). Other tables are made from labels: 4 more a cell where
-/// those are not 32 bits in C order.
+/// Time O(cells). Workspace on a device, bytes a cell: masks with open borders 2.8 (8 neighbours), 1.6 (26) or 5.3 (4,
+/// 6, 18), all else 11.0 to 12.5; lines, images of few rows and more than 2^31 cells 2.3 to 8.3. Sizes, boxes,
+/// centroids and borders take 0.13 more and 32 to 80 bytes a row; so do, of masks with open borders, faces (96) and
+/// values of one or two bytes (128). Filters take 8 or 9 for each component that there may be (most_components). Other
+/// tables are made from labels: 4 more a cell where those are not 32 bits in C order.
 ///
-/// On the host: 0.19 bytes a cell (masks) or 0.32 (equal values and criteria), 32 or 56 a row, and 4 a run of cells along the last
-/// axis that hang together; each thread 6 for each cell of a row, five copies of its values and, for criteria in volumes, 0.3 a cell
-/// of a plane. Other steps, more than three axes and short rows: 0.4 a cell and 8 a run; for criteria a copy of an image that is not
-/// contiguous; 9 a component for filters; 8 a cell of an image for tables. 16 to 56 a component for tables of values.
+/// On the host: 0.19 bytes a cell (masks) or 0.32 (equal values and criteria), 32 or 56 a row, and 4 a run of cells
+/// along the last axis that hang together; each thread 6 for each cell of a row, five copies of its values and, for
+/// criteria in volumes, 0.3 a cell of a plane. Other steps, more than three axes and short rows: 0.4 a cell and 8 a
+/// run; for criteria a copy of an image that is not contiguous; 9 a component for filters; 8 a cell of an image for
+/// tables. 16 to 56 a component for tables of values.
 ///
-/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU. After
-/// the components are counted and before a label is written: more components than the label's type can number.
+/// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
+/// After the components are counted and before a label is written: more components than the label's type can number.
 ///
 /// Rosenfeld, Pfaltz, "Sequential operations in digital picture processing", JACM 13(4), 1966; runs as nodes: He, Chao,
-/// Suzuki, "A run-based two-scan labeling algorithm", IEEE TIP 17(5), 2008; on GPUs: Playne, Hawick, "A new algorithm for
-/// parallel connected-component labelling on GPUs", IEEE TPDS 29(6), 2018.
+/// Suzuki, "A run-based two-scan labeling algorithm", IEEE TIP 17(5), 2008; on GPUs: Playne, Hawick, "A new algorithm
+/// for parallel connected-component labelling on GPUs", IEEE TPDS 29(6), 2018.
 void label(const host& on, const any_input<host>& image, const label_fields<host>& out,
            const label_options& options = {});
 void label(const device& on, const any_input<device>& image, const label_fields<device>& out,

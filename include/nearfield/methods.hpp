@@ -1,5 +1,5 @@
-// Every published method of the field behind the one interface: nearest sites and distances, exact or nearly so, and what
-// they took. For work use distance_transform; this is for study, comparison and teaching.
+// Every published method of the field behind the one interface: nearest sites and distances, exact or nearly so, and
+// what they took. For work use distance_transform; this is for study, comparison and teaching.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ namespace [[gnu::visibility("default")]] nearfield {
 /// The library's own engine. Exact.
 struct exact_method {};
 
-/// Parallel banding: flood in bands and merge them along the first axis treated, prune each line to the proximate sites in
-/// bands and merge these, colour in blocks. Exact, the same bits as exact_method. Unit spacing or integral.
+/// Parallel banding: flood in bands and merge them along the first axis treated, prune each line to the proximate sites
+/// in bands and merge these, colour in blocks. Exact, the same bits as exact_method. Unit spacing or integral.
 ///
 /// Cao, Tang, Mohamed, Tan, "Parallel banding algorithm to compute exact distance transform with the GPU", I3D 2010.
 struct banding {
@@ -25,7 +25,8 @@ struct banding {
     int m3 = 0;  ///< rows coloured together in phase 3
 };
 
-/// Jump flooding: rounds in which every cell asks the cells k away, for k halved or doubled from round to round. Nearly exact.
+/// Jump flooding: rounds in which every cell asks the cells k away, for k halved or doubled from round to round. Nearly
+/// exact.
 ///
 /// Rong, Tan, "Jump flooding in GPU with applications to Voronoi diagram and distance transform", I3D 2006; the same,
 /// "Variants of jump flooding algorithm for computing discrete Voronoi diagrams", ISVD 2007.
@@ -44,24 +45,25 @@ struct jump_flood {
 struct plane_sweep {
     /// One sweep starts from what those before it found; or all start from the sites and are merged at the end.
     bool independent = false;
-    /// How a device goes from line to line, all with the same answer: one launch whose blocks wait for each other after every
-    /// line; a launch for each band of lines, whose blocks keep overlapping stretches of a line in shared memory; or the same
-    /// in the registers of a warp, whose lanes tell each other what they hold (images only). The host knows automatic only.
+    /// How a device goes from line to line, all with the same answer: one launch whose blocks wait for each other after
+    /// every line; a launch for each band of lines, whose blocks keep overlapping stretches of a line in shared memory;
+    /// or the same in the registers of a warp, whose lanes tell each other what they hold (images only). The host knows
+    /// automatic only.
     enum class form : std::uint8_t { automatic, cooperative, banded, shuffled };
     form launch = form::automatic;  ///< the fastest as measured
 };
 
-/// Brushfire: cells are reached in order of distance from a priority queue (host), or all at once, neighbour from neighbour,
-/// round after round until nothing changes. Nearly exact.
+/// Brushfire: cells are reached in order of distance from a priority queue (host), or all at once, neighbour from
+/// neighbour, round after round until nothing changes. Nearly exact.
 struct brushfire {
     bool parallel = false;  ///< the naive parallel form: the only one on a device
 };
 
-/// Shortest paths of weighted steps: (3, 4, 5) and the like. The distance field is the price in units of the first weight; the
-/// site is the one that path leads to.
+/// Shortest paths of weighted steps: (3, 4, 5) and the like. The distance field is the price in units of the first
+/// weight; the site is the one that path leads to.
 struct chamfer_method {
-    /// By number of coordinates changed, see step_weights; in 2-D a third one is that of the knight's move, as in (5, 7, 11).
-    /// They end at the first 0. None: 3, 4, 5, as many as there are axes.
+    /// By number of coordinates changed, see step_weights; in 2-D a third one is that of the knight's move, as in (5,
+    /// 7, 11). They end at the first 0. None: 3, 4, 5, as many as there are axes.
     std::array<std::int32_t, 3> weights{};
     bool iterated = false;  ///< gather until nothing changes instead of raster passes: the only one on a device
 };
@@ -100,14 +102,15 @@ struct method_report {
 ///            chamfer), index, coordinates, label
 ///   options  spacing (banding: integral; chamfer: none), sites (zero or nonzero), max_distance; nothing else
 ///
-/// exact_method takes all that distance_transform does. Methods that are not exact give every cell a site, where there is one
-/// at all and the method reaches it, that may not be the nearest; its distance is that site's true one (chamfer: the price of
-/// the path, divided by the first weight). Ties as in distance_transform wherever two candidates meet. Deterministic; equal on
-/// host and device for equal switches. Unknown combinations are errors. Waits on a device; cannot be captured in a graph.
+/// exact_method takes all that distance_transform does. Methods that are not exact give every cell a site, where there
+/// is one at all and the method reaches it, that may not be the nearest; its distance is that site's true one (chamfer:
+/// the price of the path, divided by the first weight). Ties as in distance_transform wherever two candidates meet.
+/// Deterministic; equal on host and device for equal switches. Unknown combinations are errors. Waits on a device;
+/// cannot be captured in a graph.
 ///
-/// Workspace: two packed sites of 4 bytes a cell, 8 where the coordinates of the grid take more than 31 bits in all; chamfer
-/// 20 bytes a cell more; jump flooding up to 4 bytes more, with two sites a cell twice as many besides, randomised a third packed
-/// site; banding see there.
+/// Workspace: two packed sites of 4 bytes a cell, 8 where the coordinates of the grid take more than 31 bits in all;
+/// chamfer 20 bytes a cell more; jump flooding up to 4 bytes more, with two sites a cell twice as many besides,
+/// randomised a third packed site; banding see there.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 method_report nearest_sites(const method& by, const host& on, const any_input<host>& image, const fields<host>& out,
@@ -126,8 +129,8 @@ struct method_errors {
     double largest_relative_error = 0;
 };
 
-/// Compares int32 or int64 linear indices with the exact answer for this image, on the host. `error`, when wanted (float32 of
-/// the image's shape), gets each cell's distance less the exact one; +inf where a site is missing.
+/// Compares int32 or int64 linear indices with the exact answer for this image, on the host. `error`, when wanted
+/// (float32 of the image's shape), gets each cell's distance less the exact one; +inf where a site is missing.
 [[nodiscard]] method_errors compare_sites(const host& on, const any_input<host>& image, const any_input<host>& index,
                                           const any_output<host>& error = {}, const distance_options& options = {});
 

@@ -32,8 +32,8 @@ struct call_plan {
     [[nodiscard]] std::string text() const;
 };
 
-/// What distance_transform would do with these arguments. Checks them as it does, but reads no data, so that views without
-/// data (null pointers) may be given; needs no GPU. Throws unsupported for a device in a build without CUDA.
+/// What distance_transform would do with these arguments. Checks them as it does, but reads no data, so that views
+/// without data (null pointers) may be given; needs no GPU. Throws unsupported for a device in a build without CUDA.
 [[nodiscard]] call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out,
                              const distance_options& options = {});
 [[nodiscard]] call_plan plan(const device& on, const any_input<device>& image, const fields<device>& out,

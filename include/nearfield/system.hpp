@@ -32,17 +32,18 @@ struct system_info {
 /// Asks the machine; never throws for a missing GPU or driver. Waits for the CUDA runtime to start: call it once.
 [[nodiscard]] system_info query_system();
 
-/// Calls on a device keep their workspace memory for the next call; this gives it back to the driver. Waits for the device.
-/// Without CUDA it does nothing.
+/// Calls on a device keep their workspace memory for the next call; this gives it back to the driver. Waits for the
+/// device. Without CUDA it does nothing.
 void release_device_memory();
 
-/// Bytes that this process can get without harm to itself or others: the least of what the machine has (swap included), what
-/// its control groups and those above them leave (versions 1 and 2), and what RLIMIT_AS and RLIMIT_DATA leave. Nothing where
-/// the system does not say. malloc alone promises memory that is not there.
+/// Bytes that this process can get without harm to itself or others: the least of what the machine has (swap included),
+/// what its control groups and those above them leave (versions 1 and 2), and what RLIMIT_AS and RLIMIT_DATA leave.
+/// Nothing where the system does not say. malloc alone promises memory that is not there.
 [[nodiscard]] std::optional<std::int64_t> free_memory();
 
-/// Throws error(out_of_memory), which names the bytes needed and free, where `bytes` exceed free_memory(); up to 64 MiB nobody
-/// is asked. For callers that know all that a call will take: `what`, such as "the call with its outputs", needs them.
+/// Throws error(out_of_memory), which names the bytes needed and free, where `bytes` exceed free_memory(); up to 64 MiB
+/// nobody is asked. For callers that know all that a call will take: `what`, such as "the call with its outputs", needs
+/// them.
 void require_memory(std::int64_t bytes, const std::string& what);
 
 }  // namespace nearfield
