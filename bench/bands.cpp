@@ -1,5 +1,5 @@
-// `bench_all bands`: the time of each phase of parallel banding over its numbers of bands, on a GPU. Each of them acts on one
-// phase only, so that one run measures three.
+// `bench_all bands`: the time of each phase of parallel banding over its numbers of bands, on a GPU. Each of them acts
+// on one phase only, so that one run measures three.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -35,7 +35,8 @@ void spread(std::int64_t count, Work&& work) {
         team.emplace_back([&, begin = count * w / workers, end = count * (w + 1) / workers] { work(begin, end); });
 }
 
-/// What the upper 32 bits of mix(i) are compared with: cell i in C order is a site (0) when they are below, else it is 1.
+/// What the upper 32 bits of mix(i) are compared with: cell i in C order is a site (0) when they are below, else it is
+/// 1.
 constexpr std::uint64_t random_limit(double density) { return static_cast<std::uint64_t>(density * 4294967296.0); }
 
 inline std::vector<std::uint8_t> random_sites(std::int64_t cells, double density) {
@@ -89,7 +90,8 @@ inline double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Wall-clock milliseconds of each of `least` to `most` runs after one that warms up; no more are begun after `budget_s`.
+/// Wall-clock milliseconds of each of `least` to `most` runs after one that warms up; no more are begun after
+/// `budget_s`.
 inline std::vector<double> time_runs(const std::function<void()>& work, int least, int most, double budget_s) {
     using clock = std::chrono::steady_clock;
     work();
@@ -134,7 +136,8 @@ struct request {
     std::string atlas;  ///< a file, or empty
 };
 
-/// The benchmarks, each a verb of the program; they return its exit status, 77 where the GPU is missing that was asked for.
+/// The benchmarks, each a verb of the program; they return its exit status, 77 where the GPU is missing that was asked
+/// for.
 int components_main(int argc, char** argv);
 int exact_main(int argc, char** argv);
 int label_main(int argc, char** argv);

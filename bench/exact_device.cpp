@@ -1,4 +1,5 @@
-// The GPU's part of `bench_all exact`. Times are those of CUDA events on the stream, with runs queued one behind the other.
+// The GPU's part of `bench_all exact`. Times are those of CUDA events on the stream, with runs queued one behind the
+// other.
 #include "device.hpp"
 #include "nearfield/system.hpp"
 

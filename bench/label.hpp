@@ -10,7 +10,8 @@
 
 namespace nearfield::bench {
 
-/// Blocks of `grain` cells a side in raster order, foreground with a chance of `percent`: peers_label_host.py makes the same.
+/// Blocks of `grain` cells a side in raster order, foreground with a chance of `percent`: peers_label_host.py makes the
+/// same.
 inline std::vector<std::uint8_t> grains(const shape_t& shape, std::int64_t grain, int percent, unsigned sample = 0) {
     std::mt19937 random(1000 * static_cast<unsigned>(grain) + static_cast<unsigned>(percent) + 1000000 * sample);
     shape_t blocks(3 - shape.size(), 1), size = blocks;
@@ -30,7 +31,8 @@ inline std::vector<std::uint8_t> grains(const shape_t& shape, std::int64_t grain
     return image;
 }
 
-/// Images that are hard for some methods: checkerboard (most components or one), comb (longest chains), spiral (a winding one).
+/// Images that are hard for some methods: checkerboard (most components or one), comb (longest chains), spiral (a
+/// winding one).
 inline std::vector<std::uint8_t> hard_image(const std::string& name, const shape_t& shape) {
     std::vector<std::uint8_t> image(static_cast<std::size_t>(cells_of(shape)));
     const std::int64_t columns = shape.back(), rows = shape[shape.size() - 2];

@@ -1,5 +1,5 @@
-// Times connected components on the GPU: events on the stream, runs queued one behind the other, arrays in as many copies as it
-// takes that no run finds them in the cache.
+// Times connected components on the GPU: events on the stream, runs queued one behind the other, arrays in as many
+// copies as it takes that no run finds them in the cache.
 #include <fstream>
 
 #include "device.hpp"
@@ -14,7 +14,8 @@ struct device_request : label_request {
     std::vector<std::string> more;
     std::string images;
 
-    /// Whether the case is timed as one of `more`: on the largest images, with blocks of 1 and 8 at 10, 50 and 90 %, and on hard ones.
+    /// Whether the case is timed as one of `more`: on the largest images, with blocks of 1 and 8 at 10, 50 and 90 %,
+    /// and on hard ones.
     [[nodiscard]] bool asks_for_more(const label_case& each, const label_result& r) const {
         const auto& sides = r.shape.size() == 2 ? sides2 : sides3;
         const bool chosen = r.data != "random" || (r.shape[0] == *std::max_element(sides.begin(), sides.end()) &&

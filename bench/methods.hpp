@@ -22,7 +22,8 @@ public:
     virtual method_report run(const method& by) = 0;
     /// The sites that the last run found.
     virtual std::vector<std::int32_t> sites() = 0;
-    /// Milliseconds of a copy of an array of sites, timed as the stages of a method are; 0 where these are not on a GPU.
+    /// Milliseconds of a copy of an array of sites, timed as the stages of a method are; 0 where these are not on a
+    /// GPU.
     virtual double copy_ms() { return 0; }
 };
 

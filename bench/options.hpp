@@ -79,7 +79,8 @@ inline std::vector<option_case> option_cases(int rank) {
     };
 }
 
-/// Cells of an image as uint32: sites are zeros (1 % at random, or 0.01 %), seeds the same cells as ones; labels are blocks of equal size, numbered from 1.
+/// Cells of an image as uint32: sites are zeros (1 % at random, or 0.01 %), seeds the same cells as ones; labels are
+/// blocks of equal size, numbered from 1.
 inline std::vector<std::uint32_t> option_image(const shape_t& shape, content what) {
     const std::int64_t cells = cells_of(shape), rank = static_cast<std::int64_t>(shape.size());
     std::vector<std::uint32_t> image(static_cast<std::size_t>(cells));

@@ -23,7 +23,8 @@ double share_of_sites(const std::vector<std::uint8_t>& image);
 /// Makes images by name. peers_common.py makes "balls", "blobs" and "atlas" alike, cell for cell.
 class painter {
 public:
-    /// `atlas` is a volume whose cells that are not zero are the foreground of the picture "atlas"; empty: there is none.
+    /// `atlas` is a volume whose cells that are not zero are the foreground of the picture "atlas"; empty: there is
+    /// none.
     explicit painter(const std::string& atlas = {});
 
     /// False for "atlas" where no file was given.

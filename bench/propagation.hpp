@@ -1,4 +1,5 @@
-// Label propagation beside label(): the source text's table, the length of links, the switches; one list for host and device.
+// Label propagation beside label(): the source text's table, the length of links, the switches; one list for host and
+// device.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace nearfield::bench {
 
-/// An image to label, made from its name: "regions" (of a Voronoi diagram, in six colours), "noise" (smooth, in levels),
-/// "hilbert", "spiral", "atlas".
+/// An image to label, made from its name: "regions" (of a Voronoi diagram, in six colours), "noise" (smooth, in
+/// levels), "hilbert", "spiral", "atlas".
 struct propagation_image {
     std::string name;
     shape_t shape;                     ///< without channels

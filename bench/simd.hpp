@@ -24,8 +24,8 @@ public:
     only_simd& operator=(const only_simd&) = delete;
 };
 
-/// Those that the build and the machine have, the best one left out, from good to plain. The last, plain C++ to Highway 1.0.3, is
-/// what the least x86-64 runs: SSE2 in the exact engine's searches (exact/host_lanes.hpp).
+/// Those that the build and the machine have, the best one left out, from good to plain. The last, plain C++ to Highway
+/// 1.0.3, is what the least x86-64 runs: SSE2 in the exact engine's searches (exact/host_lanes.hpp).
 inline std::vector<std::int64_t> lesser_simd() {
     std::vector<std::int64_t> levels;
     for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) levels.push_back(left & -left);

@@ -1,4 +1,5 @@
-// What the tables of random squares and cubes do not show: bad inputs, odd shapes, time by size, small images, workspace.
+// What the tables of random squares and cubes do not show: bad inputs, odd shapes, time by size, small images,
+// workspace.
 #pragma once
 
 #include <map>

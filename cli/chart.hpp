@@ -17,8 +17,8 @@ struct chart {
     std::vector<series> lines;
 };
 
-/// Charts side by side, both axes logarithmic, with a line for 0 below where there is one; one legend for all: a line of one
-/// name has one colour everywhere.
+/// Charts side by side, both axes logarithmic, with a line for 0 below where there is one; one legend for all: a line
+/// of one name has one colour everywhere.
 [[nodiscard]] std::string svg_of(const std::vector<chart>& charts);
 
 }  // namespace nearfield::cli

@@ -12,7 +12,8 @@
 
 namespace nearfield::cli {
 
-/// How lengths read: one per axis of an image, and their unit where it is known; and whether images of a batch are numbered.
+/// How lengths read: one per axis of an image, and their unit where it is known; and whether images of a batch are
+/// numbered.
 struct measure {
     std::vector<double> per_axis;
     std::string unit;
@@ -34,8 +35,9 @@ public:
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] std::int64_t cells_of(std::int64_t row) const;
 
-    /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of the
-    /// first cell, the names are those of nearfield.ComponentTable. `images`: how many components each image of a batch has.
+    /// Names of the columns and one row of them; start and stop are a Python slice, centroids count from the centre of
+    /// the first cell, the names are those of nearfield.ComponentTable. `images`: how many components each image of a
+    /// batch has.
     void csv(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;
     /// A JSON array with an object for each component, one a line, of the same names. What is not finite is null.
     void json(const measure& lengths, const std::vector<std::int64_t>& images, const text_sink& to) const;

@@ -35,8 +35,8 @@ struct placed_call {
     std::function<edge::device_timing(int ordinal, int warmups, int repeat)> there;
 };
 
-/// Runs the call by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little memory or
-/// cannot serve the request is replaced by the CPU.
+/// Runs the call by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little memory
+/// or cannot serve the request is replaced by the CPU.
 [[nodiscard]] computed compute(const arguments& args, const placed_call& what, int warmups = 0, int repeat = 1);
 [[nodiscard]] computed compute(const arguments& args, const work<host>& what, int warmups = 0, int repeat = 1);
 

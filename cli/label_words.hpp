@@ -7,8 +7,8 @@
 
 namespace nearfield::cli {
 
-/// What the words say by themselves, for arrays of any shape: all but `border` and `channels`. Throws invalid_argument naming
-/// the option.
+/// What the words say by themselves, for arrays of any shape: all but `border` and `channels`. Throws invalid_argument
+/// naming the option.
 [[nodiscard]] label_options label_options_of(const arguments& args);
 
 /// The same with what needs the input, which may have kept its colour.

@@ -22,14 +22,15 @@ struct loaded {
 /// The array of a file, within --max-bytes and --allow-outside. Throws what io::read throws.
 [[nodiscard]] io::array read_file(const std::string& path, const arguments& args);
 
-/// The channel that is asked for: of a colour image by take_channel(), else along the axis of channels or components, which
-/// then goes. Throws invalid_argument where there is neither.
+/// The channel that is asked for: of a colour image by take_channel(), else along the axis of channels or components,
+/// which then goes. Throws invalid_argument where there is neither.
 [[nodiscard]] io::array apply_channel(io::array image, const std::string& channel);
 
 /// --batch-axes; 0 where it is not given.
 [[nodiscard]] int asked_batch_axes(const arguments& args);
-/// How many leading axes number images: --batch-axes, else those of which the file says that they count times, channels or
-/// images. The image's axes say the same afterwards. Throws invalid_argument where neither the file nor the user tells.
+/// How many leading axes number images: --batch-axes, else those of which the file says that they count times, channels
+/// or images. The image's axes say the same afterwards. Throws invalid_argument where neither the file nor the user
+/// tells.
 [[nodiscard]] int settle_axes(const arguments& args, const std::string& path, io::array& image);
 /// "3 frames x 24x512x512"
 [[nodiscard]] std::string text_of_axes(const io::array& image);
@@ -45,8 +46,8 @@ struct loaded {
 
 /// One value a cell of a colour image: "red", "2" and the like are copied in the image's own type. Luminance is
 /// (2126 R + 7152 G + 722 B) / 10000 (ITU-R BT.709) in double, so it is zero only where all three are. Throws
-/// invalid_argument for a channel that the image does not have, and for the luminance of integers of 64 bits, which double
-/// does not hold.
+/// invalid_argument for a channel that the image does not have, and for the luminance of integers of 64 bits, which
+/// double does not hold.
 [[nodiscard]] io::array take_channel(const io::array& image, const std::string& channel);
 
 /// 255 where a cell is above the threshold, else 0. NaN is not above it.
@@ -56,8 +57,8 @@ struct loaded {
 /// Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979.
 [[nodiscard]] double otsu_threshold(const io::array& image);
 
-/// The image less the mean of the square around each cell that reaches a fifth of the shorter side each way: uneven light
-/// goes, shapes stay. Throws invalid_argument unless there are two axes.
+/// The image less the mean of the square around each cell that reaches a fifth of the shorter side each way: uneven
+/// light goes, shapes stay. Throws invalid_argument unless there are two axes.
 [[nodiscard]] io::array without_background(const io::array& image);
 
 /// The mask for "auto" (Otsu), "local" (Otsu without the background) or a number.

@@ -27,8 +27,8 @@ namespace nearfield::cli {
 /// "64x512x512"
 [[nodiscard]] std::string text_of(std::span<const std::int64_t> shape);
 
-/// One value per axis of `shape`: from the option's text, else from the file, else ones. The first `batch_axes` are 1: they
-/// number images and have no length; the text may leave them out.
+/// One value per axis of `shape`: from the option's text, else from the file, else ones. The first `batch_axes` are 1:
+/// they number images and have no length; the text may leave them out.
 [[nodiscard]] std::vector<double> parse_spacing(const std::string& text, const std::vector<double>& from_file,
                                                 std::span<const std::int64_t> shape, std::int64_t batch_axes = 0);
 

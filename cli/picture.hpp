@@ -70,14 +70,15 @@ struct voronoi_style {
                                    const std::function<std::int64_t(std::int64_t)>& group_of,
                                    const voronoi_style& style = {});
 
-/// A colour for each label, unlike that of any label beside it; 0 is black. `labels` has the cells that `on` was arranged for.
+/// A colour for each label, unlike that of any label beside it; 0 is black. `labels` has the cells that `on` was
+/// arranged for.
 [[nodiscard]] picture draw_labels(const sheet& on, const io::array& labels);
 
 /// Green where the mask is 1, else orange.
 [[nodiscard]] picture draw_trust(const sheet& on, const io::array& trusted);
 
-/// What belongs together in `seeds`: equal labels where the values are few whole numbers, else connected sites of one image
-/// of the batch. The caller keeps `seeds` as long as the answer.
+/// What belongs together in `seeds`: equal labels where the values are few whole numbers, else connected sites of one
+/// image of the batch. The caller keeps `seeds` as long as the answer.
 [[nodiscard]] std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site,
                                                                     int batch_axes = 0);
 /// Cells of equal value.

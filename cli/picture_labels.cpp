@@ -42,8 +42,8 @@ numbered_plane take_plane(const plane& shows, const io::array& labels, numbers& 
     return taken;
 }
 
-/// Pairs of components that the eye sees side by side: each cell with the last component before it in its row and in its
-/// column, touching or with background between.
+/// Pairs of components that the eye sees side by side: each cell with the last component before it in its row and in
+/// its column, touching or with background between.
 void add_pairs(const numbered_plane& in, std::vector<std::array<std::int64_t, 2>>& pairs) {
     std::vector<std::int32_t> above(static_cast<std::size_t>(in.columns), -1);
     const auto meet = [&](std::int32_t a, std::int32_t b) {
@@ -69,7 +69,8 @@ struct label_painter {
     const std::vector<rgb>& colours;
     double pitch;
 
-    /// Of the cell under the point, with a line along faces between two components where cells are large enough for lines.
+    /// Of the cell under the point, with a line along faces between two components where cells are large enough for
+    /// lines.
     [[nodiscard]] rgb colour(double x, double y) const {
         if (on.rows_up) y = on.height - y;
         const double cell_row = y * pitch / on.shows.row_spacing, cell_column = x * pitch / on.shows.column_spacing;

@@ -167,8 +167,8 @@ struct voronoi_painter {
         return count;
     }
 
-    /// Share of a pixel that a border between groups covers: the bisector of two sites is a straight line (with weights,
-    /// too), so its distance is known without looking at other pixels.
+    /// Share of a pixel that a border between groups covers: the bisector of two sites is a straight line (with
+    /// weights, too), so its distance is known without looking at other pixels.
     [[nodiscard]] double border_cover(const std::array<const seen_site*, 9>& found, int count, const seen_site& own,
                                       double row, double column) const {
         double least = infinity;

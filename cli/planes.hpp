@@ -42,8 +42,8 @@ struct page {
 };
 
 /// One axis: a strip. Two: the image. Three: the three middle planes, first axis upright where `rows_up`. A slice must
-/// leave two or three axes of an image. Of a batch of images the first 16 are drawn side by side, of volumes the first one.
-/// Small grids are enlarged, so that a pixel is a square; no side is longer than 8192 pixels.
+/// leave two or three axes of an image. Of a batch of images the first 16 are drawn side by side, of volumes the first
+/// one. Small grids are enlarged, so that a pixel is a square; no side is longer than 8192 pixels.
 /// Throws invalid_argument for a slice that does not fit and for an array without cells.
 [[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis,
                             const page& drawn, bool rows_up);

@@ -17,8 +17,8 @@ struct last_words {
 [[nodiscard]] std::vector<int> ending_signals();
 
 /// From here on these signals remove unfinished files, write their last words and end the process with 128 and their
-/// number, whatever it is doing. Signals that whoever started the program ignores stay ignored. A file that grows beyond
-/// its limit is an error of the write instead of a signal.
+/// number, whatever it is doing. Signals that whoever started the program ignores stay ignored. A file that grows
+/// beyond its limit is an error of the write instead of a signal.
 void leave_on_signals(std::vector<last_words> words);
 
 /// A bar on stderr, only where stderr is a terminal and only for work that takes longer than a moment.

@@ -45,8 +45,8 @@ json_report describe(const computed& run, std::int64_t cells) {
 }
 
 std::string json_text(const json_report& report) {
-    // File names may be no UTF-8; a report with a replacement character is better than none. ASCII alone, because letters
-    // beyond it command terminals too (U+009B).
+    // File names may be no UTF-8; a report with a replacement character is better than none. ASCII alone, because
+    // letters beyond it command terminals too (U+009B).
     return report.dump(2, ' ', true, json_report::error_handler_t::replace) + "\n";
 }
 

@@ -31,8 +31,8 @@ struct sample_options {
     bool invert = false;     ///< swap 0 and 255
 };
 
-/// A uint8 array of 0 and 255: the kind's sites or shapes are 255; of labels, a uint16 array. Throws invalid_argument for a shape, density or scale
-/// that the kind does not know.
+/// A uint8 array of 0 and 255: the kind's sites or shapes are 255; of labels, a uint16 array. Throws invalid_argument
+/// for a shape, density or scale that the kind does not know.
 [[nodiscard]] io::array make_sample(sample_kind kind, const sample_options& options);
 
 }  // namespace nearfield::cli

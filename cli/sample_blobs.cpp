@@ -1,4 +1,5 @@
-// Blobs: blurred noise, cut so that the wanted share of the cells is inside; cells and labels: a jittered Voronoi diagram.
+// Blobs: blurred noise, cut so that the wanted share of the cells is inside; cells and labels: a jittered Voronoi
+// diagram.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace {
 /// Lines blurred side by side, so that axes with a long stride are read in runs of this many cells.
 constexpr std::int64_t tile_lines = 64;
 
-/// Mean over 2 * radius + 1 cells of `lines` neighbouring lines of `length` cells, `stride` apart, wrapping round at the end.
+/// Mean over 2 * radius + 1 cells of `lines` neighbouring lines of `length` cells, `stride` apart, wrapping round at
+/// the end.
 void blur_tile(std::uint32_t* first, std::int64_t length, std::int64_t stride, std::int64_t lines, std::int64_t radius,
                std::vector<std::uint32_t>& copy) {
     copy.resize(static_cast<std::size_t>(length * lines));

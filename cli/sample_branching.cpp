@@ -110,7 +110,8 @@ public:
             twig now = open.back();
             open.pop_back();
             if (!walk(now)) continue;
-            // Nearly Murray's law, by which the cubes of the children's radii add up to the parent's: 0.93^3 + 0.55^3 = 0.97.
+            // Nearly Murray's law, by which the cubes of the children's radii add up to the parent's: 0.93^3 + 0.55^3 =
+            // 0.97.
             const point aside = sideways();
             open.push_back({now.at, turned(now.direction, aside, one / 4), now.radius * 93 / 100});
             open.push_back({now.at, turned(now.direction, aside, -one), now.radius * 55 / 100});

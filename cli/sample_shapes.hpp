@@ -29,8 +29,8 @@ struct canvas {
     [[nodiscard]] std::int64_t shortest() const;
 };
 
-/// Fills `labels`, an array of the canvas's size: touching polygons, each with a number of its own from 1 up (after 65535
-/// from 1 again), `density` of them; the others are 0. The canvas needs no cells.
+/// Fills `labels`, an array of the canvas's size: touching polygons, each with a number of its own from 1 up (after
+/// 65535 from 1 again), `density` of them; the others are 0. The canvas needs no cells.
 void draw_labels(const canvas& on, std::uint16_t* labels, std::uint64_t seed, std::int64_t scale, double density);
 
 /// Each draws 255 on zeros. `scale` > 0 is the size of a feature, in cells.

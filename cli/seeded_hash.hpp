@@ -7,8 +7,9 @@
 
 namespace nearfield::cli {
 
-/// For unordered_map: multiplication by a number drawn once a process, of which the upper bits count (Dietzfelbinger et al.,
-/// "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997). No choice of keys makes it slow.
+/// For unordered_map: multiplication by a number drawn once a process, of which the upper bits count (Dietzfelbinger et
+/// al., "A reliable randomized algorithm for the closest-pair problem", J. Algorithms 25, 1997). No choice of keys
+/// makes it slow.
 struct seeded_hash {
     std::size_t operator()(std::uint64_t key) const {
         static const std::uint64_t times = [] {

@@ -10,7 +10,8 @@
 
 namespace nearfield::cli {
 
-/// Calls work(begin, end) on disjoint ranges that cover [0, count); the first exception is thrown again when all are done.
+/// Calls work(begin, end) on disjoint ranges that cover [0, count); the first exception is thrown again when all are
+/// done.
 template <class Work>
 void for_slabs(std::int64_t count, const Work& work) {
     const std::int64_t parts =

@@ -102,8 +102,8 @@ contest run(const arguments& args, const subject& s, const method& by) {
     return c;
 }
 
-/// All methods on one input; of the usual list those that cannot take it are left out, and said. Where the first, the exact
-/// engine, cannot take it, none is right to compare with.
+/// All methods on one input; of the usual list those that cannot take it are left out, and said. Where the first, the
+/// exact engine, cannot take it, none is right to compare with.
 std::vector<contest> run_all(const arguments& args, const subject& s) {
     std::vector<contest> all;
     for (const method& by : methods_of(args)) {

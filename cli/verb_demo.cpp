@@ -40,7 +40,8 @@ struct demo {
         rows.push_back({what, name, path.string(), std::move(run), input.image.shape});
     }
 
-    /// Depth inside the shapes, lines of equal distance around them, the cells that belong to each, and the shapes one by one.
+    /// Depth inside the shapes, lines of equal distance around them, the cells that belong to each, and the shapes one
+    /// by one.
     void draw(const loaded& input, const std::string& name) {
         const sheet on = arrange(input.image.shape, input.per_axis, {}, input.rows_up);
         io::array field = io::make_array(dtype::float32, input.image.shape);

@@ -1,5 +1,6 @@
 // A detached NRRD header and its data file: one input holds both, the header up to its first empty line. Whatever the
-// header names, only files in its own folder may be read: the one beside that folder holds bytes that must not come out.
+// header names, only files in its own folder may be read: the one beside that folder holds bytes that must not come
+// out.
 #include <cstring>
 #include <fstream>
 

@@ -10,7 +10,8 @@ namespace {
 constexpr banding bandings[] = {{1, 1, 1}, {2, 2, 2},  {3, 5, 7},   {4, 1, 3},
                                 {1, 8, 1}, {5, 3, 32}, {64, 32, 4}, {0, 0, 0}};
 
-/// Every image of the shape (of a share of them where NEARFIELD_TEST_SCALE says so), each with other bands. `bits` cells, so 2^bits images.
+/// Every image of the shape (of a share of them where NEARFIELD_TEST_SCALE says so), each with other bands. `bits`
+/// cells, so 2^bits images.
 void check_all_images(const shape_t& shape, const spacing_case& cell) {
     const auto cells = static_cast<std::size_t>(cells_of(shape));
     flags_t sites(cells);

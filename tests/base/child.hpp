@@ -8,8 +8,8 @@
 
 namespace nearfield::test {
 
-/// Runs `body` in a child of fork() and gives its status: 0 where it returns true, 1 for false, 2 for an exception, 128 and the
-/// signal where one ended it. A child that hangs is ended after two minutes.
+/// Runs `body` in a child of fork() and gives its status: 0 where it returns true, 1 for false, 2 for an exception, 128
+/// and the signal where one ended it. A child that hangs is ended after two minutes.
 template <class Body>
 int in_child(const Body& body) {
     const pid_t child = fork();

@@ -90,7 +90,8 @@ TEST(FreeMemory, Version1) {
 
 TEST(FreeMemory, ContainersSeeTheirGroupAsTheTop) {
     const tree t;
-    // Without a namespace of its own: the path is the host's, and the mount shows what lies below the container's group.
+    // Without a namespace of its own: the path is the host's, and the mount shows what lies below the container's
+    // group.
     t.write("/proc/self/mountinfo", "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
     t.write("/proc/self/cgroup", "4:memory:/docker/ab12\n");
     t.group1("/sys/fs/cgroup/memory", 300, 100);

@@ -19,7 +19,8 @@ constexpr dtype element_types[] = {dtype::boolean, dtype::int8,    dtype::uint8,
                                    dtype::uint16,  dtype::int32,   dtype::uint32,  dtype::int64,
                                    dtype::uint64,  dtype::float16, dtype::float32, dtype::float64};
 
-/// What one call is dressed in, by number: memory layouts, element types, which outputs, threads, which cells are sites.
+/// What one call is dressed in, by number: memory layouts, element types, which outputs, threads, which cells are
+/// sites.
 struct clothes {
     layout image, out;
     dtype element, distance, index;
@@ -153,8 +154,8 @@ TEST(Chamfer, EightAxes) {
             expect_equal(shape, make_fill(fill::tenth, shape), weights, 5);
 }
 
-/// Sizes on both sides of a tile of a row; several tiles with fronts; planes with fronts; too few tiles for fronts. Where
-/// NEARFIELD_TEST_SCALE asks for less, with weights that take few passes.
+/// Sizes on both sides of a tile of a row; several tiles with fronts; planes with fronts; too few tiles for fronts.
+/// Where NEARFIELD_TEST_SCALE asks for less, with weights that take few passes.
 TEST(Chamfer, RowsOfSeveralTilesAndFronts) {
     const shape_t shapes[] = {{1023}, {1024}, {1025}, {2, 2049}, {6, 8200}, {14, 22, 18}, {3, 12, 1030}, {9, 2500}};
     std::uint64_t k = 100;

@@ -30,14 +30,15 @@ std::string name_of(pattern kind);
 /// Each label fits `type`.
 oracle::label_image make_labels(pattern kind, const shape_t& shape, dtype type, std::uint64_t seed);
 
-/// Values that `type` holds exactly and whose sums 113 bits hold: integers from the whole type, floating point of like size.
+/// Values that `type` holds exactly and whose sums 113 bits hold: integers from the whole type, floating point of like
+/// size.
 std::vector<double> make_values(const shape_t& shape, dtype type, std::uint64_t seed);
 
 inline constexpr dtype integer_types[] = {dtype::int32, dtype::uint8,  dtype::int64,  dtype::uint16, dtype::int8,
                                           dtype::int16, dtype::uint32, dtype::uint64, dtype::boolean};
 
-/// Sides that reach: one cell; lines shorter and longer than a warp; a piece of the host (65536 cells) and what crosses it;
-/// every number of axes; no cells.
+/// Sides that reach: one cell; lines shorter and longer than a warp; a piece of the host (65536 cells) and what crosses
+/// it; every number of axes; no cells.
 std::vector<shape_t> label_image_shapes();
 
 void write_integers(guarded& to, const std::vector<std::int64_t>& values);

@@ -1,5 +1,5 @@
-// What every backend has to answer, held against the oracle. A `Runner` brings arrays to a place, calls there, and brings
-// them back: run(arrays, [](const auto& on, const auto& at) { ... at(array) ... }).
+// What every backend has to answer, held against the oracle. A `Runner` brings arrays to a place, calls there, and
+// brings them back: run(arrays, [](const auto& on, const auto& at) { ... at(array) ... }).
 #pragma once
 
 #include <gtest/gtest.h>

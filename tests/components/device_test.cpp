@@ -16,8 +16,8 @@ constexpr dtype value_types[] = {dtype::uint8,  dtype::float32, dtype::int16,  d
                                  dtype::uint32, dtype::int8,    dtype::uint64, dtype::boolean,
                                  dtype::uint16, dtype::int64,   dtype::int32};
 
-/// Sides that reach: columns that end within a warp's, a lane's 64 rows and what goes beyond, several warps above one another,
-/// walking along either axis, folded lines, chunks of more than one step.
+/// Sides that reach: columns that end within a warp's, a lane's 64 rows and what goes beyond, several warps above one
+/// another, walking along either axis, folded lines, chunks of more than one step.
 std::vector<shape_t> device_shapes() {
     return {{1},         {1030},     {5, 31},     {70, 3}, {130, 40}, {3, 300}, {3, 5, 7},
             {2, 33, 65}, {9, 1, 40}, {70, 3, 33}, {0},     {4, 0},    {0, 3, 3}};
@@ -78,7 +78,8 @@ TEST_F(ComponentsDevice, MoreContactsThanPlacesAtFirst) {
     check_contacts(device_runner(), {pattern::each, {200, 300}, dtype::int64, 1}, 1);
 }
 
-/// All that is made of labels, sums of floating-point values too: what does not depend on who comes first is the oracle's each time.
+/// All that is made of labels, sums of floating-point values too: what does not depend on who comes first is the
+/// oracle's each time.
 TEST_F(ComponentsDevice, TwentyRunsAreTheOracles) {
     const device_runner run;
     for (const shape_t& shape : {shape_t{130, 70}, shape_t{20, 21, 43}})

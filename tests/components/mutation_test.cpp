@@ -1,5 +1,6 @@
-// The image changes while a call reads it, as a camera's buffer does. The answer may be any; memory outside the outputs stays as it
-// is (AddressSanitizer watches the rest) and the call ends. Data races by intent: ThreadSanitizer leaves this program out.
+// The image changes while a call reads it, as a camera's buffer does. The answer may be any; memory outside the outputs
+// stays as it is (AddressSanitizer watches the rest) and the call ends. Data races by intent: ThreadSanitizer leaves
+// this program out.
 #include <gtest/gtest.h>
 
 #include <array>

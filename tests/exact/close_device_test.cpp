@@ -1,5 +1,5 @@
-// Nearest sites of images in which most cells have one close by, tile by tile on the device: bit for bit the host's, whichever way
-// its tiles go, and whatever of it is left to the passes.
+// Nearest sites of images in which most cells have one close by, tile by tile on the device: bit for bit the host's,
+// whichever way its tiles go, and whatever of it is left to the passes.
 #include <gtest/gtest.h>
 
 #include "exact/sites_differ.hpp"

@@ -1,5 +1,5 @@
-// Distances in spacings whose squares are in proportion to small integers, bit for bit the host's: dense and sparse sites, sites
-// farther than the bands look, doubtful roots, and what is served otherwise.
+// Distances in spacings whose squares are in proportion to small integers, bit for bit the host's: dense and sparse
+// sites, sites farther than the bands look, doubtful roots, and what is served otherwise.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -81,7 +81,8 @@ TEST(Counted, VolumesWithinALimit) {
         }
 }
 
-/// Sites near nearly all cells, but none in balls in which no cell, or few cells, are sampled: the limit is too small there.
+/// Sites near nearly all cells, but none in balls in which no cell, or few cells, are sampled: the limit is too small
+/// there.
 TEST(Counted, HolesBeyondTheLimit) {
     if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
     for (const shape_t& shape : {limited_shapes()[1], limited_shapes()[3]})

@@ -1,5 +1,5 @@
-// Large grids on the device: every bit against the host engine, which the oracle has checked; and grids beyond 2^31 cells,
-// where sampled cells are checked by brute force.
+// Large grids on the device: every bit against the host engine, which the oracle has checked; and grids beyond 2^31
+// cells, where sampled cells are checked by brute force.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -39,8 +39,8 @@ distance_options with_spacing(const std::vector<double>& lengths) {
     return options;
 }
 
-/// Distances and sites in calls of their own, because a call for distances alone takes another road, and one for indices
-/// alone ends in stores of their type.
+/// Distances and sites in calls of their own, because a call for distances alone takes another road, and one for
+/// indices alone ends in stores of their type.
 answers on_device(const shape_t& shape, const std::vector<std::uint8_t>& image, const distance_options& options) {
     const stream on;
     const device_memory there(image.size()), distance(4 * image.size()), index(8 * image.size()),
@@ -167,8 +167,8 @@ protected:
     }
 };
 
-/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are near; and
-/// one that is counted in cells.
+/// Distances in double, with a limit and without: one spacing for short searches, one for which neighbouring rows are
+/// near; and one that is counted in cells.
 TEST_P(DeviceReal, DistancesEqualTheHosts) {
     const shape_t& shape = GetParam().shape;
     for (fill kind : {fill::none, fill::one, fill::corners, fill::half, fill::sparse3, fill::percent, fill::tenth,

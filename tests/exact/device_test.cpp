@@ -226,7 +226,8 @@ TEST_F(Device, WrongCallsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-/// One site at an end of the longest lines that words have: the farthest cells of these are as far as the word for none.
+/// One site at an end of the longest lines that words have: the farthest cells of these are as far as the word for
+/// none.
 TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
     for (const shape_t& shape : {shape_t{65536, 2}, shape_t{2, 65536}})
         for (const bool at_the_end : {false, true}) {

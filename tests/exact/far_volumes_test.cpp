@@ -1,4 +1,5 @@
-// Distances that are too far for steps, in volumes whose lines a device finishes between posts in shared memory: bit for bit the host's.
+// Distances that are too far for steps, in volumes whose lines a device finishes between posts in shared memory: bit
+// for bit the host's.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -49,8 +50,8 @@ TEST_P(FarVolumes, OfSurfacesThatBend) {
 TEST_P(FarVolumes, OfFewSites) { compare(make_random(shape(), 0.0002, 7)); }
 TEST_P(FarVolumes, WithoutASite) { compare(flags_t(static_cast<std::size_t>(cells_of(shape())))); }
 
-// A warp has one band of 32 rows of lines of up to 256 and from 545 rows on, two between. Lines end within a band, and within the
-// 32 that a block takes.
+// A warp has one band of 32 rows of lines of up to 256 and from 545 rows on, two between. Lines end within a band, and
+// within the 32 that a block takes.
 INSTANTIATE_TEST_SUITE_P(Volumes, FarVolumes,
                          testing::Values(shape_t{70, 256, 40}, shape_t{70, 257, 40}, shape_t{300, 100, 33},
                                          shape_t{68, 544, 35}, shape_t{66, 545, 64}, shape_t{1021, 66, 40}),

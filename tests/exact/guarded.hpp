@@ -76,8 +76,8 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-/// Sites written as an image of `type` whose sites are its zeros (or, `nonzero`, all else). Zeros take both signs; what is
-/// not zero takes NaN, infinities, denormals, and integers whose low bytes are zero.
+/// Sites written as an image of `type` whose sites are its zeros (or, `nonzero`, all else). Zeros take both signs; what
+/// is not zero takes NaN, infinities, denormals, and integers whose low bytes are zero.
 void write_image(guarded& image, const flags_t& sites, bool nonzero);
 
 }  // namespace nearfield::test

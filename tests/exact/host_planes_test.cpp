@@ -1,5 +1,5 @@
-// The host's dense engine where it changes its mind: distances and numbers that leave 16 or 32 bits, more lines than it looks
-// at, slabs, images side by side, limits. Each shape says which.
+// The host's dense engine where it changes its mind: distances and numbers that leave 16 or 32 bits, more lines than it
+// looks at, slabs, images side by side, limits. Each shape says which.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -98,9 +98,10 @@ TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
     }
 }
 
-/// The last cell of a block is beyond packed numbers to all but the column of sites, whose number is zero. That column must not
-/// count as the cell's winner: it would hide the one that wins in the middle of the block. In the first row two columns change
-/// over within the first half of a block, whose cells are known from both, so that no search in wider numbers repeats them.
+/// The last cell of a block is beyond packed numbers to all but the column of sites, whose number is zero. That column
+/// must not count as the cell's winner: it would hide the one that wins in the middle of the block. In the first row
+/// two columns change over within the first half of a block, whose cells are known from both, so that no search in
+/// wider numbers repeats them.
 TEST(PlanesLimits, WinnersBeyondKnownValues) {
     const shape_t shape{110, 4099};
     const struct {
@@ -123,7 +124,8 @@ TEST(PlanesLimits, WinnersBeyondKnownValues) {
     }
 }
 
-/// One column in 256 with sites: as many as are offered to lines one by one, one more, and one alone; in 16 bits and beyond.
+/// One column in 256 with sites: as many as are offered to lines one by one, one more, and one alone; in 16 bits and
+/// beyond.
 TEST(PlanesLimits, FewColumns) {
     for (const shape_t& shape : {shape_t{20, 64, 64}, shape_t{300, 8, 64}, shape_t{3, 300, 64}}) {
         const std::int64_t plane = shape[1] * shape[2], most = plane / 256;
@@ -180,8 +182,8 @@ TEST(PlanesLimits, MaxDistance) {
     }
 }
 
-/// A number of a line among 3000 holds squares up to 2^19, one of a cell among 40 larger ones. A limit between the two is no reason
-/// to trust results whose winner a line's number could not hold.
+/// A number of a line among 3000 holds squares up to 2^19, one of a cell among 40 larger ones. A limit between the two
+/// is no reason to trust results whose winner a line's number could not hold.
 TEST(PlanesLimits, LimitsBeyondTheNumbersOfLines) {
     const shape_t shape{2, 3000, 40};
     for (std::int64_t lines : {1, 100}) {  // few columns with sites, and many

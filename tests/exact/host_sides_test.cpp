@@ -1,5 +1,5 @@
-// Fields of two classes on the host: which calls are solved as plain fields, and that the answer is that of the plain fields
-// put together by hand. (What the answer is: the random cases of options_property_test.cpp.)
+// Fields of two classes on the host: which calls are solved as plain fields, and that the answer is that of the plain
+// fields put together by hand. (What the answer is: the random cases of options_property_test.cpp.)
 #include "exact/host_sides.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A call of the host engine hears a stop within a long line and within a long column, and columns whose winners do not bound
-// each other have the answer of a search over all rows.
+// A call of the host engine hears a stop within a long line and within a long column, and columns whose winners do not
+// bound each other have the answer of a search over all rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -100,7 +100,8 @@ TEST(HostSteep, AnySpacingHasTheAnswerOfAllRows) {
             }
 }
 
-/// Of 0 any size, of 1 so small that sums with a term are whole numbers, of 2 neighbours in double that terms often round to one.
+/// Of 0 any size, of 1 so small that sums with a term are whole numbers, of 2 neighbours in double that terms often
+/// round to one.
 double some_weight(int kind, std::uint64_t chance) {
     const auto share = static_cast<double>(chance % 4096) / 4096;
     if (kind == 2) return -1e20 - 16384 * std::floor(share * 4);

@@ -6,8 +6,8 @@
 namespace nearfield::test {
 namespace {
 
-/// Runs one problem with one thread and all outputs, and with 2 and 7 threads in other clothes. Because each answer must
-/// equal the oracle's bit for bit, the answers of 1, 2 and 7 threads equal each other.
+/// Runs one problem with one thread and all outputs, and with 2 and 7 threads in other clothes. Because each answer
+/// must equal the oracle's bit for bit, the answers of 1, 2 and 7 threads equal each other.
 void check_on_host(const solved& s, std::uint64_t k) {
     EXPECT_EQ(check(host_engine(1), s, outputs::all(), dress{}), "");
     EXPECT_EQ(check(host_engine(2), s, outputs::number(1 + k % (output_combinations - 1)), dress::number(k)), "");
@@ -130,8 +130,8 @@ TEST(HostImages, BroadcastAlongEachAxis) {
     }
 }
 
-/// More than one tile, strip and task along every axis, in all three kinds of arithmetic. Where NEARFIELD_TEST_SCALE asks
-/// for less, each shape, fill and spacing once.
+/// More than one tile, strip and task along every axis, in all three kinds of arithmetic. Where NEARFIELD_TEST_SCALE
+/// asks for less, each shape, fill and spacing once.
 TEST(HostThreads, LargerGridsGiveTheSameBits) {
     const shape_t shapes[] = {{300, 517}, {70, 75, 81}, {11, 23, 19, 37}};
     const fill fills[] = {fill::sparse4, fill::tenth, fill::shells};

@@ -14,7 +14,8 @@
 
 namespace nearfield::test {
 
-/// A fill at an eighth of the resolution, enlarged: structure at a size where making it cell by cell would take minutes.
+/// A fill at an eighth of the resolution, enlarged: structure at a size where making it cell by cell would take
+/// minutes.
 inline flags_t enlarged(fill kind, const shape_t& shape, std::uint64_t seed) {
     constexpr std::int64_t block = 8;
     shape_t coarse = shape;

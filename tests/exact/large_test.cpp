@@ -67,7 +67,8 @@ TEST(HostLarge, AWorkspaceThatMemoryCannotHoldIsAnError) {
     }
 }
 
-/// Grids with more cells than an int32 counts: a dozen sites, sampled cells. `Squared` is the type of the squared distances.
+/// Grids with more cells than an int32 counts: a dozen sites, sampled cells. `Squared` is the type of the squared
+/// distances.
 template <class Squared>
 void check_big(const shape_t& shape, std::int64_t needed) {
     if (!big_tests_wanted()) GTEST_SKIP() << "set NEARFIELD_TEST_BIG=1 to run it";

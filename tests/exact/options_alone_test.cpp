@@ -1,5 +1,5 @@
-// One contiguous field that the device makes of its states by a kernel of its own, bit for bit the host's: of every kind of
-// numbers, with limits, half cells, labels and batches, and in grids whose cells fill no block.
+// One contiguous field that the device makes of its states by a kernel of its own, bit for bit the host's: of every
+// kind of numbers, with limits, half cells, labels and batches, and in grids whose cells fill no block.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"

@@ -60,8 +60,8 @@ option_call make_case(const choice& c, dice& random, std::int64_t most_cells);
 using option_engine = std::function<void(option_call&)>;
 option_engine host_options_engine();
 
-/// Runs the call and returns what is wrong with it: a value, a guard byte, a changed input, an error where none was due or
-/// none where one was. Empty when all is well.
+/// Runs the call and returns what is wrong with it: a value, a guard byte, a changed input, an error where none was due
+/// or none where one was. Empty when all is well.
 std::string check(const option_engine& run, option_call& c);
 
 /// The first wrong element of an item that was run; empty when all is well.

@@ -1,5 +1,5 @@
-// What a random case of the options is made of: one value for each of some twenty dimensions, which of them exclude each
-// other, and a count of all pairs that have occurred.
+// What a random case of the options is made of: one value for each of some twenty dimensions, which of them exclude
+// each other, and a count of all pairs that have occurred.
 #pragma once
 
 #include <array>

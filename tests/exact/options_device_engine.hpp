@@ -23,8 +23,8 @@ private:
 };
 
 option_engine device_options_engine();
-/// Records, replays twice on freshly written arrays, and throws when the two runs left different bytes. Where the call is
-/// an error, so is this.
+/// Records, replays twice on freshly written arrays, and throws when the two runs left different bytes. Where the call
+/// is an error, so is this.
 option_engine graph_options_engine();
 
 /// The first element that host and device fill differently; empty when there is none.

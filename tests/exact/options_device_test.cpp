@@ -1,5 +1,5 @@
-// The options on the device: random cases against the oracle, plain and under graph capture, and larger grids against the
-// host, bit for bit.
+// The options on the device: random cases against the oracle, plain and under graph capture, and larger grids against
+// the host, bit for bit.
 #include <gtest/gtest.h>
 
 #include "base/cuda.cuh"
@@ -180,8 +180,8 @@ TEST_F(OptionsDevice, WrongOptionsThrow) {
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-// Short walks through the kernels for compute-sanitizer: arrays end where their allocation ends. Several, since racecheck takes
-// minutes for each.
+// Short walks through the kernels for compute-sanitizer: arrays end where their allocation ends. Several, since
+// racecheck takes minutes for each.
 TEST_F(OptionsDevice, DrawnCasesForTheSanitizer) {
     std::uint64_t seed = 20;
     const auto walk = [&](choice c, std::int64_t most_cells) {

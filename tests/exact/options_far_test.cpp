@@ -1,6 +1,6 @@
-// Signs and labels of wide classes, whose distances tiles refuse and posts finish on the device: bit for bit the host's distances.
-// Borders that are straight, bend and cross posts; classes of one cell; images of one class; distances at which rows between posts
-// are few, many, and so many that a block shares them.
+// Signs and labels of wide classes, whose distances tiles refuse and posts finish on the device: bit for bit the host's
+// distances. Borders that are straight, bend and cross posts; classes of one cell; images of one class; distances at
+// which rows between posts are few, many, and so many that a block shares them.
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -122,8 +122,8 @@ TEST_P(OptionsFarLarge, TilesThatAreNotTried) {
 }
 INSTANTIATE_TEST_SUITE_P(Images, OptionsFarLarge, testing::Values(far_case{{5800, 5802}}));
 
-// Lines of whole words and others; the last row a post and not; a batch; few rows and few columns; rows of several stretches of
-// words, columns of several chunks.
+// Lines of whole words and others; the last row a post and not; a batch; few rows and few columns; rows of several
+// stretches of words, columns of several chunks.
 INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
                          testing::Values(far_case{{450, 416}}, far_case{{333, 371}}, far_case{{2, 257, 300}, 1},
                                          far_case{{9, 2500}}, far_case{{2305, 41}}),

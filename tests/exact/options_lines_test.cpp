@@ -131,8 +131,8 @@ std::vector<std::uint64_t> squares_of_a_line(const std::vector<std::uint8_t>& im
     return squared;
 }
 
-/// Squares beyond 2^53 are integers as long as no two cells of the grid are 2^62 apart; uint64 is refused where they are
-/// and an answer might be one that double rounds.
+/// Squares beyond 2^53 are integers as long as no two cells of the grid are 2^62 apart; uint64 is refused where they
+/// are and an answer might be one that double rounds.
 TEST(OptionsLines, SquaresOfSixtyBitsAreExactOrRefused) {
     constexpr std::uint64_t cell = 1000003;
     std::vector<std::uint8_t> image(3000, 1);

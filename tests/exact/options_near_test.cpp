@@ -1,6 +1,6 @@
-// Signs and labels in images in which cells of another class are close by, which the device searches by bits: bit for bit the
-// host's distances. The images have 2^25 cells or more, from which on it does; where some of their tiles have a cell that is farther
-// than 8 cells from all others, or all have, steps finish those.
+// Signs and labels in images in which cells of another class are close by, which the device searches by bits: bit for
+// bit the host's distances. The images have 2^25 cells or more, from which on it does; where some of their tiles have a
+// cell that is farther than 8 cells from all others, or all have, steps finish those.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"

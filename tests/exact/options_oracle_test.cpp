@@ -1,4 +1,5 @@
-// The oracle of the options against cases worked out by hand, against the simple oracle, and against itself by other ways.
+// The oracle of the options against cases worked out by hand, against the simple oracle, and against itself by other
+// ways.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Nearest cells of another label on the device, bit for bit those of the host: labels in blocks of sizes round the distances
-// that steps reach, ties in all directions, grids that fill no block, and labels so large that words refuse.
+// Nearest cells of another label on the device, bit for bit those of the host: labels in blocks of sizes round the
+// distances that steps reach, ties in all directions, grids that fill no block, and labels so large that words refuse.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"

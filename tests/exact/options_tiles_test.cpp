@@ -1,6 +1,6 @@
-// Distances with options in tiles on the device, bit for bit those of the host: lines round the lengths at which windows,
-// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that tiles
-// refuse.
+// Distances with options in tiles on the device, bit for bit those of the host: lines round the lengths at which
+// windows, words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that
+// tiles refuse.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -122,7 +122,8 @@ TEST_F(OptionsTiles, LinesRoundTheSizesOfTiles) {
     }
 }
 
-/// Lines with nothing but their closed ends, which every word of theirs has to find: the first word, the last, those between.
+/// Lines with nothing but their closed ends, which every word of theirs has to find: the first word, the last, those
+/// between.
 TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
     static const border ends[] = {border::open, border::closed};
     const named_options cases[] = {
@@ -141,8 +142,8 @@ TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
     }
 }
 
-/// Signed distances where one class is thin, and round where it no longer is: single cells, stripes of 1 to 9 cells, crosses, of
-/// either class, in tiles of every form.
+/// Signed distances where one class is thin, and round where it no longer is: single cells, stripes of 1 to 9 cells,
+/// crosses, of either class, in tiles of every form.
 TEST_F(OptionsTiles, ThinClasses) {
     const named_options cases[] = {{"signed", {.sign = sign::inside_negative}},
                                    {"signed, other sites", {.sites = sites::nonzero, .sign = sign::outside_negative}},

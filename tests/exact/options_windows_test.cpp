@@ -1,5 +1,6 @@
-// Options along lines in windows on the device, bit for bit those of the host: lines of some windows and of the columns whose
-// words are looked up beside each other, with distances that half precision takes, that integers take, and that neither does.
+// Options along lines in windows on the device, bit for bit those of the host: lines of some windows and of the columns
+// whose words are looked up beside each other, with distances that half precision takes, that integers take, and that
+// neither does.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"

@@ -1,5 +1,6 @@
-// Nearest sites on periodic axes on the device, bit for bit those of the host: lines round the shortest that words serve, ends
-// of words, strips and windows across the seam, ties that coordinates decide, and sites so far that words refuse.
+// Nearest sites on periodic axes on the device, bit for bit those of the host: lines round the shortest that words
+// serve, ends of words, strips and windows across the seam, ties that coordinates decide, and sites so far that words
+// refuse.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -116,7 +117,8 @@ TEST_F(OptionsWrapped, VolumesOfWholeStrips) {
     }
 }
 
-/// Planes of sites 16 apart: the cells midway see two, one of them over an end, from which its word comes by way of other strips.
+/// Planes of sites 16 apart: the cells midway see two, one of them over an end, from which its word comes by way of
+/// other strips.
 TEST_F(OptionsWrapped, TiesOverEnds) {
     constexpr border o = border::open, p = border::periodic;
     for (const std::int64_t length : {128, 144})

@@ -1,5 +1,5 @@
-// Nearest sites of images whose lines are too long to be searched in shared memory, where steps and lists of sites leave
-// windows: between winners at posts, on a device bit for bit the host's.
+// Nearest sites of images whose lines are too long to be searched in shared memory, where steps and lists of sites
+// leave windows: between winners at posts, on a device bit for bit the host's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,8 @@ protected:
     }
 };
 
-/// Every cell of the middle column ties, those of the middle row with sites above and below, which is where a tie is decided by the row.
+/// Every cell of the middle column ties, those of the middle row with sites above and below, which is where a tie is
+/// decided by the row.
 TEST_P(PostedSites, OfABorder) {
     compare(where([&](auto y, auto x) { return y == 0 || x == 0 || y == rows() - 1 || x == columns() - 1; }));
 }
@@ -47,8 +48,8 @@ TEST_P(PostedSites, OfAnArc) {
         return dx > 0 && std::abs(std::sqrt(dx * dx + dy * dy) - static_cast<double>(columns() - 20)) < 1;
     }));
 }
-/// Equally far from a cell of a post, whose winner is found by a warp: the first column has one above and one below, the last
-/// one below alone.
+/// Equally far from a cell of a post, whose winner is found by a warp: the first column has one above and one below,
+/// the last one below alone.
 TEST_P(PostedSites, OfPointsThatTie) {
     compare(where([&](auto y, auto x) {
         const auto dy = y - 544, dx = x - 96;  // 65^2 = 63^2 + 16^2 = 60^2 + 25^2 = 56^2 + 33^2 = 52^2 + 39^2

@@ -1,5 +1,5 @@
-// One spacing for all axes, which is counted in cells: lengths that no square is exact of, and the largest and smallest ones,
-// under every option, against the oracle.
+// One spacing for all axes, which is counted in cells: lengths that no square is exact of, and the largest and smallest
+// ones, under every option, against the oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>

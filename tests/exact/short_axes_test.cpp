@@ -1,4 +1,5 @@
-// Grids with short axes on the host: which axis is scanned, which are searched together, and that neither changes the answer.
+// Grids with short axes on the host: which axis is scanned, which are searched together, and that neither changes the
+// answer.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -70,8 +71,8 @@ TEST(ShortAxes, EveryCellAgainstTheOracle) {
             }
 }
 
-/// What the order of the axes must not change: the image with an axis of one cell more, and turned so that the long axis is
-/// last, where no tie is decided.
+/// What the order of the axes must not change: the image with an axis of one cell more, and turned so that the long
+/// axis is last, where no tie is decided.
 TEST(ShortAxes, EveryOptionGivesTheDistancesOfTheTurnedImage) {
     std::uint64_t seed = 700;
     for (const std::int64_t width : {2, 3, 31})

@@ -1,5 +1,5 @@
-// Every instruction set that this machine and this build have gives the same, right answers. The other tests see only the
-// best one.
+// Every instruction set that this machine and this build have gives the same, right answers. The other tests see only
+// the best one.
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>

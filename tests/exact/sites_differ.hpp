@@ -13,7 +13,8 @@ fields<Place> indices_to(Index* out, const shape_t& shape) {
     return to;
 }
 
-/// Of an image in bytes, where the two differ, if they do; image and indices begin so many cells into their memory on the device.
+/// Of an image in bytes, where the two differ, if they do; image and indices begin so many cells into their memory on
+/// the device.
 template <class Index>
 std::string sites_differ(const shape_t& shape, int batch_axes, const flags_t& seeds, sites rule = sites::nonzero,
                          std::size_t skipped = 0) {

@@ -1,5 +1,5 @@
-// Nearest sites of volumes that are one kernel on the device, of which blocks leave rows out along the second axis where sites are many
-// enough: bit for bit the host's, also where some cells then turn out to need those rows.
+// Nearest sites of volumes that are one kernel on the device, of which blocks leave rows out along the second axis
+// where sites are many enough: bit for bit the host's, also where some cells then turn out to need those rows.
 #include <gtest/gtest.h>
 
 #include "exact/sites_differ.hpp"

@@ -1,5 +1,5 @@
-// Nearest sites that are too far for steps, in volumes with so many groups of lines that a device sweeps them, a lane a line:
-// bit for bit the host's.
+// Nearest sites that are too far for steps, in volumes with so many groups of lines that a device sweeps them, a lane a
+// line: bit for bit the host's.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -49,7 +49,8 @@ TEST_P(SweptSites, BesideManySites) {
     compare(sites_where(shape(), [&](auto, auto, auto x) { return random[i++] != 0 && x < 120; }));
 }
 
-// 132 * 32 groups of 32 lines along one axis: sweeps are thought of from 4096 on. The last lanes of a row have no cells.
+// 132 * 32 groups of 32 lines along one axis: sweeps are thought of from 4096 on. The last lanes of a row have no
+// cells.
 INSTANTIATE_TEST_SUITE_P(Volumes, SweptSites, testing::Values(shape_t{132, 35, 1011}, shape_t{35, 132, 1011}),
                          [](const auto& of) { return of.param[0] == 132 ? "along_y" : "along_z"; });
 

@@ -50,8 +50,8 @@ std::vector<std::int64_t> random_shape(int rank) {
 array as_stored(array values, const rule& r) {
     if (values.type == dtype::boolean) values.type = r.boolean_becomes;
     const std::string_view suffix = r.suffix;
-    // Documented: a stack of one page is a page; NIfTI's axes of length 1 behind the third say nothing, and before others
-    // the third says nothing either.
+    // Documented: a stack of one page is a page; NIfTI's axes of length 1 behind the third say nothing, and before
+    // others the third says nothing either.
     if (suffix == ".tif" && values.shape.size() == 3 && values.shape[0] == 1) values.shape.erase(values.shape.begin());
     if (!suffix.starts_with(".nii") || values.shape.size() <= 3) return values;
     const auto third = values.shape.end() - 3;

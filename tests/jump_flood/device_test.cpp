@@ -1,4 +1,5 @@
-// Jump flooding by tiles on a device: the bits that the host leaves, for every form of a tile and both rules of comparing.
+// Jump flooding by tiles on a device: the bits that the host leaves, for every form of a tile and both rules of
+// comparing.
 #include <gtest/gtest.h>
 
 #include "methods/device_engine.hpp"
@@ -65,7 +66,8 @@ TEST_F(JumpFloodDevice, EveryTileEqualsTheHost) {
             }
 }
 
-/// Sites farther than one number holds: 125 units in images, 29 in volumes; the unit is the step, or 1 after a round of step 1.
+/// Sites farther than one number holds: 125 units in images, 29 in volumes; the unit is the step, or 1 after a round of
+/// step 1.
 TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{12, 1600}, shape_t{700, 16}, shape_t{9, 10, 240}, shape_t{130, 8, 12}})
         for (const std::uint64_t seed : {1, 2, 3}) {
@@ -79,7 +81,8 @@ TEST_F(JumpFloodDevice, FarSitesEqualTheHosts) {
         }
 }
 
-/// All sides are even: the cell that is farthest from the only site hears of it by one neighbour, the last of all or the first.
+/// All sides are even: the cell that is farthest from the only site hears of it by one neighbour, the last of all or
+/// the first.
 TEST_F(JumpFloodDevice, FarSitesInOneCornerEqualTheHosts) {
     for (const shape_t& shape : {shape_t{10, 10, 240}, shape_t{52, 64, 62}, shape_t{8, 1600}})
         for (const bool last : {false, true}) {
@@ -110,8 +113,8 @@ TEST_F(JumpFloodDevice, LargerGridsEqualTheHosts) {
             EXPECT_EQ(differs({}, shape, make_random(shape, density, 7), {{}, "not given"}), "") << text_of(shape);
 }
 
-/// Rounds after ones that left many tiles open, by both ways of comparing, with the forms of tiles that these rounds have; cells of
-/// a few sites, after a round of step 1 too, and rows of blocks of 32 threads.
+/// Rounds after ones that left many tiles open, by both ways of comparing, with the forms of tiles that these rounds
+/// have; cells of a few sites, after a round of step 1 too, and rows of blocks of 32 threads.
 TEST_F(JumpFloodDevice, ManyOpenTilesEqualTheHosts) {
     for (const shape_t& shape : {shape_t{12, 2300}, shape_t{90, 2100}, shape_t{30, 4100}})
         for (const double density : {0.0001, 0.001})
@@ -131,8 +134,8 @@ TEST_F(JumpFloodDevice, LargerVolumesOfTwentyNineBitsEqualTheHosts) {
     }
 }
 
-/// Images whose rounds go in two kernels: tiles of each size with no round, one and two after the series, classes of one cell to 81
-/// along an axis with none, a few and many sites, and images too large.
+/// Images whose rounds go in two kernels: tiles of each size with no round, one and two after the series, classes of
+/// one cell to 81 along an axis with none, a few and many sites, and images too large.
 void several_rounds_equal_the_hosts(const std::vector<shape_t>& shapes) {
     for (const shape_t& shape : shapes)
         for (const double density : {0.00001, 0.0001, 0.001, 0.01, 0.5})

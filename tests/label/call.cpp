@@ -270,7 +270,8 @@ label_options options_of(std::uint64_t k, criterion kind, int connectivity) {
 
 std::vector<std::int64_t> graph_of(const shape_t& shape, std::uint64_t k) {
     const std::int64_t grain = std::array{1, 2, 5}[mix(k + 9) % 3];
-    // Of what is left of each cell's bits on average: few, so that components are winding; nearly all; all, but for a sheet.
+    // Of what is left of each cell's bits on average: few, so that components are winding; nearly all; all, but for a
+    // sheet.
     const std::uint64_t kind = mix(k + 10) % 5;
     std::uint64_t number = 0;
     return over(shape, [&](const shape_t& at) {

@@ -1,4 +1,5 @@
-// The one list of images on which connected components are tested, on every backend. Each shape says which path it reaches.
+// The one list of images on which connected components are tested, on every backend. Each shape says which path it
+// reaches.
 #pragma once
 
 #include <random>

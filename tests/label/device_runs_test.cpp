@@ -54,8 +54,8 @@ TEST_F(LabelDeviceRuns, TwentyRunsOfCriteriaAndFiltersAreEqual) {
                 }
 }
 
-/// Of every `period` cells the first `set` are foreground, counted along all rows as one line; rows are whole periods, or there is
-/// one. Samples of the labels are looked at.
+/// Of every `period` cells the first `set` are foreground, counted along all rows as one line; rows are whole periods,
+/// or there is one. Samples of the labels are looked at.
 void check_many_cells(const shape_t& shape, std::int64_t period, std::int64_t set, criterion by = criterion::nonzero) {
     const std::int64_t cells = cells_of(shape);
     if (query_system().devices[0].free_bytes < 16 * cells + (std::int64_t{1} << 30))

@@ -1,5 +1,5 @@
-// Tables that tiles make themselves, without a look at labels: against the host's, byte by byte, rows that no component has and
-// gaps between rows included.
+// Tables that tiles make themselves, without a look at labels: against the host's, byte by byte, rows that no component
+// has and gaps between rows included.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -164,8 +164,8 @@ TEST_F(LabelTablesDevice, EveryFigure) {
                 }
 }
 
-/// Batches, whose images follow each other in the rows, values, and what tiles do not serve: periodic axes and filters. Bytes in
-/// rows of whole 16 go by other links.
+/// Batches, whose images follow each other in the rows, values, and what tiles do not serve: periodic axes and filters.
+/// Bytes in rows of whole 16 go by other links.
 TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
     std::uint64_t k = 200000;
     for (const shape_t& shape : {shape_t{7, 130}, shape_t{3, 40, 65}, shape_t{2, 33, 300}, shape_t{2, 3, 9, 131},
@@ -193,8 +193,8 @@ TEST_F(LabelTablesDevice, BatchesCriteriaAndTheOtherWay) {
         }
 }
 
-/// More components in several tiles, with first cells side by side, than a warp lists at a time; their sums cleared while they are
-/// numbered, or afterwards where a filter or the caller decides on rows.
+/// More components in several tiles, with first cells side by side, than a warp lists at a time; their sums cleared
+/// while they are numbered, or afterwards where a filter or the caller decides on rows.
 TEST_F(LabelTablesDevice, ManyInSeveralTilesSideBySide) {
     const shape_t shape{70, 4100};
     for (const int connectivity : {1, 2})

@@ -1,5 +1,5 @@
-// Connected components on the device against flood fill: figures, shapes, connectivities, criteria, types, layouts, batches,
-// borders; plain and recorded as a graph.
+// Connected components on the device against flood fill: figures, shapes, connectivities, criteria, types, layouts,
+// batches, borders; plain and recorded as a graph.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -157,7 +157,8 @@ TEST_F(LabelDevice, Filters) {
             }
 }
 
-/// More components than a block of threads looks at, most of them equally large, so that ties are decided across blocks.
+/// More components than a block of threads looks at, most of them equally large, so that ties are decided across
+/// blocks.
 TEST_F(LabelDevice, TheLargestOfThousands) {
     std::uint64_t k = 90000;
     const shape_t shape{2, 60, 320};

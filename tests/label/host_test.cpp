@@ -1,4 +1,5 @@
-// Connected components on the host against flood fill: figures, shapes, connectivities, criteria, types, layouts, threads.
+// Connected components on the host against flood fill: figures, shapes, connectivities, criteria, types, layouts,
+// threads.
 #include <gtest/gtest.h>
 
 #include "label/call.hpp"
@@ -185,7 +186,8 @@ TEST(LabelHost, LinksOfLargeShapesAndBatches) {
 }
 
 /// Steps of any kind, the one to the west among them or not; and more axes than a device takes.
-/// Rows of a few cells and many axes: more cells than a task has, so that tasks meet within an image and images within a task.
+/// Rows of a few cells and many axes: more cells than a task has, so that tasks meet within an image and images within
+/// a task.
 TEST(LabelHost, ShortRowsAndManyAxes) {
     std::uint64_t k = 90000;
     for (const shape_t& shape :

@@ -1,5 +1,5 @@
-// Tables made with the labels, against the oracle's look at every cell: figures, criteria, filters, batches, threads, types of
-// intensity; and with make_tables.
+// Tables made with the labels, against the oracle's look at every cell: figures, criteria, filters, batches, threads,
+// types of intensity; and with make_tables.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,8 @@
 namespace nearfield::test {
 namespace {
 
-/// All ten tables in guarded memory, for `rows` rows; of some calls a few are left out, since what is summed depends on them.
+/// All ten tables in guarded memory, for `rows` rows; of some calls a few are left out, since what is summed depends on
+/// them.
 struct table_memory {
     table_memory(std::int64_t rows, std::int64_t axes, dtype value, bool whole_sum, std::uint64_t k)
         : size(dtype::int64, {rows}, lay(k), k),
@@ -204,7 +205,8 @@ TEST(LabelTables, PeriodicAxes) {
         }
 }
 
-/// Filters, batches, criteria under which runs of one component lie side by side, and steps, which the other engine serves.
+/// Filters, batches, criteria under which runs of one component lie side by side, and steps, which the other engine
+/// serves.
 TEST(LabelTables, CriteriaFiltersBatchesAndSteps) {
     std::uint64_t k = 1000;
     for (const shape_t& shape : {shape_t{40}, shape_t{3, 65}, shape_t{20, 50}, shape_t{90, 70}, shape_t{2, 9, 33},

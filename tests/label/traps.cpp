@@ -29,7 +29,7 @@ void set(label_call& c, std::int64_t i, T value) {
     std::memcpy(c.image.element(i), &value, sizeof value);
 }
 
-// ---- widths and words --------------------------------------------------------------------------------------------------
+// ---- widths and words -----------------------------------------------------------------------------------------------
 
 /// 65535 components are numbered, one more is an error that says so.
 void sixteen_bits(const label_engine& engine) {
@@ -79,7 +79,7 @@ void word_ends(const label_engine& engine) {
                 }
 }
 
-// ---- values ------------------------------------------------------------------------------------------------------------
+// ---- values ---------------------------------------------------------------------------------------------------------
 
 void nan_is_never_linked(const label_engine& engine) {
     for (const dtype element : {dtype::float32, dtype::float64})
@@ -135,7 +135,7 @@ void wide_differences(const label_engine& engine) {
     ends_of<std::int64_t>(engine, dtype::int64), ends_of<std::uint64_t>(engine, dtype::uint64);
 }
 
-// ---- figures -----------------------------------------------------------------------------------------------------------
+// ---- figures --------------------------------------------------------------------------------------------------------
 
 void giant(const label_engine& engine) {
     expect_figures(engine, {figure::full, figure::giant}, {{129, 131}, {33, 34, 35}});
@@ -152,7 +152,8 @@ void percolation(const label_engine& engine) {
                    {{90, 129}, {20, 21, 66}}, 3);
 }
 
-/// 4 and 6: every second cell; 8 and 26: one of a block; 18: two of one; values: every cell. For even sides no more can be.
+/// 4 and 6: every second cell; 8 and 26: one of a block; 18: two of one; values: every cell. For even sides no more can
+/// be.
 void most_components_are_numbered(const label_engine& engine) {
     const struct {
         shape_t shape;
@@ -180,8 +181,9 @@ void most_components_are_numbered(const label_engine& engine) {
     }
 }
 
-/// Every pattern of a block of cells, each of which has one of the choices, in a grid whose blocks lie a cell of background apart and
-/// begin `shift` cells from its corner: one image in which all patterns lie at all places within words and tiles.
+/// Every pattern of a block of cells, each of which has one of the choices, in a grid whose blocks lie a cell of
+/// background apart and begin `shift` cells from its corner: one image in which all patterns lie at all places within
+/// words and tiles.
 template <class T>
 std::pair<shape_t, std::vector<T>> every_pattern(const shape_t& block, const std::vector<T>& choices,
                                                  const shape_t& shift) {
@@ -284,8 +286,8 @@ void numbers_do_not_depend_on_who_is_first(const label_engine& engine) {
     for (int round = 0; round < 10; ++round) expect_right(engine, c, "round " + std::to_string(round));
 }
 
-/// Finds read what others write, and shorten ways to roots that others lower meanwhile: teeth that meet late, each of which is a root
-/// of its own until then, so that all threads lower the same few roots; the same image over and over.
+/// Finds read what others write, and shorten ways to roots that others lower meanwhile: teeth that meet late, each of
+/// which is a root of its own until then, so that all threads lower the same few roots; the same image over and over.
 void roots_that_others_lower(const label_engine& engine) {
     for (const shape_t& shape : {shape_t{200, 330}, shape_t{36, 37, 66}})
         for (const figure kind : {figure::comb, figure::u_shapes, figure::spiral, figure::percolation4})
@@ -304,7 +306,8 @@ void roots_that_others_lower(const label_engine& engine) {
             }
 }
 
-/// A barrier is for all threads of a block, those without a row, a word or a cell too: images that end anywhere within a tile.
+/// A barrier is for all threads of a block, those without a row, a word or a cell too: images that end anywhere within
+/// a tile.
 void barriers_where_threads_have_nothing(const label_engine& engine) {
     std::uint64_t k = 0;
     for (const std::int64_t rows : {1, 2, 5, 17, 33, 65})

@@ -1,4 +1,5 @@
-// The host's workspace is what the header says it is, counted by the allocation function that scratch memory alone uses here.
+// The host's workspace is what the header says it is, counted by the allocation function that scratch memory alone uses
+// here.
 #include <gtest/gtest.h>
 
 #include <algorithm>

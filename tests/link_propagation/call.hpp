@@ -24,7 +24,8 @@ bool says(const std::string& message, const std::string& part);
 
 std::string name_of(const propagation_options& how);
 
-/// The switches with which every image is finished: all that have the 1-gather, and links of one cell alone, which are it.
+/// The switches with which every image is finished: all that have the 1-gather, and links of one cell alone, which are
+/// it.
 std::vector<propagation_options> finishing_switches();
 
 /// A binary image of 1 to 3 axes, contiguous.
@@ -38,8 +39,8 @@ void walk_rounds(const propagation_engine& engine, std::uint64_t every);
 /// Limits on the rounds, and links alone: right labels or an error.
 void walk_unfinished(const propagation_engine& engine);
 
-/// The pseudo-code, cell by cell on a binary image; shares nothing with src/. Returns its rounds, the one without a change
-/// included.
+/// The pseudo-code, cell by cell on a binary image; shares nothing with src/. Returns its rounds, the one without a
+/// change included.
 std::int64_t rounds_of_the_text(const label_call& c, const propagation_options& how);
 
 flags_t hilbert_curve(std::int64_t side);  ///< a curve of order log2(side) - 1, whose steps are two cells long

@@ -1,4 +1,5 @@
-// Flood filling on the host: the naive parallel form against its definition, both forms against what bounds their error.
+// Flood filling on the host: the naive parallel form against its definition, both forms against what bounds their
+// error.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,9 +21,9 @@ TEST(Brushfire, TheParallelFormFollowsItsDefinition) {
         }
 }
 
-/// Where nothing changes any more no neighbour's site is nearer. Along a path from the site to a cell distances grow by the
-/// length of a step at most, so that none is longer than the shortest path of such steps: over the straight line that is
-/// 1.0824 at most in 2-D, root(4 - 2 root 2), and 1.1281 in 3-D.
+/// Where nothing changes any more no neighbour's site is nearer. Along a path from the site to a cell distances grow by
+/// the length of a step at most, so that none is longer than the shortest path of such steps: over the straight line
+/// that is 1.0824 at most in 2-D, root(4 - 2 root 2), and 1.1281 in 3-D.
 TEST(Brushfire, NoDistanceIsLongerThanTheShortestPath) {
     for (const shape_t& shape : {shape_t{97, 61}, shape_t{128, 128}, shape_t{23, 31, 27}})
         for (double density : {0.001, 0.01, 0.1, 0.5})

@@ -85,10 +85,10 @@ struct weights_case {
     double shortest, longest;  ///< of a distance over the Euclidean one
 };
 
-/// From one site a distance is linear in the coordinates' sizes, put in order, and over the straight line as long as its
-/// coefficients at most: (3, 4) has 1 and 1/3, the root of 10/9; (3, 4, 5) 1, 1/3 and 1/3, the root of 11/9. It is shortest
-/// along a diagonal: 4/3 over root 2. (5, 7, 11) is within 2.02 %, as Borgefors has it. City block and chessboard are the
-/// sum and the largest.
+/// From one site a distance is linear in the coordinates' sizes, put in order, and over the straight line as long as
+/// its coefficients at most: (3, 4) has 1 and 1/3, the root of 10/9; (3, 4, 5) 1, 1/3 and 1/3, the root of 11/9. It is
+/// shortest along a diagonal: 4/3 over root 2. (5, 7, 11) is within 2.02 %, as Borgefors has it. City block and
+/// chessboard are the sum and the largest.
 TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
     const shape_t image{101, 101}, volume{41, 41, 41};
     const double diagonal = 4 / (3 * std::sqrt(2.0));
@@ -115,7 +115,8 @@ TEST(ChamferMethod, DistancesFromOneSiteAreNearTheEuclideanOne) {
     }
 }
 
-/// A full cube whose surface is all that is site-like: as many rounds as half a side, and one to see that nothing changes.
+/// A full cube whose surface is all that is site-like: as many rounds as half a side, and one to see that nothing
+/// changes.
 TEST(ChamferMethod, RoundsFollowTheLargestDistanceAndStopEarly) {
     const std::int64_t n = 16;
     const shape_t shape{n, n, n};

@@ -94,7 +94,8 @@ TEST_F(MethodsOnDevice, LimitsLabelsAndReportsEqualTheHosts) {
         }
 }
 
-/// Each kernel at least once whatever the share of cases: rows of 16 bytes and not, images and volumes, all forms of a sweep.
+/// Each kernel at least once whatever the share of cases: rows of 16 bytes and not, images and volumes, all forms of a
+/// sweep.
 TEST_F(MethodsOnDevice, ShortWalkForTheSanitizer) {
     using form = plane_sweep::form;
     for (const shape_t& shape : {shape_t{24, 72}, shape_t{19, 45}, shape_t{9, 12, 20}, shape_t{6, 7, 11}}) {

@@ -1,4 +1,5 @@
-// Methods in the clothes of the exact engine's tests: any layout, any fields, guard bytes, answers compared for equality.
+// Methods in the clothes of the exact engine's tests: any layout, any fields, guard bytes, answers compared for
+// equality.
 #pragma once
 
 #include <utility>

@@ -78,7 +78,8 @@ TEST(JumpFlood, OneSiteIsExact) {
 }
 
 /// A path of jumps leads from every site to every cell without turning back, one jump of each step at most. Along it
-/// distances grow by the length of a jump at most, and such a path is no longer than root(axes) times the straight line.
+/// distances grow by the length of a jump at most, and such a path is no longer than root(axes) times the straight
+/// line.
 TEST(JumpFlood, NoDistanceIsLongerThanRootOfTheAxesTimesTheRightOne) {
     for (const shape_t& shape : {shape_t{97, 61}, shape_t{128, 128}, shape_t{23, 31, 27}})
         for (double density : {0.001, 0.01, 0.1, 0.5})
@@ -97,8 +98,8 @@ TEST(JumpFlood, NoDistanceIsLongerThanRootOfTheAxesTimesTheRightOne) {
             }
 }
 
-/// The lecture's example: four rows apart, the right site r of cell p comes by the jump of 4, to p1 or to p2. But g is nearer
-/// to p1 and b to p2, so that neither keeps r.
+/// The lecture's example: four rows apart, the right site r of cell p comes by the jump of 4, to p1 or to p2. But g is
+/// nearer to p1 and b to p2, so that neither keeps r.
 ///
 ///        x 0   2   5   6   10
 ///     y 2  .   p1  p   p2  .

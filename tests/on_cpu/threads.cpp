@@ -150,7 +150,8 @@ void start(unsigned threads) {
     all.alive += b.alive;
 }
 
-/// Lets every lane that is ready go on. In odd blocks the last one first: who forgot to meet is seen in one of the orders.
+/// Lets every lane that is ready go on. In odd blocks the last one first: who forgot to meet is seen in one of the
+/// orders.
 bool step(unsigned warp_number, bool backwards) {
     block& b = now();
     warp& w = b.warps[warp_number];

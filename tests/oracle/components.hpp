@@ -1,5 +1,5 @@
-// Slow, independent connected components: flood fill from cell to cell. Shares no line with src/ and includes none of the
-// library's headers.
+// Slow, independent connected components: flood fill from cell to cell. Shares no line with src/ and includes none of
+// the library's headers.
 #pragma once
 
 #include <cstdint>

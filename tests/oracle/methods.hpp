@@ -1,5 +1,5 @@
-// What the published methods that are not exact must answer, by their definitions, cell by cell. Shares no line with src/ and
-// includes none of the library's headers.
+// What the published methods that are not exact must answer, by their definitions, cell by cell. Shares no line with
+// src/ and includes none of the library's headers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace oracle {
 
-/// Jump flooding: in every round each cell keeps the `kept` nearest of the sites that it and the cells whose coordinates differ
-/// from its own by the round's step, or not, held before.
+/// Jump flooding: in every round each cell keeps the `kept` nearest of the sites that it and the cells whose
+/// coordinates differ from its own by the round's step, or not, held before.
 std::vector<std::int64_t> jump_flood(const problem& p, const std::vector<std::int64_t>& steps, std::size_t kept = 1);
 
 /// Powers of two below the longest side, descending.

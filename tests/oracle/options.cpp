@@ -37,8 +37,8 @@ bool in_integers(const option_problem& p) {
     return largest < 4611686018427387904.0L;
 }
 
-/// "The same spacing along all axes": cells are counted, in quarters where half cells are asked for, as long as no two are
-/// 2^52 apart.
+/// "The same spacing along all axes": cells are counted, in quarters where half cells are asked for, as long as no two
+/// are 2^52 apart.
 bool in_cells(const option_problem& p) {
     integer apart = 0;
     for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {

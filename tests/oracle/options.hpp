@@ -1,5 +1,6 @@
-// Slow, independent answers for every option of the exact fields, and for power diagrams: each cell against each candidate.
-// Shares no line with src/ and includes none of the library's headers: what it says is the documentation, read literally.
+// Slow, independent answers for every option of the exact fields, and for power diagrams: each cell against each
+// candidate. Shares no line with src/ and includes none of the library's headers: what it says is the documentation,
+// read literally.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ struct option_answer {
     std::vector<std::uint8_t> trusted;
 };
 
-/// What the grid, spacing, borders and half cells allow at most: no squared distance can exceed `largest`, and there is an
-/// image in which one reaches `reached`. Neither looks at max_distance. Units of 1.
+/// What the grid, spacing, borders and half cells allow at most: no squared distance can exceed `largest`, and there is
+/// an image in which one reaches `reached`. Neither looks at max_distance. Units of 1.
 struct option_bound {
     long double largest = 0, reached = 0;
 };

@@ -131,8 +131,8 @@ public:
 private:
     std::size_t at(std::int64_t k) const { return static_cast<std::size_t>(start_ + k * stride_); }
 
-    /// Candidates from the nearest to the farthest. Those at distance d have values of at least weight * d^2, also after
-    /// rounding, so the search may stop there.
+    /// Candidates from the nearest to the farthest. Those at distance d have values of at least weight * d^2, also
+    /// after rounding, so the search may stop there.
     void outward(std::size_t cell, std::int64_t q, std::size_t right, std::int64_t length) {
         std::size_t left = right;  // one beyond the next candidate below q
         while (left > 0 || right < candidates_.size()) {
@@ -234,7 +234,8 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
     for (double s : spacing) {
         if (s != std::floor(s)) return width::f64;
     }
-    // x87 long double: a 64-bit significand, so every sum below 2^63 is exact and a larger one is at least seen as larger.
+    // x87 long double: a 64-bit significand, so every sum below 2^63 is exact and a larger one is at least seen as
+    // larger.
     static_assert(std::numeric_limits<long double>::digits >= 64);
     long double largest = 0;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {

@@ -1,5 +1,5 @@
-// Slow, independent answers for the exact distance and nearest-site fields. Shares no line with src/ and includes none of
-// the library's headers: what it says is what the documentation promises, read literally.
+// Slow, independent answers for the exact distance and nearest-site fields. Shares no line with src/ and includes none
+// of the library's headers: what it says is what the documentation promises, read literally.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct answer {
 /// What the contract says about the type of the squared distances of a grid with at least one cell.
 width squared_width(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing);
 
-/// Every cell against every site: O(cells * sites). For floating point the values are those of the contract, but a tie that
-/// only rounding makes is broken by the flat rule, so that `index` may differ from by_lines there.
+/// Every cell against every site: O(cells * sites). For floating point the values are those of the contract, but a tie
+/// that only rounding makes is broken by the flat rule, so that `index` may differ from by_lines there.
 answer by_cells(const problem& p);
 
 /// by_cells for some cells of a grid that may be too large to hold: entry k of the answer is that of cells[k].

@@ -1,5 +1,5 @@
-// Slow, independent answers for distances counted in steps: the cheapest path from every cell to every site, one site after
-// the other. Shares no line with src/ and includes none of the library's headers.
+// Slow, independent answers for distances counted in steps: the cheapest path from every cell to every site, one site
+// after the other. Shares no line with src/ and includes none of the library's headers.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ struct step_answer {
 /// Ties by last axis, then by the axis before it, and so on. O(sites * cells * steps).
 step_answer cheapest_paths(const step_problem& p);
 
-/// Cell by cell forward, then backward, again until nothing changes; what is found first stays. O(cells * steps) a pass.
+/// Cell by cell forward, then backward, again until nothing changes; what is found first stays. O(cells * steps) a
+/// pass.
 step_answer found_first(const step_problem& p);
 
 }  // namespace oracle

@@ -1,5 +1,5 @@
-// Slow, independent answers about labels: cell by cell, with sums of 113 bits. Shares no line with src/ and includes none of
-// the library's headers.
+// Slow, independent answers about labels: cell by cell, with sums of 113 bits. Shares no line with src/ and includes
+// none of the library's headers.
 #pragma once
 
 #include <cstdint>

@@ -74,10 +74,10 @@ TEST(PlaneSweep, AnExclaveKeepsAWrongSite) {
     EXPECT_EQ(errors_of(sites_of(banding{}, shape, sites), shape, sites).wrong_sites, 0);
 }
 
-/// One sweep alone leads from a site to every cell of its cone of 45 degrees, by neighbours and without turning back, and the
-/// cones of all sweeps cover the grid. Along the way distances grow by the length of a step at most, so that none is longer
-/// than the shortest path of such steps: over the straight line that is 1.0824 at most in 2-D, root(4 - 2 root 2), and 1.1281
-/// in 3-D, the root of 1 + (root 2 - 1)^2 + (root 3 - root 2)^2.
+/// One sweep alone leads from a site to every cell of its cone of 45 degrees, by neighbours and without turning back,
+/// and the cones of all sweeps cover the grid. Along the way distances grow by the length of a step at most, so that
+/// none is longer than the shortest path of such steps: over the straight line that is 1.0824 at most in 2-D, root(4 -
+/// 2 root 2), and 1.1281 in 3-D, the root of 1 + (root 2 - 1)^2 + (root 3 - root 2)^2.
 TEST(PlaneSweep, NoDistanceIsLongerThanTheShortestPath) {
     for (const shape_t& shape : {shape_t{97, 101}, shape_t{128, 40}, shape_t{23, 29, 31}})
         for (const fill kind : {fill::one, fill::sparse3, fill::percent, fill::tenth, fill::fifty, fill::balls})

@@ -78,8 +78,8 @@ struct nearfield_test_array {
     std::int64_t type;
 };
 
-/// `out` are distance, squared, index, coordinates, label, trusted. `weights`, where its pointer is not null, makes it a
-/// power diagram.
+/// `out` are distance, squared, index, coordinates, label, trusted. `weights`, where its pointer is not null, makes it
+/// a power diagram.
 extern "C" __attribute__((visibility("default"))) int nearfield_test_call(
     const void* image, int image_type, int rank, const std::int64_t* shape, const std::int64_t* stride,
     const nearfield_test_options* given, const nearfield_test_array* weights, const nearfield_test_array* out,

@@ -1,5 +1,6 @@
-// The lines that nvcc 13.0 compiles wrongly, and what our kernels write in their place. tests/house/device_code.py keeps the
-// former out of src/. A newer toolchain may compile them rightly: then the test says so and the house rule can go.
+// The lines that nvcc 13.0 compiles wrongly, and what our kernels write in their place. tests/house/device_code.py
+// keeps the former out of src/. A newer toolchain may compile them rightly: then the test says so and the house rule
+// can go.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 

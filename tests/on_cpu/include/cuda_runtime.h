@@ -1,8 +1,8 @@
 // Stands in for the CUDA runtime where there is no GPU: with this directory first on the include path the device engine
 // compiles as C++ and runs on the CPU, so that its tests find errors of logic everywhere.
 //
-// It is not a GPU: threads of a block change only where they meet (threads.hpp), clusters follow one another, streams run at
-// once. Races, missing memory order and whatever waits for a real stream stay unseen, and times mean nothing.
+// It is not a GPU: threads of a block change only where they meet (threads.hpp), clusters follow one another, streams
+// run at once. Races, missing memory order and whatever waits for a real stream stay unseen, and times mean nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The threads of a CUDA block on one thread of the CPU: every one has a stack of its own and runs until it meets the others,
-// at a barrier of the block or at a function of the warp.
+// The threads of a CUDA block on one thread of the CPU: every one has a stack of its own and runs until it meets the
+// others, at a barrier of the block or at a function of the warp.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct told {
     int me;
 };
 
-/// Returns when all lanes of the calling warp that have not ended came here. All must come by the same function: `name` is
-/// compared. `mask` must name them all.
+/// Returns when all lanes of the calling warp that have not ended came here. All must come by the same function: `name`
+/// is compared. `mask` must name them all.
 told meet_warp(std::uint64_t mine, unsigned mask, const char* name);
 
 struct counted {
