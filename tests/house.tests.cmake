@@ -14,6 +14,7 @@ function(house_test name)
 endfunction()
 
 house_test(layers ${NEARFIELD_PYTHON} ${house}/layers.py)
+house_test(imports ${NEARFIELD_PYTHON} ${house}/imports.py)
 house_test(lengths ${NEARFIELD_PYTHON} ${house}/lengths.py)
 house_test(device_code ${NEARFIELD_PYTHON} ${house}/device_code.py)
 house_test(headers ${NEARFIELD_PYTHON} ${house}/headers.py --compiler ${CMAKE_CXX_COMPILER})

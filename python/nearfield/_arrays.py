@@ -15,6 +15,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._foreign import refuse_image, refuse_no_array
+from nearfield._request import said
 from nearfield._traced import refuse_traced
 
 # Element types of the library; the names are NumPy's.
@@ -308,3 +309,14 @@ NUMPY = NumPy()
 CUDA_INTERFACE = CudaInterface()
 ARRAY_API = ArrayApi()
 _BY_TYPE: Sequence[tuple[str, str, Framework]] = (("torch", "Tensor", Torch()), ("cupy", "ndarray", CuPy()))
+
+
+def name_of(dtype: Any, argument: str = "dtype") -> str:
+    """NumPy's name of a type of any framework: np.float32, 'float32', torch.float32, jnp.float32."""
+    try:
+        text = str(dtype)
+        if text.startswith("torch."):
+            return text.removeprefix("torch.")
+        return str(np.dtype(dtype).name)
+    except Exception:  # a TypeError as a rule; what looks like a list of fields can fail otherwise
+        raise TypeError(f"{argument} is {said(dtype)}; give a type such as 'float32'") from None

@@ -1,4 +1,4 @@
-"""One call, from arrays and a request to filled arrays, wherever they live."""
+"""One call, from arrays and a request to filled arrays, wherever they live; JAX's arrays take _jax.py instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of, framework_of_output, is_jax
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of, framework_of_output
 from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, said, threads_of
 
@@ -50,10 +50,6 @@ def compute(
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
     threads = threads_of(threads)
     tell = callable_of(progress)
-    if is_jax(image):
-        from nearfield import _jax
-
-        return _jax.compute(image, request, given, name, weights, device, threads, tell)
     framework, array, place, out = taken(image, request, given, name)
     weighed = None if weights is None else _at(place, "weights", weights)
     ordinal = target(device, place, name)

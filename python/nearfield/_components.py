@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import framework_of, parts_of
+from nearfield._arrays import framework_of, name_of, parts_of
 from nearfield._call import as_numpy, target
 from nearfield._component_table import ComponentTable, TableMaker
-from nearfield._distance import name_of
-from nearfield._label import label_slot, run
+from nearfield._dispatch import workplace_of
 from nearfield._label_request import (
     LABEL_TYPES,
     LabelKeywords,
@@ -22,10 +21,11 @@ from nearfield._label_request import (
     label_request,
     lengths_of,
 )
+from nearfield._label_run import label_slot, run
 from nearfield._progress import Progress
 from nearfield._request import Spacing, count_of, flag_of, threads_of
 from nearfield._traced import is_traced
-from nearfield._workplace import Workplace, keywords_named, workplace_of
+from nearfield._workplace import Workplace, keywords_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

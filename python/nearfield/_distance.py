@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of
+from nearfield._arrays import NUMPY, framework_of, name_of
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -21,7 +21,6 @@ from nearfield._request import (
     check_flags,
     flag_of,
     request_for,
-    said,
     word_of,
 )
 from nearfield.methods import Method, text_of
@@ -228,14 +227,3 @@ def element_type(x: Any, argument: str = "image") -> str:
     if framework is NUMPY and not isinstance(x, np.ndarray):
         raise TypeError(f"{argument} is {type(x).__name__}; give an array")
     return framework.dtype(x)
-
-
-def name_of(dtype: Any, argument: str = "dtype") -> str:
-    """NumPy's name of a type of any framework: np.float32, 'float32', torch.float32, jnp.float32."""
-    try:
-        text = str(dtype)
-        if text.startswith("torch."):
-            return text.removeprefix("torch.")
-        return str(np.dtype(dtype).name)
-    except Exception:  # a TypeError as a rule; what looks like a list of fields can fail otherwise
-        raise TypeError(f"{argument} is {said(dtype)}; give a type such as 'float32'") from None

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nearfield._arrays import framework_of, is_jax
-from nearfield._call import compute, compute_several, target
+from nearfield._call import compute_several, target
 from nearfield._compiled import in_graph
-from nearfield._methods import compute_by_method
+from nearfield._dispatch import compute, compute_by_method
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Request
 

@@ -1,25 +1,18 @@
-"""Connected components: `label`, and what it asks of the library."""
+"""Connected components: `label` and `link_bit`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from nearfield import _core
-from nearfield._arrays import NUMPY
-from nearfield._call import as_numpy, target
 from nearfield._compiled import in_graph
-from nearfield._distance import name_of
-from nearfield._label_request import LABEL_TYPES, Criterion, LabelRequest, Norm, Periodic, label_request
+from nearfield._label_request import Criterion, Norm, Periodic, label_request
+from nearfield._label_run import label_type, numbered
 from nearfield._progress import Progress, callable_of
-from nearfield._request import flag_of, items_of, number_of, said, threads_of, word_of
+from nearfield._propagation import label_as_published
+from nearfield._request import flag_of, items_of, number_of, said, word_of
 from nearfield._traced import is_traced
-from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
-
-MakeTables = Callable[[int], tuple[_core.Array | None, ...]]
 
 
 def label(
@@ -163,14 +156,10 @@ def label(
         return _jax_workplace.called_back(
             label, "image", image, request.grid(image.shape), made, out, return_num, **words
         )
-    work = workplace_of("image", image)
-    request = label_request(len(work.shape), **keywords)
-    slot = label_slot(work, request, dtype, out)
+    how = (return_num, dtype, out, device, threads)
     if method == "propagation":
-        return _by_propagation(work, request, slot, return_num, device, threads)
-    counts = run(work, request, slot, return_num, None, device, threads, progress)
-    labels = work.hand_out(slot)
-    return (labels, number_in(counts, request.images(work.shape))) if return_num else labels
+        return label_as_published(image, keywords, *how)
+    return numbered(image, keywords, *how, progress)
 
 
 def link_bit(step: Sequence[int]) -> int:
@@ -197,92 +186,3 @@ def link_bit(step: Sequence[int]) -> int:
     if not 1 <= len(by) <= 3 or not any(by) or not set(by) <= {-1, 0, 1}:
         raise ValueError(f"step is {said(step)}; give -1, 0 or 1 along each of 1 to 3 axes, not all of them 0")
     return _core.link_bit([int(each) for each in by])
-
-
-def _by_propagation(
-    work: Workplace, request: LabelRequest, slot: Slot, return_num: bool, device: str | None, threads: int | None
-) -> Any:
-    from nearfield import _propagation
-
-    _propagation.check_device(device, work)
-    report = _propagation.propagate(work, request, slot, _propagation.usual_steps(), threads)
-    labels = work.hand_out(slot)
-    return (labels, report.components) if return_num else labels
-
-
-def number_in(counts: np.ndarray[Any, Any], images: tuple[int, ...]) -> Any:
-    return counts.reshape(images) if images else int(counts[0])
-
-
-def label_slot(work: Workplace, request: LabelRequest, dtype: Any, out: Any) -> Slot:
-    """The labels' array, the caller's or a new one of the type asked for."""
-    if out is not None:
-        slot = work.given("out", out)
-        came = slot.described.dtype
-        if dtype is not None and name_of(dtype) != came:
-            raise ValueError(f"dtype is {name_of(dtype)} and out has {came}; leave out one of them")
-        _check_type("out has element type", came)
-        return slot
-    return work.empty(request.grid(work.shape), label_type(work.shape, request, dtype))
-
-
-def label_type(shape: tuple[int, ...], request: LabelRequest, dtype: Any) -> str:
-    if dtype is not None:
-        return _check_type("dtype is", name_of(dtype))
-    with keywords_named("image"):
-        return _core.label_type(list(shape), request.options)
-
-
-def _check_type(what: str, dtype: str) -> str:
-    if dtype not in LABEL_TYPES:
-        raise ValueError(f"{what} {dtype}; labels are one of {', '.join(LABEL_TYPES)}")
-    return dtype
-
-
-def run(
-    work: Workplace,
-    request: LabelRequest,
-    labels: Slot | None,
-    counted: bool,
-    make_tables: MakeTables | None,
-    device: str | None,
-    threads: int | None,
-    progress: Progress,
-) -> np.ndarray[Any, Any]:
-    """One call of the library; returns how many components each image has, if that is to be counted."""
-    used = threads_of(threads)
-    tell = callable_of(progress)
-    ordinal = target(device, work.place, work.name)
-    counts = np.zeros(math.prod(request.images(work.shape)) if counted else 0, np.int64)
-    described = None if labels is None else labels.described
-    with keywords_named(work.name, labels):
-        if work.place.ordinal >= 0:
-            found = _core.label_on_stream(
-                work.described(), described, counts.size, make_tables, request.options, *work.place
-            )
-            work.finish()
-            return np.array(found, np.int64)
-        count = NUMPY.describe("count", counts, True) if counted else None
-        if ordinal >= 0:
-            _staged(work, labels, count, make_tables, request, ordinal)
-        else:
-            _core.label_on_host(work.described(), described, count, make_tables, request.options, used, tell)
-    return counts
-
-
-def _staged(
-    work: Workplace,
-    labels: Slot | None,
-    count: _core.Array | None,
-    make_tables: MakeTables | None,
-    request: LabelRequest,
-    ordinal: int,
-) -> None:
-    """Arrays of the host on a device: the library copies contiguous memory there and back."""
-    image = np.ascontiguousarray(as_numpy(work.array))
-    view = None if labels is None else as_numpy(labels.array)
-    packed = view if view is None or view.flags.c_contiguous else np.empty(view.shape, view.dtype)
-    described = None if packed is None else NUMPY.describe("out", packed, True)
-    _core.label_staged(NUMPY.describe(work.name, image, False), described, count, make_tables, request.options, ordinal)
-    if view is not None and packed is not None and packed is not view:
-        view[...] = packed

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, framework_of, is_jax
+from nearfield._arrays import NUMPY, framework_of
 from nearfield._call import _described, arguments_named, as_numpy, taken, target
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -88,10 +88,6 @@ def compute_by_method(
     """As `compute`, by a published method; and what it says of its stages. Waits for a GPU."""
     count = threads_of(threads)
     tell = callable_of(progress)
-    if is_jax(image):
-        from nearfield import _jax
-
-        return _jax.compute_by_method(image, request, given, method, name, device, threads, progress)
     framework, array, place, out = taken(image, request, given, name)
     ordinal = target(device, place, name)
     with arguments_named(name, given):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nearfield import _core
-from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of
+from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of, name_of
 from nearfield._call import arguments_named, planned, target
-from nearfield._distance import add_indices, distance_type, name_of
+from nearfield._distance import add_indices, distance_type
 from nearfield._fields import is_several
 from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, threads_of
 

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from nearfield import _core
 from nearfield._call import target
-from nearfield._label import label_slot
+from nearfield._dispatch import workplace_of
 from nearfield._label_request import Criterion, LabelRequest, Norm, label_request
+from nearfield._label_run import label_slot
 from nearfield._request import count_of, flag_of, said, threads_of
-from nearfield._workplace import Slot, Workplace, keywords_named, workplace_of
+from nearfield._workplace import Slot, Workplace, keywords_named
 
 
 class PropagationReport(NamedTuple):
@@ -129,3 +130,22 @@ def check_device(device: str | None, work: Workplace) -> None:
 
 def usual_steps() -> _core.PropagationOptions:
     return _core.PropagationOptions(True, True, True, False, 64, 0)
+
+
+def label_as_published(
+    image: Any,
+    keywords: dict[str, Any],
+    return_num: bool,
+    dtype: Any,
+    out: Any,
+    device: str | None,
+    threads: int | None,
+) -> Any:
+    """`label` with ``method='propagation'``."""
+    work = workplace_of("image", image)
+    request = label_request(len(work.shape), **keywords)
+    slot = label_slot(work, request, dtype, out)
+    check_device(device, work)
+    report = propagate(work, request, slot, usual_steps(), threads)
+    labels = work.hand_out(slot)
+    return (labels, report.components) if return_num else labels

@@ -9,12 +9,12 @@ import numpy as np
 
 from nearfield._arrays import NUMPY, framework_of, in_elements, is_jax
 from nearfield._components import component_statistics
+from nearfield._dispatch import workplace_of
 from nearfield._foreign import refuse_image
-from nearfield._label import label_slot, run
 from nearfield._label_request import LABEL_TYPES, LabelRequest, label_request
+from nearfield._label_run import label_slot, run
 from nearfield._scipy import Array, mask_of
 from nearfield._traced import refuse_traced
-from nearfield._workplace import workplace_of
 
 
 def label(input: Any, structure: Any = None, output: Any = None) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from nearfield._arrays import name_of
 from nearfield._call import compute
-from nearfield._distance import name_of
 from nearfield._foreign import refuse_no_array
-from nearfield._label import label, label_type
 from nearfield._label_request import CRITERIA, label_request
+from nearfield._label_run import label_type, numbered
 from nearfield._request import Request, items_of, threads_of
 
 
@@ -175,7 +175,7 @@ def _label(
     threads: int,
 ) -> torch.Tensor:
     words = _keywords(connectivity, criterion, background, norm, channels, periodic, batch_axes, sizes, clear_border)
-    labels: torch.Tensor = label(image, dtype=dtype or None, device=device or None, threads=threads or None, **words)
+    labels: torch.Tensor = numbered(image, words, False, dtype or None, None, device or None, threads or None, None)
     return labels
 
 

@@ -1,6 +1,6 @@
 """Where a call's arrays live and how new ones of the same kind are made, for calls whose outputs are known late.
 
-`workplace_of` picks the class for the framework of the first array; JAX, whose arrays cannot be written, has its own.
+JAX, whose arrays cannot be written, has its own (_jax_workplace.py); `_dispatch.workplace_of` picks the class.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import Framework, Place, check_axes, copied, framework_of, framework_of_output, is_jax
+from nearfield._arrays import Framework, Place, check_axes, copied, framework_of, framework_of_output
 
 
 class Slot(NamedTuple):
@@ -102,14 +102,6 @@ class Workplace:
     def _check_place(self, name: str, there: Place) -> None:
         if there.ordinal != self.place.ordinal:
             raise ValueError(f"{name} is on {there} and {self.name} on {self.place}; give both on the same device")
-
-
-def workplace_of(name: str, x: Any) -> Workplace:
-    if is_jax(x):
-        from nearfield import _jax_workplace
-
-        return _jax_workplace.workplace_of(name, x)
-    return Workplace(name, x)
 
 
 _KEYWORDS = (

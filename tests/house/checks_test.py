@@ -11,6 +11,7 @@ from pathlib import Path
 import binaries
 import device_code
 import headers
+import imports
 import layers
 import lengths
 import snippets
@@ -202,6 +203,40 @@ class RoomsTest(TreeOfLayers):
     def test_folder_of_another_room(self) -> None:
         self.write("src/label/gpu/core.hpp", "#pragma once\n")
         self.breaks("src/exact/gpu/rows/label.cuh", '"label/gpu/core.hpp"')
+
+
+class ImportsTest(TreeTest):
+    def complain(self, **texts: str) -> list[str]:
+        self.write("python/package/__init__.py", "from package import _a, sub\n")
+        self.write("python/package/_a.py", "import numpy\nfrom package import _core\nfrom package._b import f\n")
+        self.write("python/package/_b.py", "f = 1\n")
+        self.write("python/package/sub/__init__.py", "")
+        self.write("python/package/sub/c.py", "import package\n")  # which nothing imports
+        for name, text in texts.items():
+            self.write(f"python/package/{name}.py", text)
+        return imports.complaints(self.root)
+
+    def test_good_package(self) -> None:
+        self.assertEqual(self.complain(), [])
+
+    def test_circle(self) -> None:
+        found = self.complain(_b="from package._a import f\n")
+        self.assertEqual(len(found), 1)
+        self.assertIn("package._a imports package._b", found[0])
+        self.assertIn("package._b imports package._a", found[0])
+
+    def test_circle_within_a_function(self) -> None:
+        self.assertEqual(len(self.complain(_b="def f():\n    from package import _a\n")), 1)
+
+    def test_circle_of_relative_imports(self) -> None:
+        self.assertEqual(len(self.complain(_b="from . import _a\n")), 1)
+        self.assertEqual(len(self.complain(_b="from ._a import f\n")), 1)
+
+    def test_circle_by_way_of_the_package(self) -> None:
+        self.assertEqual(len(self.complain(_b="import package\n")), 1)
+
+    def test_no_package(self) -> None:
+        self.assertEqual(len(imports.complaints(self.root)), 1)
 
 
 class LengthsTest(TreeTest):

@@ -6,8 +6,9 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from nearfield._arrays import name_of
 from nearfield._components import Components, components
-from nearfield._distance import DISTANCE_TYPES, name_of
+from nearfield._distance import DISTANCE_TYPES
 from nearfield._label import label
 from nearfield._label_request import LABEL_TYPES
 from nearfield._request import flag_of
