@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Times the components of real, hard and large images, beside other libraries, in one process and on one thread.
 
-label_images.py --json FILE    needs the package nearfield and whichever of OpenCV, cc3d, SciPy and scikit-image is installed
-label_images.py --json FILE --only NAME...
+label_images.py --json FILE    needs the package nearfield and whichever of OpenCV, cc3d, SciPy and scikit-image is
+installed label_images.py --json FILE --only NAME...
 label_images.py --save FOLDER    real images alone, for `bench_all label --place device --images FOLDER`
 
-Processor time, since that says most on a machine that others use too; every library finds as many components as the others.
+Processor time, since that says most on a machine that others use too; every library finds as many components as the
+others.
 """
 
 import argparse
@@ -88,7 +89,7 @@ SLOW_CELLS = 1 << 25  # SciPy and scikit-image up to here
 
 
 def engines():
-    """(name, whether it takes an image, function of image, connectivity and equal that returns the number of components)"""
+    """(name, whether it takes an image, function of image, connectivity and equal that returns how many there are)"""
     import nearfield as nf
 
     outputs = Outputs()
@@ -105,10 +106,8 @@ def engines():
         return cv2.connectedComponents(image, labels=labels, connectivity=n, ltype=cv2.CV_32S)[0] - 1
 
     def by_cc3d(image, n, equal):
-        kind = np.uint32
-        return cc3d.connected_components(image, connectivity=n, binary_image=not equal, out_dtype=kind, return_N=True)[
-            1
-        ]
+        words = {"connectivity": n, "binary_image": not equal, "out_dtype": np.uint32, "return_N": True}
+        return cc3d.connected_components(image, **words)[1]
 
     def scipy(image, n, equal):
         structure = ndimage.generate_binary_structure(image.ndim, CHANGES[n])

@@ -22,7 +22,7 @@ struct option_case {
     bool weighted = false;
 };
 
-/// All cases; one list, so longer than other functions.
+/// All cases; over 40 lines because it is one list.
 inline std::vector<option_case> option_cases(int rank) {
     const double uneven[max_rank] = {2, 1, 3}, real[max_rank] = {0.7, 0.31, 0.5};
     const spacing whole(uneven, static_cast<std::size_t>(rank)), close(real, static_cast<std::size_t>(rank));

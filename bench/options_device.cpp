@@ -44,8 +44,8 @@ double time_case(const timer& t, const option_case& c, const shape_t& shape, con
     return median(t.time(runs, work));
 }
 
-/// Many images in one call, of one shape and of many shapes, against a loop over them.
-void measure_batches(option_session& s, const timer& t) {
+/// Images of one shape in one call, beside the time that its floor takes.
+void measure_batch(option_session& s, const timer& t) {
     for (const double density : {0.0001, 0.01, 0.1, 0.5}) {
         const shape_t shape{256, 1024, 1024};
         const std::int64_t n = cells_of(shape);
@@ -62,7 +62,10 @@ void measure_batches(option_session& s, const timer& t) {
         report(s, fmt::format("batch, {:g} % sites (times: the floor)", 100 * density), "floor", shape,
                median(t.time(runs, work)), floor);
     }
-    // 1000 images of 64 to 255 cells a side.
+}
+
+/// 1000 images of 64 to 255 cells a side, in one call and in a loop.
+void measure_list(option_session& s, const timer& t) {
     std::vector<job<device>> jobs;
     std::vector<device_memory> memory;
     std::int64_t cells = 0;
@@ -103,7 +106,8 @@ option_session measure_options_on_device(const std::vector<shape_t>& shapes) {
             return time_case(t, c, shape, image);
         });
     }
-    measure_batches(s, t);
+    measure_batch(s, t);
+    measure_list(s, t);
     return s;
 }
 

@@ -38,6 +38,25 @@ bench_outputs allocate(const arguments& args, const io::array& image, const dist
     return made;
 }
 
+/// What ran, on what: the part of the report that the text shortens.
+json_report told(const arguments& args, const loaded& input, const distance_options& options, const computed& run) {
+    json_report said = start_report(args);
+    said["input"] = describe(input.image);
+    said["input"]["from"] = input_name(args);
+    said["spacing"] = input.per_axis;
+    said["sites"] = name_of(options.sites);
+    if (!args.sign.empty()) said["negative_side"] = args.sign;
+    if (args.half_cell) said["half_cell"] = true;
+    if (!args.border.empty()) said["border"] = split(args.border, ',');
+    if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
+    if (input.batch_axes > 0) said["batch_axes"] = input.batch_axes;
+    said["fields"] = split(args.fields, ',');
+    said["run"] = describe(run, input.image.cells());
+    said["run"]["best_ms"] = run.best_ms();
+    said["run"]["all_ms"] = run.compute_ms;
+    return said;
+}
+
 }  // namespace
 
 int bench_verb(const arguments& args) {
@@ -59,20 +78,7 @@ int bench_verb(const arguments& args) {
         compute(args, {{{input.image.in(), out.wanted}}, {}, options}, 1, static_cast<int>(args.repeat));
     if (!run.note.empty()) note(args, run.note);
     const auto cells = static_cast<double>(input.image.cells());
-    json_report said = start_report(args);
-    said["input"] = describe(input.image);
-    said["input"]["from"] = input_name(args);
-    said["spacing"] = input.per_axis;
-    said["sites"] = name_of(options.sites);
-    if (!args.sign.empty()) said["negative_side"] = args.sign;
-    if (args.half_cell) said["half_cell"] = true;
-    if (!args.border.empty()) said["border"] = split(args.border, ',');
-    if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
-    if (input.batch_axes > 0) said["batch_axes"] = input.batch_axes;
-    said["fields"] = split(args.fields, ',');
-    said["run"] = describe(run, input.image.cells());
-    said["run"]["best_ms"] = run.best_ms();
-    said["run"]["all_ms"] = run.compute_ms;
+    json_report said = told(args, input, options, run);
     if (args.json) {
         finish(args, said, {});
         return 0;

@@ -128,25 +128,10 @@ distance_options options_of(const std::vector<double>& spacing, const std::strin
     return options;
 }
 
-}  // namespace nearfield::python
+namespace {
 
-NB_MODULE(_core, m) {
-    using namespace nearfield;
-    using namespace nearfield::python;
-    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
-        throw nb::import_error("nearfield works in Python's main interpreter only, as NumPy does; import it there");
-    m.doc() = "The compiled part of nearfield; not an interface of its own.";
-    cancelled = nb::object(nb::module_::import_("nearfield._errors").attr("Cancelled")).release().ptr();
-    nb::register_exception_translator(translate);
-    native_work::wait_at_exit();
-    nb::set_leak_warnings(false);  // daemon threads that end with Python keep what their calls hold
-    m.attr("version") = NEARFIELD_VERSION;
-    bind_array(m);
-    bind_device(m);
-    bind_chamfer(m);
-    bind_methods(m);
-    bind_label(m);
-    bind_components(m);
+/// The calls of distance fields: how they are described, and where they run.
+void bind_runs(nb::module_& m) {
     nb::class_<distance_options>(m, "Options")
         .def(
             "__init__",
@@ -177,6 +162,10 @@ NB_MODULE(_core, m) {
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
            int ordinal) { run_staged(call(image, out, options, weights), ordinal); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
+}
+
+/// What is asked about a call, and about the machine.
+void bind_questions(nb::module_& m) {
     m.def(
         "plan",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
@@ -197,4 +186,28 @@ NB_MODULE(_core, m) {
         nb::arg("bytes"), nb::arg("what"));
     m.def("query_system", [] { return described(query_system()); });
     m.def("release_device_memory", [] { release_device_memory(); });
+}
+
+}  // namespace
+}  // namespace nearfield::python
+
+NB_MODULE(_core, m) {
+    using namespace nearfield;
+    using namespace nearfield::python;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error("nearfield works in Python's main interpreter only, as NumPy does; import it there");
+    m.doc() = "The compiled part of nearfield; not an interface of its own.";
+    cancelled = nb::object(nb::module_::import_("nearfield._errors").attr("Cancelled")).release().ptr();
+    nb::register_exception_translator(translate);
+    native_work::wait_at_exit();
+    nb::set_leak_warnings(false);  // daemon threads that end with Python keep what their calls hold
+    m.attr("version") = NEARFIELD_VERSION;
+    bind_array(m);
+    bind_device(m);
+    bind_chamfer(m);
+    bind_methods(m);
+    bind_label(m);
+    bind_components(m);
+    bind_runs(m);
+    bind_questions(m);
 }

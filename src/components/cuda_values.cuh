@@ -74,6 +74,7 @@ struct block_values {
 /// Adds up the values of the rows' cells; as add_up_shapes does it. Integers come as their bits, all but the sign's as
 /// they are: `flip` makes naturals of them. Floating-point values take two looks, of which the second, for sums, needs
 /// the complete ranges in `words`; integers need one.
+/// Over 40 lines because its steps share what a thread has in registers.
 template <class Value, bool Ranges, bool Sums>
 __global__ void __launch_bounds__(threads_of_block)
     add_up_values(const walk by, const walk in_values, const labels32 labels, const Value* values, std::uint64_t flip,

@@ -223,6 +223,49 @@ bool fits_version_1(std::span<const std::int64_t> size, std::span<const double> 
            });
 }
 
+/// What both versions of the header say of an image.
+struct outline {
+    int rank;
+    std::int16_t code, bits;
+    std::vector<std::int64_t> size;
+    std::vector<double> step;
+    std::uint8_t unit;
+};
+
+std::vector<std::byte> header1(const outline& of) {
+    std::vector<std::byte> raw(header1_bytes + 4);
+    put(raw, 0, std::int32_t{header1_bytes});
+    put(raw, 38, 'r');
+    put(raw, 40, static_cast<std::int16_t>(of.rank));
+    put(raw, 70, of.code);
+    put(raw, 72, of.bits);
+    put(raw, 76, 1.0f);
+    for (std::size_t i = 0; i < most_axes; ++i) {
+        put(raw, 42 + 2 * i, static_cast<std::int16_t>(of.size[i]));
+        put(raw, 80 + 4 * i, static_cast<float>(of.step[i]));
+    }
+    put(raw, 108, static_cast<float>(raw.size()));
+    put(raw, 112, 1.0f);
+    put(raw, 123, of.unit);
+    std::memcpy(raw.data() + 344, "n+1", 4);
+    return raw;
+}
+
+std::vector<std::byte> header2(const outline& of) {
+    std::vector<std::byte> raw(header2_bytes + 4);
+    put(raw, 0, std::int32_t{header2_bytes});
+    std::memcpy(raw.data() + 4, "n+2\0\r\n\x1a\n", 8);
+    put(raw, 12, of.code);
+    put(raw, 14, of.bits);
+    put(raw, 16, std::int64_t{of.rank});
+    put(raw, 104, 1.0);
+    for (std::size_t i = 0; i < most_axes; ++i) put(raw, 24 + 8 * i, of.size[i]), put(raw, 112 + 8 * i, of.step[i]);
+    put(raw, 168, static_cast<std::int64_t>(raw.size()));
+    put(raw, 176, 1.0);
+    put(raw, 500, std::int32_t{of.unit});
+    return raw;
+}
+
 /// Header and the four bytes that say "no extension".
 std::vector<std::byte> header_bytes(const array& values, std::span<const int> axes) {
     const auto rank = static_cast<int>(axes.size());
@@ -237,36 +280,9 @@ std::vector<std::byte> header_bytes(const array& values, std::span<const int> ax
     const int samples = values.color ? static_cast<int>(values.shape.back()) : 1;
     const auto bits = static_cast<std::int16_t>(8 * size_of(values.type) * samples);
     const auto code = static_cast<std::int16_t>(code_to_write(values));
-    if (fits_version_1(size, step)) {
-        std::vector<std::byte> raw(header1_bytes + 4);
-        put(raw, 0, std::int32_t{header1_bytes});
-        put(raw, 38, 'r');
-        put(raw, 40, static_cast<std::int16_t>(rank));
-        put(raw, 70, code);
-        put(raw, 72, bits);
-        put(raw, 76, 1.0f);
-        for (std::size_t i = 0; i < most_axes; ++i) {
-            put(raw, 42 + 2 * i, static_cast<std::int16_t>(size[i]));
-            put(raw, 80 + 4 * i, static_cast<float>(step[i]));
-        }
-        put(raw, 108, static_cast<float>(raw.size()));
-        put(raw, 112, 1.0f);
-        put(raw, 123, unit_code(values.unit));
-        std::memcpy(raw.data() + 344, "n+1", 4);
-        return raw;
-    }
-    std::vector<std::byte> raw(header2_bytes + 4);
-    put(raw, 0, std::int32_t{header2_bytes});
-    std::memcpy(raw.data() + 4, "n+2\0\r\n\x1a\n", 8);
-    put(raw, 12, code);
-    put(raw, 14, bits);
-    put(raw, 16, std::int64_t{rank});
-    put(raw, 104, 1.0);
-    for (std::size_t i = 0; i < most_axes; ++i) put(raw, 24 + 8 * i, size[i]), put(raw, 112 + 8 * i, step[i]);
-    put(raw, 168, static_cast<std::int64_t>(raw.size()));
-    put(raw, 176, 1.0);
-    put(raw, 500, std::int32_t{unit_code(values.unit)});
-    return raw;
+    const bool small = fits_version_1(size, step);
+    const outline of{rank, code, bits, std::move(size), std::move(step), unit_code(values.unit)};
+    return small ? header1(of) : header2(of);
 }
 
 }  // namespace

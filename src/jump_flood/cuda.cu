@@ -220,6 +220,7 @@ std::string named(const std::vector<std::int64_t>& steps, std::int64_t begin, st
     return name;
 }
 
+// Over 40 lines because the kinds of rounds share what one leaves for the next.
 template <class V, class Key, bool Volume, bool Two>
 void run(const device& on, const grid& g, const jump_flood& how, buffers& site, stages& report) {
     std::vector<std::int64_t> steps = steps_of(how, g);

@@ -58,6 +58,7 @@ __device__ void first_round(const class_plan& p, const class_place& at, const Ke
     }
 }
 
+// Over 40 lines because its rounds share arrays in shared memory.
 template <bool Whole>
 __global__ void __launch_bounds__(class_threads)
     flood_classes_of_volume(const __grid_constant__ class_plan p, const Key* from, Key* to) {

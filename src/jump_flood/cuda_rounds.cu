@@ -16,6 +16,7 @@ std::size_t shared_of_device() {
     return static_cast<std::size_t>(bytes);
 }
 
+// Over 40 lines because it counts the memory of all rounds before it gets any.
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
                            bool fresh)
     : on_(on), g_(g), memory_(on), held_(held) {

@@ -104,6 +104,7 @@ __device__ int rounds_from_the_first_meeting(const class_plan& p, const arrays& 
 
 /// All rounds of steps that are multiples of `unit`. A block has classes of one row modulo `unit`; reads and writes are
 /// of `side` cells, whose lines of the cache neighbouring blocks share.
+/// Over 40 lines because its rounds share arrays in shared memory.
 __global__ void __launch_bounds__(class_threads, 1)
     flood_classes(const __grid_constant__ class_plan p, const Key* from, Key* to) {
     extern __shared__ std::uint32_t memory[];
@@ -199,6 +200,7 @@ __device__ void rounds_after(const image& of, arrays& in, const tile_place<Tilin
 }
 
 /// The last rounds of a tile, from step 8 on.
+/// Over 40 lines because its rounds share arrays in shared memory.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads, 2)
     flood_tiles(const __grid_constant__ image of, std::int32_t tiles_across, const Key* from, Key* to) {

@@ -42,7 +42,7 @@ struct rounds_of {
 
 /// One thread, a few rows of one column: takes what its cells are offered. True where a label changed. What does not
 /// depend on other loads is loaded first: neighbours whether linked or not, and the master of the label that a cell has
-/// already. Longer than other functions: its steps share what a thread has in registers.
+/// already. Over 40 lines because its steps share what a thread has in registers.
 template <int Packs, class Link, bool InPlace>
 __device__ bool take(const rounds_of<Link>& r, address* label, address* next, address tile) {
     constexpr int many = cells_a_thread<Packs>;

@@ -95,6 +95,7 @@ struct cell_of_band {
 /// A band of lines in shared memory: a thread a cell. The outermost `halo` cells on every side of the block are wrong
 /// by the end; the others are written. What the launch before wrote is the line before the band, but for the first band
 /// of a sweep, whose `from` it wrote too.
+/// Over 40 lines because lines are loaded ahead while others are swept.
 template <class V, class Key, bool Planes>
 __global__ void __launch_bounds__(1024)
     sweep_band(metric<V> m, const __grid_constant__ jobs<Key> all, stretch_of_lines lines, int halo) {
@@ -146,6 +147,7 @@ __global__ void __launch_bounds__(1024)
 
 /// The same for an image with a warp's stretch in registers, a cell a lane. (With 2 or 4 cells a lane it is slower: the
 /// lines of a band become more work, and the warps fewer.)
+/// Over 40 lines because lines are loaded ahead while others are swept.
 template <class V, class Key>
 __global__ void __launch_bounds__(cell_threads)
     sweep_shuffled(metric<V> m, const __grid_constant__ jobs<Key> all, stretch_of_lines lines, int halo) {

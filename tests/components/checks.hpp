@@ -62,6 +62,7 @@ inline void expect_same(double got, double expected, const char* what, std::int6
 }
 
 /// All tables at once, with room for three rows more than the longest expected one has when the seed is odd.
+/// Over 40 lines because it goes through the columns of one table.
 template <class Runner>
 void check_tables(const Runner& run, const drawn& d, std::optional<dtype> value_type) {
     SCOPED_TRACE(d.text() + (value_type ? std::string(", values of ") + nearfield::name_of(*value_type) : ""));

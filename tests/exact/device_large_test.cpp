@@ -107,6 +107,7 @@ TEST_P(DeviceLarge, EveryBitEqualsTheHosts) {
     }
 }
 
+// Over 40 lines because it is one table.
 const std::vector<shape_case>& large_shapes() {
     static const std::vector<shape_case> list = {
         {{4096, 4096}, "2-D, the usual benchmark"},

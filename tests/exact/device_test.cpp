@@ -238,6 +238,7 @@ TEST_F(Device, SitesAtTheEndsOfTheLongestLines) {
 }
 
 /// A short walk through every kernel for compute-sanitizer: arrays end where their allocation ends.
+/// Over 40 lines because it reaches every kernel.
 TEST_F(Device, ShortWalkForTheSanitizer) {
     std::vector<shape_t> shapes{{1},
                                 {1025},

@@ -11,6 +11,7 @@
 
 namespace nearfield::test {
 
+// Over 40 lines because it is one table.
 inline const std::vector<shape_case>& label_shapes() {
     static const std::vector<shape_case> list = {
         {{0}, "an empty line"},

@@ -159,6 +159,7 @@ TEST(MethodArguments, SpacingThatAMethodCannotTake) {
     c.options.spacing = {1, 2, 3};
     c.refused({"spacing", "3 values"});
 }
+// Over 40 lines because every case is three or four.
 TEST(MethodArguments, Fields) {
     attempt a;
     a.out = {};

@@ -42,6 +42,7 @@ __device__ inline state count_before(state* states, std::int64_t block, state to
 
 /// A thread owns neighbouring words of `candidates`, whose bits are nodes that may be roots: roots get their label, the
 /// others are hung below their root. image_base[i] becomes the number of components of the images before image i.
+/// Over 40 lines because its steps share what a thread has in registers.
 template <class Id>
 __global__ void __launch_bounds__(number_threads)
     number_roots(std::int64_t words, const word* candidates, forest<Id> trees, state* states,

@@ -97,6 +97,7 @@ HWY_INLINE word before_bit(std::int64_t end) { return ~word{0} >> (word_bits - e
 
 /// Run by run, each by itself: to find those of one component that lie side by side costs more, in branches that nobody
 /// foresees.
+/// Over 40 lines because a run goes on from word to word.
 template <int Axes, bool More>
 std::int64_t add_runs(const shape_memory& to, const rows_alike& r, std::int64_t lowest, std::uint64_t count,
                       row_run* others) {

@@ -64,6 +64,7 @@ struct slanted_facts {
 /// that have equal values the links to a third are the same, so that nothing is left open there. Cells that both equal
 /// those in front of them hang together as those do, which `by_front` says: not in a tile's first plane, or round the
 /// image nobody would.
+/// Over 40 lines because each kind of link builds on those before it.
 template <bool Deep, class Ask>
 __device__ void find_slanted(const link_facts& f, int kinds, bool by_front, slanted_facts& known, const Ask& ask) {
     if (kinds == 0) return;

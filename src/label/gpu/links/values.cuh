@@ -34,6 +34,7 @@ public:
         all_ = from.all_linked ? ~word{0} : 0;
     }
     /// Plane `z`, after the one before it.
+    /// Over 40 lines because its steps share what a lane has in registers.
     [[nodiscard]] __device__ strip_links look(int z) {
         strip_links l;
         const int plane = neighbour(g_, 0, z, 0);

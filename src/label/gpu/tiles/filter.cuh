@@ -19,6 +19,7 @@ struct part_cells {
 struct open_axes {
     bool of[3];
 };
+// Over 40 lines because its steps share what a thread has in registers.
 template <class Tiling>
 __global__ void __launch_bounds__(Tiling::threads)
     tally_parts(narrow_lattice g, tile_store from, component_numbers numbers, open_axes open, component_tallies to) {

@@ -50,6 +50,7 @@ __device__ std::uint32_t look_up(writing_desk<Tiling>& s, const tile_place<Tilin
 /// Labels of the cells of words `first` to `end`, whose nodes are looked up. Four neighbouring cells of each row of a
 /// bundle share the look-up of their nodes. A thread goes down one column of the tile, or through its planes, so that
 /// all that stays the same is found once.
+/// Over 40 lines because what stays the same down the column is found first.
 template <class Tiling, class Label>
 __device__ void put_label_quads(const writing_desk<Tiling>& s, const narrow_lattice& g, const tile_place<Tiling>& at,
                                 const label_target<Label>& to, int first, int end) {
