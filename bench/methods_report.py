@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md, between their markers, and its drawn pictures.
+"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md, between their markers, and its pictures.
 
 methods_report.py                  writes the tables of bench/results/methods
 methods_report.py --keep FOLDER    takes what bench/run_methods.sh left in FOLDER first
@@ -261,8 +261,8 @@ def insert(page, marker, text):
 
 
 def sheets():
-    """Of a GPU: errors, times, jump flooding's rounds, sweeps, bands; of the host: errors by share of sites, times; and the
-    rows of chamfer distances."""
+    """Of a GPU: errors, times, jump flooding's rounds, sweeps, bands; of the host: errors by share of sites, times; and
+    the rows of chamfer distances."""
     return [*(Sheet(RESULTS / name) for name in KEPT.values()), json.loads((RESULTS / CHAMFER).read_text())]
 
 

@@ -1,4 +1,7 @@
-"""Times cc3d, SciPy and scikit-image on the label images of `bench_all components`. What is not installed is left out."""
+"""Times cc3d, SciPy and scikit-image on the label images of `bench_all components`.
+
+What is not installed is left out.
+"""
 
 import argparse
 import datetime

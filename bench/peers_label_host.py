@@ -1,4 +1,7 @@
-"""Times OpenCV, cc3d, SciPy and scikit-image on the images of `bench_all label`. What is not installed is named and left out."""
+"""Times OpenCV, cc3d, SciPy and scikit-image on the images of `bench_all label`.
+
+What is not installed is named and left out.
+"""
 
 import argparse
 import functools

@@ -79,8 +79,10 @@ def has_published_labels(sheet):
 
 
 class Folder:
-    """All results of a folder by kind and place. PBA+ and the published ways to label are compared with wherever the device is
-    theirs."""
+    """All results of a folder by kind and place.
+
+    PBA+ and the published ways to label are compared with wherever the device is theirs.
+    """
 
     def __init__(self, folder):
         sheets = read_sheets(folder)

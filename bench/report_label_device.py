@@ -1,4 +1,4 @@
-"""Tables of connected components on the GPU: labels over the floor and beside peers, what else a call was asked for, goals."""
+"""Tables of connected components on the GPU: labels over the floor and beside peers, what else a call wants, goals."""
 
 import math
 from statistics import geometric_mean
@@ -9,7 +9,7 @@ PUBLISHED = ("BKE", "BUF", "HA4", "HA8", "KE4")
 
 
 class Times:
-    """Milliseconds of nearfield by (what, data, shape, connectivity, granularity, percent), of peers by engine and the same."""
+    """Milliseconds of nearfield by (what, data, shape, connectivity, granularity, percent); of peers by engine too."""
 
     def __init__(self, sheets):
         self.ours = next(s for s in sheets if s["engine"] == "nearfield")
@@ -135,9 +135,10 @@ def label_device_section(sheets):
     times = Times(sheets)
     s = times.ours
     text = (
-        f"{s['device']} ({s['details']}), nearfield {s['version']} built by {s['compiler']}, {s['date']}. Medians of 15 "
-        "runs, int32 labels in raster order from bytes on the device. In brackets: times faster than the fastest of BKE, "
-        "BUF, HA4, HA8 and KE4 on the same kind of GPU, whose labels are not consecutive; `floors` is the geometric mean "
+        f"{s['device']} ({s['details']}), nearfield {s['version']} built by {s['compiler']}, {s['date']}. "
+        "Medians of 15 runs, int32 labels in raster order from bytes on the device. In brackets: times faster than the "
+        "fastest of BKE, BUF, HA4, HA8 and KE4 on the same kind of GPU, whose labels are not consecutive; `floors` is "
+        "the geometric mean "
         "over the shares, in times of a copy of one byte in and four out."
     )
     asked = ["equal values", "within 5", "size, box, centroid", "and border, faces", "and mean, variance"]

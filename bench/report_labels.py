@@ -114,8 +114,8 @@ def label_section(sheets):
     text = f"{s['device']} ({s['details']}), nearfield {s['version']} built by {s['compiler']}, {s['date']}. "
     if s.get("clock", "wall-clock time") != "wall-clock time":
         text += "Times are processor time. "
-    text += "Milliseconds are the best of up to 21 runs after a warm-up, and of a line the geometric mean over its densities; "
-    text += "`least` is the smallest ratio of one density."
+    text += "Milliseconds are the best of up to 21 runs after a warm-up, and of a line the geometric mean over its "
+    text += "densities; `least` is the smallest ratio of one density."
     if rows.peers:
         text += f" Peers: {', '.join(rows.peers)}."
     parts = [text, "**Labels**", summary(rows, LABELS), peer_table(rows, LABELS)]
@@ -152,6 +152,7 @@ def image_section(sheet):
         lines.append(line)
     said = "; ".join(f"{name}: {mean_and_least(ratios)}" for name, ratios in found.items())
     peers = dict.fromkeys(row["engine"] for row in sheet["label_images"] if row["engine"] != "nearfield")
-    text = f"{sheet['device']} ({sheet['details']}), nearfield {sheet['version']}, {sheet['date']}. Milliseconds of processor "
-    text += f"time, the best of up to 21 runs. Peers: {', '.join(peers)}. Times faster, geometric mean: {said}."
+    text = f"{sheet['device']} ({sheet['details']}), nearfield {sheet['version']}, {sheet['date']}. "
+    text += "Milliseconds of processor time, the best of up to 21 runs. "
+    text += f"Peers: {', '.join(peers)}. Times faster, geometric mean: {said}."
     return "\n\n".join([text, table(titles, lines)])

@@ -151,6 +151,7 @@ def against_picture(rows):
     for k, (field, shape) in enumerate(AGAINST):
         left, top = 24 + (k % 2) * 424, 104 + (k // 2) * 136
         bars(svg, rows, sites if field == "sites" else field, shape, left, top, 408)
-    text = "CuPy and NPP are built on PBA+. PBA+: a run of its own, best of its parameters; it finds nearest sites, distances cost it no less."
+    text = "CuPy and NPP are built on PBA+. PBA+: a run of its own, best of its parameters; "
+    text += "it finds nearest sites, distances cost it no less."
     svg.text(24, height - 14, text, "soft", size=11)
     return svg.written()

@@ -94,7 +94,7 @@ def switch_table(rows):
 
 
 def round_table(sheet, rows):
-    """Of the text's images with all switches, pull-only: what one round takes, and what it would at the speed of a copy."""
+    """Of the text's images with all switches, pull-only: what one round takes, and what it would at a copy's speed."""
     titles = ["image", "conn.", "links ms", "a round, microseconds", "labels read and written at copy speed", "times"]
     titles += ["links read too", "times"]
     lines = []

@@ -47,7 +47,8 @@ class Svg:
     def line(self, x1, y1, x2, y2, kind, width=1.0, dash=""):
         extra = f' stroke-dasharray="{dash}"' if dash else ""
         self._parts.append(
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}-line" stroke-width="{width}"{extra}/>'
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}-line" '
+            f'stroke-width="{width}"{extra}/>'
         )
 
     def path(self, points, kind, width=2.0):
@@ -78,5 +79,6 @@ class Svg:
 
     def written(self):
         width, height = self._size
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
+        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
         return "\n".join([head, f"<title>{html.escape(self._title)}</title>", style(), *self._parts, "</svg>", ""])

@@ -110,7 +110,10 @@ def in_elements(a: np.ndarray[Any, Any]) -> bool:
 
 
 def parts_of(a: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
-    """Indices of parts of an array that together are all of it. NumPy hears no signal within a call, but between calls."""
+    """Indices of parts of an array that together are all of it.
+
+    NumPy hears no signal within a call, but between calls.
+    """
     axis = next((axis for axis, length in enumerate(a.shape) if length > 1), 0)
     length = a.shape[axis] if a.ndim else 1
     rows = max(1, length * _PART // max(1, a.size))

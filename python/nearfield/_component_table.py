@@ -50,9 +50,9 @@ class Component(NamedTuple):
 class ComponentTable:
     """What was measured of each component: row i is label i + 1. Arrays of the labels' kind, on their device.
 
-    ``table[3]`` is a `Component`, and so is each that a loop goes over; ``table[2:5]`` and ``table[table.size > 9]`` are
-    tables. Tables are equal when all their values are, NaN to NaN; that, rows and what is made of the columns wait on a
-    device.
+    ``table[3]`` is a `Component`, and so is each that a loop goes over; ``table[2:5]`` and ``table[table.size > 9]``
+    are tables. Tables are equal when all their values are, NaN to NaN; that, rows and what is made of the columns wait
+    on a device.
 
     Attributes
     ----------
@@ -156,8 +156,8 @@ class ComponentTable:
     def to_dict(self, *, unit: str = "") -> dict[str, Any]:
         """Columns by name, each with one value per component: those of ``nearfield label --stats``, in their order.
 
-        `extent` of one to three axes becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, ...``, `centroid`
-        ``centroid_0, ...``; with a `unit` of the spacing, such as 'mm', ``area_mm2`` and ``centroid_0_mm``.
+        `extent` of one to three axes becomes ``length``, ``area`` or ``volume``, `box` ``start_0, stop_0, ...``,
+        `centroid` ``centroid_0, ...``; with a `unit` of the spacing, such as 'mm', ``area_mm2`` and ``centroid_0_mm``.
         """
         axes = range(len(self.spacing))
         columns = [*([] if self.image is None else [self.image]), self.label, self.size, self.extent]

@@ -82,9 +82,9 @@ def components(
     labels : array
         As from `label`.
     table : ComponentTable
-        A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`, `highest`,
-        `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` hand it on. On a GPU the call
-        waits for the number of rows.
+        A row for each component: `size`, `box`, `centroid`, `border`, `faces`, and of the intensities `lowest`,
+        `highest`, `sum`, `mean`, `variance`. ``table.to_csv("cells.csv")`` and ``table.to_pandas()`` hand it on. On a
+        GPU the call waits for the number of rows.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def component_statistics(
     spacing: Spacing = None,
     threads: int | None = None,
 ) -> ComponentTable:
-    """Measure labels made before, or elsewhere: row i measures the cells of value i + 1, whether they hang together or not.
+    """Measure labels made before, or elsewhere: row i measures the cells of value i + 1, connected or not.
 
     Parameters
     ----------
@@ -262,7 +262,8 @@ def remove_small(
     min_size : int
         In cells.
     out : array, optional
-        Of the image's shape and type (float32 where that is float16), or the image itself; filled instead of a new array.
+        Of the image's shape and type (float32 where that is float16), or the image itself; filled instead of a new
+        array.
     threads, **keywords
         As in `label`: neighbours, criterion, background and the other filters.
 
@@ -297,7 +298,7 @@ def remove_small(
     return work.hand_out(slot) if out is not None else work.in_given_type(work.hand_out(slot))
 
 
-# ---- the work -----------------------------------------------------------------------------------------------------------
+# ---- the work --------------------------------------------------------------------------------------------------------
 
 
 def _request_of(function: str, ndim: int, keywords: Mapping[str, Any]) -> LabelRequest:

@@ -62,8 +62,8 @@ def distance_transform(
     image : array of 1 to 8 axes, or list of arrays
         Bool, integers of 8 to 64 bits, float16, float32 or float64; NumPy, CuPy, PyTorch, JAX, anything with
         ``__cuda_array_interface__`` or of the array API standard, or what converts to NumPy. Any strides. Not changed.
-        A list or tuple of arrays, of any shapes: each is an image, and a list of their answers comes back, as from a loop,
-        but in one call of the library where they are alike. (Nested lists of numbers are one image.)
+        A list or tuple of arrays, of any shapes: each is an image, and a list of their answers comes back, as from a
+        loop, but in one call of the library where they are alike. (Nested lists of numbers are one image.)
     spacing : float or sequence of floats, optional
         Length of a cell along each axis, in array order; positive. Default: 1.
     sites : {'zero', 'nonzero', 'other_labels'}
@@ -110,7 +110,8 @@ def distance_transform(
     -------
     array or tuple of arrays
         Of the image's kind, on its device: those asked for, in the order distances, indices, labels, trusted; alone,
-        not in a tuple. Without any site: inf (the maximum of an integer type), -1, 0. Of a list of images a list of these.
+        not in a tuple. Without any site: inf (the maximum of an integer type), -1, 0. Of a list of images a list of
+        these.
 
     Raises
     ------
@@ -171,7 +172,8 @@ def distance_transform(
             fields.append(("trusted", "bool"))
         if not fields:
             raise ValueError(
-                "nothing is asked for; give at least one of return_distances, return_indices, return_labels, return_trusted"
+                "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
+                "return_trusted"
             )
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
@@ -188,7 +190,10 @@ def with_shape(name: str, image: Any) -> Any:
 
 
 def method_of(method: str | Method) -> str:
-    """Its name and switches; throws for what is none, before arrays are looked at. `torch.compile` traces the default."""
+    """Its name and switches; throws for what is none, before arrays are looked at.
+
+    `torch.compile` traces the default.
+    """
     return "exact" if isinstance(method, str) and method == "exact" else text_of(method)
 
 

@@ -46,6 +46,6 @@ def refuse_image(name: str, x: Any, taken: tuple[str, ...] = ()) -> None:
         if library in _LIBRARIES and library not in taken:
             adapter, cells = _LIBRARIES[library]
             raise TypeError(
-                f"{name} is of type {type(x).__name__} of {library}; give it to a function of {adapter}, which knows its spacing, "
-                f"or give {cells.format(x=name)} and spacing="
+                f"{name} is of type {type(x).__name__} of {library}; give it to a function of {adapter}, which knows "
+                f"its spacing, or give {cells.format(x=name)} and spacing="
             )

@@ -35,7 +35,8 @@ class Info:
     def __str__(self) -> str:
         lines = [f"nearfield {self.version} built by {self.compiler}", f"CPU: {self.cores} cores, {self.simd}"]
         lines += [
-            f"cuda:{each.ordinal}: {each.name}, {each.free_bytes / 2**30:.1f} of {each.memory_bytes / 2**30:.1f} GiB free"
+            f"cuda:{each.ordinal}: {each.name}, "
+            f"{each.free_bytes / 2**30:.1f} of {each.memory_bytes / 2**30:.1f} GiB free"
             for each in self.devices
         ]
         return "\n".join(lines if self.devices else [*lines, f"no GPU: {self.why_no_device}"])

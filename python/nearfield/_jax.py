@@ -61,7 +61,10 @@ def compute_by_method(
     threads: int | None,
     progress: Progress,
 ) -> tuple[list[Any], dict[str, Any]]:
-    """By a published method: an array on a GPU is copied from and to it, since these wait. Traced, nothing is reported."""
+    """By a published method: an array on a GPU is copied from and to it, since these wait.
+
+    Traced, nothing is reported.
+    """
     _check(image, request, given, name)
     took: dict[str, Any] = {}
 

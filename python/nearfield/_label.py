@@ -42,18 +42,18 @@ def label(
     Parameters
     ----------
     image : array of 1 to 3 axes besides batch and channels; in CPU memory up to 8
-        Bool, integers of 8 to 64 bits or floats; NumPy, CuPy, PyTorch, JAX, anything with ``__cuda_array_interface__`` or
-        of the array API standard, or what converts to NumPy. Any strides. Not changed.
+        Bool, integers of 8 to 64 bits or floats; NumPy, CuPy, PyTorch, JAX, anything with ``__cuda_array_interface__``
+        or of the array API standard, or what converts to NumPy. Any strides. Not changed.
     connectivity : int
-        How many coordinates a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or the number of
-        neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+        How many coordinates a step to a neighbour may change, 1 to the number of axes, as in scikit-image; or the
+        number of neighbours: 2 in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
     criterion : {'nonzero', 'equal', 'links'} or number
-        Which neighbours belong together: all cells that are not zero; cells of equal value; cells whose values differ by at
-        most that much. NaN is not zero and equals nothing. 'links': those of which one names the other by a bit of its
-        value (`link_bit`); no cell is background.
+        Which neighbours belong together: all cells that are not zero; cells of equal value; cells whose values differ
+        by at most that much. NaN is not zero and equals nothing. 'links': those of which one names the other by a bit
+        of its value (`link_bit`); no cell is background.
     background : number or None
-        With 'equal' or a number: cells of this value (a colour: in every channel) get 0; NaN is possible. None: every cell
-        belongs to a component.
+        With 'equal' or a number: cells of this value (a colour: in every channel) get 0; NaN is possible. None: every
+        cell belongs to a component.
     norm : {'maximum', 'sum', 'euclidean'}
         How far two colours are from each other, for a `criterion` that is a number.
     channels : bool
@@ -76,8 +76,8 @@ def label(
     out : array, optional
         Filled instead of a new array; same device as `image`, which it may not overlap.
     method : {'fast', 'propagation'}
-        How; the labels are the same. 'propagation' is the published method that `label_by_propagation` has more words for,
-        without filters, batch and periodic axes.
+        How; the labels are the same. 'propagation' is the published method that `label_by_propagation` has more words
+        for, without filters, batch and periodic axes.
     device : {'cpu', 'cuda', 'cuda:N'}, optional
         Default: where `image` is. 'cuda' for an array in CPU memory copies it there and the answer back.
     threads : int, optional
@@ -95,7 +95,8 @@ def label(
     Raises
     ------
     TypeError, ValueError
-        An argument is not what it has to be; nothing was computed. Or there are more components than `dtype` can number.
+        An argument is not what it has to be; nothing was computed. Or there are more components than `dtype` can
+        number.
     MemoryError
         Says the bytes needed and free.
     RuntimeError
@@ -103,8 +104,8 @@ def label(
 
     Notes
     -----
-    The same bits on the CPU and on GPUs and with any number of threads; equal to `scipy.ndimage.label` where SciPy has the
-    operation, numbering included. On a GPU work is ordered on the caller's current stream and does not wait for it,
+    The same bits on the CPU and on GPUs and with any number of threads; equal to `scipy.ndimage.label` where SciPy has
+    the operation, numbering included. On a GPU work is ordered on the caller's current stream and does not wait for it,
     unless `return_num` is asked for or the type given could be too narrow.
 
     Examples
@@ -173,8 +174,8 @@ def link_bit(step: Sequence[int]) -> int:
     Returns
     -------
     int
-        One bit: of 8 for images, of 26 for volumes. The order is that of `cc3d.voxel_connectivity_graph`, whose x is the last
-        axis here: ``graph.T`` of an array that `cc3d` made.
+        One bit: of 8 for images, of 26 for volumes. The order is that of `cc3d.voxel_connectivity_graph`, whose x is
+        the last axis here: ``graph.T`` of an array that `cc3d` made.
 
     Examples
     --------

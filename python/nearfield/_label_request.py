@@ -77,8 +77,8 @@ def label_request(
     has_channels = flag_of("channels", channels)
     if batch + has_channels >= ndim:
         raise ValueError(
-            f"batch_axes is {said(batch)}{' and the last axis holds channels' if has_channels else ''} in an image of {ndim} axes; "
-            "leave at least one axis to label"
+            f"batch_axes is {said(batch)}{' and the last axis holds channels' if has_channels else ''} "
+            f"in an image of {ndim} axes; leave at least one axis to label"
         )
     word, tolerance = _criterion_of(criterion)
     _check_background(word, background)
@@ -104,7 +104,8 @@ def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
     if isinstance(criterion, str):
         if criterion not in CRITERIA:
             raise ValueError(
-                f"criterion is {said(criterion)}; give 'nonzero', 'equal', 'links', or the largest difference of neighbours as a number"
+                f"criterion is {said(criterion)}; give 'nonzero', 'equal', 'links', or the largest difference of "
+                "neighbours as a number"
             )
         return criterion, 0
     if isinstance(criterion, bool) or criterion is None:
@@ -118,14 +119,15 @@ def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:
 def _check_background(word: str, background: Any) -> None:
     if word == "links" and background is not None and number_of("background", background) != 0:
         raise ValueError(
-            f"background is {said(background)}, and criterion='links' has no background; min_size=2 drops cells without links"
+            f"background is {said(background)}, and criterion='links' has no background; min_size=2 drops cells "
+            "without links"
         )
     if word != "nonzero":
         return
     if background is None or number_of("background", background) != 0:
         raise ValueError(
-            f"background is {said(background)}, and criterion='nonzero' has zero for its background; give criterion='equal' "
-            "or a number"
+            f"background is {said(background)}, and criterion='nonzero' has zero for its background; "
+            "give criterion='equal' or a number"
         )
 
 

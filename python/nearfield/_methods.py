@@ -60,8 +60,8 @@ class Comparison(NamedTuple):
     other_ties: int
     #: Cells whose distance is not the exact one, those without a site too. Chamfer's are prices of paths.
     wrong_distances: int
-    #: Of distances less the exact ones, without a sign, in units of the spacing: mean over the wrong ones that are finite,
-    #: largest, and largest share of the exact distance.
+    #: Of distances less the exact ones, without a sign, in units of the spacing: mean over the wrong ones that are
+    #: finite, largest, and largest share of the exact distance.
     mean_error: float
     largest_error: float
     largest_relative_error: float

@@ -96,10 +96,11 @@ def border_of(value: Border, ndim: int, batch_axes: int) -> tuple[str, ...]:
 
 
 def _check_enough(name: str, came: int, axes: int) -> None:
-    """The library takes a sequence of one for all axes; other wrong numbers it refuses itself, with the image's shape."""
+    """The library takes a sequence of one for all axes; other wrong numbers it refuses itself, naming the shape."""
     if came == 0 or (came == 1 and axes > 1):
         raise ValueError(
-            f"{name} has {came} value{'' if came else 's'} for {axes} axes; give one per axis, or one for all without brackets"
+            f"{name} has {came} value{'' if came else 's'} for {axes} axes; give one per axis, or one for all "
+            "without brackets"
         )
 
 
@@ -131,7 +132,7 @@ def max_distance_of(value: float | None) -> float:
     return math.inf if value is None else length_of("max_distance", value)
 
 
-# ---- single values ------------------------------------------------------------------------------------------------------
+# ---- single values ---------------------------------------------------------------------------------------------------
 
 
 def said(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What SciPy's distance functions do with their arguments before and after the work: the same rules, the same errors."""
+"""What SciPy's distance functions do with their arguments before and after the work: the same rules and errors."""
 
 from __future__ import annotations
 

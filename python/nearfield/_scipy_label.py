@@ -28,8 +28,8 @@ def label(input: Any, structure: Any = None, output: Any = None) -> Any:
         Which of a cell's neighbours belong with it; symmetric about its middle. Default: those along the axes. On a GPU
         one that `generate_binary_structure` makes.
     output : dtype or array, optional
-        The labels' type, int32 by default; or an array of any real type that is filled, and then not returned. It may be
-        `input`.
+        The labels' type, int32 by default; or an array of any real type that is filled, and then not returned. It may
+        be `input`.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | Non
     ]
 
 
-# ---- the work -----------------------------------------------------------------------------------------------------------
+# ---- the work --------------------------------------------------------------------------------------------------------
 
 
 def _boxes(labels: Any, rows: int) -> tuple[list[int], list[list[int]], list[list[int]]]:

@@ -1,4 +1,7 @@
-"""The custom operations nearfield::compute and nearfield::label of PyTorch. Imported only while a graph is being traced: torch is there."""
+"""The custom operations nearfield::compute and nearfield::label of PyTorch.
+
+Imported only while a graph is being traced: torch is there.
+"""
 
 from __future__ import annotations
 

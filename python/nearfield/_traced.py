@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_traced(x: Any) -> bool:
-    """Stands for arrays or numbers within `jax.jit`, `jax.vmap` or `jax.grad`: has a shape and a type, but no values."""
+    """Stands for arrays or numbers within `jax.jit`, `jax.vmap` or `jax.grad`: has shape and type, but no values."""
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(x, jax.core.Tracer)
 

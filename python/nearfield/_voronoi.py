@@ -50,13 +50,13 @@ def voronoi(
     seeds : array of 1 to 8 axes, or list of arrays
         As the image of `distance_transform`.
     weights : array of the shape of `seeds`, optional
-        The power diagram: a seed of weight r*r reaches as far as a ball of radius r. In squared units of `spacing`, read
-        at seeds only; integers up to 2**53, float32 or float64. The distances are then powers, squared
+        The power diagram: a seed of weight r*r reaches as far as a ball of radius r. In squared units of `spacing`,
+        read at seeds only; integers up to 2**53, float32 or float64. The distances are then powers, squared
         distance less weight, float64, and `max_distance` is not taken.
     return_indices, return_labels, return_distances, return_trusted : bool
         What to return. Indices: int32 coordinates of shape ``(ndim, *seeds.shape)``, or with ``'linear'`` int64 C-order
-        linear indices. Labels: the seeds' values carried to their cells, in the seeds' type. Distances: float32. Trusted, bool,
-        as in `distance_transform`.
+        linear indices. Labels: the seeds' values carried to their cells, in the seeds' type. Distances: float32.
+        Trusted, bool, as in `distance_transform`.
     indices_out, labels_out, out : array, optional
         Filled instead of new arrays: the indices, the labels, the distances.
     spacing, border, max_distance, batch_axes, method, device, threads, progress
@@ -65,8 +65,8 @@ def voronoi(
     Returns
     -------
     array or tuple of arrays
-        Those asked for, in the order indices, labels, distances, trusted; alone, not in a tuple. Cells without a seed have
-        -1, 0 and inf. Of a list of arrays a list of these.
+        Those asked for, in the order indices, labels, distances, trusted; alone, not in a tuple. Cells without a seed
+        have -1, 0 and inf. Of a list of arrays a list of these.
 
     Examples
     --------
@@ -97,7 +97,8 @@ def voronoi(
             fields.append(("trusted", "bool"))
         if not fields:
             raise ValueError(
-                "nothing is asked for; give at least one of return_indices, return_labels, return_distances, return_trusted"
+                "nothing is asked for; give at least one of return_indices, return_labels, return_distances, "
+                "return_trusted"
             )
         options = spacing_of(spacing, ndim, batch), "nonzero", "none", False, border_of(border, ndim, batch)
         return Asked(seeds, Request(tuple(fields), *options, max_distance_of(max_distance), batch), given)
@@ -140,8 +141,8 @@ def expand_labels(
     Returns
     -------
     array
-        Shape and type of `labels`. Where two labels are equally near, the tie rule of `distance_transform` decides. With
-        `return_distances` also the distances.
+        Shape and type of `labels`. Where two labels are equally near, the tie rule of `distance_transform` decides.
+        With `return_distances` also the distances.
 
     Examples
     --------

@@ -130,7 +130,7 @@ class Chamfer(Method):
     """Cheapest paths of weighted steps; the distance is their price in units of the first weight."""
 
     _name: ClassVar[str] = "chamfer"
-    #: By number of coordinates changed; in 2-D a third one is the knight's move. None: 3, 4, 5, as many as there are axes.
+    #: By number of coordinates changed; in 2-D a third one is the knight's move. None: 3, 4, 5, as many as the axes.
     weights: tuple[int, ...] = ()
     iterated: bool = False
 

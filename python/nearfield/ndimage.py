@@ -1,21 +1,23 @@
-"""The distance functions of `scipy.ndimage`, `label` and `find_objects`, with its signatures, types, in-place rules and errors.
+"""`scipy.ndimage`'s distance functions, `label` and `find_objects`, with its signatures, types and errors.
 
 ``from nearfield import ndimage`` in place of ``from scipy import ndimage``. All of them take linear time and use all
 cores. Deliberate differences:
 
-- Without any zero in the image, every distance of `distance_transform_edt` and of the Euclidean `distance_transform_bf` is
-  inf and every index -1 (SciPy measures to a cell outside the image, or returns 1.3e154, and the indices 0 or the cell's
-  own). City block and chessboard distances are SciPy's, -1 or 4294967295; the indices are -1.
+- Without any zero in the image, every distance of `distance_transform_edt` and of the Euclidean `distance_transform_bf`
+  is inf and every index -1 (SciPy measures to a cell outside the image, or returns 1.3e154, and the indices 0 or the
+  cell's own). City block and chessboard distances are SciPy's, -1 or 4294967295; the indices are -1.
 - A `sampling` that is zero, negative, infinite or NaN is a ValueError.
-- With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps (one length for
-  all axes: its square times the sum of squared steps), as by `nearfield.distance_transform`: the last bit of a distance, and which of two equally near cells an index names, may differ.
-- A `metric` array of `distance_transform_cdt` counts as what it holds, whatever its type (SciPy reads its bytes), and must
-  have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops after two
-  passes, too early where steps along the axes are missing).
+- With a `sampling` that is not integral, squared distances are sums of squared lengths times squared steps (one length
+  for all axes: its square times the sum of squared steps), as by `nearfield.distance_transform`: the last bit of a
+  distance, and which of two equally near cells an index names, may differ.
+- A `metric` array of `distance_transform_cdt` counts as what it holds, whatever its type (SciPy reads its bytes), and
+  must have as many axes as the image; the distances are those of the cheapest path for every such array (SciPy stops
+  after two passes, too early where steps along the axes are missing).
 - `distances` and `indices` that are no arrays are a TypeError; images have up to 8 axes.
 - `label` takes every byte order and any real type; a `structure` that is not symmetric is a ValueError (SciPy:
-  AssertionError), an `output` that is read-only is refused (SciPy writes it). Numbers come in C order whatever the memory order
-  of `output` (SciPy's go along its first axis where that is the contiguous one). `find_objects` takes bool without `max_label`.
+  AssertionError), an `output` that is read-only is refused (SciPy writes it). Numbers come in C order whatever the
+  memory order of `output` (SciPy's go along its first axis where that is the contiguous one). `find_objects` takes bool
+  without `max_label`.
 """
 
 from __future__ import annotations
@@ -64,8 +66,9 @@ def distance_transform_edt(
     Returns
     -------
     array, tuple of arrays, or None
-        Distances, float64 (float32 of a JAX array without ``jax_enable_x64``, where there is no float64), and coordinates of
-        the nearest zero, int32; inf and -1 where there is none. Arrays of a device give arrays of that device.
+        Distances, float64 (float32 of a JAX array without ``jax_enable_x64``, where there is no float64), and
+        coordinates of the nearest zero, int32; inf and -1 where there is none. Arrays of a device give arrays of that
+        device.
 
     Raises
     ------
@@ -185,8 +188,8 @@ def distance_transform_bf(
     Returns
     -------
     array, tuple of arrays, or None
-        Distances, float64 or uint32, and coordinates of the nearest zero, int32; without any zero inf or 4294967295, and
-        -1. Of equally near zeros the last in C order.
+        Distances, float64 or uint32, and coordinates of the nearest zero, int32; without any zero inf or 4294967295,
+        and -1. Of equally near zeros the last in C order.
 
     Raises
     ------
@@ -214,7 +217,7 @@ def distance_transform_bf(
     return answer(far, where)
 
 
-# ---- the work -----------------------------------------------------------------------------------------------------------
+# ---- the work --------------------------------------------------------------------------------------------------------
 
 
 def _on_host(name: str, input: Any) -> Array:

@@ -1,4 +1,4 @@
-"""docs/methods.md: its measured tables and drawn pictures are what bench/results/methods says, and a picture's grid is right."""
+"""docs/methods.md: its tables and drawn pictures are what bench/results/methods says, and a picture's grid is right."""
 
 import pathlib
 import re

@@ -60,7 +60,8 @@ class Examples(Case):
 
         def completed(*words):
             listed = " ".join(f"'{word}'" for word in words)
-            command = f"source {script}; COMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _nearfield; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+            command = f"source {script}; COMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _nearfield; "
+            command += "printf '%s\\n' \"${COMPREPLY[@]}\""
             return subprocess.run(["bash", "-c", command], capture_output=True, text=True).stdout.split()
 
         self.assertEqual(completed("nearfield", "vor"), ["voronoi"])
@@ -199,7 +200,8 @@ class Refusals(Case):
         volume = npy((4, 5, 6), [1] * 120)
         self.assertEqual(
             self.refusal("distance", "-", "-o", "x.npy", "--spacing", "5,0.4", stdin=volume),
-            "nearfield: distance: spacing has 2 values for a 3-D array (shape 4x5x6); give one per axis in array order, e.g. --spacing 5,0.4,0.4",
+            "nearfield: distance: spacing has 2 values for a 3-D array (shape 4x5x6); give one per axis in array "
+            "order, e.g. --spacing 5,0.4,0.4",
         )
         for bad in ("0", "-1", "nan", "1,2,inf", "a", "1,,1", "1,1,1,1"):
             self.refusal("distance", "-", "-o", "x.npy", f"--spacing={bad}", stdin=volume)

@@ -1,4 +1,7 @@
-"""Axes that are not of space: times, channels, components, and pages of which nothing is said. Standard library only."""
+"""Axes that are not of space: times, channels, components, and pages of which nothing is said.
+
+Standard library only.
+"""
 
 import json
 import struct
@@ -61,8 +64,8 @@ class Axes(Case):
             "shaped.tif": tiff([values[:20], values[20:40], values[40:]], 5, 4, b'{"shape": [3, 4, 5], "axes": "TYX"}'),
             "time.nii": nifti((5, 4, 1, 3), values),
             "vector.nii": nifti((5, 4, 1, 1, 3), values),
-            "list.nrrd": b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 5 4 3\nkinds: space space list\nencoding: raw\n\n"
-            + bytes(values),
+            "list.nrrd": b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 5 4 3\n"
+            b"kinds: space space list\nencoding: raw\n\n" + bytes(values),
             "space.nrrd": b"NRRD0004\ntype: uchar\ndimension: 3\nspace: RAST\nsizes: 5 4 3\nencoding: raw\n"
             b"space directions: (1,0,0,0) (0,1,0,0) (0,0,0,2)\n\n" + bytes(values),
         }

@@ -1,4 +1,7 @@
-"""Files that the program writes: none is lost, none is left behind, whatever ends the program. Standard library only."""
+"""Files that the program writes: none is lost, none is left behind, whatever ends the program.
+
+Standard library only.
+"""
 
 import json
 import os
@@ -262,8 +265,10 @@ SLOW = ["distance", "large.npy", "-o", "old.nii.gz"]
 
 class Signals(Files):
     def start_writing(self, *words, **more):
-        """The program, stopped in the midst of writing, and its unfinished file. One that was through before it stopped,
-        because this machine is busy, is started again."""
+        """The program, stopped in the midst of writing, and its unfinished file.
+
+        One that was through before it stopped, because this machine is busy, is started again.
+        """
         if not (self.folder / "large.npy").exists():
             self.run_program("sample", "random", "-o", "large.npy", "--size", "160x320x320", "-q")
             self.run_program(*SLOW)

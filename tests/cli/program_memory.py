@@ -1,4 +1,7 @@
-"""Calls where memory or threads are short: an error or fewer threads, never the kernel's killer. Standard library only."""
+"""Calls where memory or threads are short: an error or fewer threads, never the kernel's killer.
+
+Standard library only.
+"""
 
 import contextlib
 import os

@@ -16,7 +16,8 @@ import tree
 RULES = (
     (
         re.compile(r"\b(?:min|max)\((?:[^;()]|\([^()]*\))*?(?<=[(,])\s*[-~]\s*[A-Za-z_(]"),
-        "an operand of min or max is negated; ptxas may lose the sign: shift the range, or negate what goes into no further min or max",
+        "an operand of min or max is negated; ptxas may lose the sign: shift the range, or negate what goes into no "
+        "further min or max",
     ),
     (re.compile(r"\b__vneg2\b"), "__vneg2 may become ~; negate the halves as plain integers"),
 )

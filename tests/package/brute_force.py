@@ -1,4 +1,7 @@
-"""The slow oracle: every cell against every site, in Python integers or NumPy doubles. Shares nothing with the library."""
+"""The slow oracle: every cell against every site, in Python integers or NumPy doubles.
+
+Shares nothing with the library.
+"""
 
 import itertools
 
@@ -6,8 +9,10 @@ import numpy as np
 
 
 def nearest(image, *, spacing=None, sites="zero", border="open"):
-    """Squared distance (None without a site) and coordinates of the nearest site, by the contract's tie rule, of an image
-    that has no batch axes. Integral spacing."""
+    """Squared distance (None without a site) and coordinates of the nearest site, by the contract's tie rule.
+
+    For images without batch axes and for integral spacing.
+    """
     spacing = (1,) * image.ndim if spacing is None else spacing
     border = (border,) * image.ndim if isinstance(border, str) else border
     found, where = np.empty(image.shape, object), np.empty(image.shape, object)

@@ -1,5 +1,8 @@
-"""Random tests draw the same examples in every run, without a clock. With NEARFIELD_HYPOTHESIS=explore they draw others each
-time, and 20 times as many; what fails is printed with the decorator that shows it again."""
+"""Random tests draw the same examples in every run, without a clock.
+
+With NEARFIELD_HYPOTHESIS=explore they draw others each time, and 20 times as many; what fails is printed with the
+decorator that shows it again.
+"""
 
 import os
 

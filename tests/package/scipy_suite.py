@@ -18,9 +18,10 @@ import scipy.ndimage
 
 import nearfield.ndimage
 
-# Deliberate differences: names of tests that ours is not to pass, and why. The same list stands in docs/python-scipy.md.
+# Deliberate differences: names of tests that ours is not to pass, and why. The same list stands in
+# docs/python-scipy.md.
 DIFFERENT = {
-    "test_distance_transform_cdt05": "expects the bytes of a float64 metric array to be read as flags; ours reads numbers"
+    "test_distance_transform_cdt05": "wants the bytes of a float64 metric array to be read as flags; ours reads numbers"
 }
 NAMES = ("distance_transform_edt", "distance_transform_cdt", "distance_transform_bf")
 LABEL_NAMES = ("label", "find_objects")
@@ -29,7 +30,7 @@ calls = collections.Counter()
 
 
 def expect_passes(module, words, names, least):
-    """SciPy's tests of a module that `words` (pytest's -k) choose: at least so many, and each of the names is called."""
+    """SciPy's tests of a module that `words` (pytest's -k) choose: at least so many, and each name is called."""
     pytest.importorskip(module)
     folder = str(Path(__file__).parent)
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""nearfield.compat.cc3d against the package connected-components-3d, where it is installed; and what differs on purpose."""
+"""nearfield.compat.cc3d against the package connected-components-3d, where there is one; what differs on purpose."""
 
 import importlib.util
 import itertools
@@ -15,8 +15,8 @@ from nearfield.compat._labels import is_fortran
 
 theirs = pytest.importorskip("cc3d")
 
-# On a line of cells, and on images of one row, the package fails or reads beyond the array; with binary_image and more than
-# one value it runs out of labels (with one value too: `of_theirs`).
+# On a line of cells, and on images of one row, the package fails or reads beyond the array; with binary_image and more
+# than one value it runs out of labels (with one value too: `of_theirs`).
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=3, min_side=3, max_side=7)
 TYPES = st.sampled_from("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split())
 
@@ -33,9 +33,11 @@ def connectivities(image):
 
 
 def of_theirs(function, image, *arguments, connectivity, binary_image, **keywords):
-    """The package's answer, an array and a number. With 26 neighbours it has too few labels for points that lie two cells
-    apart everywhere. Binary images with 8 it takes by squares of 2 x 2; where a side is odd it reads beyond, and may number
-    background."""
+    """The package's answer, an array and a number.
+
+    With 26 neighbours it has too few labels for points that lie two cells apart everywhere. Binary images with 8 it
+    takes by squares of 2 x 2; where a side is odd it reads beyond, and may number background.
+    """
     keywords |= {"connectivity": connectivity, "binary_image": binary_image}
     binary = binary_image or image.dtype == bool
     if binary and connectivity == 8:
@@ -90,7 +92,10 @@ def test_connected_components(image, data):
 
 @pytest.mark.parametrize("shape, connectivity", [((20, 31), 4), ((20, 31), 8), ((9, 10, 11), 6)])
 def test_periodic(shape, connectivity):
-    """The sets are the same; the package numbers some by a later cell. On images of a few cells it misses some neighbours."""
+    """The sets are the same; the package numbers some by a later cell.
+
+    On images of a few cells it misses some neighbours.
+    """
     random = np.random.default_rng(0)
     for share in (0.2, 0.45, 0.7):
         image = (random.random(shape) < share).astype(np.uint8)

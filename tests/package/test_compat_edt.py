@@ -1,4 +1,4 @@
-"""nearfield.compat.edt against the package of that name, where that is right, and against brute force where it is not."""
+"""nearfield.compat.edt against the package of that name, where that is right, and elsewhere against brute force."""
 
 import inspect
 import math
@@ -105,7 +105,7 @@ def test_array_likes(name, image):
     np.testing.assert_array_equal(came, expected)
 
 
-# ---- where edt is wrong -------------------------------------------------------------------------------------------------
+# ---- where edt is wrong ----------------------------------------------------------------------------------------------
 
 
 def test_squares_beyond_float32s_integers():
@@ -130,7 +130,7 @@ def test_other_byte_order():
     np.testing.assert_array_equal(ours.edt(image), [0, 1, 1, 1, 2])
 
 
-# ---- what is refused, and what is more than theirs ------------------------------------------------------------------------
+# ---- what is refused, and what is more than theirs -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrong, error, match", [
@@ -166,7 +166,7 @@ def test_more_axes_and_one_length_for_all():
     assert ours.edt([0, 1], order="C")[1] == 1
 
 
-# ---- each -----------------------------------------------------------------------------------------------------------------
+# ---- each ------------------------------------------------------------------------------------------------------------
 
 
 @examples(100)

@@ -1,4 +1,4 @@
-"""The table as an object: rows, equality, columns by name, CSV, pandas, notebooks; and the command line's, which is the same."""
+"""The table as an object: rows, equality, columns by name, CSV, pandas, notebooks; the command line's is the same."""
 
 import os
 import shutil

@@ -1,4 +1,7 @@
-"""Arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, within CUDA graphs. Skipped without one."""
+"""Arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, within CUDA graphs.
+
+Skipped without one.
+"""
 
 import subprocess
 import sys

@@ -53,7 +53,8 @@ def test_many_daemon_threads_end_with_python():
 JOINED = """
 import atexit, threading
 stop, threads = threading.Event(), []
-atexit.register(lambda: (stop.set(), [each.join() for each in threads]))    # runs last: after whatever nearfield registers
+# Runs last: after whatever nearfield registers.
+atexit.register(lambda: (stop.set(), [each.join() for each in threads]))
 import numpy as np, nearfield as nf
 image = np.ones((64, 128, 128), bool); image[0, 0, 0] = False
 def work():

@@ -1,4 +1,4 @@
-"""Graphs, a bit for each neighbour: `nearfield.label` by links against SciPy's graphs, and what cc3d and edt do with theirs."""
+"""Graphs, a bit for each neighbour: `nearfield.label` by links against SciPy's graphs; and those of cc3d and edt."""
 
 import itertools
 
@@ -80,7 +80,7 @@ def test_graphs_are_refused(wrong, error, match):
         nf.label(criterion="links", **{"image": None, **wrong})
 
 
-# ---- cc3d -----------------------------------------------------------------------------------------------------------------
+# ---- cc3d ------------------------------------------------------------------------------------------------------------
 
 
 @examples(200)
@@ -176,7 +176,7 @@ def test_faults_of_the_package():
     assert [each.dust(signed, 2, connectivity=4).dtype for each in (ours, theirs)] == ["int8", "uint8"]
 
 
-# ---- edt ------------------------------------------------------------------------------------------------------------------
+# ---- edt -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["edt", "edtsq", "sdf", "sdfsq"])

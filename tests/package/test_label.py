@@ -1,4 +1,4 @@
-"""nearfield.label on NumPy arrays: against SciPy, scikit-image and OpenCV, numbering included; layouts, types, garbage."""
+"""nearfield.label on NumPy arrays: against SciPy, scikit-image and OpenCV, with numbers; layouts, types, garbage."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Components of arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, in CUDA graphs. Skipped without one."""
+"""Components of arrays on a GPU: CuPy, PyTorch and JAX in and out, on the caller's stream, in CUDA graphs.
+
+Skipped without one.
+"""
 
 import numpy as np
 import pytest

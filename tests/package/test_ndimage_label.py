@@ -1,4 +1,4 @@
-"""nearfield.ndimage.label and find_objects against SciPy: values, types, in-place rules, errors, and SciPy's own tests."""
+"""nearfield.ndimage.label and find_objects against SciPy: values, types, in-place rules, errors, SciPy's own tests."""
 
 import numpy as np
 import pytest

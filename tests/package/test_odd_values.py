@@ -17,11 +17,12 @@ class Awkward:
 
 
 ODD = [
-    None, True, False, np.True_, 0, 1, -1, 7, 2**31, 2**40, -(2**40), 2**63, 2**64, 10**400, 10**5000, 0.5, -0.5, 1e39, 1e400,
-    float("nan"), 1j, "", "x", "zero", "no\0thing", "cuda:" + "9" * 30, "cuda:²", "²", b"zero", bytearray(b"x"), (), [], {},
-    [None], ["1", "2"], ["open"], [1.5], [1, 2], (1, 2, 3), [[1], [2, 3]], {1, 2}, {"a": 1}, object(), object, Awkward(), len,
-    np.array(2), np.array("x"), np.array([1, 2]), np.zeros((3, 4)), np.zeros((3, 4), complex), np.zeros((3, 4), np.int32),
-    np.empty((0, 4)), np.array([None, 1]), np.float32(2), np.datetime64("2020"), np.dtype("U3"), range(3), iter([1, 2]), slice(3),
+    None, True, False, np.True_, 0, 1, -1, 7, 2**31, 2**40, -(2**40), 2**63, 2**64, 10**400, 10**5000, 0.5, -0.5, 1e39,
+    1e400, float("nan"), 1j, "", "x", "zero", "no\0thing", "cuda:" + "9" * 30, "cuda:²", "²", b"zero", bytearray(b"x"),
+    (), [], {}, [None], ["1", "2"], ["open"], [1.5], [1, 2], (1, 2, 3), [[1], [2, 3]], {1, 2}, {"a": 1}, object(),
+    object, Awkward(), len, np.array(2), np.array("x"), np.array([1, 2]), np.zeros((3, 4)), np.zeros((3, 4), complex),
+    np.zeros((3, 4), np.int32), np.empty((0, 4)), np.array([None, 1]), np.float32(2), np.datetime64("2020"),
+    np.dtype("U3"), range(3), iter([1, 2]), slice(3),
     2**70 * np.ones(2, object),
 ]  # fmt: skip
 

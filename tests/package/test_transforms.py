@@ -1,4 +1,4 @@
-"""Public functions under jax.jit, jax.vmap, jax.grad, torch.vmap and torch.func.grad: the right answer, or a sentence that helps."""
+"""Public functions under jax.jit, jax.vmap, jax.grad, torch.vmap, torch.func.grad: right, or a sentence that helps."""
 
 import numpy as np
 import pytest

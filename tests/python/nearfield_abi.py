@@ -54,7 +54,7 @@ class Engine:
         distance=np.float64,
         threads=2,
     ):
-        """A dict of the wanted fields of `image` with every option of the library; with weights, of its power diagram."""
+        """A dict of the wanted fields of `image` with every option; with weights, of the power diagram."""
         types = dict(zip(FIELDS, (distance, squared, np.int64, np.int32, image.dtype, np.uint8)))
         fields = {name: np.full(image.shape, 5, types[name]) for name in want if name != "coordinates"}
         if "coordinates" in want:

@@ -1,4 +1,4 @@
-"""Other packages' functions under their own names and signatures, and the calls of this package on other libraries' images.
+"""Other packages' functions under their own names and signatures, and this package's calls on other libraries' images.
 
 A module is imported when it is first used, and only then the library whose images it takes::
 

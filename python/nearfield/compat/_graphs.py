@@ -1,4 +1,4 @@
-"""Voxel connectivity graphs of `nearfield.compat.cc3d`: a bit for each neighbour of a cell, as `nearfield.link_bit` numbers them."""
+"""Voxel connectivity graphs of `nearfield.compat.cc3d`: a bit for each neighbour of a cell, by `nearfield.link_bit`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def voxel_connectivity_graph(data: Any, connectivity: int = 26) -> Array:
     Returns
     -------
     numpy.ndarray
-        uint8 for 4, 8 and 6 neighbours, else uint32; in Fortran order. The order of bits is `nearfield.link_bit`'s, whose last
-        axis is the first here.
+        uint8 for 4, 8 and 6 neighbours, else uint32; in Fortran order. The order of bits is `nearfield.link_bit`'s,
+        whose last axis is the first here.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _steps_back(axes: int, changes: int) -> list[list[int]]:
 
 
 def _graph_of(grid: Array, steps: list[list[int]], dtype: np.dtype[Any]) -> Array:
-    """All bits, less those between cells that differ: in one line of memory, where ends of rows meet, too; those are mended."""
+    """All bits, less those between cells that differ; bits across ends of rows, which meet in memory, are mended."""
     named = [(link_bit(step), link_bit([-by for by in step])) for step in steps]
     graph = np.full(grid.shape, sum(map(sum, named)), dtype)
     cells, bits = grid.reshape(-1), graph.reshape(-1)

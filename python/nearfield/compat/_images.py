@@ -38,8 +38,8 @@ class Opened(NamedTuple):
     spacing: tuple[float, ...]  # of the axes that are no batch axes, in array order
     batch_axes: int
     array_of: Callable[[Any], Any]  # another image of that shape; whatever is no image stays as it is
-    # The result of one field as an image: 'distance', 'labels', 'indices' (linear), 'coordinates' or 'components', and its
-    # array.
+    # The result of one field as an image: 'distance', 'labels', 'indices' (linear), 'coordinates' or 'components', and
+    # its array.
     back: Callable[[str, Any], Any]
 
 

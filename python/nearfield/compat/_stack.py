@@ -34,8 +34,8 @@ def connected_components_stack(
     Returns
     -------
     numpy.ndarray, or with `return_N` a pair of it and the number
-        Labels of the whole volume, in the memory order of the first part and numbered so; uint32, or uint64 where those are
-        too few.
+        Labels of the whole volume, in the memory order of the first part and numbered so; uint32, or uint64 where those
+        are too few.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Distances among walls between cells, for `nearfield.compat.edt`: the transform of a grid with twice the cells along each axis."""
+"""Distances among walls between cells, for `nearfield.compat.edt`: the transform of a grid of half the cell size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def distances_in_graph(
     walls = np.asarray(graph)
     if walls.shape != image.shape or walls.dtype.kind not in "biu":
         raise ValueError(
-            f"voxel_graph has shape {walls.shape} and type {walls.dtype}; give integers of the image's shape {image.shape}"
+            f"voxel_graph has shape {walls.shape} and type {walls.dtype}; "
+            f"give integers of the image's shape {image.shape}"
         )
     if image.flags.f_contiguous:  # in both orders too, as there
         lengths = tuple(reversed(spacing)) if isinstance(spacing, tuple) else spacing

@@ -1,26 +1,27 @@
-"""The functions of `connected-components-3d`, with its signatures: ``import nearfield.compat.cc3d as cc3d`` is the migration.
+"""The functions of `connected-components-3d`, with its signatures. Migrate by ``import nearfield.compat.cc3d as cc3d``.
 
 Components are numbered as there: in the order in which their first cells lie in memory, C or Fortran. Deliberate
 differences:
 
-- Binary images (of bool, or with `binary_image=True`) with `connectivity=8` are numbered in that order too; `cc3d` 4.1 goes
-  through these by pairs of rows, so a cell of the second row may come before one of the first, and where a side is odd it
-  sometimes numbers cells of the background, which stay 0 here.
+- Binary images (of bool, or with `binary_image=True`) with `connectivity=8` are numbered in that order too; `cc3d` 4.1
+  goes through these by pairs of rows, so a cell of the second row may come before one of the first, and where a side is
+  odd it sometimes numbers cells of the background, which stay 0 here.
 - Labels are uint16 where the number of components fits, else uint32, then uint64; `cc3d` goes by an estimate, which may
   say uint32 for fewer. No image runs out of labels; `cc3d` 4.1 does for some binary ones with 26 neighbours,
   such as points two cells apart.
 - `delta` with 8, 18 and 26 neighbours joins all cells that a path of small enough steps joins; `cc3d` 4.1 misses some.
 - `periodic_boundary` works for every connectivity, and for the smallest images. `out_file` is refused with
   NotImplementedError. `max_labels` is not looked at, as there.
-- `contacts` counts each pair of cells once (`cc3d` counts some diagonal ones twice, with 8 and with 26 neighbours), in the
-  order of the labels; a label may be negative.
+- `contacts` counts each pair of cells once (`cc3d` counts some diagonal ones twice, with 8 and with 26 neighbours), in
+  the order of the labels; a label may be negative.
 - Of components of one size `largest_k` prefers those that come first.
 - `each` takes every integer type; `statistics` any that holds no negative label.
 - A negative `delta` is a ValueError; arguments that are no arrays are made some.
 - `largest_k` with ``k=0, return_N=True`` returns a pair as well.
-- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8 if nothing goes. `largest_k` does not depend on what is
-  installed; `cc3d`'s has other numbers, and types from uint8 on, where `fastremap` is.
-- `binary_image=True` makes components of all cells that are not zero with 4 neighbours, too; `cc3d` compares values there.
+- `dust` keeps the type of a signed image; `cc3d` returns int8 as uint8 if nothing goes. `largest_k` does not depend on
+  what is installed; `cc3d`'s has other numbers, and types from uint8 on, where `fastremap` is.
+- `binary_image=True` makes components of all cells that are not zero with 4 neighbours, too; `cc3d` compares values
+  there.
 - With `delta` float16 is a TypeError, as there.
 - `connected_components_stack` returns an array of NumPy, which has to fit the memory; `cc3d` compresses with `crackle`.
 """

@@ -1,14 +1,14 @@
-"""The functions of the package `edt`, with its signatures: ``import nearfield.compat.edt as edt`` is the whole migration.
+"""The functions of the package `edt`, with its signatures; to migrate, ``import nearfield.compat.edt as edt``.
 
 Distances are float32 and end at the centres of the cells: a cell next to another label, or to 0, has the length of one
 cell. The border of the image is open unless `black_border`. Arrays whose first axis is contiguous give such arrays.
 
-Values are the exact distances, rounded once to float32. Those of `edt` are equal as long as the lengths are whole numbers
-and squared distances stay below 2**24; beyond, it computes in float32, and its last digits differ (of squares around 4e8 by
-up to 17). Deliberate differences:
+Values are the exact distances, rounded once to float32. Those of `edt` are equal as long as the lengths are whole
+numbers and squared distances stay below 2**24; beyond, it computes in float32, and its last digits differ (of squares
+around 4e8 by up to 17). Deliberate differences:
 
-- float16 is read (`edt` returns zeros for it); types that are no numbers are a TypeError (`edt` returns zeros); any byte
-  order is read as what it is; up to 8 axes.
+- float16 is read (`edt` returns zeros for it); types that are no numbers are a TypeError (`edt` returns zeros); any
+  byte order is read as what it is; up to 8 axes.
 - `anisotropy` may be one number for all axes; a wrong number of values, or one that is not positive, is a ValueError.
 - With `voxel_graph` squared distances are exact as well; a graph of another shape than the image is a ValueError.
 - `each` reads labels and distances of different memory orders cell by cell, and distances of any type.
@@ -58,8 +58,9 @@ def edt(
     parallel : int
         Number of threads; 0 or less takes every core. The answer does not depend on it.
     voxel_graph : array_like of integers, shape of `data`, 2 or 3 axes, optional
-        Which steps between cells are allowed, as by `cc3d.voxel_connectivity_graph`: a bit of each cell for the step forwards
-        along the last axis (1; where the first axis lies contiguous, along that one), along the one before it (4) and along the first of three (16). Where one is not set the middle of that face is background. Labels that
+        Which steps between cells are allowed, as by `cc3d.voxel_connectivity_graph`: a bit of each cell for the step
+        forwards along the last axis (1; where the first axis lies contiguous, along that one), along the one before it
+        (4) and along the first of three (16). Where one is not set the middle of that face is background. Labels that
         differ are then no boundary. Takes 4 or 8 times the cells: about 10 or 40 bytes a cell while it runs.
     order : str, optional
         Not looked at: the memory order is that of `data`.
@@ -72,7 +73,8 @@ def edt(
     Raises
     ------
     TypeError, ValueError
-        `data` is not an array of numbers; `anisotropy` has a wrong length or is not positive; `voxel_graph` has another shape.
+        `data` is not an array of numbers; `anisotropy` has a wrong length or is not positive; `voxel_graph` has another
+        shape.
 
     Examples
     --------
@@ -183,7 +185,8 @@ class _Each:
         if labels.shape != dt.shape:
             raise ValueError(f"dt has shape {dt.shape}; give the distances of labels, of shape {labels.shape}")
         self._order = "F" if dt.flags.f_contiguous and not dt.flags.c_contiguous else "C"
-        flat = (labels.view("uint8") if labels.dtype.kind == "b" else labels).ravel(self._order)  # type: ignore[arg-type]
+        numbers = labels.view("uint8") if labels.dtype.kind == "b" else labels
+        flat = numbers.ravel(self._order)  # type: ignore[arg-type]
         self._shape, self._dt, self._in_place = dt.shape, dt.ravel(self._order), in_place  # type: ignore[arg-type]
         self._cells = np.argsort(flat, kind="stable")
         found, starts = np.unique(flat[self._cells], return_index=True)
@@ -206,7 +209,7 @@ class _Each:
                 shared[cells] = 0
 
 
-# ---- the work -----------------------------------------------------------------------------------------------------------
+# ---- the work --------------------------------------------------------------------------------------------------------
 
 
 def _field(

@@ -93,7 +93,7 @@ def label(image: Any, **keywords: Any) -> Any:
 
 
 def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
-    """`nearfield.components` of a nibabel image: the labels as a nibabel image, and the table, in the units of its spacing.
+    """`nearfield.components` of a nibabel image: labels as a nibabel image, and the table in the units of its spacing.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def label(image: Any, **keywords: Any) -> Any:
 
 
 def components(image: Any, *, spacing: Any = None, **keywords: Any) -> Any:
-    """`nearfield.components` of a SimpleITK image: the labels as a SimpleITK image, and the table, in the units of its spacing.
+    """`nearfield.components` of a SimpleITK image: labels as such an image, and the table in the units of its spacing.
 
     Examples
     --------

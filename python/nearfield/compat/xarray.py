@@ -93,7 +93,7 @@ def expand_labels(
 
 
 def label(image: Any, *, batch_dims: Dims = (), **keywords: Any) -> Any:
-    """`nearfield.label` of a DataArray, as one; `periodic` may be a mapping from dimensions: ``periodic={"lon": True}``.
+    """`nearfield.label` of a DataArray, as one; `periodic` may map dimensions: ``periodic={"lon": True}``.
 
     Examples
     --------
