@@ -19,7 +19,7 @@ house_test(lengths ${NEARFIELD_PYTHON} ${house}/lengths.py)
 house_test(device_code ${NEARFIELD_PYTHON} ${house}/device_code.py)
 house_test(headers ${NEARFIELD_PYTHON} ${house}/headers.py --compiler ${CMAKE_CXX_COMPILER})
 house_test(checks_fail_when_they_should ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
-  ${NEARFIELD_PYTHON} ${house}/checks_test.py)
+  ${NEARFIELD_PYTHON} -m unittest discover -s ${house} -p *_test.py)
 house_test(consume ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume
   -DHOUSE=${house} -DPYTHON=${NEARFIELD_PYTHON} -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER}
   -P ${consume}/consume.cmake)

@@ -1,36 +1,20 @@
 """The checks of the house have been seen to fail: each is fed a tree that breaks its rule."""
 
 import graphlib
-import io
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
-from contextlib import redirect_stdout
-from pathlib import Path
 
 import binaries
 import device_code
 import headers
 import imports
 import layers
-import lengths
 import snippets
+from small_tree import TreeTest
 
 COMPILER = os.environ.get("CXX", "c++")
-
-
-class TreeTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name).resolve()
-
-    def write(self, path: str, text: str) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
 
 
 class DeviceCodeTest(TreeTest):
@@ -239,84 +223,6 @@ class ImportsTest(TreeTest):
 
     def test_no_package(self) -> None:
         self.assertEqual(len(imports.complaints(self.root)), 1)
-
-
-class LengthsTest(TreeTest):
-    def test_limit(self) -> None:
-        self.write("src/a.cpp", "int a;\n" * 400)
-        self.assertEqual(lengths.complaints(self.root), [])
-        self.write("src/a.cpp", "int a;\n" * 401)
-        self.assertEqual(len(lengths.complaints(self.root)), 1)
-
-    def test_reason(self) -> None:
-        self.write("src/a.cpp", "// over 400 lines because the table is one thing\n" + "int a;\n" * 500)
-        self.assertEqual(lengths.complaints(self.root), [])
-
-    def test_script_without_suffix(self) -> None:
-        self.write("dev", "true\n" * 401)
-        self.assertEqual(len(lengths.complaints(self.root)), 1)
-
-    def test_columns(self) -> None:
-        self.write("cli/a.cpp", "// " + "a" * 117 + "\n")
-        self.write("tools/a.py", "# " + "a" * 200 + "\n")  # not one of the folders
-        self.assertEqual(lengths.complaints(self.root), [])
-        self.write("cli/a.cpp", "int a;\n// " + "ä" * 118 + "\n")
-        self.assertEqual(lengths.complaints(self.root), ["cli/a.cpp:2: 121 columns; 120 at most"])
-
-    def test_number_that_may_only_fall(self) -> None:
-        self.write("src/exact/a.cpp", ("// " + "a" * 118 + "\n") * 3)
-        with redirect_stdout(io.StringIO()):
-            self.assertEqual(lengths.complaints(self.root, 0, 4), [])
-            self.assertEqual(lengths.complaints(self.root, 0, 3), [])
-            self.assertEqual(len(lengths.complaints(self.root, 0, 2)), 4)
-
-
-class FunctionsTest(TreeTest):
-    def complain(self, path: str, text: str) -> list[str]:
-        self.write(path, text)
-        return lengths.complaints(self.root)
-
-    def test_limit(self) -> None:
-        for head in (
-            "int f(int a) {",
-            "template <class T>\n__global__ void __launch_bounds__(32)\n    f(T a) {",
-            "TEST(A, B) {",
-            "namespace n {\nclass c {\npublic:\n    c(int a) : a_{a}, b_{a} {",
-            "struct s {\n    bool operator()(int a) const noexcept {",
-            "#if A\nint g() { return 1; }\n#else\nint g() {\n#endif\nint f() {",
-            'const char* brace = "{";  // {\nint f() { return 1\'000; }\nint g() {',
-        ):
-            end = "};\n" * head.count("struct") + "};}\n" * head.count("class c")
-            code = head + "\n" + "    a();\n" * 40 + "}\n" + end
-            self.assertEqual(self.complain("src/a.cpp", code), [], head)
-            found = self.complain("src/a.cpp", code.replace("    a();\n", "    a();\n    b();\n", 1))
-            self.assertEqual(len(found), 1, head)
-            self.assertIn("41 lines", found[0])
-
-    def test_tables_and_classes(self) -> None:
-        self.assertEqual(self.complain("src/a.cpp", "const int a[] = {\n" + "    f(1),\n" * 50 + "};\n"), [])
-        self.assertEqual(self.complain("src/a.cpp", "enum class a : int {\n" + "    b,\n" * 50 + "};\n"), [])
-        self.assertEqual(self.complain("src/a.cpp", "struct a {\n" + "    int f() { return 1; }\n" * 50 + "};\n"), [])
-
-    def test_reason(self) -> None:
-        body = "\n" + "    a();\n" * 41 + "}\n"
-        for head in (
-            "/// Does it. Over 40 lines\n/// because it is one.\ntemplate <class T>\nvoid f() {",
-            "void f() {\n    // over 40 lines because it is one",
-        ):
-            self.assertEqual(self.complain("src/a.cpp", head + body), [], head)
-        self.assertEqual(len(self.complain("src/a.cpp", "// over 40 lines because\n\nvoid f() {" + body)), 1)
-
-    def test_python(self) -> None:
-        words = '    """Does it.\n' + "    a\n" * 50 + '    """\n'
-        self.assertEqual(self.complain("python/a.py", "def f():\n" + words + "    a()\n" * 40), [])
-        self.assertEqual(len(self.complain("python/a.py", "def f():\n" + words + "    a()\n" * 41)), 1)
-        reason = "# over 40 lines because it is one\n@b\n"
-        self.assertEqual(self.complain("python/a.py", reason + "def f():\n" + "    a()\n" * 41), [])
-
-    def test_braces_that_do_not_match(self) -> None:
-        for text in ("int f() {\n", "}\n", "namespace a {\n"):
-            self.assertEqual(len(self.complain("src/a.cpp", text)), 1, text)
 
 
 class HeadersTest(TreeTest):
