@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -45,6 +46,39 @@ private:
 };
 
 }  // namespace
+
+const device_limits& limits() {
+    struct asked {
+        std::once_flag once;
+        device_limits of;
+    };
+    static std::array<asked, max_devices> known;
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "finding the current device");
+    asked& here = known.at(static_cast<std::size_t>(ordinal));
+    std::call_once(here.once, [&] {
+        const auto ask = [ordinal](cudaDeviceAttr what, const char* doing) {
+            int value = 0;
+            check(cudaDeviceGetAttribute(&value, what, ordinal), doing);
+            return value;
+        };
+        here.of = {ask(cudaDevAttrMultiProcessorCount, "counting multiprocessors"),
+                   static_cast<std::size_t>(
+                       ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, "asking for the shared memory of a block")),
+                   ask(cudaDevAttrCooperativeLaunch, "asking for cooperative launches") != 0};
+    });
+    return here.of;
+}
+
+unsigned checked_blocks(std::int64_t blocks, std::source_location where) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // CUDA's own, along x
+    if (blocks < 0 || blocks > most)
+        throw error(error_code::unsupported,
+                    "device: the call needs a launch of " + std::to_string(blocks) + " blocks, and one has " +
+                        std::to_string(most) + " at most; give a smaller array, or use host{}",
+                    where);
+    return static_cast<unsigned>(blocks);
+}
 
 bool kernels_overlap() {
     enum : std::uint8_t { unknown, no, yes };

@@ -21,6 +21,15 @@ void check(cudaError_t result, const char* doing, std::source_location where = s
 
 inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_t>(on.stream); }
 
+/// What a device can do at once.
+struct device_limits {
+    std::int64_t multiprocessors = 1;
+    std::size_t shared_bytes = 48 * 1024;  ///< of a block whose launch asks for it
+    bool blocks_may_wait = false;          ///< for each other, where launch_together() started them
+};
+/// Those of the current device; a process asks the driver once for each device.
+const device_limits& limits();
+
 /// Whether a kernel may start while the one before it on the stream still runs.
 enum class order : std::uint8_t {
     after,      ///< it starts when the one before has finished
@@ -47,6 +56,9 @@ struct grid {
     unsigned cluster_blocks = 1;  ///< neighbours that run together, where kernels_overlap(): 8 at most
 };
 
+/// The blocks as the driver takes them; throws error(unsupported) where a launch cannot have so many.
+unsigned checked_blocks(std::int64_t blocks, std::source_location where = std::source_location::current());
+
 /// Starts kernel(args...) on the caller's stream; a grid of no blocks is no work.
 template <order Order = order::after, class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
@@ -57,7 +69,7 @@ void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arg
                                    static_cast<int>(shared_bytes)),
               "asking for shared memory");
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.gridDim = dim3(checked_blocks(blocks));
     config.blockDim = threads;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_of(on);

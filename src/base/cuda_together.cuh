@@ -6,22 +6,15 @@
 namespace nearfield::cuda {
 
 /// Whether the current device can launch such kernels.
-inline bool blocks_may_wait() {
-    int ordinal = 0, can = 0;
-    check(cudaGetDevice(&ordinal), "finding the current device");
-    check(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, ordinal), "asking for cooperative launches");
-    return can != 0;
-}
+inline bool blocks_may_wait() { return limits().blocks_may_wait; }
 
 /// Blocks of a kernel that the current device runs at once; what launch_together() takes at most.
 template <class... Parameters>
 std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads) {
-    int ordinal = 0, processors = 0, of_one = 0;
-    check(cudaGetDevice(&ordinal), "finding the current device");
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal), "counting multiprocessors");
+    int of_one = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, reinterpret_cast<const void*>(kernel), threads, 0),
           "asking how many blocks fit");
-    return std::int64_t{processors} * of_one;
+    return limits().multiprocessors * of_one;
 }
 
 template <class... Parameters, class... Arguments>
@@ -31,7 +24,7 @@ void launch_together(const device& on, void (*kernel)(Parameters...), std::int64
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.gridDim = dim3(checked_blocks(blocks));
     config.blockDim = threads;
     config.stream = stream_of(on);
     config.attrs = &together;

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(class_threads)
 std::int64_t rounds_by_classes(const grid& g, const std::vector<std::int64_t>& steps) {
     if (rounds_by_offsets(g, steps) == 0) return 0;
     const std::int64_t unit = steps[0] / (class_array::size / 2);
-    if (unit < class_array::side || shared_of_device() < class_array::bytes) return 0;
+    if (unit < class_array::side || cuda::limits().shared_bytes < class_array::bytes) return 0;
     // What arrays hold that is not there takes its time too. H200, 2026-11-22, all rounds: 120 by 128 by 113 79
     // microseconds instead of 104, 230 by 255 by 256 510 instead of 534.
     const std::int64_t held = 16 * unit * 16 * unit * 16 * unit;

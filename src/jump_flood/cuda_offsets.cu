@@ -85,7 +85,7 @@ bool run_by_offsets(const device& on, const grid& g, std::int64_t step, bool fir
             if (o.all_near) return false;
             const separate_offsets rule{p.in_two, o, p.step, std::countr_zero(static_cast<unsigned>(p.step)),
                                         step == 1};
-            cuda::launch_overlapped(on, settle_stretches<Tile>, settling_blocks, dim3(threads), 0, p, rule, from, to,
+            cuda::launch_overlapped(on, settle_stretches<Tile>, settling_blocks(), dim3(threads), 0, p, rule, from, to,
                                     left);
             return true;
         }

@@ -5,9 +5,6 @@
 
 namespace nearfield::methods::tiles {
 
-inline constexpr std::int64_t settling_blocks =
-    528;  ///< as many as an H200 runs at once, four on each of its multiprocessors
-
 /// settle(place, planes) for each row of the tiles in open stretches; for each plane of one where there are threads
 /// enough, because a few threads would be long at it.
 template <class Tile, class Settle>

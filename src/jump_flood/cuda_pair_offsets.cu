@@ -56,7 +56,7 @@ bool run_pairs_by_offsets(const device& on, const grid& g, std::int64_t step, bo
     cuda::launch_overlapped(on, kernel, p.blocks(), p.block, 0, p, o, factors{1, 0xffffffffu}, from, to, left);
     if (o.all_near) return false;
     const separate_offsets rule{p.in_two, o, p.step, std::countr_zero(static_cast<unsigned>(p.step)), step == 1};
-    cuda::launch_overlapped(on, settle_pair_stretches, settling_blocks, dim3(threads), 0, p, rule, from, to, left);
+    cuda::launch_overlapped(on, settle_pair_stretches, settling_blocks(), dim3(threads), 0, p, rule, from, to, left);
     return true;
 }
 

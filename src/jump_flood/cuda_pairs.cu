@@ -8,9 +8,6 @@ namespace nearfield::methods {
 namespace tiles {
 namespace {
 
-/// As with one site a cell (cuda_tiles.cu).
-constexpr std::int64_t settling_blocks = 528, settling_parts = 2 * settling_blocks * threads;
-
 /// A thread asks itself where a cell has no neighbour.
 template <class Tile>
 __device__ void look_along_the_row(const plan& p, place<Tile>& at) {
@@ -61,7 +58,7 @@ __global__ void __launch_bounds__(threads)
     cuda::wait_for_kernel_before();
     const std::int64_t tiles = *left.count;
     std::int32_t stretch = 4;
-    while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > settling_parts) stretch *= 2;
+    while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > left.parts) stretch *= 2;
     const std::int64_t parts = (p.walk + stretch - 1) / stretch * Tile::rows, count = tiles * parts;
     for (std::int64_t k = blockIdx.x * threads + threadIdx.x; k < count; k += gridDim.x * threads) {
         const std::int64_t tile = left.tile[k / parts];
@@ -94,7 +91,8 @@ void tiled_rounds::run(std::int64_t step, const both<const Key>& from, const bot
         cuda::launch_overlapped(on_, flood_pairs<Tile>, p.blocks(), p.block, 0, p, factors{1, 0xffffffffu}, from, to,
                                 left_);
         if (!may_leave_some(p)) return;
-        cuda::launch_overlapped(on_, settle_pairs<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left_);
+        left_.parts = settling_parts();
+        cuda::launch_overlapped(on_, settle_pairs<Tile>, settling_blocks(), dim3(threads), 0, p, from, to, left_);
         ++left_.count;
     });
 }

@@ -28,7 +28,12 @@ inline std::int32_t walk_of(std::int64_t cells, int cells_a_plane, std::int32_t 
 /// and 1.72 floors a round.
 template <class Tile>
 constexpr int pair_blocks_at_once = Tile::volume ? 5 : 3;
-inline constexpr std::int64_t multiprocessors = 132;  ///< of an H200
+
+/// Blocks of a kernel that settles what others left: four on each multiprocessor, as many as run at once.
+inline std::int64_t settling_blocks() { return 4 * cuda::limits().multiprocessors; }
+/// A tile is settled by several threads, each with a row of it and a stretch of its walk: of 4 cells, or as long as
+/// makes no more parts than this of all tiles.
+inline std::int64_t settling_parts() { return 2 * settling_blocks() * threads; }
 
 /// With two sites a cell few blocks run at once: walks are as long as takes the fewest rows in all turns, so that no
 /// last turn is left to a few. `at_once`: threads.
@@ -72,7 +77,7 @@ plan plan_of(const grid& g, std::int64_t step, const travelled& before, bool two
     p.groups = ceiling(ceiling(p.across, step), Tile::rows);
     const std::int32_t planes = ceiling(p.along, step);
     p.walk = two ? even_walk(std::int64_t{p.x_threads} * p.across_classes * p.groups * p.along_classes, planes,
-                             multiprocessors * blocks_at_once * threads)
+                             cuda::limits().multiprocessors * blocks_at_once * threads)
                  : walk_of(g.cells(), Tile::cells * Tile::rows, planes);
     p.walks = ceiling(planes, p.walk);
     // Rows of a class first: they read each other's.

@@ -8,14 +8,6 @@ namespace nearfield::methods {
 
 using namespace tiles;
 
-std::size_t shared_of_device() {
-    int ordinal = 0, bytes = 0;
-    cuda::check(cudaGetDevice(&ordinal), "finding the current device");
-    cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
-                "asking for the shared memory of a block");
-    return static_cast<std::size_t>(bytes);
-}
-
 // Over 40 lines because it counts the memory of all rounds before it gets any.
 tiled_rounds::tiled_rounds(const device& on, const grid& g, const std::vector<std::int64_t>& steps, sites_held held,
                            bool fresh)

@@ -278,7 +278,7 @@ std::int64_t rounds_at_once(const grid& g, const std::vector<std::int64_t>& step
     if (steps[static_cast<std::size_t>(rounds - 1)] != 1) return 0;
     const std::size_t needed =
         std::max(classes_of(g, static_cast<int>(rounds) - log_unit).bytes(), large_tiles<0>::bytes);
-    if (needed > std::min(most_shared, shared_of_device())) return 0;
+    if (needed > std::min(most_shared, cuda::limits().shared_bytes)) return 0;
     const std::vector<std::int64_t> after(steps.begin() + rounds, steps.end());
     return rounds + (after == std::vector<std::int64_t>{1} ? 1 : after == std::vector<std::int64_t>{2, 1} ? 2 : 0);
 }

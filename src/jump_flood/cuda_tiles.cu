@@ -11,11 +11,6 @@ namespace {
 /// 8192^2 by 4, 5 and 6: 1.37, 1.33 and 1.28 floors a round; 512^3 by 3, 4 and 5: 2.75, 2.53 and 2.58.
 template <class Tile>
 constexpr int blocks_at_once = Tile::volume ? 4 : 6;
-/// Of the kernel that settles what others left: as many as an H200 runs at once, four on each of its multiprocessors. A
-/// tile is settled by several threads, each with a row of it and a stretch of its walk, of 4 cells or as long as so
-/// many parts are left.
-constexpr std::int64_t settling_blocks = 528, settling_parts = 2 * settling_blocks * threads;
-
 /// One row of a tile by two numbers a cell. False where a cell is left with a site that is far for the next round, or
 /// without one.
 template <class Tile>
@@ -102,7 +97,7 @@ __global__ void __launch_bounds__(threads, Tile::volume || Tile::lies == form::j
         }
     const std::int64_t tiles = *left.count;
     std::int32_t stretch = 4;
-    while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > settling_parts) stretch *= 2;
+    while (stretch < p.walk && tiles * Tile::rows * ((p.walk + stretch - 1) / stretch) > left.parts) stretch *= 2;
     const std::int64_t parts = (p.walk + stretch - 1) / stretch * Tile::rows, count = tiles * parts;
     const std::uint32_t threads_of_block = blockDim.x * blockDim.y;
     for (std::int64_t k = blockIdx.x * threads_of_block + threadIdx.y * blockDim.x + threadIdx.x; k < count;
@@ -139,6 +134,7 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
     const auto flood_all = [&]<class Tile>(Tile) {
         const plan p = plan_of<Tile>(g_, step, now);
         open_tiles left = left_;
+        left.parts = settling_parts();
         left.few = few_of(p, Tile::lies == form::joined), left.many = few_of(p, step <= 8);
         if (Tile::volume || p.in_one.all_near) left.before = nullptr;
         // Nobody asks for it.
@@ -149,9 +145,9 @@ std::int64_t tiled_rounds::run(std::int64_t step, const std::int32_t* from, std:
         cuda::launch_overlapped(on_, flood<Tile>, p.blocks(), p.block, 0, p, from, to, left);
         if (!may_leave_some(p)) return;
         if constexpr (Tile::volume) {
-            cuda::launch_overlapped(on_, settle<Tile>, settling_blocks, dim3(threads), 0, p, from, to, left);
+            cuda::launch_overlapped(on_, settle<Tile>, settling_blocks(), dim3(threads), 0, p, from, to, left);
         } else {
-            const std::int64_t blocks = settling_blocks * threads / (p.block.x * p.block.y);
+            const std::int64_t blocks = settling_blocks() * threads / (p.block.x * p.block.y);
             cuda::launch_overlapped(on_, settle<Tile>, std::max(p.blocks(), blocks), p.block, 0, p, from, to, left);
         }
     };

@@ -11,9 +11,6 @@
 
 namespace nearfield::methods {
 
-/// Bytes that a block of the current device may have.
-std::size_t shared_of_device();
-
 namespace tiles {
 
 /// A cell's two sites lie in two arrays.
@@ -30,6 +27,7 @@ struct open_tiles {
     const std::uint32_t* before = nullptr;  ///< `count` of the round before
     std::uint32_t few = 0;                  ///< where it left more, this round does not try one number
     std::uint32_t many = 0;                 ///< more than the next round calls few
+    std::int64_t parts = 0;                 ///< settling_parts()
 };
 
 /// What is known before a round of where sites may be.
