@@ -16,7 +16,7 @@ using cuda::warp;
 /// Warps of a block in phase 1: each has a tile of 32 x 32 cells to exchange axes in.
 constexpr int flood_warps = 4;
 /// A warp takes 32 neighbouring lines, so that at every position it reads neighbouring cells.
-constexpr std::int64_t blocks_of(std::int64_t lines) { return (lines + warp - 1) / warp; }
+constexpr std::int64_t blocks_of(std::int64_t lines) { return cuda::blocks_for(lines, warp); }
 /// Cells whose loads are on their way at once in phase 1.
 constexpr int together = 8;
 
@@ -233,9 +233,9 @@ public:
 private:
     void flood(Key* cells, Key* out, bool volume) {
         const dim3 threads(warp, flood_warps);
-        const std::int64_t blocks = (blocks_of(flooded_.lines) * flooded_.bands + flood_warps - 1) / flood_warps;
+        const std::int64_t blocks = cuda::blocks_for(blocks_of(flooded_.lines) * flooded_.bands, flood_warps);
         cuda::launch(on_, flood_forth<Key>, blocks, threads, 0, cells, flooded_, first_, last_);
-        cuda::launch(on_, join_ends, (flooded_.lines + 255) / 256, dim3(256), 0, flooded_, first_, last_);
+        cuda::launch(on_, join_ends, cuda::blocks_for(flooded_.lines, 256), dim3(256), 0, flooded_, first_, last_);
         cuda::launch(on_, volume ? flood_back<Key, false> : flood_back<Key, true>, blocks, threads, 0, cells, out,
                      flooded_, first_, last_);
     }
@@ -250,7 +250,7 @@ private:
         const std::string where = size_[0] == 1 ? "" : Axis == 1 ? ", middle axis" : ", last axis";
         const std::int64_t bytes = 2 * static_cast<std::int64_t>(sizeof(Key)) * cells_;
         const dim3 threads(warp, static_cast<unsigned>(with_.m2 * sets));
-        cuda::launch(on_, prune_lines<V, Key, Product, Axis>, (blocks + sets - 1) / sets, threads,
+        cuda::launch(on_, prune_lines<V, Key, Product, Axis>, cuda::blocks_for(blocks, sets), threads,
                      sizeof(ends) * threads.x * threads.y, m_, cells, after_, p, with_.m2, last_);
         report.done("phase 2" + where, 1, bytes);
         cuda::launch(on_, colour_lines<V, Key, Axis>, blocks, dim3(warp, static_cast<unsigned>(with_.m3)), 0, m_, cells,

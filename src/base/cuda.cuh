@@ -8,6 +8,7 @@
 #include <source_location>
 #include <utility>
 
+#include "base/annotate.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
 
@@ -20,6 +21,17 @@ inline constexpr unsigned every_lane = 0xffffffffu;
 void check(cudaError_t result, const char* doing, std::source_location where = std::source_location::current());
 
 inline cudaStream_t stream_of(const device& on) { return static_cast<cudaStream_t>(on.stream); }
+
+/// Blocks for so many items.
+NF_HD constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) {
+    return (items + of_block - 1) / of_block;
+}
+
+/// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
+__device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
+    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+    return a / b;
+}
 
 /// What a device can do at once.
 struct device_limits {

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(threads) ask_neighbours(grid g, metric<V> m, c
 void solve(const device& on, const grid& g, const brushfire&, buffers& site, stages& report) {
     with_types(g, [&]<class V, class Key>(const metric<V>& m, Key) {
         const std::int64_t rounds = until_nothing_changes(on, [&](int* changed) {
-            cuda::launch(on, ask_neighbours<V, Key>, (g.cells() + threads - 1) / threads, dim3(threads), 0, g, m,
+            cuda::launch(on, ask_neighbours<V, Key>, cuda::blocks_for(g.cells(), threads), dim3(threads), 0, g, m,
                          site.in<Key>(), site.out<Key>(), changed);
             site.exchange();
         });

@@ -69,7 +69,7 @@ void solve(const device& on, const grid& g, const chamfer_method& how, buffers& 
         const std::int64_t first = memory.reserve<state>(g.cells()), second = memory.reserve<state>(g.cells());
         memory.allocate();
         state *now = memory.get<state>(first), *next = memory.get<state>(second);
-        const std::int64_t blocks = (g.cells() + threads - 1) / threads;
+        const std::int64_t blocks = cuda::blocks_for(g.cells(), threads);
         const step_list steps = steps_of(how, g.rank);
         cuda::launch(on, start_at_sites<Key>, blocks, dim3(threads), 0, g, site.in<Key>(), now);
         const std::int64_t rounds = until_nothing_changes(on, [&](int* changed) {

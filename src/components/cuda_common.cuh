@@ -12,13 +12,8 @@ using word = unsigned long long;  // what CUDA's 64-bit atomics take
 inline constexpr std::uint32_t no_row = 0xffffffffu;
 inline constexpr int threads_of_block = 256;
 
-inline std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
-
-/// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
-__device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
-    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-}
+using cuda::blocks_for;
+using cuda::quotient;
 
 /// Element offset of the cell with this C-order number.
 __device__ inline std::int64_t offset_in(const array3& a, std::int64_t cell) {

@@ -8,7 +8,7 @@
 namespace nearfield::link_propagation {
 namespace {
 
-std::int64_t blocks_for(std::int64_t items, std::int64_t of_block) { return (items + of_block - 1) / of_block; }
+using cuda::blocks_for;
 
 /// Calls body(T{}, colour) with the image's element type.
 template <class Body>

@@ -97,7 +97,7 @@ private:
     }
     template <class... Parameters, class... Arguments>
     void over_cells(void (*kernel)(Parameters...), const Arguments&... arguments) const {
-        cuda::launch(on_, kernel, (p_.g.cells() + cells_a_block - 1) / cells_a_block, dim3(threads), 0, arguments...);
+        cuda::launch(on_, kernel, cuda::blocks_for(p_.g.cells(), cells_a_block), dim3(threads), 0, arguments...);
     }
     void squares(const ruler<V, Key>& by, const strided<const Key>& site) const {
         const auto as = [&]<class T>(T without) {

@@ -168,7 +168,7 @@ private:
     void run_lines(jobs<Key>& all, std::int32_t lines) const {
         number(all, [](const sweep& s) { return s.line_cells(); });
         const auto kernel = sweep_lines<V, Key, Planes>;
-        const std::int64_t blocks = (all.before[all.count] + line_threads - 1) / line_threads;
+        const std::int64_t blocks = cuda::blocks_for(all.before[all.count], line_threads);
         const std::int64_t together = cuda::blocks_may_wait() ? cuda::blocks_at_once(kernel, line_threads) : 0;
         if (together > 0)
             return cuda::launch_together(on_, kernel, std::min(blocks, together), dim3(line_threads), m_, all,
@@ -206,8 +206,8 @@ private:
         const std::int64_t units = all.before[all.count];
         if (launch_ == form::shuffled) {
             constexpr int warps = cell_threads / warp;
-            cuda::launch_overlapped(on_, sweep_shuffled<V, Key>, (units + warps - 1) / warps, dim3(warp, warps), 0, m_,
-                                    all, lines, halo);
+            cuda::launch_overlapped(on_, sweep_shuffled<V, Key>, cuda::blocks_for(units, warps), dim3(warp, warps), 0,
+                                    m_, all, lines, halo);
             return;
         }
         const std::size_t held = static_cast<std::size_t>(shape.width + 2) * (shape.height + (Planes ? 2 : 0));
@@ -217,14 +217,14 @@ private:
     }
 
     void exchange(const Key* from, Key* to, std::int64_t rows, std::int64_t columns) const {
-        const std::int64_t tiles = g_.size[0] * ((rows + warp - 1) / warp) * ((columns + warp - 1) / warp);
+        const std::int64_t tiles = g_.size[0] * cuda::blocks_for(rows, warp) * cuda::blocks_for(columns, warp);
         cuda::launch(on_, exchange_axes<Key>, tiles, dim3(warp, cell_threads / warp), 0, from, to, rows, columns);
         report_.done("exchange axes", 1, 2 * static_cast<std::int64_t>(sizeof(Key)) * g_.cells());
     }
 
     void merge(const answers<Key>& found, bool exchanged, Key* to) const {
-        cuda::launch(on_, merge_answers<V, Key, Planes>, (g_.cells() + cell_threads - 1) / cell_threads,
-                     dim3(cell_threads), 0, m_, g_, found, exchanged, to);
+        cuda::launch(on_, merge_answers<V, Key, Planes>, cuda::blocks_for(g_.cells(), cell_threads), dim3(cell_threads),
+                     0, m_, g_, found, exchanged, to);
         report_.done("merge", 1, (found.count + 1) * static_cast<std::int64_t>(sizeof(Key)) * g_.cells());
     }
 

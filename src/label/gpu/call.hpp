@@ -12,8 +12,6 @@ namespace nearfield::labelling {
 using narrow_id = std::uint32_t;
 using wide_id = unsigned long long;
 
-constexpr std::int64_t in_blocks(std::int64_t work, std::int64_t of) { return (work + of - 1) / of; }
-
 /// Waits for the number of components before each image.
 std::vector<std::int64_t> read_base(const device& on, const problem& p, const std::int64_t* base);
 

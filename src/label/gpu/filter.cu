@@ -210,10 +210,10 @@ template <class Label>
 void filter(const device& on, const problem& p, const labels_made& made) {
     auto* const labels = static_cast<Label*>(made.data);
     component_choice choice(on, p, made.base);
-    start(on, tally_cells<Label>, in_blocks(p.cells * p.images, std::int64_t{filter_threads} * cells_a_thread),
+    start(on, tally_cells<Label>, cuda::blocks_for(p.cells * p.images, std::int64_t{filter_threads} * cells_a_thread),
           shape_of(p), labels, made.base, choice.tallies());
     choice.choose();
-    start(on, renumber_cells<Label>, in_blocks(p.cells * p.images, filter_threads), p.cells, p.images, labels,
+    start(on, renumber_cells<Label>, cuda::blocks_for(p.cells * p.images, filter_threads), p.cells, p.images, labels,
           made.base, choice.new_base(), choice.tallies().cells);
     choice.replace_base();
 }
@@ -222,7 +222,7 @@ void filter(const device& on, const problem& p, const labels_made& made) {
 
 component_choice::component_choice(const device& on, const problem& p, std::int64_t* base)
     : on_(on), p_(p), base_(base), most_(most_unfiltered(p)), memory_(on) {
-    const std::int64_t state_count = 1 + in_blocks(most_, number_threads);
+    const std::int64_t state_count = 1 + cuda::blocks_for(most_, number_threads);
     const std::int64_t cells = memory_.reserve<state>(most_), states = memory_.reserve<state>(state_count);
     const std::int64_t border = memory_.reserve<std::uint8_t>(p.options.clear_border ? most_ : 0);
     const std::int64_t zero_bytes = memory_.bytes();
@@ -239,12 +239,12 @@ component_choice::component_choice(const device& on, const problem& p, std::int6
 void component_choice::choose() {
     const label_options& o = p_.options;
     const std::int64_t *const base = base_, *const count = base + p_.images;
-    start(on_, drop_components, in_blocks(most_, filter_threads), count, limits{o.smallest, o.largest, o.clear_border},
-          of_);
+    start(on_, drop_components, cuda::blocks_for(most_, filter_threads), count,
+          limits{o.smallest, o.largest, o.clear_border}, of_);
     if (o.keep_largest < p_.cells)
         for (std::int64_t image = 0; image < p_.images; ++image) keep_largest(image);
-    start(on_, number_kept, in_blocks(most_, number_threads), base, p_.images, of_.cells, states_);
-    start(on_, rebase, in_blocks(p_.images + 1, filter_threads), base, p_.images, of_.cells, new_base_);
+    start(on_, number_kept, cuda::blocks_for(most_, number_threads), base, p_.images, of_.cells, states_);
+    start(on_, rebase, cuda::blocks_for(p_.images + 1, filter_threads), base, p_.images, of_.cells, new_base_);
 }
 
 void component_choice::replace_base() {
@@ -260,7 +260,7 @@ void component_choice::keep_largest(std::int64_t image) {
         cuda::launch_overlapped(on_, kernel, 1, digits, 0, arguments...);
     };
     once(begin_selection, chosen, p_.options.keep_largest);
-    const std::int64_t blocks = in_blocks(most_ / p_.images, number_threads);
+    const std::int64_t blocks = cuda::blocks_for(most_ / p_.images, number_threads);
     constexpr std::int64_t counting_blocks = 1024;  // each adds what it counted to 256 numbers in device memory
     constexpr int most_bits = 40;                   // no image has more cells
     for (int shift = most_bits - digit_bits; shift >= 0; shift -= digit_bits) {

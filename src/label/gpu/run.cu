@@ -92,7 +92,7 @@ bool tiles_measure(bool mask, const component_tables<device>& tables) {
 
 void put_counts(const device& on, std::int64_t images, const std::int64_t* base, const any_output<device>& count) {
     if (!count.wanted()) return;
-    cuda::launch_overlapped(on, subtract_bases, in_blocks(images, count_threads), count_threads, 0, images, base,
+    cuda::launch_overlapped(on, subtract_bases, cuda::blocks_for(images, count_threads), count_threads, 0, images, base,
                             static_cast<std::int64_t*>(count.data), count.stride[0]);
 }
 

@@ -149,7 +149,7 @@ private:
     }
     template <class... Parameters, class... Arguments>
     void start(void (*kernel)(Parameters...), std::int64_t work, const Arguments&... arguments) {
-        cuda::launch_overlapped(on_, kernel, in_blocks(work, table_threads), table_threads, 0, arguments...);
+        cuda::launch_overlapped(on_, kernel, cuda::blocks_for(work, table_threads), table_threads, 0, arguments...);
     }
 
     const device& on_;
@@ -239,8 +239,8 @@ void measure_labels(const device& on, const problem& p, const component_tables<d
 void copy_labels(const device& on, const problem& p, const labels_made& labels, const any_output<device>& to) {
     const device_call<wide_id> call{on, p, {}, {}, {}};
     const auto copy = [&]<class From, class To>(From, To) {
-        cuda::launch_overlapped(on, copy_cells<From, To>, in_blocks(p.cells * p.images, table_threads), table_threads,
-                                0, p.cells, p.images, grid_of(p), static_cast<const From*>(labels.data),
+        cuda::launch_overlapped(on, copy_cells<From, To>, cuda::blocks_for(p.cells * p.images, table_threads),
+                                table_threads, 0, p.cells, p.images, grid_of(p), static_cast<const From*>(labels.data),
                                 static_cast<To*>(to.data), call.strides_of(to));
     };
     const auto from = [&](auto of) {

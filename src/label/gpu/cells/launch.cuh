@@ -47,11 +47,12 @@ void find_in(const device_call<Id>& call, const cell_words<Id>& to) {
     const cell_source<T> from = source_of<T>(call);
     if constexpr (std::is_same_v<Id, narrow_id>)
         if (to.starts == nullptr) {
-            const std::int64_t warps = in_blocks(call.grid.all_words(), words_a_warp);
-            return cuda::launch_overlapped(call.on, mark_words<T, Id>, in_blocks(warps, cell_threads / cuda::warp),
-                                           cell_threads, 0, call.grid, from, to.foreground);
+            const std::int64_t warps = cuda::blocks_for(call.grid.all_words(), words_a_warp);
+            return cuda::launch_overlapped(call.on, mark_words<T, Id>,
+                                           cuda::blocks_for(warps, cell_threads / cuda::warp), cell_threads, 0,
+                                           call.grid, from, to.foreground);
         }
-    const std::int64_t blocks = in_blocks(call.grid.all_words(), cell_threads / cuda::warp);
+    const std::int64_t blocks = cuda::blocks_for(call.grid.all_words(), cell_threads / cuda::warp);
     cuda::launch_overlapped(call.on, mark_cells<T, Id>, blocks, cell_threads, 0, call.grid, from, to.foreground,
                             to.starts, to.trees, to.states, to.state_count);
     cuda::launch_overlapped(call.on, link_cells<T, Id>, blocks, cell_threads, 0, call.grid, from, to.foreground,
@@ -79,7 +80,7 @@ void find_by_cells(const device_call<Id>& call, const cell_words<Id>& to) {
 template <class Id>
 void run_cells(const device_call<Id>& call) {
     const lattice<Id>& g = call.grid;
-    const std::int64_t words = g.all_words(), state_count = 1 + in_blocks(words, number_block);
+    const std::int64_t words = g.all_words(), state_count = 1 + cuda::blocks_for(words, number_block);
     const int shift = call.binary() ? 1 : 0;
     cuda::workspace memory(call.on);
     const std::int64_t foreground = memory.reserve<word>(words), starts = memory.reserve<word>(words);
@@ -91,14 +92,14 @@ void run_cells(const device_call<Id>& call) {
     auto* before = call.base != nullptr ? call.base : memory.get<std::int64_t>(base);
     find_by_cells<Id>(
         call, {memory.get<word>(foreground), memory.get<word>(starts), trees, memory.get<state>(states), state_count});
-    cuda::launch_overlapped(call.on, number_roots<Id>, in_blocks(words, number_block), number_threads, 0, words, nodes,
-                            trees, memory.get<state>(states), words / g.images, g.images, before);
+    cuda::launch_overlapped(call.on, number_roots<Id>, cuda::blocks_for(words, number_block), number_threads, 0, words,
+                            nodes, trees, memory.get<state>(states), words / g.images, g.images, before);
     call.check_label(before);
     const found<Id> f{memory.get<word>(foreground), nodes, trees, before};
     if (call.out.label.wanted())
         call.with_label(call.out.label, [&]<class Label, class Quads>(const label_target<Label>& to, Quads) {
-            cuda::launch_overlapped(call.on, write_words<Quads::value, Id, Label>, in_blocks(words, write_threads),
-                                    write_threads, 0, g, f, to);
+            cuda::launch_overlapped(call.on, write_words<Quads::value, Id, Label>,
+                                    cuda::blocks_for(words, write_threads), write_threads, 0, g, f, to);
         });
     put_counts(call.on, g.images, before, call.out.count);
 }

@@ -15,7 +15,7 @@ void start(const device_call<narrow_id>& call, const link_job& job) {
     for (std::int64_t& each : from.at.along) each *= wider;
     for (int axis = 0; axis < from.at.batch_axes; ++axis) from.at.image_stride[axis] *= wider;
     const auto strips = link_strips::make(call.grid);
-    cuda::launch_overlapped(call.on, find_links<Deep, walk>, in_blocks(strips.count(call.grid), walk::warps),
+    cuda::launch_overlapped(call.on, find_links<Deep, walk>, cuda::blocks_for(strips.count(call.grid), walk::warps),
                             walk::warps * cuda::warp, 0, call.grid, from, strips, job.kinds, job.order, job.links);
 }
 

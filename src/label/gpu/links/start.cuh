@@ -21,7 +21,7 @@ void start_links(const device_call<narrow_id>& call, const link_job& job) {
     const auto strips = link_strips::make(call.grid);
     const auto start = [&]<bool Deep>() {
         using walk = value_walk<Deep, number, Channels, Within>;
-        cuda::launch_overlapped(call.on, find_links<Deep, walk>, in_blocks(strips.count(call.grid), walk::warps),
+        cuda::launch_overlapped(call.on, find_links<Deep, walk>, cuda::blocks_for(strips.count(call.grid), walk::warps),
                                 walk::warps * cuda::warp, 0, call.grid, from, strips, job.kinds, job.order, job.links);
     };
     if (call.p.rank > 2) start.template operator()<true>();

@@ -48,8 +48,8 @@ public:
         reserve();
         find(*this);
         start(settle_parts<Tiling>, Tiling::threads, store_, firsts_, split_);
-        cuda::launch_overlapped(call_.on, count_firsts, in_blocks(words_, number_block), number_threads, 0, words_,
-                                static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
+        cuda::launch_overlapped(call_.on, count_firsts, cuda::blocks_for(words_, number_block), number_threads, 0,
+                                words_, static_cast<const word*>(firsts_), before_, states_, words_ / g_.images,
                                 std::int64_t{g_.images}, base_,
                                 call_.p.filtered() ? rows_to_clear{} : rows_to_clear{split_, sums_, rows_, row_words_});
         std::optional<component_choice> choice;
@@ -83,7 +83,7 @@ private:
         });
     }
     /// By fours, as kernels read them.
-    [[nodiscard]] std::int64_t split_words() const { return in_blocks(words_, number_words) * number_words; }
+    [[nodiscard]] std::int64_t split_words() const { return cuda::blocks_for(words_, number_words) * number_words; }
     [[nodiscard]] component_numbers numbers() const { return {firsts_, before_, kept_}; }
 
     /// From the tiles' nodes; from here on components have the numbers of those that stay.
@@ -129,7 +129,7 @@ private:
                         split_,
                         {}};
         if (Wish::values) to.values = values_of(tables.intensity);
-        const std::int64_t blocks = in_blocks(in_blocks(words_, number_words), row_threads);
+        const std::int64_t blocks = cuda::blocks_for(cuda::blocks_for(words_, number_words), row_threads);
         if (late || call_.p.filtered())
             cuda::launch_overlapped(call_.on, open_split_rows, blocks, row_threads, 0, words_, numbers(), to);
         write_and_measure<Wish>(label, to);
@@ -194,8 +194,8 @@ private:
         measure_labels(call_.on, p, tables, {label.data, dtype::uint32, base_});
     }
     void reserve() {
-        const std::int64_t groups = in_blocks(words_, number_words);
-        state_count_ = 1 + in_blocks(words_, number_block);
+        const std::int64_t groups = cuda::blocks_for(words_, number_words);
+        state_count_ = 1 + cuda::blocks_for(words_, number_block);
         const std::int64_t cells = memory_.reserve<word>(tiles_ * Tiling::row_words);
         const std::int64_t starts = memory_.reserve<word>(Tiling::valued ? tiles_ * Tiling::threads : 0);
         const std::int64_t before = memory_.reserve<std::uint16_t>(tiles_ * Tiling::threads);

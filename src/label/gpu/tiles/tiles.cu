@@ -35,7 +35,7 @@ void run_tiles(const device_call<narrow_id>& call) {
             bit_source from{static_cast<const std::uint8_t*>(call.image.data), nullptr};
             if (!has_plain_bytes(call)) {
                 if (has_byte_rows(call))
-                    cuda::launch_overlapped(call.on, pack_rows, in_blocks(call.grid.all_words(), 256), 256, 0,
+                    cuda::launch_overlapped(call.on, pack_rows, cuda::blocks_for(call.grid.all_words(), 256), 256, 0,
                                             call.grid, byte_rows_of(call), run.spare_words());
                 else mark_foreground(call, run.spare_words());
                 from = {nullptr, run.spare_words()};
