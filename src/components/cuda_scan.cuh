@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/cuda_scan.cuh"
 #include "components/cuda_common.cuh"
 
 namespace nearfield::components {
@@ -36,40 +37,18 @@ __device__ inline unsigned lanes_before() { return (1u << lane_of_thread()) - 1;
 
 /// The sum of what the lanes before this one have, and of all.
 __device__ inline word warp_scan(word mine, word& all) {
-    word sum = mine;
-    for (int by = 1; by < cuda::warp; by *= 2) {
-        const word before = __shfl_up_sync(cuda::every_lane, sum, by);
-        if (lane_of_thread() >= by) sum += before;
-    }
-    all = __shfl_sync(cuda::every_lane, sum, cuda::warp - 1);
-    return sum - mine;
-}
-
-/// Sums of so many chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less. One
-/// block.
-static __global__ void __launch_bounds__(threads_of_block) scan_chunks(word* sums, int count, word most) {
-    __shared__ word of_warp[chunks_of_block];
-    const int each = (count + threads_of_block - 1) / threads_of_block;
-    const int first = min(count, static_cast<int>(threadIdx.x) * each), last = min(count, first + each);
-    word sum = 0, all = 0;
-    for (int i = first; i < last; ++i) sum += sums[i];
-    word before = warp_scan(sum, all);
-    if (lane_of_thread() == 0) of_warp[threadIdx.x / cuda::warp] = all;
-    __syncthreads();
-    for (int w = 0; w < static_cast<int>(threadIdx.x) / cuda::warp; ++w) before += of_warp[w];
-    for (int i = first; i < last; ++i) {
-        const word here = sums[i];
-        sums[i] = before, before += here;
-    }
-    if (threadIdx.x == threads_of_block - 1) sums[chunks] = min(before, most);
+    const word before = cuda::sum_before_in_warp(mine);
+    all = __shfl_sync(cuda::every_lane, before + mine, cuda::warp - 1);
+    return before;
 }
 
 template <class... Parameters, class... Arguments>
 void launch_chunks(const device& on, std::int64_t items, void (*kernel)(Parameters...), const Arguments&... arguments) {
     cuda::launch(on, kernel, chunk_blocks(items), dim3(threads_of_block), 0, arguments...);
 }
+/// Sums of the chunks become what is before each; sums[chunks] what there is in all, or `most` if that is less.
 inline void launch_scan(const device& on, std::int64_t items, word* sums, word most = ~word{0}) {
-    cuda::launch(on, scan_chunks, 1, dim3(threads_of_block), 0, sums, chunk_blocks(items) * chunks_of_block, most);
+    cuda::launch_sums(on, sums, std::int64_t{chunk_blocks(items)} * chunks_of_block, sums + chunks, most);
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 // All sites of a grid in raster order, on a device: what cells without a site draw from.
 #pragma once
 
-#include "base/cuda.cuh"
+#include "base/cuda_scan.cuh"
 #include "jump_flood/core.hpp"
 
 namespace nearfield::methods {
@@ -54,32 +54,6 @@ __global__ void __launch_bounds__(threads) count_sites(const Key* site, std::int
     counts[blockIdx.x] = count;
 }
 
-/// One block turns counts into where each block's sites begin; their sum follows the last. Each thread has neighbouring
-/// counts.
-inline constexpr int summing_threads = 1024;
-__global__ void __launch_bounds__(summing_threads) sum_counts(std::int64_t* counts, std::int64_t blocks) {
-    __shared__ std::int64_t sums[summing_threads];
-    const std::int64_t each = (blocks + summing_threads - 1) / summing_threads, first = threadIdx.x * each,
-                       last = min(first + each, blocks);
-    std::int64_t mine = 0;
-    for (std::int64_t k = first; k < last; ++k) mine += counts[k];
-    sums[threadIdx.x] = mine;
-    __syncthreads();
-    for (int reach = 1; reach < summing_threads; reach *= 2) {
-        const std::int64_t more = threadIdx.x >= static_cast<unsigned>(reach) ? sums[threadIdx.x - reach] : 0;
-        __syncthreads();
-        sums[threadIdx.x] += more;
-        __syncthreads();
-    }
-    std::int64_t before = sums[threadIdx.x] - mine;
-    for (std::int64_t k = first; k < last; ++k) {
-        const std::int64_t here = counts[k];
-        counts[k] = before;
-        before += here;
-    }
-    if (threadIdx.x == 0) counts[blocks] = sums[summing_threads - 1];
-}
-
 template <class Key>
 __global__ void __launch_bounds__(threads)
     list_sites(const Key* site, std::int64_t cells, const std::int64_t* starts, Key* list) {
@@ -94,12 +68,7 @@ __global__ void __launch_bounds__(threads)
     if (warp == 0) {
         int sum = 0;
         for (int k = 0; k < each; ++k) sum += before[lane * each + k];
-        int through = sum;
-        for (int reach = 1; reach < cuda::warp; reach *= 2) {
-            const int more = __shfl_up_sync(cuda::every_lane, through, reach);
-            through += lane >= reach ? more : 0;
-        }
-        int start = through - sum;
+        int start = cuda::sum_before_in_warp(sum);
         for (int k = 0; k < each; ++k) {
             const int here = before[lane * each + k];
             before[lane * each + k] = start;
@@ -144,15 +113,14 @@ class site_table {
 public:
     site_table(const device& on, const grid& g, const Key* site) : memory_(on) {
         if (site == nullptr) return;
-        const std::int64_t cells = g.cells(),
-                           blocks = (cells + table_kernels::cells_a_block - 1) / table_kernels::cells_a_block;
+        const std::int64_t cells = g.cells(), blocks = cuda::blocks_for(cells, table_kernels::cells_a_block);
         const std::int64_t list = memory_.reserve<Key>(cells), counts = memory_.reserve<std::int64_t>(blocks + 1);
         memory_.allocate();
         Key* const sites = memory_.get<Key>(list);
         std::int64_t* const starts = memory_.get<std::int64_t>(counts);
         const dim3 threads(table_kernels::threads);
         cuda::launch(on, table_kernels::count_sites<Key>, blocks, threads, 0, site, cells, starts);
-        cuda::launch(on, table_kernels::sum_counts, 1, dim3(table_kernels::summing_threads), 0, starts, blocks);
+        cuda::launch_sums(on, starts, blocks, starts + blocks);
         cuda::launch(on, table_kernels::list_sites<Key>, blocks, threads, 0, site, cells, starts, sites);
         shown_ = {sites, starts + blocks};
     }
@@ -160,7 +128,7 @@ public:
     /// Has cells without a site draw one.
     void draw(const device& on, Key* site, std::int64_t cells, std::uint64_t seed, std::int64_t round) const {
         constexpr std::int64_t of_block = table_kernels::threads * table_kernels::draws_a_thread;
-        cuda::launch(on, table_kernels::draw_sites<Key>, (cells + of_block - 1) / of_block,
+        cuda::launch(on, table_kernels::draw_sites<Key>, cuda::blocks_for(cells, of_block),
                      dim3(table_kernels::threads), 0, site, cells, shown_, seed, round);
     }
 

@@ -92,7 +92,7 @@ public:
         const mark propagated(on_);
         cuda::launch(on_, find_masters, blocks_for(cells_, block_cells), dim3(number_threads), 0,
                      static_cast<const address*>(label_), cells_, masters_);
-        cuda::launch(on_, sum_blocks, 1, dim3(scan_threads), 0, masters_, blocks_for(cells_, block_cells), says_);
+        cuda::launch_sums(on_, masters_.of_block, blocks_for(cells_, block_cells), &says_->components);
         verdict found;
         cuda::check(cudaMemcpyAsync(&found, says_, sizeof(verdict), cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
                     "reading the count");

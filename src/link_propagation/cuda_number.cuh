@@ -2,6 +2,7 @@
 // are up to it. One bit a cell says who is one.
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "base/lines.hpp"
 #include "link_propagation/cuda_rounds.cuh"
 
@@ -10,7 +11,7 @@ namespace nearfield::link_propagation {
 constexpr int number_threads = 256, number_warps = number_threads / cuda::warp;
 constexpr int block_words = number_threads;            // a word a thread
 constexpr int block_cells = block_words * cuda::warp;  // that a block looks at
-constexpr int scan_threads = 1024, written_at_once = 4;
+constexpr int written_at_once = 4;
 
 struct masters {
     std::uint32_t* bits = nullptr;      ///< of 32 cells each
@@ -26,36 +27,6 @@ struct masters {
     }
 };
 
-/// The sum over the lanes before this one.
-__device__ inline std::uint32_t sum_before(std::uint32_t mine) {
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    std::uint32_t sum = mine;
-    for (int by = 1; by < cuda::warp; by *= 2) {
-        const std::uint32_t other = __shfl_up_sync(cuda::every_lane, sum, by);
-        if (lane >= by) sum += other;
-    }
-    return sum - mine;
-}
-
-/// The same over the block; every thread gets the block's sum in `all`. Shared memory is free again after the next
-/// barrier.
-template <int Threads>
-__device__ std::uint32_t sum_before_in_block(std::uint32_t mine, std::uint32_t& all) {
-    __shared__ std::uint32_t of_warp[Threads / cuda::warp];
-    const unsigned lane = threadIdx.x % cuda::warp, warp = threadIdx.x / cuda::warp;
-    const std::uint32_t before = sum_before(mine);
-    __syncthreads();
-    if (lane == cuda::warp - 1) of_warp[warp] = before + mine;
-    __syncthreads();
-    std::uint32_t sum = 0;
-    all = 0;
-    for (unsigned other = 0; other < Threads / cuda::warp; ++other) {
-        if (other < warp) sum += of_warp[other];
-        all += of_warp[other];
-    }
-    return sum + before;
-}
-
 /// A warp, 32 words in turn; its lanes load side by side.
 __global__ void __launch_bounds__(number_threads) find_masters(const address* label, std::int64_t cells, masters to) {
     const unsigned lane = threadIdx.x % cuda::warp;
@@ -67,24 +38,11 @@ __global__ void __launch_bounds__(number_threads) find_masters(const address* la
         const unsigned found = __ballot_sync(cuda::every_lane, cell < cells && label[cell] == cell);
         if (lane == word) mine = found;
     }
+    __shared__ std::uint32_t held[number_warps];
     std::uint32_t all = 0;
-    const std::uint32_t before = sum_before_in_block<number_threads>(static_cast<std::uint32_t>(__popc(mine)), all);
+    const std::uint32_t before = cuda::sum_before(static_cast<std::uint32_t>(__popc(mine)), held, all);
     if ((first_word + lane) * 32 < cells) to.bits[first_word + lane] = mine, to.before[first_word + lane] = before;
     if (threadIdx.x == 0) to.of_block[blockIdx.x] = all;
-}
-
-/// One block.
-__global__ void __launch_bounds__(scan_threads) sum_blocks(masters of, std::int64_t blocks, verdict* says) {
-    std::uint32_t done = 0;
-    for (std::int64_t first = 0; first < blocks; first += scan_threads) {
-        const std::int64_t block = first + threadIdx.x;
-        std::uint32_t all = 0;
-        const std::uint32_t before = sum_before_in_block<scan_threads>(block < blocks ? of.of_block[block] : 0, all);
-        if (block < blocks) of.of_block[block] = done + before;
-        done += all;
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) says->components = done;
 }
 
 struct written {

@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(digits) choose_digit(selection* s, int shift) 
     const auto mine = static_cast<std::int64_t>(s->bins[digit]);
     const std::int64_t left = s->left;
     std::int64_t all = 0;
-    const std::int64_t before = sum_before(mine, held, all);
+    const std::int64_t before = cuda::sum_before(mine, held, all);
     s->bins[digit] = 0;
     if (before < left && (before + mine >= left || digit == 0))
         s->size |= static_cast<state>(digit) << shift, s->left = left - before;
@@ -134,7 +134,7 @@ struct counting_desk {
     /// How many threads before the calling one, in this block and in those before it, count. Threads meet.
     __device__ state count_before_me(state* states, bool counts) {
         std::uint32_t total = 0;
-        const std::uint32_t upto = sum_before(counts ? 1U : 0U, held, total);
+        const std::uint32_t upto = cuda::sum_before(counts ? 1U : 0U, held, total);
         if (threadIdx.x < cuda::warp) {
             const state sum = count_before(states + 1, place, total);
             if (threadIdx.x == 0) before = sum;

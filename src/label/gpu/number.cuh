@@ -3,8 +3,8 @@
 // look-back; Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016).
 #pragma once
 
+#include "base/cuda_scan.cuh"
 #include "label/gpu/forest.cuh"
-#include "label/gpu/scan.cuh"
 
 namespace nearfield::labelling {
 
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(number_threads)
         mine += static_cast<std::uint32_t>(__popc(roots[i]));
     }
     std::uint32_t total = 0;
-    const std::uint32_t before = sum_before(mine, held, total);
+    const std::uint32_t before = cuda::sum_before(mine, held, total);
     if (threadIdx.x < cuda::warp) {
         const state sum = count_before(states + 1, block, total);
         if (threadIdx.x == 0) base = sum;

@@ -48,7 +48,7 @@ __device__ alike_word find_alike(tile_workshop<Tiling>& s, const tile_bundle<Til
     }
     const auto all = static_cast<std::uint32_t>(__popc(starts));
     std::uint32_t both = 0;
-    const std::uint32_t before = sum_before(all << node_forest::half | (mine.back == 0 ? all : 0), s.held, both);
+    const std::uint32_t before = cuda::sum_before(all << node_forest::half | (mine.back == 0 ? all : 0), s.held, both);
     nodes = both & node_forest::low_half;
     if (nodes > few_nodes) mine = {0, me}, nodes = both >> node_forest::half;
     if (mine.back == 0)

@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(number_threads)
     const int each[number_words] = {__popc(bits.x), __popc(bits.y), __popc(bits.z), __popc(bits.w)};
     std::uint32_t total = 0;
     const std::uint32_t upto =
-        sum_before(static_cast<std::uint32_t>(each[0] + each[1] + each[2] + each[3]), held, total);
+        cuda::sum_before(static_cast<std::uint32_t>(each[0] + each[1] + each[2] + each[3]), held, total);
     if (threadIdx.x < cuda::warp) {
         const state sum = count_before(states + 1, block_here, total);
         if (threadIdx.x == 0) base = sum;

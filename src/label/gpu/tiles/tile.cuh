@@ -5,7 +5,7 @@
 // its part.
 #pragma once
 
-#include "label/gpu/scan.cuh"
+#include "base/cuda_scan.cuh"
 #include "label/gpu/tiles/bundle.cuh"
 
 namespace nearfield::labelling {

@@ -130,7 +130,7 @@ __device__ void unite_listed_links(tile_workshop<Tiling>& s, std::uint32_t mine,
     const node_forest trees{s.entry};
     std::uint32_t all = 0;
     constexpr std::uint32_t room = tile_workshop<Tiling>::room;
-    const std::uint32_t begin = sum_before(mine, s.held, all);
+    const std::uint32_t begin = cuda::sum_before(mine, s.held, all);
     for (std::uint32_t first = 0; first < all; first += room) {
         std::uint32_t at = begin;
         if (begin < first + room && begin + mine > first)
@@ -155,7 +155,7 @@ __device__ void unite_links(tile_workshop<Tiling>& s, const tile_bundle<Tiling>&
     for (int i = 0; i < Tiling::touching::count; ++i)
         mine += static_cast<std::uint32_t>(__popc(found[i].same) + __popc(found[i].west) + __popc(found[i].east));
     constexpr std::uint32_t room = tile_workshop<Tiling>::room;
-    std::uint32_t at = sum_before(mine, s.held, all);
+    std::uint32_t at = cuda::sum_before(mine, s.held, all);
     for (std::uint32_t first = 0; first < all; first += room) {
         if (at < first + room)
             take_links(s, b, found, first + room - at, [&](std::uint32_t one, std::uint32_t other) {
@@ -192,7 +192,7 @@ __device__ void put_parts(tile_workshop<Tiling>& s, const narrow_lattice& g, con
         if (Tiling::bundle::count > 1 && root != a && first < (trees.read(root) & node_forest::low_half))
             atomicMin(s.entry + root, root << node_forest::half | first);
     }
-    std::uint32_t number = __shfl_sync(cuda::every_lane, sum_before(roots, s.held, count), 0);
+    std::uint32_t number = __shfl_sync(cuda::every_lane, cuda::sum_before(roots, s.held, count), 0);
     const std::uint32_t begin = static_cast<std::uint32_t>(at.number) * Tiling::nodes;
     const auto base = static_cast<std::uint32_t>((at.row(g, 0, 0) * g.words + at.word) * word_cells);
     for (std::uint32_t turn = 0, a = mine; turn < turns; ++turn, a += cuda::warp) {
@@ -220,7 +220,7 @@ __device__ void unite_found(tile_workshop<Tiling>& s, const narrow_lattice& g, c
     const int me = b.thread;
     std::uint32_t nodes = 0;
     s.before[me] =
-        static_cast<std::uint16_t>(sum_before(static_cast<std::uint32_t>(__popc(s.starts(me))), s.held, nodes));
+        static_cast<std::uint16_t>(cuda::sum_before(static_cast<std::uint32_t>(__popc(s.starts(me))), s.held, nodes));
     for (int i = me; i < Tiling::row_words; i += Tiling::threads)
         out.cells[std::int64_t{at.number} * Tiling::row_words + i] = s.cells[i];
     out.before[std::int64_t{at.number} * Tiling::threads + me] = s.before[me];

@@ -1,0 +1,69 @@
+// Running sums over a warp, over a block, and over a list of counts.
+//
+// CUB has these too. Its headers take nvcc 13.0 six seconds of processor time in every file that includes them, which
+// is more than most of these files take, so the few lines that rooms need stand here instead.
+#pragma once
+
+#include <limits>
+
+#include "base/cuda.cuh"
+
+namespace nearfield::cuda {
+
+/// Sum over the warp's lanes before the calling one. All lanes call it.
+template <class Count>
+__device__ Count sum_before_in_warp(Count mine) {
+    const int lane = static_cast<int>(threadIdx.x) % warp;
+    Count upto = mine;
+    for (int by = 1; by < warp; by *= 2) {
+        const Count before = __shfl_up_sync(every_lane, upto, by);
+        if (lane >= by) upto += before;
+    }
+    return upto - mine;
+}
+
+/// Sum over the block's threads before the calling one; `total` is that over all. `held` has room for a number of each
+/// warp. Threads meet.
+template <class Count>
+__device__ Count sum_before(Count mine, Count* held, Count& total) {
+    const int lane = static_cast<int>(threadIdx.x) % warp, w = static_cast<int>(threadIdx.x) / warp;
+    const Count in_warp = sum_before_in_warp(mine);
+    if (lane == warp - 1) held[w] = in_warp + mine;
+    __syncthreads();
+    const int warps = static_cast<int>(blockDim.x) / warp;
+    Count before = 0;
+    total = 0;
+    for (int i = 0; i < warps; ++i) {
+        if (i == w) before = total;
+        total += held[i];
+    }
+    __syncthreads();
+    return before + in_warp;
+}
+
+inline constexpr int sum_threads = 1024;
+
+/// Each of `count` counts becomes the sum of those before it, and *total the sum of all, or `most` where that is less.
+/// One block.
+template <class Count, class Total>
+__global__ void __launch_bounds__(sum_threads) sum_counts(Count* counts, std::int64_t count, Total* total, Count most) {
+    __shared__ Count held[sum_threads / warp];
+    Count done = 0;
+    for (std::int64_t first = 0; first < count; first += sum_threads) {
+        const std::int64_t i = first + threadIdx.x;
+        Count here = 0;
+        const Count before = sum_before(i < count ? counts[i] : Count{0}, held, here);
+        if (i < count) counts[i] = done + before;
+        done += here;
+    }
+    if (threadIdx.x == 0) *total = static_cast<Total>(done < most ? done : most);
+}
+
+/// For the counts of some thousand blocks: one block adds them up, so time grows with their number.
+template <class Count, class Total>
+void launch_sums(const device& on, Count* counts, std::int64_t count, Total* total,
+                 Count most = std::numeric_limits<Count>::max()) {
+    launch(on, sum_counts<Count, Total>, 1, dim3(sum_threads), 0, counts, count, total, most);
+}
+
+}  // namespace nearfield::cuda
