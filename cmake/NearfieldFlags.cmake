@@ -13,6 +13,11 @@ add_library(nearfield_flags INTERFACE)
 target_compile_options(nearfield_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off>
   $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -objtemp -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+# Kernels as small as nvcc packs them: files of the label room take a third to a quarter of the bytes. What reads them, the
+# runtime of CUDA 13, needs a driver that unpacks them anyway.
+if(NEARFIELD_HAS_CUDA AND CMAKE_CUDA_COMPILER_ID STREQUAL NVIDIA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+endif()
 # GCC 12 sees overlapping copies inside std::string where there are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
