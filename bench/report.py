@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Turns the JSON of the benchmarks into tables and pictures.
 
-report.py                  writes the tables of bench/results into docs/performance.md and README.md, between their
-                           markers, and the pictures docs/images/roofline.svg and docs/images/against.svg
+report.py                  writes the tables of bench/results into docs/tables, from there into docs/performance.md and
+                           README.md between their markers, and the pictures docs/images/roofline.svg and against.svg
 report.py --keep FOLDER    takes the JSON of a run of ./dev bench into bench/results first
 report.py --print FOLDER   prints the tables of a run
 """
@@ -11,24 +11,26 @@ import argparse
 import pathlib
 import sys
 
+from forms_table import HEADS as FORMS
+from forms_table import forms_section
 from report_components import component_sections
 from report_data import RESULTS, Folder
 from report_goals import goal_section
 from report_label_device import image_device_section, label_device_section
 from report_labels import image_section, label_section
+from report_pages import ROOT, fill_pages, write_table
 from report_pictures import against_picture, roofline_picture
 from report_propagation import propagation_section
-from report_tables import exact_section, headline, option_section
+from report_tables import dot_section, exact_section, headline, option_section
 from report_targets import target_section
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "performance.md"
-README = ROOT / "README.md"
 IMAGES = ROOT / "docs" / "images"
 
 
 # What the scripts of the benchmarks leave, and its name in bench/results.
 KEPT = {
+    "forms_device.json": "forms_device.json",
+    "forms_host.json": "forms_host.json",
     "components_device.json": "h200_components_device.json",
     "components_host.json": "host_components.json",
     "components_host_peers.json": "host_components_peers.json",
@@ -60,38 +62,31 @@ def keep(folder):
 
 
 def sections(folder):
-    """(marker in docs/performance.md, text)"""
-    found = [(f"exact {place}", exact_section(rows)) for place, rows in folder.exact.items()]
+    """(name of the file in docs/tables, text)"""
+    found = [(f"forms-{place}", forms_section(place, sheet)) for place, sheet in folder.forms.items()]
+    found += [(f"random-dots-{place}", exact_section(rows)) for place, rows in folder.exact.items()]
+    if set(folder.exact) >= {"host", "device"}:
+        found.append(("random-dots", dot_section(folder.exact)))
+        if len(folder.forms) == 2:
+            found.append(("headline", headline(folder)))
     if folder.targets:
-        found.append(("targets device", target_section(folder.targets)))
-    found += [(f"options {place}", option_section(sheet)) for place, sheet in sorted(folder.options.items())]
-    found += [(f"propagation {place}", propagation_section(s)) for place, s in sorted(folder.propagation.items())]
+        found.append(("bad-inputs", target_section(folder.targets)))
+    found += [(f"options-{place}", option_section(sheet)) for place, sheet in sorted(folder.options.items())]
+    found += [(f"propagation-{place}", propagation_section(s)) for place, s in sorted(folder.propagation.items())]
     for place, sheets in sorted(folder.labels.items()):
-        found.append((f"labels {place}", (label_device_section if place == "device" else label_section)(sheets)))
+        found.append((f"labels-{place}", (label_device_section if place == "device" else label_section)(sheets)))
     if "host" in folder.label_images:
-        found.append(("labels images", image_section(folder.label_images["host"])))
+        found.append(("labels-host-images", image_section(folder.label_images["host"])))
     if "device" in folder.label_images:
-        found.append(("labels images device", image_device_section(folder.label_images["device"])))
+        found.append(("labels-device-images", image_device_section(folder.label_images["device"])))
     found += component_sections(folder.components)
     return [*found, ("goals", goal_section(folder))]
 
 
-def insert(page, marker, text):
-    start, end = f"<!-- report: {marker} -->", "<!-- /report -->"
-    begin = page.find(start)
-    stop = page.find(end, begin)
-    if begin < 0 or stop < 0:
-        raise SystemExit(f"report.py: the page has no {start} ... {end}")
-    return page[: begin + len(start)] + "\n\n" + text + "\n\n" + page[stop:]
-
-
 def write_pages(folder):
-    page = PAGE.read_text()
-    for marker, text in sections(folder):
-        page = insert(page, marker, text)
-    PAGE.write_text(page)
-    if set(folder.exact) >= {"host", "device"}:
-        README.write_text(insert(README.read_text(), "headline", headline(folder.exact)))
+    for name, text in sections(folder):
+        write_table(name, text, FORMS.get(name.removeprefix("forms-")))
+    fill_pages()
     if "device" in folder.exact:
         (IMAGES / "roofline.svg").write_text(roofline_picture(folder.exact["device"]))
         (IMAGES / "against.svg").write_text(against_picture(folder.exact["device"]))

@@ -39,15 +39,16 @@ def host_table(images, peers):
 
 
 def device_table(images):
-    lines = [f"| ms | {' | '.join(FIELDS.values())} |", f"|---|{'---:|' * len(FIELDS)}"]
-    for (data, shape), ms in images.items():
-        cells = " | ".join(number(ms["nearfield", field]) for field in FIELDS)
-        lines.append(f"| {data}, {size_name(shape)} | {cells} |")
+    names = (f"{data}, {size_name(shape)}" for data, shape in images)
+    lines = [f"| ms | {' | '.join(names)} |", f"|---|{'---:|' * len(images)}"]
+    for field, name in FIELDS.items():
+        cells = " | ".join(number(ms["nearfield", field]) for ms in images.values())
+        lines.append(f"| {name} | {cells} |")
     return lines
 
 
 def component_sections(sheets):
-    """(marker, text) for each place that has results."""
+    """(name of the file in docs/tables, text) for each place that has results."""
     found = []
     for place in ("device", "host"):
         here = [sheet for sheet in sheets if sheet["place"] == place]
@@ -62,5 +63,5 @@ def component_sections(sheets):
         head = f"{ours['device']}{details}, {ours['compiler']}, {ours['date']}; int32 labels."
         if peers:
             head += " One thread; how many times the other library's time is ours."
-        found.append((f"components {place}", "\n".join([head, "", *table])))
+        found.append((f"components-{place}", "\n".join([head, "", *table])))
     return found

@@ -106,11 +106,14 @@ class Folder:
             if "labels" in sheet:
                 self.labels.setdefault(sheet["place"], []).append(sheet)
         self.label_images = {sheet["place"]: sheet for sheet in sheets if "label_images" in sheet}
+        found = {place: folder / f"forms_{place}.json" for place in ("device", "host")}
+        self.forms = {place: json.loads(path.read_text()) for place, path in found.items() if path.is_file()}
         self.targets = next((sheet for sheet in sheets if "targets" in sheet), None)
 
     def empty(self):
         every = (
             self.exact,
+            self.forms,
             self.options,
             self.propagation,
             self.labels,
@@ -142,6 +145,16 @@ def number(value):
 
 def times(value):
     return "" if value is None else f"{value:.2f}"
+
+
+def beside(value, other):
+    """Milliseconds, and what multiple of others they are."""
+    return f"{number(value)} ({other:.2f})" if value is not None and other else number(value)
+
+
+def peer_ms(theirs, ours):
+    """A peer's milliseconds, and how many times ours they are."""
+    return f"{number(theirs)} ({theirs / ours:.1f}x)" if theirs and ours else number(theirs)
 
 
 def ratio_text(value):

@@ -51,7 +51,7 @@ def label_table(times):
     percents = sorted({key[5] for key in times.ms if key[1] == "random"})
     lines = []
     for (_, shape, connectivity, grain), keys in groups(times, "labels").items():
-        line = [size_name(shape), str(connectivity), str(grain)]
+        line = [f"{size_name(shape)}, {connectivity}, {grain}"]
         for percent in percents:
             key = next((k for k in keys if k[5] == percent), None)
             theirs, name = times.published(key) if key else (None, "")
@@ -59,7 +59,7 @@ def label_table(times):
             line.append(f"{times.ms[key]:.3f}{said}" if key else "")
         line.append(f"{geometric_mean(times.floors(key) for key in keys):.1f}")
         lines.append(line)
-    return table(["image", "neighbours", "granularity", *(f"{p} %" for p in percents), "floors"], lines)
+    return table(["image, neighbours, granularity", *(f"{p} %" for p in percents), "floors"], lines)
 
 
 def beside_table(times, asked):
@@ -68,10 +68,11 @@ def beside_table(times, asked):
         for (data, shape, connectivity, grain), keys in groups(times, asked[0], random).items():
             for key in keys:
                 name = size_name(shape) if random else f"{data} {size_name(shape)}"
-                plain = times.ms.get(("labels", *key[1:]))
-                line = [name, str(connectivity), str(grain or ""), f"{key[5]} %" if random else "", number(plain)]
+                name += f", {connectivity}" + (f", {grain}, {key[5]} %" if random else "")
+                line = [name, number(times.ms.get(("labels", *key[1:])))]
                 lines.append(line + [number(times.ms.get((what, *key[1:]))) for what in asked])
-    return table(["image", "neighbours", "granularity", "share", "labels ms", *(f"{what} ms" for what in asked)], lines)
+    titles = ["image, neighbours, granularity, share", "labels ms", *(f"{what} ms" for what in asked)]
+    return table(titles, lines)
 
 
 def image_device_section(sheet):

@@ -2,7 +2,7 @@
 
 from statistics import geometric_mean
 
-from report_data import library, mean_and_least, number, size_name, table, times
+from report_data import beside, library, mean_and_least, number, size_name, table
 
 LABELS = "labels"
 
@@ -48,27 +48,22 @@ def ratios(rows, images, peer, what, threads):
 def group_name(group):
     data, shape, connectivity, grain, threads = group
     name = size_name(shape) if data == "random" else f"{data} {size_name(shape)}"
-    return [name, str(connectivity), str(grain) if grain else "", str(threads) if threads else ""]
+    return [f"{name}, {connectivity}", str(grain) if grain else "", str(threads) if threads else ""]
 
 
-HEAD = ["image", "neighbours", "granularity", "threads"]
+HEAD = ["image, neighbours", "granularity", "threads"]
 
 
 def peer_table(rows, what, data="random"):
     names = list(dict.fromkeys(map(library, rows.peers)))
-    titles = [*HEAD, "nearfield ms", "Mcells/s"]
-    for name in names:
-        titles += [f"{name} ms", f"vs {name}", "least"]
+    titles = [*HEAD, "nearfield ms", *(f"{name} ms (ratio, least)" for name in names)]
     lines = []
     for group, images in rows.groups(what, data).items():
-        ours, cells = mean_ms(rows, images, "nearfield", what, group[-1]), 1
-        for n in group[1]:
-            cells *= n
-        line = [*group_name(group), number(ours), f"{cells / ours / 1e3:.0f}"]
+        line = [*group_name(group), number(mean_ms(rows, images, "nearfield", what, group[-1]))]
         for name in names:
             found = ratios(rows, images, name, what, group[-1])
             theirs = mean_ms(rows, images, name, what, group[-1])
-            line += [number(theirs), *(f"{x:.1f}x" for x in (geometric_mean(found), min(found)))] if found else [""] * 3
+            line.append(f"{number(theirs)} ({geometric_mean(found):.1f}x, {min(found):.1f}x)" if found else "")
         lines.append(line)
     return table(titles, lines)
 
@@ -94,15 +89,13 @@ def beside_table(rows, asked):
         for key, images in rows.groups(LABELS).items()
         if rows.get(images[0], "nearfield", asked[0], key[-1])
     }
-    titles, lines = [*HEAD, "labels ms"], []
-    for what in asked:
-        titles += [f"{what} ms", "times"]
+    titles, lines = [*HEAD, "labels ms", *(f"{what} ms" for what in asked)], []
     for group, images in groups.items():
         plain = mean_ms(rows, images, "nearfield", LABELS, group[-1])
         line = [*group_name(group), number(plain)]
         for what in asked:
             ms = mean_ms(rows, images, "nearfield", what, group[-1])
-            line += [number(ms), times(ms / plain)] if ms else ["", ""]
+            line.append(beside(ms, ms / plain) if ms else "")
         lines.append(line)
     return table(titles, lines) if lines else ""
 
@@ -138,18 +131,15 @@ def image_section(sheet):
         key = (row["image"], row["connectivity"])
         rows.setdefault(key, {"row": row})[library(row["engine"])] = row["ms"]
     names = list(dict.fromkeys(name for each in rows.values() for name in each if name not in ("row", "nearfield")))
-    titles = ["image", "cells", "neighbours", "components", "nearfield ms"]
-    for name in names:
-        titles += [f"{name} ms", f"vs {name}"]
+    titles = ["image", "cells", "neighbours", "components", "nearfield ms", "times faster than"]
     lines, found = [], {name: [] for name in names}
     for (_, connectivity), each in rows.items():
         row, ours = each["row"], each["nearfield"]
         line = [row["text"], "x".join(map(str, row["shape"])), str(connectivity), str(row["components"]), number(ours)]
-        for name in names:
-            theirs = each.get(name)
-            line += [number(theirs), f"{theirs / ours:.1f}x"] if theirs else ["", ""]
-            found[name] += [theirs / ours] if theirs else []
-        lines.append(line)
+        beside_these = {name: each[name] / ours for name in names if name in each}
+        for name, ratio in beside_these.items():
+            found[name].append(ratio)
+        lines.append([*line, ", ".join(f"{name} {ratio:.1f}" for name, ratio in beside_these.items())])
     said = "; ".join(f"{name}: {mean_and_least(ratios)}" for name, ratios in found.items())
     peers = dict.fromkeys(row["engine"] for row in sheet["label_images"] if row["engine"] != "nearfield")
     text = f"{sheet['device']} ({sheet['details']}), nearfield {sheet['version']}, {sheet['date']}. "

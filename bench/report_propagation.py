@@ -30,18 +30,18 @@ def bytes_a_cell(row):
     return 8 + 4 * words * (2 if row["links"] and row["length"] > 255 else 1)
 
 
+def with_rounds(row):
+    return f"{number(row['ms'])} ({row['rounds']})" if row else ""
+
+
 def text_table(rows):
     """Both forms beside label() and the published time."""
     titles = [
-        "image",
-        "conn.",
-        "length",
+        "image, connectivity, length",
         "published ms",
-        "pull ms",
-        "rounds",
+        "pull ms (rounds)",
         "with transfers ms",
-        "hooked ms",
-        "rounds",
+        "hooked ms (rounds)",
     ]
     titles += ["label() ms", "label() is faster than hooked"]
     lines = []
@@ -51,51 +51,47 @@ def text_table(rows):
             next(row for row in rows if row["hooked"] == form and tuple(str(row[k]) for k in key) == image)
             for form in (False, True)
         )
-        line = [name_of(pull), str(pull["connectivity"]), str(pull["length"]), f"{pull['published_ms']:.2f}"]
-        line += [number(pull["ms"]), str(pull["rounds"]), number(pull["transfers_ms"] or None)]
-        line += [number(hooked["ms"]), str(hooked["rounds"]), number(pull["label_ms"] or None)]
+        line = [f"{name_of(pull)}, {pull['connectivity']}, {pull['length']}", f"{pull['published_ms']:.2f}"]
+        line += [
+            with_rounds(pull),
+            number(pull["transfers_ms"] or None),
+            with_rounds(hooked),
+            number(pull["label_ms"] or None),
+        ]
         line.append(times(hooked["ms"] / pull["label_ms"]) if pull["label_ms"] else "")
         lines.append(line)
     return table(titles, lines)
 
 
 def length_table(rows):
-    """Lengths down, images across: rounds and milliseconds of either form."""
+    """Lengths and forms down, images across: milliseconds, and rounds in brackets."""
     images = unique(name_of(row) for row in rows)
     found = {(name_of(row), row["length"], row["hooked"]): row for row in rows}
-    titles = ["length"]
-    for image in images:
-        titles += [f"{image}: pull rounds", "ms", "hooked rounds", "ms"]
     lines = []
-    for length in unique(row["length"] for row in rows):
-        line = [str(length)]
-        for image in images:
-            for form in (False, True):
-                row = found.get((image, length, form))
-                line += [str(row["rounds"]), number(row["ms"])] if row else ["", ""]
-        lines.append(line)
-    return table(titles, lines)
+    for form, name in ((False, "pull"), (True, "hooked")):
+        for length in unique(row["length"] for row in rows):
+            lines.append([name, str(length), *(with_rounds(found.get((image, length, form))) for image in images)])
+    return table(["form", "length", *images], lines)
 
 
 def switch_table(rows):
     images = unique(name_of(row) for row in rows)
     found = {(name_of(row), switches_of(row)): row for row in rows}
-    titles = ["a round"]
-    for image in images:
-        titles += [f"{image}: rounds", "ms"]
     lines = []
     for how in unique(switches_of(row) for row in rows):
-        line = [how]
-        for image in images:
-            row = found.get((image, how))
-            line += [str(row["rounds"]), number(row["ms"])] if row else ["", ""]
-        lines.append(line)
-    return table(titles, lines)
+        lines.append([how, *(with_rounds(found.get((image, how))) for image in images)])
+    return table(["a round", *images], lines)
 
 
 def round_table(sheet, rows):
     """Of the text's images with all switches, pull-only: what one round takes, and what it would at a copy's speed."""
-    titles = ["image", "conn.", "links ms", "a round, microseconds", "labels read and written at copy speed", "times"]
+    titles = [
+        "image, connectivity",
+        "links ms",
+        "a round, microseconds",
+        "labels read and written at copy speed",
+        "times",
+    ]
     titles += ["links read too", "times"]
     lines = []
     for row in rows:
@@ -104,7 +100,7 @@ def round_table(sheet, rows):
             continue
         took = 1e3 * row["rounds_ms"] / row["rounds"]
         least, most = (math.prod(row["shape"]) * n / gb_s / 1e3 for n in (8, bytes_a_cell(row)))
-        line = [name_of(row), str(row["connectivity"]), number(row["links_ms"]), number(took)]
+        line = [f"{name_of(row)}, {row['connectivity']}", number(row["links_ms"]), number(took)]
         lines.append([*line, number(least), times(took / least), number(most), times(took / most)])
     return table(titles, lines)
 
@@ -120,6 +116,12 @@ def propagation_section(sheet):
     ]
     if sheet["copy_gb_s"]:
         parts += ["**One round** of the pull-only form", round_table(sheet, part["text"])]
-    parts += ["**The length of links**, 4-connected (the volume 6)", length_table(part["length"])]
-    parts += ["**What a round does**, length 64, 4-connected (the volume 6)", switch_table(part["switches"])]
+    parts += [
+        "**The length of links**, 4-connected (the volume 6): milliseconds, and rounds in brackets",
+        length_table(part["length"]),
+    ]
+    parts += [
+        "**What a round does**, length 64, 4-connected (the volume 6): milliseconds, and rounds in brackets",
+        switch_table(part["switches"]),
+    ]
     return "\n\n".join(parts)

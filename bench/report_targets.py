@@ -2,7 +2,7 @@
 
 import math
 
-from report_data import SITES, number, percent, size_name, table, times
+from report_data import SITES, beside, number, percent, size_name, table, times
 
 USUAL_DENSITY = 0.1
 
@@ -63,17 +63,11 @@ def unique(values):
 def bad_table(targets, fields):
     found = {(picture, shape): (ms, apart) for picture, shape, field, ms, apart in targets.bad() if field in fields}
     shapes = unique(shape for _, shape in found)
-    titles = ["image"]
-    for shape in shapes:
-        titles += [f"{size_name(shape)} ms", "times"]
+    titles = ["image", *(f"{size_name(shape)} ms" for shape in shapes)]
     usual = {row["shape"]: row["ms"] for row in targets.part("bad", data="random") if row["field"] in fields}
-    lines = [["10 % random", *(text for shape in shapes for text in (number(usual[shape]), "1.00"))]]
+    lines = [["10 % random", *(number(usual[shape]) for shape in shapes)]]
     for picture in unique(picture for picture, _ in found):
-        line = [picture]
-        for shape in shapes:
-            ms, apart = found.get((picture, shape), (None, None))
-            line += [number(ms), times(apart)]
-        lines.append(line)
+        lines.append([picture, *(beside(*found.get((picture, shape), (None, None))) for shape in shapes)])
     return table(titles, lines)
 
 
@@ -84,10 +78,9 @@ def odd_table(targets):
         line = [size_name(shape), size_name(near)]
         for fields in (("distance",), SITES):
             row = next((row for row in found if row[0] == shape and row[2] in fields), None)
-            line += [number(row[3]), f"{row[3] / math.prod(shape) * 1e9:.2f}", times(row[4])] if row else ["", "", ""]
+            line.append(beside(row[3], row[4]) if row else "")
         lines.append(line)
-    cost = ["ms", "ps a cell", "times"]
-    return table(["shape", "beside", *(f"distance {c}" for c in cost), *(f"site {c}" for c in cost)], lines)
+    return table(["shape", "beside", "distance ms", "site ms"], lines)
 
 
 def flat_table(targets):
@@ -110,13 +103,13 @@ HOW = {"call": "a call", "graph": "a graph of one", "in graph": "within a graph"
 def small_table(targets):
     found = {(r["shape"], r["density"], r["field"], r["how"]): 1e3 * r["ms"] for r in targets.part("small")}
     fields = unique(field for _, _, field, _ in found)
-    titles = ["image", "sites"]
-    titles += [f"{'distance' if field == 'distance' else 'site'}, {text}" for field in fields for text in HOW.values()]
     lines = []
-    for shape, density in unique(key[:2] for key in found):
-        values = (found.get((shape, density, field, how)) for field in fields for how in HOW)
-        lines.append([size_name(shape), percent(density), *(f"{v:.1f}" if v else "" for v in values)])
-    return table(titles, lines)
+    for field in fields:
+        name = "distance" if field == "distance" else "site"
+        for shape, density in unique(key[:2] for key in found):
+            values = (found.get((shape, density, field, how)) for how in HOW)
+            lines.append([name, size_name(shape), percent(density), *(f"{v:.1f}" if v else "" for v in values)])
+    return table(["", "image", "sites", *HOW.values()], lines)
 
 
 def workspace_table(targets):
@@ -135,10 +128,13 @@ def target_section(sheet):
     where = f"{sheet['device']} ({sheet['details']})" if sheet["device"] else "Planned without a GPU"
     parts = [f"{where}, nearfield {sheet['version']} built by {sheet['compiler']}, {sheet['date']}."]
     if targets.part("bad"):
-        parts += ["**Bad inputs: distances**, times those of 10 % random sites", bad_table(targets, ("distance",))]
+        parts += [
+            "**Bad inputs: distances**, milliseconds, and in brackets multiples of the time of 10 % random sites",
+            bad_table(targets, ("distance",)),
+        ]
         parts += ["**Bad inputs: nearest sites** (int32), the same", bad_table(targets, SITES)]
     if targets.part("odd"):
-        text = "times the time a cell of the square or cube with the most similar number of cells"
+        text = "in brackets multiples of the time a cell of the square or cube with the most similar number of cells"
         parts += [f"**Odd shapes**, 10 % random sites, {text}", odd_table(targets)]
     if targets.part("flat"):
         parts += [

@@ -10,7 +10,9 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
+import forms_table  # noqa: E402
 import report  # noqa: E402
+import report_pages  # noqa: E402
 from report_data import RESULTS, Folder, has_pba, read_sheets  # noqa: E402
 from report_goals import goal_section  # noqa: E402
 from report_pictures import against_picture, roofline_picture  # noqa: E402
@@ -120,23 +122,47 @@ class Report(unittest.TestCase):
         rows = [row | {"engine": "nearfield", "ms": 2.0}, row | {"engine": "OpenCV 5", "ms": 3.0}]
         rows += [row | {"engine": "nearfield", "connectivity": 4, "ms": 2.0}]
         sheet = HEAD | {"place": "host", "label_images": rows}
-        text = dict(report.sections(self.folder(sheet)))["labels images"]
+        text = dict(report.sections(self.folder(sheet)))["labels-host-images"]
         self.assertIn("OpenCV: 1.5 (least 1.5, of 1)", text)
         lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "an a" in line]
-        self.assertEqual([line[-2:] for line in lines], [["3.000", "1.5x"], ["", ""]])
+        self.assertEqual([line[-2:] for line in lines], [["2.000", "OpenCV 1.5"], ["2.000", ""]])
 
     def test_images_on_a_device_stand_beside_a_copy(self):
         row = {"engine": "nearfield", "image": "a", "text": "an a", "shape": [1000, 1000], "connectivity": 8}
         sheet = HEAD | {"label_images": [row | {"bytes": 1, "components": 3, "ms": 0.005}]}
-        text = dict(report.sections(self.folder(sheet)))["labels images device"]
+        text = dict(report.sections(self.folder(sheet)))["labels-device-images"]
         line = next(line for line in text.splitlines() if "an a" in line)
         self.assertEqual([cell.strip() for cell in line.strip("|").split("|")][-4:], ["3", "0.005", "200.0", "4.0"])
 
-    def test_the_pages_have_a_place_for_every_section(self):
-        page = report.PAGE.read_text()
-        for marker, text in report.sections(Folder(RESULTS)):
-            self.assertIn(text[:40], report.insert(page, marker, text))
-        self.assertIn("<!-- report: headline -->", report.README.read_text())
+    def test_forms_stand_beside_the_peer_that_was_timed(self):
+        row = {"shape": [8, 8, 8], "form": "mask: distance", "ms": 2.0, "floors": 4.0, "peer_ms": 5.0}
+        other = row | {"form": "labels: statistics", "floors": 1.0}
+        sheet = {
+            "info": "version\nCPU: 2 cores, SIMD",
+            "copy_gb_s": 10.0,
+            "rows": [row | {"peer": "SciPy"}, other, row | {"shape": [9, 9]}],
+        }
+        text = forms_table.forms_section("host", sheet)
+        self.assertIn(
+            "2 cores, SIMD, undated; version. Copy, read plus write: 10 GB/s. Geometric mean of 3 calls: 2.5 floors",
+            text,
+        )
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[-2:]]
+        self.assertEqual(lines[0], ["mask: distance", "2.000", "4.0", "SciPy 2.5x", "2.000", "4.0", "edt 2.5x"])
+        self.assertEqual(lines[1], ["labels: statistics", "2.000", "1.0", "cc3d 2.5x", "", "", ""])
+
+    def test_pages_show_the_tables_as_they_are(self):
+        for page in report_pages.PAGES:
+            self.assertEqual(
+                page.read_text(), report_pages.filled(page.read_text()), f"{page.name}: run bench/report.py"
+            )
+
+    def test_every_section_has_a_table_of_at_most_seven_columns(self):
+        for name, text in report.sections(Folder(RESULTS)):
+            self.assertTrue((report_pages.TABLES / f"{name}.md").is_file(), name)
+            for line in text.splitlines():
+                if line.startswith("|"):
+                    self.assertLessEqual(line.count("|") - 1, 7, f"{name}: {line}")
 
 
 if __name__ == "__main__":
