@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md, between their markers, and its pictures.
+"""Turns the JSON of `bench_all methods` into the tables of docs/methods.md and the pages that go with it, between their
+markers, and draws their pictures.
 
 methods_report.py                  writes the tables of bench/results/methods
 methods_report.py --keep FOLDER    takes what bench/run_methods.sh left in FOLDER first
@@ -13,7 +14,8 @@ import methods_pictures
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "methods"
-PAGE = ROOT / "docs" / "methods.md"
+NAMES = ("methods.md", "methods-cost.md", "tables/methods-variants.md", "notebook/jump-flooding.md")
+PAGES = [ROOT / "docs" / name for name in NAMES]
 KEPT = {
     "methods_device.json": "methods.json",
     "methods_times.json": "times.json",
@@ -36,17 +38,9 @@ VARIANTS = (
     ("jump-flood squared", "the series twice"),
     ("jump-flood randomised", "randomised"),
 )
-FAMILIES = (
-    "exact",
-    "banding",
-    "jump-flood",
-    "jump-flood 1+",
-    "jump-flood squared",
-    "plane-sweep",
-    "plane-sweep independent",
-    "brushfire parallel",
-    "chamfer iterated",
-)
+MAIN = ("exact", "banding", "jump-flood", "plane-sweep independent", "brushfire parallel", "chamfer iterated")
+OTHERS = ("exact", "jump-flood 1+", "jump-flood squared", "plane-sweep")
+FAMILIES = (*MAIN[:3], *OTHERS[1:], *MAIN[3:])
 
 
 def size_of(shape):
@@ -75,8 +69,11 @@ def table(head, rows):
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def errors_table(sheet, columns):
-    """Wrong cells in a million."""
+SWEEPS = (("plane-sweep",) * 2, ("plane-sweep independent",) * 2, ("brushfire parallel",) * 2)
+
+
+def errors_tables(sheet, lines):
+    """Wrong cells in a million: the orders and rounds of jump flooding, then its other variants, sweeps and fire."""
 
     def cell(row):
         if row is None:
@@ -84,31 +81,29 @@ def errors_table(sheet, columns):
         share = methods_pictures.wrong_in_a_million(row)
         return "0" if share == 0 else f"{share:.3g} ({row['errors']['largest_error']:.2g})"
 
-    head = ["variant", *(f"{size_of(s)}, {percent(d)}" for s, d in columns)]
-    rows = [[name, *(cell(sheet.get(key, s, d)) for s, d in columns)] for key, name in VARIANTS]
-    rows += [
-        [key, *(cell(sheet.get(key, s, d)) for s, d in columns)]
-        for key in ("plane-sweep", "plane-sweep independent", "brushfire parallel")
-    ]
-    return table(head, rows)
+    tables = []
+    for variants in (VARIANTS[:5], (*VARIANTS[5:], *SWEEPS)):
+        rows = [[f"{size_of(s)}, {percent(d)}", *(cell(sheet.get(key, s, d)) for key, _ in variants)] for s, d in lines]
+        tables.append(table(["image, sites", *(name for _, name in variants)], rows))
+    return "\n\n".join(tables)
 
 
 def short(ms):
     return f"{ms:.3g}"
 
 
-def times_table(sheet):
-    """A row for each size and share of sites; the fastest of the published methods is bold."""
+def times_table(sheet, methods, others=()):
+    """A row for each size and share of sites; the fastest of the published methods, `others` too, is bold."""
     rows = []
     for shape in sheet.shapes:
         for density in sheet.densities:
-            found = [sheet.get(key, shape, density) for key in FAMILIES]
-            if found[0] is None:
-                continue
-            best = min(r["ms"] for r in found[1:] if r)
-            cells = ["" if r is None else f"**{short(r['ms'])}**" if r["ms"] == best else short(r["ms"]) for r in found]
-            rows.append([size_of(shape), percent(density), *cells])
-    return table(["size", "sites", *FAMILIES], rows)
+            every = {key: row["ms"] for key in (*methods, *others) if (row := sheet.get(key, shape, density))}
+            if "exact" in every:
+                best = min(ms for key, ms in every.items() if key != "exact")
+                cells = [short(every[key]) if key in every else "" for key in methods]
+                cells = [f"**{c}**" if every.get(key) == best else c for key, c in zip(methods, cells, strict=True)]
+                rows.append([f"{size_of(shape)}, {percent(density)}", *cells])
+    return table(["size, sites", *methods], rows)
 
 
 def host_table(sheet):
@@ -128,14 +123,14 @@ def sweeps_table(sheet):
     """Milliseconds of all sweeps without the ends of a call; in brackets of independent ones."""
     forms = (("cooperative", "one launch"), ("banded", "bands, shared memory"), ("shuffled", "bands, shuffles"))
     rows = []
-    for key, name in forms:
+    for shape in sheet.shapes:
         cells = []
-        for s in sheet.shapes:
-            turn, once = (sheet.get(f"plane-sweep {key}{more}", s, 0.01) for more in ("", " independent"))
+        for key, _ in forms:
+            turn, once = (sheet.get(f"plane-sweep {key}{more}", shape, 0.01) for more in ("", " independent"))
             parts = [short(methods_pictures.alone_ms(r)) for r in (turn, once) if r]
             cells.append(parts[0] + (f" ({parts[1]})" if len(parts) > 1 else "") if parts else "")
-        rows.append([name, *cells])
-    return table(["form", *(size_of(s) for s in sheet.shapes)], rows)
+        rows.append([size_of(shape), *cells])
+    return table(["size", *(name for _, name in forms)], rows)
 
 
 def bands_tables(sheet):
@@ -153,8 +148,8 @@ def bands_tables(sheet):
         rows.append([size, *cells])
     first = next(r for r in sheet.said if r["density"] == 0.01)
     head = ["", *(f"phase {k} by m{k}: {' / '.join(str(n) for n, _ in first[f'm{k}'])}" for k in (1, 2, 3))]
-    whole = [[percent(d), *(short(ms[d]) for ms in columns.values())] for d in sheet.densities]
-    return table(head, rows), table(["sites", *columns], whole)
+    whole = [[size, *(short(ms[d]) for d in sheet.densities)] for size, ms in columns.items()]
+    return table(head, rows), table(["size", *map(percent, sheet.densities)], whole)
 
 
 def chamfer_table(rows):
@@ -174,17 +169,16 @@ def chamfer_table(rows):
 
 
 def work_table(sheet):
-    """Rounds and bytes a cell, at 1 % of sites."""
+    """Rounds, and in brackets bytes a cell, at 1 % of sites."""
     shapes = [s for s in sheet.shapes if len(s) == 2]
-    head = ["method", *(f"{size_of(s)}: rounds | bytes a cell" for s in shapes)]
     rows = []
     for key in FAMILIES:
         cells = []
         for s in shapes:
             row = sheet.get(key, s, 0.01)
-            cells.append("" if row is None else f"{row['rounds']} | {row['bytes'] / (s[0] * s[1]):.0f}")
+            cells.append("" if row is None else f"{row['rounds']} ({row['bytes'] / (s[0] * s[1]):.0f})")
         rows.append([key, *cells])
-    return table(" | ".join(head).split(" | "), rows)
+    return table(["method", *map(size_of, shapes)], rows)
 
 
 def floors_table(sheet):
@@ -297,26 +291,33 @@ def image_of(sheet):
     return next(s for s in sheet.shapes if len(s) == 2)
 
 
-def filled(page, methods, times, rounds, sweeps, bands, host, host_times, chamfer):
-    """The page with its tables."""
-    columns = [(s, d) for s in methods.shapes if len(s) == 2 or s[0] > 128 for d in methods.densities]
+def sections(methods, times, rounds, sweeps, bands, host, host_times, chamfer):
+    """{marker: text}"""
+    lines = [(s, d) for s in methods.shapes if len(s) == 2 or s[0] > 128 for d in methods.densities]
     phases, whole = bands_tables(bands)
-    for marker, text in (
-        ("errors", f"{errors_table(methods, columns)}\n\n{methods.where}."),
-        ("density", errors_table(host, [(image_of(host), d) for d in host.densities])),
-        ("sweeps", f"{sweeps_table(sweeps)}\n\n{sweeps.where}."),
-        ("times", f"{times_table(times)}\n\n{times.where}."),
-        ("host", f"{host_table(host_times)}\n\n{host_times.where}; one thread."),
-        ("chamfer", chamfer_table(chamfer)),
-        ("work", f"{work_table(times)}\n\n{times.where}."),
-        ("bands", f"{phases}\n\n{bands.where}."),
-        ("banding", f"{whole}\n\n{bands.where}."),
-        ("floors", f"{floors_table(rounds)}\n\n{rounds.where}."),
-        ("shares", f"{shares_table(rounds)}\n\n{rounds.where}."),
-        ("variants", f"{variants_table(methods)}\n\n{methods.where}."),
-    ):
-        page = insert(page, marker, text)
-    return page
+    return {
+        "errors": f"{errors_tables(methods, lines)}\n\n{methods.where}.",
+        "density": errors_tables(host, [(image_of(host), d) for d in host.densities]),
+        "sweeps": f"{sweeps_table(sweeps)}\n\n{sweeps.where}.",
+        "times": f"{times_table(times, MAIN, OTHERS)}\n\n{times.where}.",
+        "times of variants": f"{times_table(times, OTHERS, MAIN)}\n\n{times.where}.",
+        "host": f"{host_table(host_times)}\n\n{host_times.where}; one thread.",
+        "chamfer": chamfer_table(chamfer),
+        "work": f"{work_table(times)}\n\n{times.where}.",
+        "bands": f"{phases}\n\n{bands.where}.",
+        "banding": f"{whole}\n\n{bands.where}.",
+        "floors": f"{floors_table(rounds)}\n\n{rounds.where}.",
+        "shares": f"{shares_table(rounds)}\n\n{rounds.where}.",
+        "variants": f"{variants_table(methods)}\n\n{methods.where}.",
+    }
+
+
+def filled(pages, texts):
+    """The pages' texts with these tables; every marker is in one of the pages."""
+    for marker, text in texts.items():
+        at = next(k for k, page in enumerate(pages) if f"<!-- methods: {marker} -->" in page)
+        pages[at] = insert(pages[at], marker, text)
+    return pages
 
 
 def main():
@@ -329,8 +330,10 @@ def main():
     if options.keep and (chamfer := kept_chamfer(options.keep)):
         (RESULTS / CHAMFER).write_text(chamfer)
     methods, times, rounds, sweeps, bands, host, host_times, chamfer = sheets()
-    PAGE.write_text(filled(PAGE.read_text(), methods, times, rounds, sweeps, bands, host, host_times, chamfer))
-    methods_pictures.write(PAGE.parent / "images", methods, host, times, sweeps, chamfer)
+    texts = sections(methods, times, rounds, sweeps, bands, host, host_times, chamfer)
+    for page, text in zip(PAGES, filled([page.read_text() for page in PAGES], texts), strict=True):
+        page.write_text(text)
+    methods_pictures.write(ROOT / "docs" / "images", methods, host, times, sweeps, chamfer)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #   bench/run_methods.sh BENCH_ALL OUT [host|device|all] [--quick] [OPTION...]
 #
 # BENCH_ALL is the program, OUT the folder; options such as `--runs 5` go to it. `all` leaves out the device where there is
-# none. bench/methods_report.py --keep OUT takes the results into docs/methods.md. Chamfer distances of cubes and roots are
+# none. bench/methods_report.py --keep OUT takes the results into docs/methods.md and its pages. Chamfer distances of cubes and roots are
 # made by the command line: NEARFIELD, else the one beside BENCH_ALL or in its build folder; without it they are left out.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }

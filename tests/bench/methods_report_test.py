@@ -1,4 +1,4 @@
-"""docs/methods.md: its tables and drawn pictures are what bench/results/methods says, and a picture's grid is right."""
+"""docs/methods.md and its pages: tables and pictures are what bench/results/methods says, and a picture's grid is right."""
 
 import pathlib
 import re
@@ -17,8 +17,8 @@ import methods_report  # noqa: E402
 
 class Page(unittest.TestCase):
     def test_tables_are_those_of_the_results(self):
-        page = methods_report.PAGE.read_text()
-        self.assertEqual(page, methods_report.filled(page, *methods_report.sheets()))
+        pages = [page.read_text() for page in methods_report.PAGES]
+        self.assertEqual(pages, methods_report.filled(list(pages), methods_report.sections(*methods_report.sheets())))
 
     def test_pictures_are_those_of_the_results(self):
         methods, times, _, sweeps, _, host, _, chamfer = methods_report.sheets()
