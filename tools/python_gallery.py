@@ -1,7 +1,7 @@
-"""Runs docs/examples, each a Python script that draws a picture, and writes docs/python-gallery.md, which shows them.
+"""Runs docs/examples, each a Python script that draws a picture, and writes the two pages that show them.
 
-python_gallery.py            pictures into docs/images, and the page; needs the package and Pillow
-python_gallery.py --check    fails where the page is not what would be written; runs nothing
+python_gallery.py            pictures into docs/images, and the pages; needs the package and Pillow
+python_gallery.py --check    fails where a page is not what would be written; runs nothing
 """
 
 import argparse
@@ -13,24 +13,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
-PAGE = ROOT / "docs" / "python-gallery.md"
-ORDER = (
-    "measure_components",
-    "grow_cells",
-    "offset_contours",
-    "anisotropic_volume",
-    "mosaic",
-    "periodic_texture",
-    "batch_of_masks",
-    "link_propagation",
-    "errors_of_methods",
-)
-HEAD = """# What can be made of it in Python
-
-Each picture is made by the script below it, a file of [docs/examples](examples); what they share, colours and lines, is
-[picture.py](examples/picture.py). `./dev docs` runs them and writes this page.
+DRAWN = """Each picture is made by the script below it, a file of [docs/examples](examples); what they share, colours and lines, is
+[picture.py](examples/picture.py). `./dev docs` runs them and writes this page.{}
 
 """
+# Page: title, what else the first paragraph says, scripts.
+PAGES = {
+    "python-gallery.md": (
+        "What can be made of it in Python",
+        " Pictures of the published methods are in\n[python-gallery-methods.md](python-gallery-methods.md).",
+        (
+            "measure_components",
+            "grow_cells",
+            "offset_contours",
+            "anisotropic_volume",
+            "mosaic",
+            "periodic_texture",
+            "batch_of_masks",
+        ),
+    ),
+    "python-gallery-methods.md": (
+        "The published methods, drawn in Python",
+        "",
+        ("link_propagation", "errors_of_methods"),
+    ),
+}
+ORDER = [name for _, _, names in PAGES.values() for name in names]
 
 
 def section(path):
@@ -43,24 +51,31 @@ def section(path):
     return f"## {title}\n\n![{title}](images/{picture})\n\n{caption}\n\n```python copy\n{code}```\n"
 
 
-def page():
+def pages():
+    """{path: text}"""
     stray = {path.stem for path in EXAMPLES.glob("*.py")} - {*ORDER, "picture"}
     if stray:
-        raise SystemExit(f"python_gallery.py: {', '.join(sorted(stray))} of docs/examples is not in ORDER")
-    return HEAD + "\n".join(section(EXAMPLES / f"{name}.py") for name in ORDER)
+        raise SystemExit(f"python_gallery.py: {', '.join(sorted(stray))} of docs/examples is on no page")
+    return {
+        ROOT / "docs" / page: f"# {title}\n\n{DRAWN.format(more)}"
+        + "\n".join(section(EXAMPLES / f"{name}.py") for name in names)
+        for page, (title, more, names) in PAGES.items()
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     if parser.parse_args().check:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page():
-            raise SystemExit(f"{PAGE.relative_to(ROOT)} is not what docs/examples make; run ./dev docs")
+        for path, text in pages().items():
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                raise SystemExit(f"{path.relative_to(ROOT)} is not what docs/examples make; run ./dev docs")
         return
     for name in ORDER:
         command = [sys.executable, str(EXAMPLES / f"{name}.py"), str(ROOT / "docs" / "images")]
         subprocess.run(command, check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    PAGE.write_text(page(), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
