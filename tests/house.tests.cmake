@@ -16,6 +16,7 @@ endfunction()
 house_test(layers ${NEARFIELD_PYTHON} ${house}/layers.py)
 house_test(imports ${NEARFIELD_PYTHON} ${house}/imports.py)
 house_test(lengths ${NEARFIELD_PYTHON} ${house}/lengths.py)
+house_test(pages ${NEARFIELD_PYTHON} ${house}/pages.py)
 house_test(device_code ${NEARFIELD_PYTHON} ${house}/device_code.py)
 house_test(headers ${NEARFIELD_PYTHON} ${house}/headers.py --compiler ${CMAKE_CXX_COMPILER})
 house_test(checks_fail_when_they_should ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER}
