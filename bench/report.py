@@ -89,7 +89,7 @@ def write_pages(folder):
     fill_pages()
     if "device" in folder.exact:
         (IMAGES / "roofline.svg").write_text(roofline_picture(folder.exact["device"]))
-        (IMAGES / "against.svg").write_text(against_picture(folder.exact["device"]))
+        (IMAGES / "against.svg").write_text(against_picture(folder.exact["device"], folder.forms.get("device")))
 
 
 def main():

@@ -1,8 +1,8 @@
 """Two pictures: time over the memory floor by size, and our time beside other GPU libraries'."""
 
 import math
-import statistics
 
+from forms_table import machine, peer_of
 from report_data import number, percent
 from report_goals import DENSITIES, SIDES, site_field
 from report_svg import Svg
@@ -109,49 +109,61 @@ def roofline_picture(rows):
     return svg.written()
 
 
-AGAINST = (("distance", (8192,) * 2), ("distance", (512,) * 3), ("sites", (8192,) * 2), ("sites", (512,) * 3))
+LARGE = ((8192,) * 2, (512,) * 3)
+CALLS = (
+    ("mask: distance", "Smooth mask: distance"),
+    ("mask: distance, coordinates", "Smooth mask: distance, coordinates"),
+)
+PANEL = 408  # pixels
 
 
-def bars(svg, rows, field, shape, left, top, width):
-    """One panel: a bar an engine, fastest first."""
-    image = ("random", shape, 0.1)
-    found = [(engine, rows.get(image, engine, field, 0)) for engine in ("nearfield", "PBA+", "CuPy", "NPP")]
-    found = sorted((ms, engine) for engine, ms in found if ms)
-    name = "Distances" if field == "distance" else "Nearest sites"
-    svg.text(left, top, f"{name}, {raised(shape)}", "ink bold", size=14)
-    if not found:
+def bars(svg, title, found, left, top):
+    """One panel: a bar an engine, fastest first; `found` is {engine: milliseconds}."""
+    svg.text(left, top, title, "ink bold", size=14)
+    ours, most = found.get("nearfield"), max(found.values(), default=None)
+    if not ours:
         return svg.text(left, top + 30, "not measured", "soft")
-    ours, most = rows.get(image, "nearfield", field, 0), max(found)[0]
     name_width, text_width = 72, 108
-    room = width - name_width - text_width
-    for k, (ms, engine) in enumerate(found):
+    room = PANEL - name_width - text_width
+    for k, (ms, engine) in enumerate(sorted((ms, engine) for engine, ms in found.items())):
         y, mine = top + 14 + 25 * k, engine == "nearfield"
         svg.text(left + name_width - 8, y + 14, engine, "ink bold" if mine else "ink", "end", 13)
         svg.rect(left + name_width, y, max(room * ms / most, 2), 19, "ours" if mine else "other", round_=2)
-        text = f"{number(ms)} ms" + (f"  ({ms / ours:.1f}x)" if ours and not mine else "")
+        text = (
+            f"{number(ms)} ms"
+            + ("" if mine else f"  ({ms / ours:.1f}x)")
+            + ("" if len(found) > 1 else "  (no peer timed)")
+        )
         svg.text(left + name_width + room * ms / most + 8, y + 14, text, "ink bold" if mine else "soft", size=12)
     return None
 
 
-def against_picture(rows):
-    """Milliseconds at 10 % sites beside the libraries that are built on PBA+."""
-    width, height = 880, 384
-    svg = Svg(width, height, "Milliseconds of nearfield, PBA+, CuPy and NPP at 10 % random sites")
+def form_bars(sheet, form, shape):
+    """{engine: milliseconds} of a row of forms.py."""
+    row = next((r for r in sheet["rows"] if r["form"] == form and tuple(r["shape"]) == shape), None)
+    found = {"nearfield": row["ms"], peer_of("device", row): row.get("peer_ms")} if row else {}
+    return {engine: ms for engine, ms in found.items() if ms}
+
+
+def against_picture(rows, forms=None):
+    """Milliseconds of calls on a smooth mask, and of nearest sites of 10 % dots, beside the libraries built on PBA+."""
+    svg = Svg(880, 404, "Milliseconds of nearfield, CuPy and PBA+ on a smooth mask and on 10 % random dots")
     s, sites = rows.ours, site_field(rows.fields()) or "index"
     svg.text(24, 32, "Exact distance transform on a GPU: milliseconds, less is better", "ink bold", size=17)
-    means = []
-    for field, text in (("distance", "distances"), (sites, "nearest sites")):
-        ratios = [r for image in rows.images if image[0] == "random" and (r := rows.ratio(image, "PBA+", field, 0))]
-        if ratios:
-            means.append(f"{text} {statistics.geometric_mean(ratios):.1f}x ({len(ratios)} images)")
-    svg.text(24, 53, f"{s['device']}, 10 % random sites, data on the device, medians, {s['date']}.", "soft")
-    svg.text(
-        24, 71, f"Times faster than PBA+, geometric means over sizes and shares of sites: {', '.join(means)}.", "soft"
-    )
-    for k, (field, shape) in enumerate(AGAINST):
-        left, top = 24 + (k % 2) * 424, 104 + (k // 2) * 136
-        bars(svg, rows, sites if field == "sites" else field, shape, left, top, 408)
-    text = "CuPy and NPP are built on PBA+. PBA+: a run of its own, best of its parameters; "
-    text += "it finds nearest sites, distances cost it no less."
-    svg.text(24, height - 14, text, "soft", size=11)
+    text = f"Random dots: {s['device']}, {s['date']}. Data on the device, medians."
+    if forms:
+        text = f"Smooth mask, 30 % objects: {', '.join(machine('device', forms))}. {text}"
+    svg.text(24, 53, text, "soft")
+    lines = [[(title, form, shape) for shape in LARGE] for form, title in CALLS if forms]
+    top = 88
+    for line in lines:
+        for k, (title, form, shape) in enumerate(line):
+            bars(svg, f"{title}, {raised(shape)}", form_bars(forms, form, shape), 24 + k * 424, top)
+        top += 96
+    for k, shape in enumerate(LARGE):
+        every = {e: rows.get(("random", shape, 0.1), e, sites, 0) for e in ("nearfield", "PBA+", "CuPy")}
+        found = {engine: ms for engine, ms in every.items() if ms}
+        bars(svg, f"10 % random dots: nearest sites, {raised(shape)}", found, 24 + k * 424, top)
+    text = "CuPy is built on PBA+. PBA+: a run of its own on the same kind of GPU, the best of its parameters."
+    svg.text(24, 390, text, "soft", size=11)
     return svg.written()

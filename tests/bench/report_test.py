@@ -111,7 +111,10 @@ class Report(unittest.TestCase):
 
     def test_pictures_are_xml_with_every_density(self):
         rows = self.folder(exact_sheet(lambda row, field: 8)).exact["device"]
-        for picture in (roofline_picture(rows), against_picture(rows)):
+        row = {"shape": [512] * 3, "form": "mask: distance", "ms": 2.0, "floors": 4.0, "peer_ms": 5.0}
+        forms = {"info": "cuda:0: a GPU, 1 GiB", "rows": [row]}
+        self.assertIn("Smooth mask, 30 % objects: a GPU, undated.", against_picture(rows, forms))
+        for picture in (roofline_picture(rows), against_picture(rows), against_picture(rows, forms)):
             self.assertEqual(xml.etree.ElementTree.fromstring(picture).get("role"), "img")
             self.assertNotIn("nan", picture)
         lines = roofline_picture(rows).count("<polyline")
