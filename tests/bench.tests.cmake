@@ -5,10 +5,10 @@ endif()
 if(NOT NEARFIELD_PYTHON)
   find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
 endif()
-foreach(name IN ITEMS report methods_report peers)
+foreach(name IN ITEMS report methods_report peers forms)
   set(program "$<TARGET_FILE:bench_all>")
-  if(name STREQUAL methods_report)
-    set(program)  # the kept results alone
+  if(name MATCHES "methods_report|forms")
+    set(program)  # no program is run
   endif()
   add_test(NAME bench.${name} COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/bench/${name}_test.py ${program})
   set_tests_properties(bench.${name} PROPERTIES LABELS bench TIMEOUT 300 SKIP_REGULAR_EXPRESSION "^SKIPPED")
