@@ -1,10 +1,14 @@
 """Files of docs/tables, each a page with one topic's tables, and the pages that show some of them between markers."""
 
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "docs" / "tables"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+# Figures of the exact engine that are dated before this are not of the engine of rows and lines.
+ENGINE, EXACT = "2026-11-24", ("forms-", "headline", "random-dots", "bad-inputs", "options-")
+OLDER = f"**Figures dated before {ENGINE} are older than the present engine.**"
 START, END = "<!-- table: {} -->", "<!-- /table -->"
 
 # Title and first paragraph of each file.
@@ -101,11 +105,17 @@ def wrapped(text, width=120):
     return "\n".join(lines)
 
 
+def older(name, text):
+    """The note for tables of the exact engine with figures of the engine before."""
+    dates = re.findall(r"\b20\d\d-\d\d(?:-\d\d)?", text.split("\n")[0].split("Peers:")[0])
+    return OLDER if name.startswith(EXACT) and dates and min(dates) < ENGINE else ""
+
+
 def write_table(name, text, head=None):
     """Writes docs/tables/NAME.md: title, what is measured, the tables."""
     title, intro = head or HEADS[name]
     TABLES.mkdir(exist_ok=True)
-    parts = [f"# {title}", wrapped(intro), text]
+    parts = [f"# {title}", wrapped(intro), older(name, text), text]
     (TABLES / f"{name}.md").write_text("\n\n".join(filter(None, parts)) + "\n")
 
 

@@ -160,6 +160,13 @@ class Report(unittest.TestCase):
                 page.read_text(), report_pages.filled(page.read_text()), f"{page.name}: run bench/report.py"
             )
 
+    def test_old_figures_of_the_exact_engine_say_so(self):
+        old, new = "A GPU, 2026-11-23; old.", "A GPU, 2026-12-01. Peers: a (measured 2026-11-20)."
+        self.assertEqual(report_pages.older("forms-device", old), report_pages.OLDER)
+        self.assertEqual(report_pages.older("forms-host", "A CPU, 2026-11; month."), report_pages.OLDER)
+        self.assertEqual(report_pages.older("forms-device", new), "")
+        self.assertEqual(report_pages.older("labels-device", old), "")
+
     def test_every_section_has_a_table_of_at_most_seven_columns(self):
         for name, text in report.sections(Folder(RESULTS)):
             self.assertTrue((report_pages.TABLES / f"{name}.md").is_file(), name)
