@@ -155,10 +155,11 @@ def headline(folder):
     for (place, shape), sheet in zip(HEADLINE_DOTS, folder.forms.values(), strict=True):
         volume = next(size_name(row["shape"]) for row in sheet["rows"] if len(row["shape"]) == 3)
         titles += [f"{place} ms", "faster than"]
-        also, dot = "" if volume == size_name(shape) else f" (dots {size_name(shape)})", folder.exact[place].ours
-        where = ", ".join(machine(place, sheet))
-        said.append(f"{place}: {volume}{also}, {where} (dots {dot['device']}, {dot['date']})")
-    return f"{'; '.join(said)}.\n\n{table(titles, lines)}"
+        dot, where = folder.exact[place].ours, ", ".join(machine(place, sheet))
+        said.append(
+            f"The {place} is {where}, {volume} cells; for random dots {dot['device']}, {dot['date']}, {size_name(shape)} cells."
+        )
+    return f"{' '.join(said)}\n\n{table(titles, lines)}"
 
 
 def option_section(sheet):
