@@ -71,7 +71,8 @@ HEADS = {
     ),
     "labels-device-images": (
         "Connected components of real images on the device",
-        "`bench/label_images.py --save` writes these images, `bench_all label --place device` times them.",
+        "`bench/label_images.py --save` writes these images, `bench_all label --place device` times them. Those of atlases are uint16 "
+        "and are labelled by equal values.",
     ),
     "propagation-device": (
         "Label propagation on the device",

@@ -42,7 +42,7 @@ class Block:
 
 
 def documents(root: Path) -> list[Path]:
-    return [*sorted(root.glob("*.md")), *sorted((root / "docs").glob("*.md"))]
+    return [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]
 
 
 def blocks(root: Path) -> list[Block]:
