@@ -1,11 +1,12 @@
 // A table of sums that many threads add to. A thread collects what it finds in a small cache of rows, so that the cells
-// of one giant label do not make all threads wait for one row; what leaves the cache is added to the table atomically.
-// Sums of integers do not depend on their order.
+// of one giant label do not make all threads wait for one row. Sums that leave the cache are added to the table, whose
+// row is locked meanwhile. Sums of integers do not depend on their order.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -14,64 +15,35 @@
 
 namespace nearfield::components {
 
-inline std::uint64_t add_shared(std::uint64_t& to, std::uint64_t by) {
-    return by == 0 ? 0 : std::atomic_ref<std::uint64_t>(to).fetch_add(by, std::memory_order_relaxed);
-}
-template <class T, class Better>
-void put_shared(T& to, T by, Better better) {
-    const std::atomic_ref<T> word(to);
-    T now = word.load(std::memory_order_relaxed);
-    while (better(by, now) && !word.compare_exchange_weak(now, by, std::memory_order_relaxed)) {
-    }
-}
-/// Adds a number of `Words` words, the lowest first.
-template <int Words>
-void add_wide_shared(std::uint64_t (&to)[Words], const std::uint64_t (&by)[Words]) {
-    std::uint64_t carry = 0;
-    for (int i = 0; i < Words; ++i) {
-        const std::uint64_t more = by[i] + carry;
-        const bool wrapped = more < carry;  // then nothing is left to add to this word
-        const std::uint64_t before = add_shared(to[i], more);
-        carry = wrapped || (more != 0 && before + more < more) ? 1 : 0;
-    }
-}
-
 struct shape_row {
     statistics::shape_sums<3> shape;
     std::uint64_t faces = 0;
 
-    void add_shared_to(shape_row& to) const {
-        add_shared(to.shape.size, shape.size);
-        add_shared(to.faces, faces);
-        for (int axis = 0; axis < 3; ++axis) {
-            add_shared(to.shape.sum[axis], shape.sum[axis]);
-            put_shared(to.shape.first[axis], shape.first[axis], std::less<>());
-            put_shared(to.shape.end[axis], shape.end[axis], std::greater<>());
-        }
-        if (shape.border) std::atomic_ref<bool>(to.shape.border).store(true, std::memory_order_relaxed);
-    }
+    void add(const shape_row& other) { shape.add(other.shape, 3), faces += other.faces; }
 };
 
-struct range_row {
-    statistics::value_range range;
-
-    void add_shared_to(range_row& to) const {
-        put_shared(to.range.lowest, range.lowest, std::less<>());
-        put_shared(to.range.highest, range.highest, std::greater<>());
-    }
-};
-
-struct sums_row {
-    statistics::value_sums sums;
-
-    void add_shared_to(sums_row& to) const {
-        add_wide_shared(to.sums.sum, sums.sum);
-        add_wide_shared(to.sums.square, sums.square);
-    }
-};
-
+/// `Row` has add(const Row&).
 template <class Row>
 class row_table {
+    static constexpr std::int64_t places = 4096;
+    struct place {
+        std::int64_t row = -1;
+        Row sums{};
+    };
+    struct shared_row {
+        Row sums{};
+        std::atomic<bool> taken{false};
+    };
+    template <class Body>
+    static void with_lock(shared_row& row, const Body& body) {
+        while (row.taken.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+        body(row.sums);
+        row.taken.store(false, std::memory_order_release);
+    }
+    static void give(const place& p, shared_row* table) {
+        if (p.row >= 0) with_lock(table[p.row], [&](Row& sums) { sums.add(p.sums); });
+    }
+
 public:
     row_table() = default;
     row_table(std::int64_t rows, workers& team)
@@ -84,37 +56,60 @@ public:
         });
     }
     [[nodiscard]] std::int64_t rows() const { return rows_; }
-    [[nodiscard]] const Row& operator[](std::int64_t row) const { return table_.get()[row]; }
+    [[nodiscard]] const Row& operator[](std::int64_t row) const { return table_.get()[row].sums; }
 
-    /// Where the thread may add to a row until it asks for another one.
-    Row& at(std::int64_t row, int thread) {
-        if (caches_.empty()) return table_.get()[row];
+    /// Adds for one thread. A loop keeps it in registers.
+    class adder {
+    public:
+        /// Calls body(sums), which adds to sums of the row. Where another row has the place, most calls lock the row in
+        /// the table and add there; every 16th takes the place. So rows that come once bypass the cache, and frequent
+        /// ones get in.
+        template <class Body>
+        void add(std::int64_t row, const Body& body) {
+            if (cache_ == nullptr) return body(table_[row].sums);
+            place& p = cache_[row & (places - 1)];
+            if (p.row != row) {
+                constexpr unsigned few = 16;
+                if (p.row >= 0 && ++turned_away_ % few != 0) return with_lock(table_[row], body);
+                give(p, table_);
+                p = {row, Row{}};
+            }
+            body(p.sums);
+        }
+        /// Fetches the memory that add() is soon to write to.
+        void expect(std::int64_t row) const {
+            if (!many_) return;
+            if (cache_ == nullptr || cache_[row & (places - 1)].row != row) fetch(table_ + row);
+        }
+
+    private:
+        friend class row_table;
+        adder(shared_row* table, place* cache, bool many) : table_(table), cache_(cache), many_(many) {}
+        static void fetch(const shared_row* row) {
+            __builtin_prefetch(row, 1), __builtin_prefetch(reinterpret_cast<const char*>(row + 1) - 1, 1);
+        }
+        shared_row* table_;
+        place* cache_;
+        bool many_;  ///< more rows than places
+        unsigned turned_away_ = 0;
+    };
+    adder of(int thread) {
+        if (caches_.empty()) return {table_.get(), nullptr, rows_ > places};
         std::vector<place>& cache = caches_[static_cast<std::size_t>(thread)];
         if (cache.empty()) cache.resize(places);
-        place& p = cache[static_cast<std::size_t>(row % places)];
-        if (p.row != row) {
-            if (p.row >= 0) p.sums.add_shared_to(table_.get()[p.row]);
-            p = {row, Row{}};
-        }
-        return p.sums;
+        return {table_.get(), cache.data(), rows_ > places};
     }
     /// Adds what is left in the caches.
     void collect() {
         for (std::vector<place>& cache : caches_) {
-            for (const place& p : cache)
-                if (p.row >= 0) p.sums.add_shared_to(table_.get()[p.row]);
+            for (const place& p : cache) give(p, table_.get());
             cache = {};
         }
     }
 
 private:
-    static constexpr std::int64_t places = 4096;
-    struct place {
-        std::int64_t row = -1;
-        Row sums{};
-    };
     std::int64_t rows_ = 0;
-    host_scratch<Row> table_;
+    host_scratch<shared_row> table_;
     std::vector<std::vector<place>> caches_;
 };
 

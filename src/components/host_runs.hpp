@@ -50,21 +50,22 @@ struct piece {
 /// Pieces in raster order.
 class pieces {
 public:
-    explicit pieces(const array3& a)
-        : side_(a.side[2]), of_line_((side_ + most - 1) / most), count_(a.lines() * of_line_) {}
+    /// Cuts lines into pieces of at most `cells` cells.
+    explicit pieces(const array3& a, std::int64_t cells = at_once)
+        : most_(cells), side_(a.side[2]), of_line_((side_ + most_ - 1) / most_), count_(a.lines() * of_line_) {}
     [[nodiscard]] std::int64_t count() const { return count_; }
     /// As many as make work worth handing out.
     [[nodiscard]] std::int64_t block() const {
-        return std::max<std::int64_t>(1, most / std::max<std::int64_t>(1, side_));
+        return std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, std::min(side_, most_)));
     }
     [[nodiscard]] piece operator[](std::int64_t number) const {
-        const std::int64_t line = number / of_line_, first = (number - line * of_line_) * most;
-        return {line, first, std::min(side_, first + most)};
+        const std::int64_t line = number / of_line_, first = (number - line * of_line_) * most_;
+        return {line, first, std::min(side_, first + most_)};
     }
 
 private:
-    static constexpr std::int64_t most = std::int64_t{1} << 16;
-    std::int64_t side_, of_line_, count_;
+    static constexpr std::int64_t at_once = std::int64_t{1} << 16;
+    std::int64_t most_, side_, of_line_, count_;
 };
 
 /// Calls body(value, first, end) for the runs of a piece, cut off where the piece ends.

@@ -1,9 +1,11 @@
 // component_statistics() on the host: runs in closed form, their values in a loop, rows finished at the end.
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "components/engine.hpp"
 #include "components/host_rows.hpp"
-#include "components/host_runs.hpp"
+#include "components/host_words.hpp"
 #include "label/statistics_rows.hpp"
 #include "label/statistics_values.hpp"
 
@@ -20,86 +22,103 @@ struct look {
     bool shapes = false, ranges = false, sums = false;
 };
 
-/// A run of a row that is measured.
-struct found_run {
-    std::int64_t row, first, end;
-    std::uint64_t faces;
-};
-
 struct measuring {
     array3 labels, values;
     columns to;
     int axes = 0;
     std::int64_t rows = 0;
     row_table<shape_row> shape;
-    row_table<range_row> range;
-    row_table<sums_row> sums;
+    row_table<value_range> range;
+    row_table<value_sums> sums;
 };
 
-/// Faces that a run shows: at its two ends, and towards the lines beside it along the other axes.
+/// Cells of a piece, at most, so that its workspace stays in the thread's caches.
+constexpr std::int64_t piece_cells = 4096;
+
+/// A thread's workspace for one piece.
+struct notes {
+    std::uint64_t ends[words_for(piece_cells)], beside[4][words_for(piece_cells)];
+    found_run runs[piece_cells];
+};
+
+/// Fills the words of cells that show a face towards the lines beside theirs.
 template <class T>
-std::uint64_t faces_of(const array3& a, int axes, std::int64_t number, std::int64_t first, std::int64_t end) {
-    const line<T> here = line_of<T>(a, number);
-    const T value = here[first];
-    std::uint64_t faces = (first == 0 || here[first - 1] != value) + (end == a.side[2] || here[end] != value);
-    const std::int64_t at[2] = {number / a.side[1], number % a.side[1]};
-    for (int axis = 3 - axes; axis < 2; ++axis)
+beside_words faces_beside(const measuring& m, const piece& p, const line<T>& cells, notes& to) {
+    const std::int64_t at[2] = {p.line / m.labels.side[1], p.line % m.labels.side[1]}, count = p.last - p.first;
+    beside_words found;
+    for (int axis = 3 - m.axes; axis < 2; ++axis)
         for (const std::int64_t by : {-1, 1}) {
-            if (at[axis] + by < 0 || at[axis] + by >= a.side[axis]) {
-                faces += static_cast<std::uint64_t>(end - first);
-                continue;
-            }
-            const line<T> beside{here.first + by * a.step[axis], here.step};
-            std::uint64_t others = 0;
-            for (std::int64_t x = first; x < end; ++x) others += beside[x] != value ? 1 : 0;
-            faces += others;
+            std::uint64_t* const words = to.beside[found.count];
+            found.of[found.count++] = words;
+            if (at[axis] + by < 0 || at[axis] + by >= m.labels.side[axis])
+                std::fill_n(words, words_for(count), ~std::uint64_t{0});
+            else find_different(cells, {cells.first + by * m.labels.step[axis], cells.step}, count, words);
         }
-    return faces;
+    return found;
 }
 
+/// Lists the runs of a piece, with cells counted from its first one; returns how many. A run that no row measures has
+/// row -1.
 template <class T>
-void find_runs(const measuring& m, const piece& p, bool with_faces, std::vector<found_run>& runs) {
-    runs.clear();
-    for_each_run(line_of<T>(m.labels, p.line), p, [&](T value, std::int64_t first, std::int64_t end) {
-        const std::int64_t row = row_of(value, m.rows);
-        if (row >= 0)
-            runs.push_back({row, first, end, with_faces ? faces_of<T>(m.labels, m.axes, p.line, first, end) : 0});
-    });
+std::int64_t find_runs(const measuring& m, const piece& p, bool with_faces, notes& to) {
+    const line<T> all = line_of<T>(m.labels, p.line), cells{all.first + p.first * all.step, all.step};
+    const std::int64_t last = p.last - p.first - 1;
+    to.ends[last / word_bits] = 0;
+    find_different(cells, {cells.first + cells.step, cells.step}, last, to.ends);
+    to.ends[last / word_bits] |= std::uint64_t{1} << last % word_bits;
+    const beside_words beside = with_faces ? faces_beside(m, p, cells, to) : beside_words{};
+    const std::int64_t count = list_runs(to.ends, beside, words_for(last + 1), to.runs);
+    // A run that the piece cuts off shows no face there.
+    if (p.first > 0 && cells[-1] == cells[0]) --to.runs[0].faces;
+    if (p.last < m.labels.side[2] && cells[last + 1] == cells[last]) --to.runs[count - 1].faces;
+    for (std::int64_t k = 0; k < count; ++k) to.runs[k].row = row_of(cells[to.runs[k].first], m.rows);
+    return count;
 }
 
-void add_shapes(measuring& m, const piece& p, const std::vector<found_run>& runs, int thread) {
+template <int Axes>
+void add_shapes(measuring& m, const piece& p, std::span<const found_run> runs, int thread) {
+    constexpr std::size_t ahead = 8;  // runs until a row that is fetched is written to
     std::int64_t at[3] = {p.line / m.labels.side[1], p.line % m.labels.side[1], 0};
-    const int before = 3 - m.axes;
-    for (const found_run& run : runs) {
-        at[2] = run.first;
-        shape_row& sums = m.shape.at(run.row, thread);
-        sums.shape.add_run(at + before, run.end - run.first, m.labels.side + before, m.axes, ~0u);
-        sums.faces += run.faces;
+    auto rows = m.shape.of(thread);
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+        if (k + ahead < runs.size() && runs[k + ahead].row >= 0) rows.expect(runs[k + ahead].row);
+        const found_run& run = runs[k];
+        if (run.row < 0) continue;
+        at[2] = p.first + run.first;
+        rows.add(run.row, [&](shape_row& sums) {
+            sums.shape.add_run(at + 3 - Axes, run.end - run.first, m.labels.side + 3 - Axes, Axes, 0);
+            sums.faces += run.faces;
+        });
     }
 }
 
 template <class V>
-void add_values_of(measuring& m, const piece& p, const std::vector<found_run>& runs, const look& what, int thread) {
+void add_values_of(measuring& m, const piece& p, std::span<const found_run> runs, const look& what, int thread) {
     const line<V> at = line_of<V>(m.values, p.line);
-    const statistics::value_line<V> values{at.first, at.step};
+    const statistics::value_line<V> values{at.first + p.first * at.step, at.step};
+    auto ranges = m.range.of(thread);
+    auto all_sums = m.sums.of(thread);
     for (const auto& [row, first, end, faces] : runs) {
-        if (what.ranges) m.range.at(row, thread).range.add(statistics::range_of(values, first, end));
+        if (row < 0) continue;
+        if (what.ranges)
+            ranges.add(row, [&](value_range& range) { range.add(statistics::range_of(values, first, end)); });
         if (!what.sums) continue;
         fixed_scale scale;
         if constexpr (std::is_floating_point_v<V>)
-            scale = fixed_scale::of(statistics::exponent_of<V>(std::as_const(m.range)[row].range));
-        value_sums& sums = m.sums.at(row, thread).sums;
-        if (m.to.want_squares()) statistics::add_values<V, true>(values, first, end, scale, sums);
-        else statistics::add_values<V, false>(values, first, end, scale, sums);
+            scale = fixed_scale::of(statistics::exponent_of<V>(std::as_const(m.range)[row]));
+        all_sums.add(row, [&](value_sums& sums) {
+            if (m.to.want_squares()) statistics::add_values<V, true>(values, first, end, scale, sums);
+            else statistics::add_values<V, false>(values, first, end, scale, sums);
+        });
     }
 }
 
 template <class V>
 void finish(const measuring& m, std::int64_t row) {
-    if (m.range.rows() > 0) statistics::put_range<V>(m.to, row, m.range[row].range);
+    if (m.range.rows() > 0) statistics::put_range<V>(m.to, row, m.range[row]);
     if (m.sums.rows() == 0) return;
-    const value_range range = m.range.rows() > 0 ? m.range[row].range : value_range{};
-    statistics::put_sums<V>(m.to, row, m.shape[row].shape.size, range, m.sums[row].sums);
+    const value_range range = m.range.rows() > 0 ? m.range[row] : value_range{};
+    statistics::put_sums<V>(m.to, row, m.shape[row].shape.size, range, m.sums[row]);
 }
 
 /// body(V{}) with the intensity's type; a bool is the byte it is.
@@ -110,20 +129,32 @@ void with_value(dtype type, const Body& body) {
     else with_integer(type, body);
 }
 
+void finish_shape(const measuring& m, std::int64_t row) {
+    statistics::shape_sums<3> shape = m.shape[row].shape;
+    const std::int64_t* const side = m.labels.side + 3 - m.axes;
+    for (int axis = 0; axis < m.axes && shape.size != 0; ++axis)
+        shape.border = shape.border || shape.first[axis] == 0 || shape.end[axis] == side[axis];
+    statistics::put_shape(m.to, row, shape, m.axes);
+    if (m.to.faces.has(row)) m.to.faces.put(row, static_cast<std::int64_t>(m.shape[row].faces));
+}
+
 void look_through(measuring& m, workers& team, const any_input<host>& labels, const any_input<host>& values,
                   const look& what) {
     const auto find = with_integer(labels.type, []<class T>(T) { return &find_runs<T>; });
+    const auto add_shape = m.axes == 3 ? &add_shapes<3> : m.axes == 2 ? &add_shapes<2> : &add_shapes<1>;
     auto add = &add_values_of<std::uint8_t>;
     if (what.ranges || what.sums) with_value(values.type, [&]<class V>(V) { add = &add_values_of<V>; });
-    const pieces all(m.labels);
-    std::vector<std::vector<found_run>> runs(static_cast<std::size_t>(team.threads()));
+    const pieces all(m.labels, piece_cells);
+    std::vector<std::unique_ptr<notes>> all_notes(static_cast<std::size_t>(team.threads()));
     team.for_each(all.count(), all.block(), 1, [&](std::int64_t begin, std::int64_t stop, int thread) {
-        std::vector<found_run>& mine = runs[static_cast<std::size_t>(thread)];
+        std::unique_ptr<notes>& mine = all_notes[static_cast<std::size_t>(thread)];
+        if (mine == nullptr) mine = std::make_unique_for_overwrite<notes>();
         for (std::int64_t k = begin; k < stop; ++k) {
             const piece p = all[k];
-            find(m, p, what.shapes && m.to.faces.wanted(), mine);
-            if (what.shapes) add_shapes(m, p, mine, thread);
-            if (what.ranges || what.sums) add(m, p, mine, what, thread);
+            const std::int64_t count = find(m, p, what.shapes && m.to.faces.wanted(), *mine);
+            const std::span<const found_run> runs(mine->runs, static_cast<std::size_t>(count));
+            if (what.shapes) add_shape(m, p, runs, thread);
+            if (what.ranges || what.sums) add(m, p, runs, what, thread);
         }
     });
     m.shape.collect(), m.range.collect(), m.sums.collect();
@@ -138,17 +169,16 @@ void measure(const host& on, const any_input<host>& labels, const component_tabl
     if (m.rows == 0) return;
     const bool floating = tables.intensity.wanted() && tables.intensity.type >= dtype::float16;
     const bool sums = m.to.want_sums(), ranges = m.to.want_range() || (sums && floating), twice = sums && floating;
-    workers team(on, pieces(m.labels).count() * (twice ? 2 : 1));
+    workers team(on, pieces(m.labels, piece_cells).count() * (twice ? 2 : 1));
     m.shape = row_table<shape_row>(m.rows, team);
-    if (ranges) m.range = row_table<range_row>(m.rows, team);
-    if (sums) m.sums = row_table<sums_row>(m.rows, team);
+    if (ranges) m.range = row_table<value_range>(m.rows, team);
+    if (sums) m.sums = row_table<value_sums>(m.rows, team);
     look_through(m, team, labels, tables.intensity, {true, ranges, sums && !twice});
     if (twice) look_through(m, team, labels, tables.intensity, {false, false, true});
     constexpr std::int64_t rows_at_once = 1024;
     team.for_each(m.rows, rows_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t row = first; row < last; ++row) {
-            statistics::put_shape(m.to, row, m.shape[row].shape, m.axes);
-            if (m.to.faces.has(row)) m.to.faces.put(row, static_cast<std::int64_t>(m.shape[row].faces));
+            finish_shape(m, row);
             if (ranges || sums) with_value(tables.intensity.type, [&]<class V>(V) { finish<V>(m, row); });
         }
     });

@@ -58,10 +58,9 @@ struct shape_sums {
         }
         border = border || other.border;
     }
-    /// 0 + 1 + ... + (n - 1)
-    NF_HD static constexpr std::uint64_t sum_below(std::uint64_t n) {
-        return n % 2 == 0 ? n / 2 * (n - 1) : n * ((n - 1) / 2);
-    }
+    /// 0 + 1 + ... + (n - 1): the odd one of n and n - 1 times half of the other. A branch would be mispredicted half
+    /// the time.
+    NF_HD static constexpr std::uint64_t sum_below(std::uint64_t n) { return ((n - 1) | 1) * (n / 2); }
 };
 
 /// Coordinates are summed in 64 bits: whether that holds for an image of these sides, whatever its labels.

@@ -1,0 +1,43 @@
+// Finds where cells differ, as words of bits, and lists the runs of equal cells between. Compiled once per instruction
+// set.
+#pragma once
+
+#include <cstdint>
+
+#include "components/host_runs.hpp"
+
+namespace nearfield::components {
+
+inline constexpr std::int64_t word_bits = 64;
+constexpr std::int64_t words_for(std::int64_t cells) { return (cells + word_bits - 1) / word_bits; }
+
+/// Sets bit x where cells x of two arrays differ; clears the bits behind the last cell. Cells have 1, 2, 4 or 8 bytes.
+void find_different(const void* here, const void* there, std::int64_t bytes, std::int64_t cells, std::uint64_t* words);
+
+/// Does so for lines, whose cells may lie apart.
+template <class T>
+void find_different(const line<T>& here, const line<T>& there, std::int64_t cells, std::uint64_t* words) {
+    if (here.step == 1 && there.step == 1)
+        return find_different(here.first, there.first, std::int64_t{sizeof(T)}, cells, words);
+    for (std::int64_t w = 0; w < words_for(cells); ++w) words[w] = 0;
+    for (std::int64_t x = 0; x < cells; ++x)
+        words[x / word_bits] |= static_cast<std::uint64_t>(here[x] != there[x]) << x % word_bits;
+}
+
+/// Cells [first, end) of equal value, the row that measures them, and how many faces they show.
+struct found_run {
+    std::int64_t row, first, end;
+    std::uint64_t faces;
+};
+
+/// Words of the lines beside a line: bits of cells that show a face there.
+struct beside_words {
+    const std::uint64_t* of[4] = {};
+    int count = 0;
+};
+
+/// Lists the runs of a line; each ends with a cell whose bit is set in `ends`. A run shows a face at either end and one
+/// for each of its bits in `beside`. There is room in `to` for a run a cell. Returns how many there are.
+std::int64_t list_runs(const std::uint64_t* ends, const beside_words& beside, std::int64_t words, found_run* to);
+
+}  // namespace nearfield::components
