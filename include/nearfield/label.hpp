@@ -177,11 +177,11 @@ struct label_fields {
 /// values of one or two bytes (128). Filters take 8 or 9 for each component that there may be (most_components). Other
 /// tables are made from labels: 4 more a cell where those are not 32 bits in C order.
 ///
-/// On the host: 0.19 bytes a cell (masks) or 0.32 (equal values and criteria), 32 or 56 a row, and 4 a run of cells
-/// along the last axis that hang together; each thread 6 for each cell of a row, five copies of its values and, for
-/// criteria in volumes, 0.3 a cell of a plane. Other steps, more than three axes and short rows: 0.4 a cell and 8 a
-/// run; for criteria a copy of an image that is not contiguous; 9 a component for filters; 8 a cell of an image for
-/// tables. 16 to 56 a component for tables of values.
+/// On the host: 0.19 bytes a cell (masks) or, for equal values and criteria, 0.32 in lines, 0.44 in images and 0.57 in
+/// volumes; 32 or 72 a row, and 4 a run of cells along the last axis that hang together; each thread 6 for each cell of
+/// a row and five copies of its values. Other steps, more than three axes and short rows: 0.4 a cell and 8 a run; for
+/// criteria a copy of an image that is not contiguous; 9 a component for filters; 8 a cell of an image for tables. 16
+/// to 56 a component for tables of values.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 /// After the components are counted and before a label is written: more components than the label's type can number.

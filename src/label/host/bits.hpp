@@ -11,8 +11,21 @@ namespace nearfield::labelling {
 
 inline constexpr std::int64_t word_bits = 64;
 
+<<<<<<< HEAD:src/label/host/bits.hpp
 /// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros,
 /// so that every word has neighbours. Runs are numbered over all rows in raster order.
+=======
+/// Cells of a row that are linked with those in the same column of a row before; none where there is no such row.
+struct column_links {
+    const std::uint64_t *links = nullptr, *here = nullptr, *there = nullptr;
+    [[nodiscard]] std::uint64_t operator[](std::int64_t w) const {
+        return links == nullptr ? 0 : links[w] & here[w] & there[w];
+    }
+};
+
+/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros, so that
+/// every word has neighbours. Runs are numbered over all rows in raster order.
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_bits.hpp
 class bit_rows {
 public:
     /// `Plain`: whatever stands side by side in the foreground is linked, so that starts need no words of their own.
@@ -22,6 +35,18 @@ public:
     /// First cells of runs. Null when plain.
     [[nodiscard]] std::uint64_t* starts(std::int64_t row) const {
         return plain ? nullptr : memory_.get() + plane_words() + 1 + row * (words + 1);
+    }
+    /// Cells that would be linked with the one in the same column of the row before (N) or the plane before (U) if both
+    /// were foreground; for rows that have one. Null when plain.
+    [[nodiscard]] std::uint64_t* to_n(std::int64_t row) const { return plain ? nullptr : to_n_ + row * words; }
+    [[nodiscard]] std::uint64_t* to_u(std::int64_t row) const { return plain ? nullptr : to_u_ + row * words; }
+    [[nodiscard]] column_links links_to_n(std::int64_t row) const {
+        if (row % side == 0) return {};
+        return {to_n(row), foreground(row), foreground(row - 1)};
+    }
+    [[nodiscard]] column_links links_to_u(std::int64_t row) const {
+        if (row / side % planes == 0) return {};
+        return {to_u(row), foreground(row), foreground(row - side)};
     }
     /// For each word: runs of the row that start before it.
     [[nodiscard]] std::uint32_t* before(std::int64_t row) const { return before_ + row * words; }
@@ -38,7 +63,9 @@ public:
 private:
     [[nodiscard]] std::int64_t plane_words() const { return 1 + rows * (words + 1); }
 
-    host_scratch<std::uint64_t> memory_;  ///< foreground, starts, first runs, runs before: one block costs fewest pages
+    /// Foreground, starts, links to N and U, first runs, runs before: one block costs fewest pages.
+    host_scratch<std::uint64_t> memory_;
+    std::uint64_t *to_n_, *to_u_;
     std::int64_t* first_run_;
     std::uint32_t* before_;
 };

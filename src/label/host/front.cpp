@@ -81,6 +81,24 @@ void west_row(const problem& p, const cell_row& row, std::int64_t cells, std::ui
     });
 }
 
+void straight_row(const problem& p, int dz, int dy, const cell_row& here, const cell_row& there, std::int64_t cells,
+                  std::uint64_t* words) {
+    with_elements(here, [&]<class T>(const T* v) {
+        const rule<T> r = make_rule<T>(p, dz, dy, 0);
+        const T* const other = static_cast<const T*>(there.data);
+        if (links_by_vectors(r, here.channels, cells)) {
+            for (std::int64_t x = 0; x < cells; x += word_bits) *words++ = linked_word(r, v, other, cells, x, 0);
+            return;
+        }
+        for (std::int64_t x = 0; x < cells; x += word_bits) {
+            HWY_ALIGN std::uint8_t bytes[word_bits] = {};
+            const std::int64_t at = x * here.channels, count = std::min(cells - x, word_bits);
+            linked_bytes(r, v + at, other + at, here.channels, count, bytes);
+            *words++ = word_of(bytes);
+        }
+    });
+}
+
 std::uint64_t links_of_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
                              std::int64_t cells) {
     HWY_ALIGN std::uint8_t bytes[word_bits] = {};
@@ -116,6 +134,7 @@ namespace nearfield::labelling {
 
 HWY_EXPORT(foreground_row);
 HWY_EXPORT(west_row);
+HWY_EXPORT(straight_row);
 HWY_EXPORT(starts_of_row);
 HWY_EXPORT(links_of_cells);
 
@@ -125,6 +144,10 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
 }
 void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words) {
     HWY_DYNAMIC_DISPATCH(west_row)(p, row, cells, bytes, words);
+}
+void straight_words(const problem& p, int dz, int dy, const cell_row& here, const cell_row& there, std::int64_t cells,
+                    std::uint64_t* words) {
+    HWY_DYNAMIC_DISPATCH(straight_row)(p, dz, dy, here, there, cells, words);
 }
 std::uint64_t linked_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
                            std::int64_t cells) {

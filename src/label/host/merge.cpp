@@ -238,16 +238,25 @@ private:
     bool by_vectors_;
 };
 
+<<<<<<< HEAD:src/label/host/merge.cpp
 /// Cells for which no links to a row need be looked for.
 struct link_cover {
     const word* cells = nullptr;
     /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows
     /// say.
+=======
+/// Words of what is known before the links between two rows are looked for.
+struct known_links {
+    const word* columns = nullptr;  ///< cells that are connected with the one in the same column of the other row
+    const word* covered = nullptr;  ///< cells for which none need be looked for
+    /// Covered cells are connected in their column; else: whatever they touch there, other rows say.
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
     bool straight = false;
     /// Links are between equal values: a cell that equals one of two neighbours which differ does not equal the other.
     bool equal = false;
 };
 
+<<<<<<< HEAD:src/label/host/merge.cpp
 /// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones
 /// those that no straight link says. Right for every criterion, since only connections that are there are taken for
 /// granted; links that would be dropped anyway are not looked for. `straight` (may be null) takes the words of straight
@@ -255,38 +264,39 @@ struct link_cover {
 template <bool AtRoots>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
                     const link_cover& cover, word* straight, const run_trees& trees) {
+=======
+/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
+/// that no straight link says. Right for every criterion, since only connections that are there are taken for granted.
+/// `slanted` is asked where rows are `Wide`, for what is not dropped anyway.
+template <bool AtRoots, bool Wide>
+void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, const known_links& known,
+                    const row_links* slanted, const run_trees& trees) {
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
-    word l_before = 0, l_next = 0;  // straight connections of the words to both sides
-    const auto connections = [&](std::int64_t w) {
-        const word covered = cover.cells[w], both = here[w] & there[w] & ~covered;
-        return (both != 0 ? both & links.at(w, 0) : 0) | (cover.straight ? covered : 0);
-    };
-    if (wide) l_next = connections(0);
+    word l_before = 0;  // of the word to the west
     for (std::int64_t w = 0; w < bits.words; ++w) {
-        const word l = wide ? l_next : connections(w);
-        if (wide) l_next = w + 1 < bits.words ? connections(w + 1) : 0;
-        if (straight != nullptr) straight[w] = l;
-        const word l_west = l << 1 | l_before >> 63;
+        const word l = known.columns[w], l_west = l << 1 | l_before >> 63, covered = known.covered[w];
         l_before = l;
-        const word c = cover.straight ? here[w] : here[w] & ~cover.cells[w];
+        const word c = known.straight ? here[w] : here[w] & ~covered;
         if (c == 0) continue;
         const word joined = here[w] & ~here_starts[w], there_joined = there[w] & ~there_starts[w];
-        const word same = l & ~cover.cells[w] & ~(l_west & joined & there_joined);
+        const word same = l & ~covered & ~(l_west & joined & there_joined);
         word west = 0, east = 0;
-        if (wide) {
+        if constexpr (Wide) {
             const word joined_east = from_east(here, w) & ~from_east(here_starts, w);
             const word there_joined_east = from_east(there, w) & ~from_east(there_starts, w);
-            const word l_east = l >> 1 | l_next << 63;
-            west = c & from_west(there, w) & ~(cover.equal ? l | l_west : (joined & l_west) | (l & there_joined));
+            const word l_east = l >> 1 | (w + 1 < bits.words ? known.columns[w + 1] << 63 : 0);
+            west = c & from_west(there, w) & ~(known.equal ? l | l_west : (joined & l_west) | (l & there_joined));
             east = c & from_east(there, w) &
-                   ~(cover.equal ? l | l_east : (joined_east & l_east) | (l & there_joined_east));
-            if (west != 0) west &= links.at(w, -1);
-            if (east != 0) east &= links.at(w, 1);
+                   ~(known.equal ? l | l_east : (joined_east & l_east) | (l & there_joined_east));
+            if (west != 0) west &= slanted->at(w, -1);
+            if (east != 0) east &= slanted->at(w, 1);
         }
         if ((same | west | east) == 0) continue;
         seat at{here_starts[w], there_starts[w], last_before(bits, row, w), last_before(bits, other, w)};
         unite_all<AtRoots, false>(same, at, trees);
+        if constexpr (!Wide) continue;
         // The run of the cell to the east is one further where that cell starts one.
         const word starts_east = from_east(there_starts, w);
         unite_all<AtRoots, true>(east & starts_east, at, trees);
@@ -297,6 +307,7 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
     }
 }
 
+<<<<<<< HEAD:src/label/host/merge.cpp
 /// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N
 /// or U, with US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no
 /// link of its own to UN or US, which N or U has.
@@ -308,43 +319,88 @@ void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const
         if (there.data == nullptr) {
             if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
             return;
+=======
+/// The links of a row with N, U, US and UN, in this order; null where corners do not count or the row is not there.
+struct links_before {
+    const row_links *n = nullptr, *u = nullptr, *us = nullptr, *un = nullptr;
+};
+
+/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N or U, with
+/// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
+/// or US, which N or U has.
+template <bool AtRoots>
+void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
+                 const links_before& links, word* words, const run_trees& trees) {
+    const bool equal = p.options.criterion == criterion::equal;
+    word *const columns = words, *const covered = words + bits.words;
+    const std::int64_t above = row - bits.side;
+    const column_links n = bits.links_to_n(row), u = bits.links_to_u(row);
+    // `found(w)`: links in the same column, where it is not covered by `cover(w)`.
+    const auto merge = [&](bool wide, std::int64_t other, bool straight, const row_links* to, auto found, auto cover) {
+        for (std::int64_t w = 0; w < bits.words; ++w) {
+            covered[w] = cover(w);
+            columns[w] = found(w, covered[w]) | (straight ? covered[w] : 0);
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
         }
-        const std::int64_t other = row + by.dz * bits.side + by.dy;
-        merge_by_links<AtRoots>(bits, row, other, slanted, typed_links<T>(p, by, cells.here, there, bits.cells),
-                                {words, covers_straight, equal}, straight, trees);
+        const known_links known{columns, covered, straight, equal};
+        if (wide) merge_by_links<AtRoots, true>(bits, row, other, known, to, trees);
+        else merge_by_links<AtRoots, false>(bits, row, other, known, to, trees);
     };
-    const auto cover = [&](const auto& of_word) {
-        for (std::int64_t w = 0; w < bits.words; ++w) words[w] = of_word(w);
+    const auto to_n = [&](std::int64_t w, word) { return n[w]; }, to_u = [&](std::int64_t w, word) { return u[w]; };
+    if (cells.n.there) merge(p.changes >= 2, row - 1, true, links.n, to_n, [](std::int64_t) { return word{0}; });
+    if (!cells.u.there && !cells.us.there && !cells.un.there) return;
+    const column_links u_to_un = bits.links_to_n(above);
+    const column_links n_to_un = row % bits.side == 0 ? column_links{} : bits.links_to_u(row - 1);
+    if (cells.u.there)
+        merge(p.changes >= 2, above, true, links.u, to_u,
+              [&](std::int64_t w) { return n[w] & n_to_un[w] & u_to_un[w]; });
+    const auto asked = [&](std::int64_t other, const row_links* to) {
+        return [a = bits.foreground(row), b = bits.foreground(other), to](std::int64_t w, word known) {
+            const word both = a[w] & b[w] & ~known;
+            return both != 0 ? both & to->at(w, 0) : 0;
+        };
     };
-    const word *const to_n = cells.to_n, *const to_u = cells.to_u;
-    cover([](std::int64_t) { return word{0}; });
-    merge({0, -1}, cells.n, wide, true, cells.to_n);
-    cover([&](std::int64_t w) { return to_n[w] & cells.n_to_un[w] & cells.u_to_un[w]; });
-    merge({-1, 0}, cells.u, wide, true, cells.to_u);
-    if (!wide) return;
-    if (equal) cover([&](std::int64_t w) { return to_u[w]; });
-    else cover([&](std::int64_t w) { return to_u[w] & cells.us_to_u[w]; });
-    merge({-1, 1}, cells.us, p.changes == 3, !equal, nullptr);
-    if (equal) cover([&](std::int64_t w) { return to_n[w] | to_u[w]; });
-    else cover([&](std::int64_t w) { return (to_n[w] & cells.n_to_un[w]) | (to_u[w] & cells.u_to_un[w]); });
-    merge({-1, -1}, cells.un, p.changes == 3, !equal, nullptr);
+    if (cells.us.there) {
+        const column_links us_to_u = bits.links_to_n(above + 1);
+        merge(p.changes == 3, above + 1, !equal, links.us, asked(above + 1, links.us),
+              [&](std::int64_t w) { return equal ? u[w] : u[w] & us_to_u[w]; });
+    }
+    if (cells.un.there)
+        merge(p.changes == 3, above - 1, !equal, links.un, asked(above - 1, links.un),
+              [&](std::int64_t w) { return equal ? n[w] | u[w] : (n[w] & n_to_un[w]) | (u[w] & u_to_un[w]); });
 }
 
 void linked(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells, word* words,
             const run_trees& trees) {
+    const auto merge = [&](const links_before& links) {
+        if (trees.at_roots) merge_cells<true>(bits, p, row, cells, links, words, trees);
+        else merge_cells<false>(bits, p, row, cells, links, words, trees);
+    };
+    if (p.changes == 1) return merge({});
     with_elements(cells.here, [&]<class T>(const T*) {
-        if (trees.at_roots) merge_cells<true, T>(bits, p, row, cells, words, trees);
-        else merge_cells<false, T>(bits, p, row, cells, words, trees);
+        const typed_links<T> n(p, {0, -1}, cells.here, cells.n.cells, bits.cells);
+        if (!cells.u.there && !cells.us.there && !cells.un.there) return merge({&n});
+        const typed_links<T> u(p, {-1, 0}, cells.here, cells.u.cells, bits.cells);
+        const typed_links<T> us(p, {-1, 1}, cells.here, cells.us.cells, bits.cells);
+        const typed_links<T> un(p, {-1, -1}, cells.here, cells.un.cells, bits.cells);
+        merge({&n, &u, &us, &un});
     });
 }
 
 void ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
-          const cell_row& there, row_step by, bool slanted, const word* zeros, std::uint32_t* parent) {
+          const cell_row& there, row_step by, bool slanted, word* words, std::uint32_t* parent) {
     const run_trees trees{parent, true};
     if (!bits.plain)
         with_elements(here, [&]<class T>(const T*) {
-            merge_by_links<true>(bits, row, other, slanted, typed_links<T>(p, by, here, there, bits.cells),
-                                 {zeros, false, p.options.criterion == criterion::equal}, nullptr, trees);
+            const typed_links<T> links(p, by, here, there, bits.cells);
+            word* const covered = words + bits.words;
+            for (std::int64_t w = 0; w < bits.words; ++w) {
+                const word both = bits.foreground(row)[w] & bits.foreground(other)[w];
+                words[w] = both != 0 ? both & links.at(w, 0) : 0, covered[w] = 0;
+            }
+            const known_links known{words, covered, false, p.options.criterion == criterion::equal};
+            if (slanted) merge_by_links<true, true>(bits, row, other, known, &links, trees);
+            else merge_by_links<true, false>(bits, row, other, known, &links, trees);
         });
     else if (slanted) merge_rows<true, covering::none, true>(bits, row, other, {}, trees);
     else merge_rows<false, covering::none, true>(bits, row, other, {}, trees);
@@ -369,8 +425,8 @@ void merge_linked(const bit_rows& bits, const problem& p, std::int64_t row, cons
     HWY_DYNAMIC_DISPATCH(linked)(bits, p, row, cells, words, trees);
 }
 void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
-                const cell_row& there, row_step by, bool slanted, const std::uint64_t* zeros, std::uint32_t* parent) {
-    HWY_DYNAMIC_DISPATCH(ends)(bits, p, row, here, other, there, by, slanted, zeros, parent);
+                const cell_row& there, row_step by, bool slanted, std::uint64_t* words, std::uint32_t* parent) {
+    HWY_DYNAMIC_DISPATCH(ends)(bits, p, row, here, other, there, by, slanted, words, parent);
 }
 
 }  // namespace nearfield::labelling

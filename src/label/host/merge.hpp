@@ -34,16 +34,17 @@ inline void merge_roots(std::uint32_t* parent, std::uint32_t a, std::uint32_t b)
 void merge_plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t from, std::int64_t to,
                  const run_trees& trees);
 
-/// A row and its neighbours before it, as cells; without data where one is not to be linked with.
+/// A row to be linked with, and its cells where corners count.
+struct neighbour_row {
+    bool there = false;
+    cell_row cells{};
+};
+/// A row and its neighbours before it, as merge_plain names them.
 struct cell_rows {
     cell_row here;
-    cell_row n, u, un, us;  ///< as merge_plain names them
-    /// Words for the row's cells that are connected with N's and U's in the same column: the call writes them.
-    std::uint64_t *to_n = nullptr, *to_u = nullptr;
-    /// The same as earlier calls wrote them, or zeros: N's to UN, U's to UN and US's to U.
-    const std::uint64_t *n_to_un = nullptr, *u_to_un = nullptr, *us_to_u = nullptr;
+    neighbour_row n, u, un, us;
 };
-/// The same for rows whose cells are linked by a criterion. `words`: scratch of a word for each word of a row.
+/// Does so for rows whose cells are linked by a criterion. `words`: scratch of two words for each word of a row.
 void merge_linked(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
                   std::uint64_t* words, const run_trees& trees);
 
@@ -52,9 +53,14 @@ struct row_step {
     int dz = 0, dy = 0;
 };
 
+<<<<<<< HEAD:src/label/host/merge.hpp
 /// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends
 /// of a periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
+=======
+/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends of a
+/// periodic axis meet. `words`: the same scratch.
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.hpp
 void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
-                const cell_row& there, row_step by, bool slanted, const std::uint64_t* zeros, std::uint32_t* parent);
+                const cell_row& there, row_step by, bool slanted, std::uint64_t* words, std::uint32_t* parent);
 
 }  // namespace nearfield::labelling

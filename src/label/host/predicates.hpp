@@ -96,16 +96,25 @@ HWY_INLINE bool links_by_vectors(const rule<T>& r, int channels, std::int64_t ce
     return r.kind == criterion::equal || r.kind == criterion::links || (std::is_integral_v<T> && sizeof(T) <= 4);
 }
 
-/// Bits of 64 lanes of T; `mask(i)` says those of the vector from lane i on. Put together in memory: GCC 12 (-O1 with
-/// ThreadSanitizer) shifts parts of 32 lanes with what its register holds above them.
+/// Bits of 64 lanes of T; `mask(i)` says those of the vector from lane i on. Bytes of 8 lanes are put together in a
+/// register, because a word that is stored byte by byte cannot be loaded before all bytes are written. More lanes go
+/// through memory: GCC 12 (-O1 with ThreadSanitizer) shifts parts of 32 lanes with what its register holds above them.
 template <class T, class Mask>
 HWY_INLINE std::uint64_t word_of_masks(const Mask& mask) {
     const of_element<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::uint8_t bits[word_bits / 8];
-    for (std::int64_t i = 0; i < word_bits; i += lanes) hn::StoreMaskBits(d, mask(i), bits + i / 8);
     std::uint64_t word = 0;
-    std::memcpy(&word, bits, sizeof word);
+    if constexpr (hn::MaxLanes(of_element<T>()) == 8) {
+        for (std::int64_t i = 0; i < word_bits; i += lanes) {
+            std::uint8_t bits = 0;
+            hn::StoreMaskBits(d, mask(i), &bits);
+            word |= std::uint64_t{bits} << i;
+        }
+    } else {
+        std::uint8_t bits[word_bits / 8];
+        for (std::int64_t i = 0; i < word_bits; i += lanes) hn::StoreMaskBits(d, mask(i), bits + i / 8);
+        std::memcpy(&word, bits, sizeof word);
+    }
     return word;
 }
 

@@ -27,8 +27,11 @@ bit_rows::bit_rows(const problem& p, bool is_plain)
       side(p.rank > 1 ? p.size[static_cast<std::size_t>(p.rank - 2)] : 1),
       planes(p.rank > 2 ? p.size[0] : 1),
       rows(p.images * planes * side),
-      memory_((plain ? 1 : 2) * plane_words() + rows + 1 + (rows * words + 1) / 2),
-      first_run_(reinterpret_cast<std::int64_t*>(memory_.get() + (plain ? 1 : 2) * plane_words())),
+      memory_((plain ? 1 : 2) * plane_words() + (plain ? 0 : (side > 1) + (planes > 1)) * rows * words + rows + 1 +
+              (rows * words + 1) / 2),
+      to_n_(memory_.get() + (plain ? 1 : 2) * plane_words()),
+      to_u_(to_n_ + (!plain && side > 1 ? rows * words : 0)),
+      first_run_(reinterpret_cast<std::int64_t*>(to_u_ + (!plain && planes > 1 ? rows * words : 0))),
       before_(reinterpret_cast<std::uint32_t*>(first_run_ + rows + 1)) {
     *(foreground(0) - 1) = 0;
     if (!plain) *(starts(0) - 1) = 0;
@@ -43,6 +46,7 @@ constexpr std::int64_t fewest_rows = 32;        // of a band
 /// What a thread needs for a row.
 struct workplace {
     workplace(const bit_rows& bits, std::int64_t cell_bytes)
+<<<<<<< HEAD:src/label/host/runs.cpp
         : bytes(bits.cells),
           words(bits.words),
           kept_rows(bits.planes > 1 ? bits.side + 2 : 1),
@@ -56,10 +60,11 @@ struct workplace {
     [[nodiscard]] std::uint64_t* links_of(std::int64_t row, bool to_u, std::int64_t row_words) const {
         return links.get() + (1 + 2 * (row % kept_rows) + (to_u ? 1 : 0)) * row_words;
     }
+=======
+        : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
+>>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_runs.cpp
     host_scratch<std::uint8_t> bytes;
     host_scratch<std::uint64_t> words;
-    std::int64_t kept_rows;
-    host_scratch<std::uint64_t> links;
     host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, where they do not lie side by side
     host_scratch<std::uint32_t> labels;
 };
@@ -144,6 +149,10 @@ private:
             west = mine.words.get();
             west_words(p_, cells, bits_.cells, mine.bytes.get(), west);
         }
+        if (!bits_.plain && row % bits_.side > 0)
+            straight_words(p_, 0, -1, cells, cells_of(row - 1, thread, 1), bits_.cells, bits_.to_n(row));
+        if (!bits_.plain && row / bits_.side % bits_.planes > 0)
+            straight_words(p_, -1, 0, cells, cells_of(row - bits_.side, thread, 1), bits_.cells, bits_.to_u(row));
         bits_.first_run()[row + 1] =
             find_starts(bits_.foreground(row), west, bits_.words, bits_.starts(row), bits_.before(row));
     }
@@ -167,31 +176,24 @@ private:
 
     /// Links a row with those before it in [from, to).
     void link(std::int64_t row, std::int64_t from, std::int64_t to, const run_trees& trees, int thread) {
-        const workplace& mine = place_[static_cast<std::size_t>(thread)];
-        if (!has_runs(row)) {
-            if (!bits_.plain) std::fill_n(mine.links_of(row, false, bits_.words), 2 * bits_.words, 0);
-            return;
-        }
+        if (!has_runs(row)) return;
         if (bits_.plain) return merge_plain(bits_, p_.changes, row, from, to, trees);
         const std::int64_t y = row % bits_.side, z = row / bits_.side % bits_.planes, above = row - bits_.side;
-        const auto rows = [&](std::int64_t other, bool there, int slot) {
-            return there && other >= from && other < to && has_runs(other) ? cells_of(other, thread, slot) : cell_row{};
+        const bool wide = p_.changes >= 2;
+        const auto rows = [&](std::int64_t other, bool there, int slot) -> neighbour_row {
+            if (!there || other < from || other >= to || !has_runs(other)) return {};
+            return {true, wide ? cells_of(other, thread, slot) : cell_row{}};
         };
         cell_rows cells;
         cells.n = rows(row - 1, y > 0, 1);
         cells.u = rows(above, z > 0, 2);
-        if (p_.changes >= 2) {
+        if (wide) {
             cells.un = rows(above - 1, z > 0 && y > 0, 3);
             cells.us = rows(above + 1, z > 0 && y + 1 < bits_.side, 4);
+            cells.here = cells_of(row, thread, 0);
         }
-        cells.here = cells_of(row, thread, 0);
-        const auto kept = [&](const cell_row& there, std::int64_t other, bool to_u) {
-            return there.data == nullptr || trees.at_roots ? mine.links.get() : mine.links_of(other, to_u, bits_.words);
-        };
-        cells.to_n = mine.links_of(row, false, bits_.words), cells.to_u = mine.links_of(row, true, bits_.words);
-        cells.n_to_un = kept(cells.n, row - 1, true), cells.u_to_un = kept(cells.u, above, false);
-        cells.us_to_u = kept(cells.us, above + 1, false);
-        merge_linked(bits_, p_, row, cells, mine.words.get(), trees);
+        cells.here.type = image_.type;
+        merge_linked(bits_, p_, row, cells, place_[static_cast<std::size_t>(thread)].words.get(), trees);
     }
 
     /// One thread: every row meets all rows before it.
@@ -259,7 +261,7 @@ private:
                 const bool slanted = changed < p_.changes;
                 if (at_z.moved || at_y.moved)
                     merge_ends(bits_, p_, row, cells_of(row, 0, 0), other, cells_of(other, 0, 1), {planes, rows},
-                               slanted, place_[0].links.get(), tree());
+                               slanted, place_[0].words.get(), tree());
                 if (!x || !slanted) continue;
                 join_cells(row, 0, other, bits_.cells - 1, {planes, rows}, -1);
                 join_cells(row, bits_.cells - 1, other, 0, {planes, rows}, 1);
