@@ -184,11 +184,9 @@ void stream::find_starts() {
 
 /// Parents come before their runs whoever writes them, so all threads may join trees at once.
 std::int64_t stream::root(std::int64_t run) const {
-    std::int64_t* const parent = parent_.get();
-    const auto load = [&](std::int64_t r) { return std::atomic_ref(parent[r]).load(std::memory_order_relaxed); };
-    for (std::int64_t up = load(run); up != run;) {
-        const std::int64_t next = load(up);
-        if (next != up) std::atomic_ref(parent[run]).store(next, std::memory_order_relaxed);
+    for (std::int64_t up = parent_of(run); up != run;) {
+        const std::int64_t next = parent_of(up);
+        if (next != up) std::atomic_ref(parent_.get()[run]).store(next, std::memory_order_relaxed);
         run = up, up = next;
     }
     return run;
@@ -197,7 +195,10 @@ std::int64_t stream::root(std::int64_t run) const {
 void stream::unite_all(word links, std::int64_t w, std::int64_t back) const {
     for (; links != 0; links &= links - 1) {
         const std::int64_t cell = w * word_bits + std::countr_zero(links);
-        std::int64_t a = root(run_of(cell)), b = root(run_of(cell - back));
+        const std::int64_t here = run_of(cell), there = run_of(cell - back);
+        // With many steps most links are between runs that point to the same one by now.
+        if (parent_of(here) == parent_of(there)) continue;
+        std::int64_t a = root(here), b = root(there);
         while (a != b) {
             if (a < b) std::swap(a, b);
             std::int64_t expected = a;

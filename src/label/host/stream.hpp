@@ -81,6 +81,9 @@ private:
     [[nodiscard]] word linked(std::int64_t w, std::int64_t back, word wanted, link_pair by) const;
     void link_word(std::int64_t w, const end_masks& at) const;
     void unite_all(word links, std::int64_t w, std::int64_t back) const;
+    [[nodiscard]] std::int64_t parent_of(std::int64_t run) const {
+        return std::atomic_ref(parent_.get()[run]).load(std::memory_order_relaxed);
+    }
     [[nodiscard]] std::int64_t root(std::int64_t run) const;
 
     workers& crew_;
