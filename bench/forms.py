@@ -5,7 +5,8 @@ forms.py device [--quick] [--only TEXT] [--json FILE]     arrays on the GPU, bes
 forms.py host [--quick] [--only TEXT] [--json FILE]       arrays in memory, beside edt, SciPy and cc3d where installed
 
 A floor is the time in which a copy would read the inputs and write the outputs once, at --bandwidth (GB/s, both ways
-together; measured here unless given). On the device every form is also compared with the host, bit for bit, on small grids.
+together; measured here unless given). On the device every form is also compared with the host, bit for bit, on small
+grids.
 Needs the packages nearfield, NumPy and SciPy; `device` needs CuPy. forms_table.py turns the JSON into docs/tables.
 """
 
@@ -96,6 +97,7 @@ def inputs(nf, shape, seed=11, sigma=None, background=0.7, count=3000):
     return mask, seeds, labels
 
 
+# over 40 lines because it is one table of forms
 def forms(nf, mask, seeds, labels, empty):
     """Yields name, call, and bytes in and out a cell; `empty(shape, dtype)` allocates the outputs that are given."""
     d, byte = mask.ndim, mask.dtype.itemsize

@@ -16,8 +16,10 @@ from report_data import RESULTS, Folder, number, size_name, table
 from report_pages import fill_pages, write_table
 
 INTRO = (
-    "Masks are blurred noise, 30 % of whose cells are objects; labels are 3,000 Voronoi cells with smooth holes of background; "
-    "seeds are 3,000 random cells. A *floor* is the time in which a copy would read the inputs and write the outputs once. "
+    "Masks are blurred noise, 30 % of whose cells are objects; labels are 3,000 Voronoi cells with smooth holes of "
+    "background; "
+    "seeds are 3,000 random cells. A *floor* is the time in which a copy would read the inputs and write the outputs "
+    "once. "
     "Real spacing is (2.5, 0.7, 0.7), in images (2.5, 0.7); integral spacing is (40, 4, 4), in images (3, 2). "
     "`bench/forms.py {}` times every row."
 )

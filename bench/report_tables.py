@@ -157,13 +157,14 @@ def headline(folder):
         titles += [f"{place} ms", "faster than"]
         dot, where = folder.exact[place].ours, ", ".join(machine(place, sheet))
         said.append(
-            f"The {place} is {where}, {volume} cells; for random dots {dot['device']}, {dot['date']}, {size_name(shape)} cells."
+            f"The {place} is {where}, {volume} cells; for random dots {dot['device']}, {dot['date']}, "
+            f"{size_name(shape)} cells."
         )
     return f"{' '.join(said)}\n\n{table(titles, lines)}"
 
 
 def option_section(sheet):
-    """Options down, shapes across: milliseconds, and in brackets how many times the plain call (or what the name says)."""
+    """Options down, shapes across: milliseconds, in brackets times the plain call (or what the name says)."""
     shapes = list(dict.fromkeys(tuple(row["shape"]) for row in sheet["options"]))
     names = list(dict.fromkeys(row["name"] for row in sheet["options"]))
     rows = {(row["name"], tuple(row["shape"])): row for row in sheet["options"]}

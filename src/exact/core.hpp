@@ -5,7 +5,8 @@
 //     value(r) + weight * (q - r)^2
 // where value(r) is what the passes before found at row r. Two facts carry everything:
 //   1. Of rows at distance d or more, none can beat a value below weight * d^2: a search outward from q may stop.
-//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): if the winners of two rows
+//   2. The winning row never moves back as q moves on (the terms are parabolas of equal width): if the winners of two
+// rows
 //      are known, those of all rows between lie between.
 // Ties are decided by the packed site (`key`): smallest last coordinate first, then the axis before it, and so on.
 #pragma once
@@ -23,8 +24,8 @@ namespace nearfield::exact {
 /// The numbers that a problem is solved in; the smallest that is exact is chosen.
 enum class tier : std::uint8_t { int32, int64, float64 };
 
-/// Value of a row that has no site. For integers it exceeds every real value, and adding any real squared distance to it
-/// does not overflow; `largest` squared distances stay below it.
+/// Value of a row that has no site. For integers it exceeds every real value, and adding any real squared distance to
+/// it does not overflow; `largest` squared distances stay below it.
 template <class V>
 NF_HD constexpr V no_site() {
     if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::infinity();
@@ -92,8 +93,8 @@ NF_HD constexpr Steps apart(Steps a, Steps b, Steps size, bool periodic) {
     return periodic && size - direct < direct ? size - direct : direct;
 }
 
-/// What is squared for cells that are `distance` apart: the distance, or, where distances end at faces, twice it less one.
-/// In that case all values of a problem are in quarters.
+/// What is squared for cells that are `distance` apart: the distance, or, where distances end at faces, twice it less
+/// one. In that case all values of a problem are in quarters.
 template <class Steps>
 NF_HD constexpr Steps reach(Steps distance, bool half_cell) {
     if (!half_cell) return distance;

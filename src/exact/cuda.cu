@@ -44,10 +44,8 @@ void describe_plain(const plan& p, call_plan& to) {
         return;
     }
     constexpr std::int64_t stretch = 1024;
-    to.passes.push_back(
-        {source(last),
-         "words of sites",
-         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
+    to.passes.push_back({source(last), "words of sites", p.cells / size(last) * blocks_for(size(last), stretch),
+                         std::min(stretch, size(last)), 1});
     for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;

@@ -1,6 +1,6 @@
-// What steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave of very short lines: every row is offered to all, by the
-// block that has the tile. A kernel of its own for the few that need it would be a launch for all. 64^3 within a CUDA graph, H100,
-// 2026-11-21: at 0.01 % 24.5 to 14.2 us, at 10 % 12.2 to 10.4.
+// What steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave of very short lines: every row is offered to all, by
+// the block that has the tile. A kernel of its own for the few that need it would be a launch for all. 64^3 within a
+// CUDA graph, H100, 2026-11-21: at 0.01 % 24.5 to 14.2 us, at 10 % 12.2 to 10.4.
 #pragma once
 
 #include "exact/cuda_common.cuh"

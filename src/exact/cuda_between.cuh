@@ -1,10 +1,10 @@
-// Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a line,
-// a warp a band of 32 rows, or two.
+// Lines of up to 1024 rows whose sites may be far away, in shared memory: a block owns 32 neighbouring lines, a lane a
+// line, a warp a band of 32 rows, or two.
 //
 // Every 32nd row is a post, and so is the last one. The winning row never moves back along a line (core.hpp), so that
-// between two posts only the rows from the winner at the one to the winner at the other can win: 33 on average, whatever
-// the line holds. A band is offered to every post that its least value might win at. Then a warp does the same on a
-// smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average to each 8.
+// between two posts only the rows from the winner at the one to the winner at the other can win: 33 on average,
+// whatever the line holds. A band is offered to every post that its least value might win at. Then a warp does the
+// same on a smaller scale: the winners at its rows 8, 16 and 24 leave 9 rows on average to each 8.
 #pragma once
 
 #include "exact/cuda_short.cuh"
@@ -26,8 +26,8 @@ constexpr int row_pitch = cuda::warp + 1;  // words, so that lanes reach other b
 constexpr int half_row_bits = row_bits / 2;
 static_assert(2 * half_row_bits == row_bits);
 
-/// What a row is worth to rows i = 0, 1, ... from `top` on: value + (top - row + i)^2, less i^2 and with a bias instead, so
-/// that it is linear in i. A sum of no more than packed_none, 1023^2 and the bias fits the word.
+/// What a row is worth to rows i = 0, 1, ... from `top` on: value + (top - row + i)^2, less i^2 and with a bias
+/// instead, so that it is linear in i. A sum of no more than packed_none, 1023^2 and the bias fits the word.
 struct row_offer {
     static constexpr std::int32_t bias = 1024;
     static_assert(bias > band_rows * band_rows - 1 && packed_none + 1023LL * 1023 + bias < 1LL << (32 - row_bits));
@@ -42,7 +42,8 @@ struct row_offer {
     static constexpr std::int32_t more(int i) { return i * i - bias; }
 };
 
-/// 32 lines in shared memory, seen by a lane: its own line, with a row without a site behind it, and the winners at posts.
+/// 32 lines in shared memory, seen by a lane: its own line, with a row without a site behind it, and the winners at
+/// posts.
 struct posted_lines {
     row_word* line;
     row_word* posts;
@@ -122,8 +123,8 @@ __device__ inline void offer_to_others(const posted_lines& to, int band, int fro
     }
 }
 
-/// Rows that a warp's lanes have left, each its own of as many, an even number. They include those from `first` to `last`; the
-/// row behind the line only where the lane has left an odd number of rows and all of them.
+/// Rows that a warp's lanes have left, each its own of as many, an even number. They include those from `first` to
+/// `last`; the row behind the line only where the lane has left an odd number of rows and all of them.
 struct rows_left {
     int from, count;
 
@@ -162,9 +163,9 @@ __device__ inline std::int32_t whole_of(float number) {
 constexpr float offer_bias = 1024;
 static_assert(packed_none + 1023 * 1023 + 2 * 1023 * group_rows + 1024 < 1 << 23, "offers are whole numbers");
 
-/// Offers rows to the rows behind `top`, in floats: sums go to another unit than minima, which take bits of positive numbers as integers.
-/// Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72 ms in both passes, in words of 32 bits 0.84 + 0.86
-/// (H200, 2026-11-23).
+/// Offers rows to the rows behind `top`, in floats: sums go to another unit than minima, which take bits of positive
+/// numbers as integers. Each is value + (top - row + i)^2 - i^2 + offer_bias. At 512^3 balls take 0.70 + 0.72 ms in
+/// both passes, in words of 32 bits 0.84 + 0.86 (H200, 2026-11-23).
 __device__ inline void offer_values(const posted_lines& of, const rows_left& left, int top,
                                     float (&best)[group_rows - 1]) {
     std::uint32_t least[group_rows - 1];

@@ -4,8 +4,8 @@
 // neither written nor read.
 //
 // Words lie where the tiles want them: those of one word column of one image after another, row by row. Lines of more
-// than 4096 cells (cuda_pack_whole.cuh) are packed in stretches of 1024; a second, small kernel carries sites between them
-// (cuda_carry.cuh).
+// than 4096 cells (cuda_pack_whole.cuh) are packed in stretches of 1024; a second, small kernel carries sites between
+// them (cuda_carry.cuh).
 #pragma once
 
 #include "exact/cuda_choice.hpp"
@@ -66,8 +66,8 @@ struct packed_lines {
 
 constexpr std::uint32_t no_ends = nowhere_beside | nowhere_beside << 16;
 
-/// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it within
-/// the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
+/// Of a stretch of a line, as uint16: cells from its first one to the first site and << 16 from its last one, be it
+/// within the line or not, back to the last site. Those of one stretch of one image follow each other row by row.
 struct stretch_ends {
     std::uint32_t bits;
 
@@ -87,8 +87,9 @@ struct listed_point {
 constexpr int list_planes = 32;      // of a volume that share a list
 constexpr int patch_sites = 6;       // of 32 x 32 cells of a plane: with more anywhere, sites are not few
 constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
-// Bricks (cuda_points.cuh) in which sites that can win are counted beforehand, and how many they may be in all of them: 50 a
-// brick of random sites of any number, but 105 to 145 of a diagonal and 200 of a thin sphere's. At 512^3 0.79, 1.79 and 3.94 ms.
+// Bricks (cuda_points.cuh) in which sites that can win are counted beforehand, and how many they may be in all of
+// them: 50 a brick of random sites of any number, but 105 to 145 of a diagonal and 200 of a thin sphere's. At 512^3
+// 0.79, 1.79 and 3.94 ms.
 constexpr int sampled_bricks = 64;
 constexpr int most_candidates = 72 * sampled_bricks;
 
@@ -120,8 +121,8 @@ __device__ inline std::uint32_t nonzero_bytes(uint4 sixteen) {
     return __funnelshift_l(nonzero_bytes(sixteen.x), bits, 4);
 }
 
-/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells, of which lane l has cells 16 * l to 16 * l + 15 and as many
-/// 512 further on.
+/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells, of which lane l has cells 16 * l to 16 * l + 15
+/// and as many 512 further on.
 __device__ inline std::uint32_t word_of_sixteens(uint4 low, uint4 high, int cells, bool zero_is_site) {
     const int lane = threadIdx.x, sixteens = cells / 16;
     const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
@@ -154,8 +155,8 @@ __device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std
     return bits ^ flip;
 }
 
-/// The lane's 32 of up to 1024 cells from `from` on, wherever that is: with the cells before the first one that share its
-/// sixteen.
+/// The lane's 32 of up to 1024 cells from `from` on, wherever that is: with the cells before the first one that share
+/// its sixteen.
 __device__ inline std::uint32_t word_anywhere(const site_bytes& image, const std::uint8_t* from, int cells) {
     const int lane = threadIdx.x, skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % 16);
     const auto sixteen = [&](int nth) {
@@ -248,9 +249,9 @@ struct pack_shape {
     int lines_log = 0, columns_log = 5;
 };
 
-/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared memory so
-/// that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from the warp that
-/// reads it to those that write its columns.
+/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared
+/// memory so that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from
+/// the warp that reads it to those that write its columns.
 template <cells_by Read, bool SeveralLines>
 __global__ void __launch_bounds__(pack_threads)
     pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
@@ -312,9 +313,9 @@ __device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int 
     return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
 }
 
-/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a thread a
-/// line cuts its words out of them, `Words` at most. Also clears `counts`. One function, because a line's words stay in a thread's
-/// registers: with 8 a multiprocessor holds one block, with 2 it holds two.
+/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a
+/// thread a line cuts its words out of them, `Words` at most. Also clears `counts`. One function, because a line's
+/// words stay in a thread's registers: with 8 a multiprocessor holds one block, with 2 it holds two.
 template <int Words>
 __global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
     pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,

@@ -51,9 +51,9 @@ inline constexpr std::int64_t far_offsets = 1 << 14;  // of a site along the las
 // Of a plane of a volume whose cells an int32 does not count: 127 planes are as far as a word's offset leads.
 inline constexpr std::int64_t most_plane_cells = 1 << 24;
 
-/// Whether nearest sites are searched in words of 32 bits (cuda_keyed.cuh): of images and volumes in unit spacing. Of more
-/// axes a word has no room for the offsets. Words hold offsets and small values, so the packed sites and, of images,
-/// the values of the problem may need 64 bits.
+/// Whether nearest sites are searched in words of 32 bits (cuda_keyed.cuh): of images and volumes in unit spacing. Of
+/// more axes a word has no room for the offsets. Words hold offsets and small values, so the packed sites and, of
+/// images, the values of the problem may need 64 bits.
 inline bool site_words_fit(const plan& p) {
     const int searched = p.rank - p.first_axis;
     const auto last = static_cast<std::size_t>(p.rank - 1);
@@ -85,7 +85,8 @@ inline std::int64_t whole_clusters(const plan& p) {
     return (width + columns - 1) / columns;
 }
 
-/// Whether a GPU that has clusters searches all axes of a problem in one kernel: all its blocks should run at the same time.
+/// Whether a GPU that has clusters searches all axes of a problem in one kernel: all its blocks should run at the same
+/// time.
 inline bool whole_fits(const plan& p) {
     const std::int64_t clusters = whole_clusters(p);
     if (clusters == 0) return false;

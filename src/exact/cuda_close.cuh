@@ -1,5 +1,5 @@
-// What the searches of a tile share (cuda_close.hpp): by bits where sites are many (cuda_close_bits.cuh), else site by site
-// (cuda_close_points.cuh).
+// What the searches of a tile share (cuda_close.hpp): by bits where sites are many (cuda_close_bits.cuh), else site by
+// site (cuda_close_points.cuh).
 #pragma once
 
 #include "exact/cuda_bits.cuh"
@@ -37,8 +37,8 @@ struct close_tile {
     }
 };
 
-/// The tile's cells and so many rows and columns beside it, 16 a load, on their way to bits; those outside the image are no sites.
-/// All loads begin before the first is waited for.
+/// The tile's cells and so many rows and columns beside it, 16 a load, on their way to bits; those outside the image
+/// are no sites. All loads begin before the first is waited for.
 template <int Rows, int Columns>
 class close_cells_read {
     static constexpr int wide = (close_columns + 2 * Columns) / 16, lanes = 16, high = close_threads / lanes;
@@ -77,9 +77,9 @@ private:
     std::uint32_t flip_;
 };
 
-// Pieces of 8 rows of 64 columns, all over the images, that every block looks at. Of random sites of 1 % one in 170 has none, of 0.5 %
-// one in 13, of 0.3 % one in 5. With more that have none, the image is left alone: a tile in vain takes up to 20 us, and the passes
-// then take their time.
+// Pieces of 8 rows of 64 columns, all over the images, that every block looks at. Of random sites of 1 % one in 170
+// has none, of 0.5 % one in 13, of 0.3 % one in 5. With more that have none, the image is left alone: a tile in vain
+// takes up to 20 us, and the passes then take their time.
 constexpr int looked_pieces = 32, most_empty_pieces = 4, piece_rows = 8, piece_sixteens = 4;
 constexpr int pieces_a_warp = looked_pieces / close_warps;
 static_assert(piece_rows * piece_sixteens == cuda::warp && pieces_a_warp * close_warps == looked_pieces);

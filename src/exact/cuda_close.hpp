@@ -1,5 +1,5 @@
-// Nearest sites of images in which most cells have one close by, tile by tile, each straight from the image's bytes. Tiles with cells
-// that are farther are left to the passes that all images can go through.
+// Nearest sites of images in which most cells have one close by, tile by tile, each straight from the image's bytes.
+// Tiles with cells that are farther are left to the passes that all images can go through.
 #pragma once
 
 #include <cstdint>

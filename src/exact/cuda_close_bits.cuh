@@ -1,7 +1,7 @@
-// Tiles of images by bits: those in which all squared distances are 65 at most. Each of the 213 places a site can be at, seen from a
-// cell, is offered to 32 cells by one operation, in the order of the tie rule: by squared distance, then along the last axis, then
-// along the other. How many of them a cell has gone past is eight bits, in Gray's code, in which one bit changes from number to
-// number, so that each place takes one operation more.
+// Tiles of images by bits: those in which all squared distances are 65 at most. Each of the 213 places a site can be
+// at, seen from a cell, is offered to 32 cells by one operation, in the order of the tie rule: by squared distance,
+// then along the last axis, then along the other. How many of them a cell has gone past is eight bits, in Gray's code,
+// in which one bit changes from number to number, so that each place takes one operation more.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ constexpr int bits_margin = 16;                // columns read to either side
 constexpr int bits_rows = close_rows + 2 * bits_reach;
 constexpr int bits_halves = (close_columns + 2 * bits_margin) / 16;
 constexpr int bits_planes = 8;
-// Of a tile's 256 words of 32 cells, those with a site. With fewer than half, as of 2 % random sites, a cell far from all of them is
-// likely; with fewer than one in nine, of 0.35 %, one so far that no tile can finish it.
+// Of a tile's 256 words of 32 cells, those with a site. With fewer than half, as of 2 % random sites, a cell far from
+// all of them is likely; with fewer than one in nine, of 0.35 %, one so far that no tile can finish it.
 constexpr int least_filled = close_rows * close_words / 2, least_seen = close_rows * close_words / 9;
 
 /// Places of a site, seen from a cell, in the order of the tie rule.
@@ -137,7 +137,8 @@ __device__ void write_bits(const close_call<Index>& c, const close_tile& at, con
         for (int store = 0; store < stores; ++store) {
             const int first = cells * (store * cuda::warp + lane), nth = first % 8;
             if (at.x + first >= c.length) continue;
-            // Of each thread's two parts that of its first four words comes first in even rows, so that all banks are used.
+            // Of each thread's two parts that of its first four words comes first in even rows, so that all banks are
+            // used.
             const auto* const codes = reinterpret_cast<const std::uint32_t*>(
                                           &m.codes[row * close_words + first / cuda::warp][nth / 4 ^ (row & 1)]) +
                                       nth % 4;

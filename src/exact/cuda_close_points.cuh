@@ -1,5 +1,6 @@
-// Tiles of images, site by site: those that matter to 16 rows of 32 columns are listed, and offered to all cells of these at
-// once. First the sites up to 8 rows and columns away; how far the farthest cell's nearest one is then says which others can matter.
+// Tiles of images, site by site: those that matter to 16 rows of 32 columns are listed, and offered to all cells of
+// these at once. First the sites up to 8 rows and columns away; how far the farthest cell's nearest one is then says
+// which others can matter.
 #pragma once
 
 #include "exact/cuda_close.cuh"
@@ -15,7 +16,8 @@ constexpr int window_rows = close_rows + 2 * close_reach, window_words = close_w
 // Sites of a tile and what is seen beside it: an eighth of the cells. A strip's, which are listed at a time.
 constexpr int most_in_window = window_rows * window_words * cuda::warp / 8, most_in_strip = 256;
 constexpr std::uint32_t least_far = (close_reach + 1) * (close_reach + 1);  // what is not seen is so far at least
-// A word of a nearest site: its squared distance, its column and its row relative to the strip's first ones that are seen.
+// A word of a nearest site: its squared distance, its column and its row relative to the strip's first ones that are
+// seen.
 constexpr int close_row_bits = 7, close_site_bits = 14;
 // A thread's words of the window are neighbours in a row.
 constexpr int words_a_thread = window_rows * window_words / close_threads;

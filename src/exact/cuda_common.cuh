@@ -1,4 +1,5 @@
-// What every kernel of the exact engine shares: the shape of a pass, reading the state along a line, writing finished cells.
+// What every kernel of the exact engine shares: the shape of a pass, reading the state along a line, writing finished
+// cells.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,8 +34,8 @@ __device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
     return a / b;
 }
 
-/// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are neighbours in memory
-/// wherever `inner` allows.
+/// A pass searches lines of `rows` cells, `inner` apart. Columns are numbered so that neighbours are neighbours in
+/// memory wherever `inner` allows.
 struct pass {
     int axis = 0;
     std::int64_t rows = 1, inner = 1, columns = 1;
@@ -47,8 +48,8 @@ struct pass {
     }
 };
 
-/// Values and packed sites along one line. `Done` counts the axes already searched (1 or 2; 0 means any number, at the cost
-/// of a stack frame).
+/// Values and packed sites along one line. `Done` counts the axes already searched (1 or 2; 0 means any number, at the
+/// cost of a stack frame).
 template <class V, class K, bool Keyed, int Done>
 class line_reader {
     using state = state_of<V, K, Keyed>;
@@ -159,8 +160,8 @@ __device__ double in_unit(V value, double unit2) {
     return static_cast<double>(value) * unit2;
 }
 
-/// Root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a correctly rounded
-/// float root is the same number.
+/// Root of a squared distance in double, rounded once; +inf above `limit`. In units of 1 and below 2^24 a correctly
+/// rounded float root is the same number.
 template <class V>
 __device__ float root32(V squared, V limit, double unit2 = 1) {
     if (squared > limit) return __int_as_float(0x7f800000);

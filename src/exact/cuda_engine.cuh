@@ -143,7 +143,8 @@ private:
         set_axes(outputs_, p_);
     }
 
-    /// A contiguous field of the right width serves as the second state: it is written last, when that state is done with.
+    /// A contiguous field of the right width serves as the second state: it is written last, when that state is done
+    /// with.
     state* borrowed() const {
         for (const any_output<device>* out : {&out_.distance, &out_.squared, &out_.index})
             if (out->wanted() && size_of(out->type) == static_cast<std::int64_t>(sizeof(state)) &&
@@ -152,7 +153,8 @@ private:
         return nullptr;
     }
 
-    /// The state that the pass along `axis` leaves. The last pass reads state 0, so that fields can stand in for state 1.
+    /// The state that the pass along `axis` leaves. The last pass reads state 0, so that fields can stand in for state
+    /// 1.
     state* state_after(int axis) const {
         if ((axis - p_.first_axis) % 2 == 1) return memory_.get<state>(state_[0]);
         state* const lent = borrowed();

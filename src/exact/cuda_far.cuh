@@ -1,6 +1,6 @@
-// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have such
-// windows, hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and merged in device
-// memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
+// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have
+// such windows, hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and merged in
+// device memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
 #include "exact/cuda_slabs.cuh"
@@ -110,8 +110,9 @@ private:
     std::int64_t inner_;
 };
 
-/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs that
-/// lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to memory.
+/// The point of a left run of slabs [from, p.band], at p or before it, where the tangent from `right` touches; slabs
+/// that lie behind it become empty. By halving, because a slab may lose hundreds of points, each a round trip to
+/// memory.
 template <class Hull>
 __device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
     for (place before; last_place(hull, from, p.band, before); p = before) {

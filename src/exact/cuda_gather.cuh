@@ -1,7 +1,7 @@
 // The pass that follows packed lines (cuda_bits.cuh), a block a window of 32 lines. Where the tile has enough sites, 16
-// bits and a few steps (cuda_tile.cuh). Where sites are few, a warp takes 32 rows of the 32 lines at a time and offers them
-// the rows with sites that could win there (cuda_square.cuh), of the whole image where those are few, else of the window
-// and some rows beside it. What both cannot do is finished between posts (cuda_hard.cuh, cuda_posts.cuh).
+// bits and a few steps (cuda_tile.cuh). Where sites are few, a warp takes 32 rows of the 32 lines at a time and offers
+// them the rows with sites that could win there (cuda_square.cuh), of the whole image where those are few, else of the
+// window and some rows beside it. What both cannot do is finished between posts (cuda_hard.cuh, cuda_posts.cuh).
 #pragma once
 
 #include "exact/cuda_square.cuh"
@@ -52,7 +52,8 @@ __device__ void add_up_bits(const std::uint32_t* bits, int words, std::int32_t* 
     __syncthreads();
 }
 
-/// The list for a window of a tile whose words are `words`, in `memory`; `sited` says which rows of the image have sites.
+/// The list for a window of a tile whose words are `words`, in `memory`; `sited` says which rows of the image have
+/// sites.
 template <int Pairs>
 __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t* sited, const tile_rows& r,
                                     int line_rows, int* counts, std::uint32_t* memory) {
@@ -81,11 +82,13 @@ __device__ row_list list_sited_rows(const line_word* words, const std::uint32_t*
 template <int Pairs>
 inline constexpr bool looks_for_hard = Pairs >= 128;
 constexpr int sample_step = 8;
-// Of 64, three times as many rows as a square may be offered; fewer where hard tiles are finished in shared memory: tiles of 512^3 with balls
-// take 0.256 and 0.129 ms, random sites of 0.3 % 1.01 and 1.04; with 6 0.076 and 1.06 (H200, 2026-11-23).
+// Of 64, three times as many rows as a square may be offered; fewer where hard tiles are finished in shared memory:
+// tiles of 512^3 with balls take 0.256 and 0.129 ms, random sites of 0.3 % 1.01 and 1.04; with 6 0.076 and 1.06 (H200,
+// 2026-11-23).
 constexpr int hard_samples = 24, hard_samples_short = 8;
 
-/// Every eighth row of a tile, as far as it is from sites: near | reach << 16, for a tile to be called hard before its rows are listed.
+/// Every eighth row of a tile, as far as it is from sites: near | reach << 16, for a tile to be called hard before its
+/// rows are listed.
 template <int Pairs>
 struct row_samples {
     static constexpr int count = 2 * Pairs / sample_step;
@@ -96,8 +99,8 @@ struct row_samples {
             bits[row / sample_step] =
                 word.any() ? sited(word, row).bits : static_cast<std::uint32_t>(far_apart) * 65537;
     }
-    /// By a warp: whether as `many` sampled rows could win in the square that begins at row `top` of the tile that it will not be
-    /// offered all.
+    /// By a warp: whether as `many` sampled rows could win in the square that begins at row `top` of the tile that it
+    /// will not be offered all.
     __device__ bool many_win(int top, int many) const {
         const int lane = static_cast<int>(threadIdx.x) % cuda::warp, middle = (top + square_rows / 2) / sample_step;
         const square here{nullptr, nullptr, 0, 0, top, top + square_rows - 1, lane};

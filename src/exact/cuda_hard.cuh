@@ -1,5 +1,6 @@
-// Tiles of lines of up to 1024 rows that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, between winners at posts
-// in shared memory. How many tiles they are is known on the device only: a fixed number of blocks shares the list.
+// Tiles of lines of up to 1024 rows that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, between winners at
+// posts in shared memory. How many tiles they are is known on the device only: a fixed number of blocks shares the
+// list.
 #pragma once
 
 #include "exact/cuda_between.cuh"
@@ -8,8 +9,8 @@
 namespace nearfield::exact {
 namespace {
 
-/// Where the calling lane of a block writes, of `group` of the lines. Lanes beyond the last line repeat it; they write the
-/// same values to the same cells.
+/// Where the calling lane of a block writes, of `group` of the lines. Lanes beyond the last line repeat it; they write
+/// the same values to the same cells.
 template <bool Last, class Lines, class Group>
 __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const Group& group,
                                                      const metric<std::int32_t>& m,
@@ -19,8 +20,8 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
             static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
 }
 
-/// Bands of a warp. Two where three blocks of such lines fit a multiprocessor: 512^3 0.66 + 0.70 ms of balls, with one 0.70 + 0.73, but
-/// 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
+/// Bands of a warp. Two where three blocks of such lines fit a multiprocessor: 512^3 0.66 + 0.70 ms of balls, with one
+/// 0.70 + 0.73, but 256^3 0.057 + 0.085 and 0.053 + 0.083 (H200, 2026-11-23).
 constexpr int bands_of(std::int64_t rows) { return rows > 256 && rows <= 544 ? 2 : 1; }
 template <int Bands>
 inline constexpr int hard_threads = Bands == 1 ? short_threads : 9 * cuda::warp;

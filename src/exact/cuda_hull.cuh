@@ -1,8 +1,8 @@
 // Lower convex hulls of lines, however they are stored.
 //
-// With h(r) = value(r) + weight * r^2 the rows that win somewhere are the corners of the lower convex hull of the points
-// (r, h), and the winner of row q is where a line of slope 2 * weight * q touches it. A line is cut into bands; a hull class
-// keeps the points of band b in places [start(b), end(b)) and provides
+// With h(r) = value(r) + weight * r^2 the rows that win somewhere are the corners of the lower convex hull of the
+// points (r, h), and the winner of row q is where a line of slope 2 * weight * q touches it. A line is cut into bands;
+// a hull class keeps the points of band b in places [start(b), end(b)) and provides
 //     point(place), put(place, point), candidate(band, i, point), start(band), end(band), set(band, start, end).
 // In the numbers int32 all heights stay below 2^31: both terms are below 2^30.
 #pragma once
@@ -19,7 +19,8 @@ struct place {
     int band, at;
 };
 
-/// True when `b` lies above the line from `a` to `c`, so that it wins nowhere. Points on the line stay when ties matter.
+/// True when `b` lies above the line from `a` to `c`, so that it wins nowhere. Points on the line stay when ties
+/// matter.
 template <bool KeepTies, class Wide, class Point>
 __device__ bool hidden(const Point& a, const Point& b, const Point& c) {
     const Wide left = static_cast<Wide>(b.height() - a.height()) * (c.row() - b.row());
@@ -131,7 +132,8 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
     hull.set(r.band, r.at, hull.end(r.band));
 }
 
-/// First point of the hull that is nearest to a row, searched from band p.band on: values fall, stay, then rise along it.
+/// First point of the hull that is nearest to a row, searched from band p.band on: values fall, stay, then rise along
+/// it.
 template <class Hull>
 __device__ place nearest_point(const Hull& hull, place p, int bands, const view_of<Hull>& q) {
     for (place before; last_place(hull, 0, p.band, before); p = before)
@@ -147,8 +149,8 @@ __device__ place nearest_point(const Hull& hull, place p, int bands, const view_
     return {p.band, low};
 }
 
-/// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one starts;
-/// key_of(point) decides ties.
+/// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one
+/// starts; key_of(point) decides ties.
 template <bool Keyed, class Hull, class KeyOf, class Put>
 __device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, std::int32_t weight,
                      const KeyOf& key_of, const Put& put) {

@@ -1,5 +1,5 @@
-// The caller's arrays where they are not as the engine works: images of any strides and element type as one byte a cell, and
-// fields that are solved in workspace.
+// The caller's arrays where they are not as the engine works: images of any strides and element type as one byte a
+// cell, and fields that are solved in workspace.
 #pragma once
 
 #include <algorithm>

@@ -1,17 +1,17 @@
 // Nearest sites in words of 32 bits: a cell's squared distance above what tells its site, so that one unsigned minimum
 // compares distances and decides ties.
 //
-// Offsets are from the cell to its site: dx along the last axis, dy and dz along the ones before it. At a cell, sites are
-// in the order of the tie rule when they are ordered by dx, then dy, then dz: each differs from the site's coordinate by a
-// constant of the cell. A search along a line of the second axis keeps
+// Offsets are from the cell to its site: dx along the last axis, dy and dz along the ones before it. At a cell, sites
+// are in the order of the tie rule when they are ordered by dx, then dy, then dz: each differs from the site's
+// coordinate by a constant of the cell. A search along a line of the second axis keeps
 //     d^2 (15 bits) | dx + 128 (8) | rows moved (8) | 1 if they were moved back, the site being after the cell (1)
 // and one along the third d^2 | dx + 128 | dy + 128 | the same bit; |dz| is the root of what dx and dy leave of d^2.
 //
 // The search steps: f_k(q) = min(f_k-1(q), f_k-1(q - 1) + 2k - 1, f_k-1(q + 1) + 2k - 1), as in cuda_tile.cuh, of whole
 // words. A site d rows away that is offered d^2 has moved in each of the steps 1 to d, in one direction: fewer moves do
-// not reach, others cost more, because m moves of increasing cost take m^2 at least and exactly that only as steps 1 to m.
-// Any such word loses to the site's own straight one. So the first step alone sets the last bit, moves are counted
-// wherever the layout has room, and after k steps every value below (k + 1)^2 is final, its ties included.
+// not reach, others cost more, because m moves of increasing cost take m^2 at least and exactly that only as steps 1
+// to m. Any such word loses to the site's own straight one. So the first step alone sets the last bit, moves are
+// counted wherever the layout has room, and after k steps every value below (k + 1)^2 is final, its ties included.
 #pragma once
 
 #include "exact/cuda_windows.cuh"
@@ -31,8 +31,8 @@ struct offset {
     std::int32_t dx, dy;
 };
 
-/// The state between the second and the third pass: a word of the third as long as all fits, which leaves its highest bit
-/// clear; else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
+/// The state between the second and the third pass: a word of the third as long as all fits, which leaves its highest
+/// bit clear; else that bit, dx in 15 bits and dy in 16. All ones is no site, which would be an offset of (-1, -1).
 constexpr std::uint32_t far_state = 1u << 31, empty_state = 0xffffffffu;
 static_assert(far_offsets == 1 << 14, "dx has a sign");
 

@@ -1,11 +1,11 @@
-// Nearest sites in the windows of images that words leave (cuda_keyed_search.cuh): squares of 32 rows of 32 columns between two
-// posts, as distances have them (cuda_post_squares.cuh), ties kept.
+// Nearest sites in the windows of images that words leave (cuda_keyed_search.cuh): squares of 32 rows of 32 columns
+// between two posts, as distances have them (cuda_post_squares.cuh), ties kept.
 //
-// The rows that a lane has left are offered as words: what a row is worth relative to the first one (15 bits) above how far its site
-// is to the right of the cell (16, biased) and 1 if the row is not before the square (1). That is the order of the tie rule, because of
-// two sites in one column equally far from a cell one is before it and one behind. The rows to the site are the root of what the
-// columns leave of the square. Where more rows are left, all warps of a block find the least values in words of 32 bits first, then
-// which rows have them.
+// The rows that a lane has left are offered as words: what a row is worth relative to the first one (15 bits) above
+// how far its site is to the right of the cell (16, biased) and 1 if the row is not before the square (1). That is the
+// order of the tie rule, because of two sites in one column equally far from a cell one is before it and one behind.
+// The rows to the site are the root of what the columns leave of the square. Where more rows are left, all warps of a
+// block find the least values in words of 32 bits first, then which rows have them.
 #pragma once
 
 #include "exact/cuda_keyed_search.cuh"
@@ -178,8 +178,8 @@ struct sites_between : hard_square {
 private:
     static __device__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % cuda::warp; }
 
-    /// Rows from row i of the square back to the site of its word. A site behind the square's first row is one before row i where there
-    /// is one as far: of two it is the first.
+    /// Rows from row i of the square back to the site of its word. A site behind the square's first row is one before
+    /// row i where there is one as far: of two it is the first.
     __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
         const std::int32_t columns = site_offer::columns(word), rows = whole_root(value - columns * columns);
         if (!site_offer::behind(word)) return -rows;

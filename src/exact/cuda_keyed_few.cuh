@@ -1,7 +1,7 @@
 // Nearest sites of volumes with few of them: all passes at once, site by site, from the lists that packing leaves
 // (cuda_points.cuh says when, and has the bricks). A block puts the sites that can win in its brick in the order of the
-// tie rule; a warp offers them to 32 lines of 32 cells along the first axis, as cuda_keyed_points.cuh does. Should a brick
-// have too many, the lists are declared incomplete and the passes go on as ever.
+// tie rule; a warp offers them to 32 lines of 32 cells along the first axis, as cuda_keyed_points.cuh does. Should a
+// brick have too many, the lists are declared incomplete and the passes go on as ever.
 #pragma once
 
 #include "exact/cuda_keyed_near.cuh"

@@ -1,6 +1,6 @@
-// What the searches for nearest sites in words leave (cuda_keyed_search.cuh), by hulls: of short lines in shared memory,
-// of long ones by slabs (cuda_far.cuh). How much it is is known on the device only: a fixed number of blocks shares the
-// lists.
+// What the searches for nearest sites in words leave (cuda_keyed_search.cuh), by hulls: of short lines in shared
+// memory, of long ones by slabs (cuda_far.cuh). How much it is is known on the device only: a fixed number of blocks
+// shares the lists.
 #pragma once
 
 #include "exact/cuda_far.cuh"
@@ -10,8 +10,8 @@
 namespace nearfield::exact {
 namespace {
 
-// Hard groups of lines from which on a sweep takes them (cuda_keyed_sweep.cuh), which takes 0.36 ms for one group of 512 rows and 1.8 ms
-// for 8192, where hulls take 0.29 ms for 1000 (H200, 2026-11-23).
+// Hard groups of lines from which on a sweep takes them (cuda_keyed_sweep.cuh), which takes 0.36 ms for one group of
+// 512 rows and 1.8 ms for 8192, where hulls take 0.29 ms for 1000 (H200, 2026-11-23).
 constexpr int least_swept = 1536;
 
 /// A line for search_lines.
@@ -33,8 +33,8 @@ private:
     const Target& target_;
 };
 
-/// A block one group of lines with a hard window after another; none where a sweep does them. Lanes beyond the last line repeat it; they write the same
-/// to the same cells.
+/// A block one group of lines with a hard window after another; none where a sweep does them. Lanes beyond the last
+/// line repeat it; they write the same to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(short_threads)
     search_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,

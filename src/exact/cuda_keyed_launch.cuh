@@ -1,4 +1,5 @@
-// Nearest sites in words of 32 bits (cuda_keyed.cuh), pass by pass: what is launched, in order, and the memory it needs.
+// Nearest sites in words of 32 bits (cuda_keyed.cuh), pass by pass: what is launched, in order, and the memory it
+// needs.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,13 @@ struct strip_cut {
     int warps;
     windows into;
 };
-/// Long lines: windows of as equal a size as whole squares allow, with a margin of so many rows or more on either side. Small
-/// problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a scheduler of a
-/// large GPU would have none.
+/// Long lines: windows of as equal a size as whole squares allow, with a margin of so many rows or more on either
+/// side. Small problems: windows too, so that every multiprocessor has some, and strips of 16 rows where with 64 a
+/// scheduler of a large GPU would have none.
 inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin = least_margin) {
     const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
-    // Lines of about a hundred rows: 100x100x10000 at 10 % took 1.11 ms in strips of 64 rows, 0.86 in strips of 52, and 0.67
-    // since a strip that ends beyond its line takes about as long as others (H200, 2026-11-22).
+    // Lines of about a hundred rows: 100x100x10000 at 10 % took 1.11 ms in strips of 64 rows, 0.86 in strips of 52,
+    // and 0.67 since a strip that ends beyond its line takes about as long as others (H200, 2026-11-22).
     const bool middle = !small && rows > long_strip && rows <= 2 * short_strip;
     const int strip = small    ? small_strip
                       : middle ? short_strip
@@ -49,13 +50,14 @@ constexpr std::int64_t near_tiles_a_block = 4;  ///< so that blocks that find no
 
 // Groups of 32 lines from which on a sweep is thought of. 256^3 has 2048, of which sweeps took as long as hulls.
 constexpr std::int64_t groups_for_sweeps = 4096;
-// Words that tell, after the first steps, that others are in vain where a sweep is what follows: no 64 steps finish them. 512^3 of balls
-// 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56, 2.30; H200, 2026-11-23).
+// Words that tell, after the first steps, that others are in vain where a sweep is what follows: no 64 steps finish
+// them. 512^3 of balls 3.16 ms, of a border 2.26, of blobs 2.30 (80^2: 3.23, 2.29, 2.31; 127^2: 3.18, 2.56, 2.30;
+// H200, 2026-11-23).
 constexpr std::uint32_t steps_in_vain = 66 * 66 * one_value;
 static_assert(steps_in_vain > (most_steps + 1) * (most_steps + 1) * one_value && steps_in_vain < near_cap);
 
-/// Whether near sites may be searched by bits: in volumes that fill its tiles by half or more, and whose planes are counted in
-/// 32 bits.
+/// Whether near sites may be searched by bits: in volumes that fill its tiles by half or more, and whose planes are
+/// counted in 32 bits.
 inline bool near_fits(const plan& p) {
     const auto last = static_cast<std::size_t>(p.rank - 1);
     const std::int64_t length = p.size[last], rows = p.size[last - 1], planes = p.size[last - 2];

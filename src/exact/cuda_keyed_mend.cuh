@@ -1,5 +1,5 @@
-// Cells of volumes that the search for near sites (cuda_keyed_near.cuh) lists, because no place that it offers reached them: a
-// warp looks through the rows around each of them.
+// Cells of volumes that the search for near sites (cuda_keyed_near.cuh) lists, because no place that it offers reached
+// them: a warp looks through the rows around each of them.
 #pragma once
 
 #include "exact/cuda_keyed_near.cuh"

@@ -1,10 +1,10 @@
-// Nearest sites of volumes in which nearly every cell has one close by, by bits: from packed lines (cuda_bits.cuh) to indices,
-// in one pass. What it cannot do is left to the passes that follow (cuda_keyed_search.cuh).
+// Nearest sites of volumes in which nearly every cell has one close by, by bits: from packed lines (cuda_bits.cuh) to
+// indices, in one pass. What it cannot do is left to the passes that follow (cuda_keyed_search.cuh).
 //
-// Each place a site can be at, seen from a cell, is offered by itself, in the order of the tie rule: by squared distance, then
-// along the last axis, the one before it and the first. There are 251 places up to a squared distance of 14. An offer is one
-// operation for 32 cells: those that have a site there join those that are reached. Which offer reached a cell is eight bits,
-// in Gray's code, in which one bit changes from number to number: one operation more.
+// Each place a site can be at, seen from a cell, is offered by itself, in the order of the tie rule: by squared
+// distance, then along the last axis, the one before it and the first. There are 251 places up to a squared distance
+// of 14. An offer is one operation for 32 cells: those that have a site there join those that are reached. Which offer
+// reached a cell is eight bits, in Gray's code, in which one bit changes from number to number: one operation more.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ static_assert(near_tile_words * near_tile_rows == cuda::warp, "a warp has a plan
 // Cells that no place reaches are listed and searched one by one; one of so many at most.
 constexpr std::int64_t cells_a_mended = 512;
 constexpr std::int32_t unfinished = 1 << 30;
-// Places that are looked at beforehand: a word of 32 cells, of which so many may be without a site within three cells along
-// the line and two rows around it: 1.5 %, where random sites of 4, 3 and 2 % leave 0.25, 1.1 and 5.1 %.
+// Places that are looked at beforehand: a word of 32 cells, of which so many may be without a site within three cells
+// along the line and two rows around it: 1.5 %, where random sites of 4, 3 and 2 % leave 0.25, 1.1 and 5.1 %.
 constexpr int near_looked = 264, near_most_open = near_looked * 32 * 3 / 200;
 
 /// Places of a site, seen from a cell, in the order of the tie rule.
@@ -112,8 +112,8 @@ struct near_tile {
 /// What may have left nothing to the passes.
 struct done_before {
     point_lists few;  ///< all sites one by one
-    /// Of volumes that are worth searching for near sites, otherwise null: cells of the places looked at that have none, above
-    /// near_most_open where near sites are not searched, or not all found.
+    /// Of volumes that are worth searching for near sites, otherwise null: cells of the places looked at that have
+    /// none, above near_most_open where near sites are not searched, or not all found.
     std::int32_t* open = nullptr;
     left_tiles left{};  ///< of images, where tiles were searched before
 
@@ -132,8 +132,8 @@ __device__ void fill_places(const near_call<Index>& c, near_memory& m) {
     }
 }
 
-/// A word, and which of its cells have a site dx cells on. Of the sites beside it the nearest ones count: seen from its cells no
-/// other one of the row is as near.
+/// A word, and which of its cells have a site dx cells on. Of the sites beside it the nearest ones count: seen from
+/// its cells no other one of the row is as near.
 struct moved_words {
     std::uint32_t left, own, right;
 

@@ -1,9 +1,10 @@
-// Nearest sites where they are few: a warp takes 32 rows of 32 lines, lists the sites that could be nearest to some cell
-// of that square, numbers them in the order of the tie rule, and offers each to all cells. A cell's word is its squared
-// distance above the number of its site, so that here too one unsigned minimum decides ties.
+// Nearest sites where they are few: a warp takes 32 rows of 32 lines, lists the sites that could be nearest to some
+// cell of that square, numbers them in the order of the tie rule, and offers each to all cells. A cell's word is its
+// squared distance above the number of its site, so that here too one unsigned minimum decides ties.
 //
-// A row's sites that count are those in the square's 32 columns and the ones beside them. One that has the least largest
-// distance to the square bounds all values from above; sites whose least distance exceeds that bound are left out.
+// A row's sites that count are those in the square's 32 columns and the ones beside them. One that has the least
+// largest distance to the square bounds all values from above; sites whose least distance exceeds that bound are left
+// out.
 #pragma once
 
 #include "exact/cuda_keyed_steps.cuh"
@@ -72,7 +73,8 @@ struct point_square {
         const unsigned all = __ballot_sync(cuda::every_lane, has);
         return max(group - (all != 0 ? __ffs(static_cast<int>(all)) - 1 : cuda::warp), 0);
     }
-    /// No cell of the square is farther from a row's sites in or beside its columns, those of the lane's row of the group.
+    /// No cell of the square is farther from a row's sites in or beside its columns, those of the lane's row of the
+    /// group.
     __device__ std::int32_t farthest(int group) const {
         const int row = group * square_side + lane;
         const line_word word = row < rows ? words[row] : word_without_sites();
@@ -150,9 +152,10 @@ struct point_square {
     }
 
 private:
-    /// Of rows beyond the square, lane by lane outward, what the rows before them leave: a site beside the columns that is
-    /// nearer to them than all before, and sites in columns that had none. The others are farther from every cell of
-    /// the square than one of those. `nearer` says what the rows before the warp's have, and then what they have too.
+    /// Of rows beyond the square, lane by lane outward, what the rows before them leave: a site beside the columns
+    /// that is nearer to them than all before, and sites in columns that had none. The others are farther from every
+    /// cell of the square than one of those. `nearer` says what the rows before the warp's have, and then what they
+    /// have too.
     __device__ line_word not_hidden(const line_word& word, line_word& nearer) const {
         line_word upto = word;
 #pragma unroll

@@ -1,7 +1,7 @@
 // The kernels that search nearest sites in words: the second axis from packed lines (cuda_bits.cuh), by steps
 // (cuda_keyed_steps.cuh) where sites are many, from lists of them (cuda_keyed_points.cuh) where they are few; the third
-// from the state that the second leaves, by steps. What neither can do goes between posts (cuda_keyed_between.cuh), to a
-// sweep or to hulls (cuda_keyed_hard.cuh).
+// from the state that the second leaves, by steps. What neither can do goes between posts (cuda_keyed_between.cuh), to
+// a sweep or to hulls (cuda_keyed_hard.cuh).
 #pragma once
 
 #include "exact/cuda_keyed_near.cuh"
@@ -128,7 +128,8 @@ union warp_memory {
 template <int Rows>
 inline constexpr int warp_pitch = sizeof(warp_memory<Rows>) / sizeof(std::uint32_t);
 
-/// Readies the strip's rows of words for all lanes, and counts the sites of its own; a wide gap counts as less than none.
+/// Readies the strip's rows of words for all lanes, and counts the sites of its own; a wide gap counts as less than
+/// none.
 template <int Rows>
 __device__ int ready_words(const line_word* words, const block_rows& b, uint4* ready) {
     constexpr int all = Rows + 2 * strip_halo;
@@ -162,9 +163,9 @@ __device__ inline bool many_sites(int of_strip, const block_rows& b, int width, 
            static_cast<long long>(sites_per_10000) * min(b.rows - b.start, warps * b.strip_rows) * width;
 }
 
-/// One row of each 32 of the image, as far as it is from sites: near | reach << 16 (cuda_square.cuh), for a window to be called hard
-/// before its squares look for their sites, group by group of rows, each a round trip to memory: 8192^2 of a diagonal 1.3 ms for
-/// that (H200, 2026-11-23).
+/// One row of each 32 of the image, as far as it is from sites: near | reach << 16 (cuda_square.cuh), for a window to
+/// be called hard before its squares look for their sites, group by group of rows, each a round trip to memory: 8192^2
+/// of a diagonal 1.3 ms for that (H200, 2026-11-23).
 struct sampled_rows {
     static constexpr int step = cuda::warp, most = 1024;
     static constexpr int hard =

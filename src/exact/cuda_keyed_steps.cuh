@@ -1,6 +1,7 @@
-// The searches in words by steps (cuda_keyed.cuh), in registers: a lane a line, a warp a strip of rows of 32 lines. A strip
-// carries a few rows of its neighbours on either side, as many as steps are done before they are fetched again: at first
-// from memory, by each warp for itself, then from the warps beside it. Images with many sites finish before that.
+// The searches in words by steps (cuda_keyed.cuh), in registers: a lane a line, a warp a strip of rows of 32 lines. A
+// strip carries a few rows of its neighbours on either side, as many as steps are done before they are fetched again:
+// at first from memory, by each warp for itself, then from the warps beside it. Images with many sites finish before
+// that.
 //
 // Lines longer than a block's strips are searched in windows. Blocks overlap by a margin, which is searched but not
 // written, and which bounds the steps that are exact.
@@ -11,11 +12,11 @@
 namespace nearfield::exact {
 namespace {
 
-// Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82. Small
-// problems have too few warps for that.
+// Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82.
+// Small problems have too few warps for that.
 constexpr int long_strip = 64, short_strip = 52, small_strip = 16;
-// With 2, 3 and 4 rows 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and 0.884 at 1 % (H200,
-// 2026-11-22): fewer are searched less often twice, and fetched again more often.
+// With 2, 3 and 4 rows 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and
+// 0.884 at 1 % (H200, 2026-11-22): fewer are searched less often twice, and fetched again more often.
 constexpr int strip_halo = 3;
 template <int Rows>
 using strip = std::uint32_t[Rows + 2 * strip_halo];
@@ -68,8 +69,9 @@ __device__ inline int here_and_now(int number) {
     return number;
 }
 
-/// Largest word of the first `count` rows of a strip, the same for all lanes. Of a strip at a line's end four rows at a time: row by
-/// row they took 100x100x10000 from 0.67 to 0.84 ms, because the other strips wait for it (H200, 2026-11-22).
+/// Largest word of the first `count` rows of a strip, the same for all lanes. Of a strip at a line's end four rows at
+/// a time: row by row they took 100x100x10000 from 0.67 to 0.84 ms, because the other strips wait for it (H200,
+/// 2026-11-22).
 template <int Rows>
 __device__ std::uint32_t largest_word(const strip<Rows>& v, int count) {
     std::uint32_t most = 0;
@@ -141,8 +143,8 @@ struct as_it_is {
     __device__ void operator()(std::uint32_t (&)[Words]) const {}
 };
 
-/// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps do not suffice. Values
-/// above `limit` do not matter. One function, because the strip stays in registers.
+/// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps
+/// do not suffice. Values above `limit` do not matter. One function, because the strip stays in registers.
 ///
 /// A strip whose words are all final takes no further steps, and the ones beside it may take its rows for those of any
 /// later step. A strip of which only rows of the margin are open goes on as long as others do.

@@ -1,9 +1,10 @@
-// What the searches for nearest sites in words leave (cuda_keyed_search.cuh) of short lines, where it is a lot: a warp 32
-// lines, a lane a line, all by itself. Less is done sooner by hulls, with a warp for 32 rows.
+// What the searches for nearest sites in words leave (cuda_keyed_search.cuh) of short lines, where it is a lot: a warp
+// 32 lines, a lane a line, all by itself. Less is done sooner by hulls, with a warp for 32 rows.
 //
-// Of two rows the later one wins from some cell on, ties included (core.hpp). So a line's rows are taken one after another:
-// a row drives out the last winner if it wins where that one's cells begin, and begins where it first beats the one that is
-// left. Which rows win and where cells of another one begin are two bits a row; then these are counted off cell by cell.
+// Of two rows the later one wins from some cell on, ties included (core.hpp). So a line's rows are taken one after
+// another: a row drives out the last winner if it wins where that one's cells begin, and begins where it first beats
+// the one that is left. Which rows win and where cells of another one begin are two bits a row; then these are counted
+// off cell by cell.
 #pragma once
 
 #include "exact/cuda_keyed_hard.cuh"
@@ -96,16 +97,16 @@ struct swept_rows<site_states> {
     __device__ static std::int32_t key(offset site) { return site.dx * (1 << 16) + site.dy; }
 };
 
-/// The greatest whole number not above up / apart, of 0 <= up and 0 < apart < 2^11, if it is below 1024; else one that is not. The half
-/// keeps it right: the quotient of products below 2^21 is wrong by less than 0.5 / apart.
+/// The greatest whole number not above up / apart, of 0 <= up and 0 < apart < 2^11, if it is below 1024; else one that
+/// is not. The half keeps it right: the quotient of products below 2^21 is wrong by less than 0.5 / apart.
 __device__ inline int whole_part(int up, int apart) {
     float one_by;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(one_by) : "f"(static_cast<float>(apart)));
     return static_cast<int>((static_cast<float>(up) + 0.5f) * one_by);
 }
 
-/// Finds the winners of all lanes' lines; false for a lane whose line has no site. One function, because what a row drives
-/// out is kept in registers.
+/// Finds the winners of all lanes' lines; false for a lane whose line has no site. One function, because what a row
+/// drives out is kept in registers.
 template <class Rows>
 __device__ bool find_winners(const Rows& line, const line_winners& winners, int rows) {
     using loaded = typename Rows::loaded;
@@ -161,8 +162,8 @@ __device__ bool find_winners(const Rows& line, const line_winners& winners, int 
     return last >= 0;
 }
 
-/// A warp one group of lines with a hard window after another. Lanes beyond the last line repeat it; they write the same to
-/// the same cells.
+/// A warp one group of lines with a hard window after another. Lanes beyond the last line repeat it; they write the
+/// same to the same cells.
 template <ending End, class Lines>
 __global__ void __launch_bounds__(sweep_threads, sweep_blocks)
     sweep_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,

@@ -94,8 +94,8 @@ struct site_target {
         const auto part = [](std::int64_t bits) { return static_cast<std::int32_t>(bits & ((1 << key_bits) - 1)); };
         put(row, value, {part(key >> (2 * key_bits)) - key_bias, part(key >> key_bits) - key_bias}, part(key) - row);
     }
-    /// Of `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets site_of(i);
-    /// unless `sited` they have none.
+    /// Of `Count` rows from row `from` on, of which `count` exist: their sites are in rows `winner` with offsets
+    /// site_of(i); unless `sited` they have none.
     template <int Count, class SiteOf>
     __device__ void put_winners(int from, int count, bool sited, const int (&winner)[Count],
                                 const SiteOf& site_of) const {

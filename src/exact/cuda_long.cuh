@@ -1,9 +1,9 @@
 // Lines of any length in any numbers, searched in device memory.
 //
-// First every cell looks outward a few rows (search_near), which settles dense images. Groups of 32 columns in which some
-// cell did not settle are searched again by halving: the first and the last row of every column, then the middle row, then
-// the middles of the halves, each within the winners of its two known neighbours. A warp looks at the rows that any of its
-// columns needs, so that its loads stay coalesced.
+// First every cell looks outward a few rows (search_near), which settles dense images. Groups of 32 columns in which
+// some cell did not settle are searched again by halving: the first and the last row of every column, then the middle
+// row, then the middles of the halves, each within the winners of its two known neighbours. A warp looks at the rows
+// that any of its columns needs, so that its loads stay coalesced.
 #pragma once
 
 #include "exact/cuda_common.cuh"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr int long_warps = 8;
 constexpr int long_threads = long_warps * cuda::warp;
-// Rows that search_near looks at to either side, and how often it asks whether that can still succeed. Where hulls follow, they
-// cost as much as looking about 12 rows far (4096^2, 1 % sites, H200, 2026-11-21: 0.48 ms with 40 rows and no hulls needed);
-// random sites of 5 % and more settle within that. Halving costs more.
+// Rows that search_near looks at to either side, and how often it asks whether that can still succeed. Where hulls
+// follow, they cost as much as looking about 12 rows far (4096^2, 1 % sites, H200, 2026-11-21: 0.48 ms with 40 rows
+// and no hulls needed); random sites of 5 % and more settle within that. Halving costs more.
 template <class V>
 constexpr int near_reach = std::is_same_v<V, std::int32_t> ? 12 : 40;
 constexpr int near_check = 8;
@@ -81,13 +81,14 @@ __global__ void __launch_bounds__(long_threads)
     to.put(m, g.first_cell(column) + q * g.inner, best.value, best.key);
 }
 
-/// Which rows a launch of the halving looks for: `first`, then every `every`-th; their known neighbours are `step` away, or
-/// the ends of the line. With no step nothing is known yet.
+/// Which rows a launch of the halving looks for: `first`, then every `every`-th; their known neighbours are `step`
+/// away, or the ends of the line. With no step nothing is known yet.
 struct queries {
     std::int64_t first = 0, every = 1, step = 0;
 };
 
-/// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from `share` on.
+/// Nearest row within [first, last], the closest looked at first. The calling warp takes every `Together`-th, from
+/// `share` on.
 template <int Together, bool Keyed, class V, class K, class Line>
 __device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, steps<V> first, steps<V> last,
                                       int share) {
@@ -120,8 +121,8 @@ __device__ found<V, K> search_between(const Line& line, V weight, steps<V> q, st
     }
 }
 
-/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because what
-/// the warps of a row have in common (its bounds, the barrier, the reader) spans all of it.
+/// The queried rows of the hard groups. `Together` warps share a row: many while rows are few. One function, because
+/// what the warps of a row have in common (its bounds, the barrier, the reader) spans all of it.
 template <class V, class K, bool Keyed, int Done, bool Last, int Together>
 __global__ void __launch_bounds__(long_threads)
     search_by_halving(const pass g, const metric<V> m, const state_of<V, K, Keyed>* cells,

@@ -120,8 +120,8 @@ private:
     }
 };
 
-/// Which cells a warp packs by lanes: a lane's of each of 32 lanes, of up to `pack_rows` lines that follow each other along the
-/// axis before the last.
+/// Which cells a warp packs by lanes: a lane's of each of 32 lanes, of up to `pack_rows` lines that follow each other
+/// along the axis before the last.
 struct row_stretch {
     std::int64_t first_line, row, x;  ///< row of the first line; x of the warp's first cell
     int rows;

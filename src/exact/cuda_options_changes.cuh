@@ -1,5 +1,5 @@
-// Where labels change, as bits: a word for 32 neighbouring cells of a line, words of a line one after another, and a bit that
-// says that a cell's label is not that of the cell before it along an axis.
+// Where labels change, as bits: a word for 32 neighbouring cells of a line, words of a line one after another, and a
+// bit that says that a cell's label is not that of the cell before it along an axis.
 #pragma once
 
 #include "exact/cuda_options_marks.hpp"

@@ -29,8 +29,8 @@ struct rules {
         return g.rows_ordered;
     }
 
-    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on; `start` is the first
-    /// cell of the image.
+    /// Value of the packed site `key` seen from the packed coordinates `own`, over axes from `first` on; `start` is
+    /// the first cell of the image.
     template <class K>
     __device__ V value(K key, K own, int first, std::int64_t start = 0) const {
         if (key == no_key<K>) return no_site<V>();

@@ -1,5 +1,5 @@
-// Distances to the nearest cell of another class, labels and signs, in images whose classes are wide: behind the tiles, for what
-// these refuse (cuda_options_far_lines.cuh says how).
+// Distances to the nearest cell of another class, labels and signs, in images whose classes are wide: behind the
+// tiles, for what these refuse (cuda_options_far_lines.cuh says how).
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Images in which some cell is far from all of another class: signs and labels, in unit spacing, with open borders.
 //
-// As the plain engine does it (cuda_posts.cuh): every 32nd row is a post. The winning row never moves back along a line, so that
-// between two posts only the rows from the winner at the one to the winner at the other can win. Here a cell's rows are those of
-// its own class in its column up to the next one of another class to either side, which is worth 0: what lies beyond it is farther.
-// A post's winners are found along it in the same manner.
+// As the plain engine does it (cuda_posts.cuh): every 32nd row is a post. The winning row never moves back along a
+// line, so that between two posts only the rows from the winner at the one to the winner at the other can win. Here a
+// cell's rows are those of its own class in its column up to the next one of another class to either side, which is
+// worth 0: what lies beyond it is farther. A post's winners are found along it in the same manner.
 #pragma once
 
 #include "exact/cuda_options_far.hpp"
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(far_threads) pack_far_lines(const gate when, c
     }
 }
 
-/// A block 32 columns of an image, a warp one chunk of rows after another, as nearest_to_posts does it: of each post's cells the
-/// nearest row of another class. Bit i of `at[k]`: row 32 * k + i + 1 is not of the class of the row above.
+/// A block 32 columns of an image, a warp one chunk of rows after another, as nearest_to_posts does it: of each post's
+/// cells the nearest row of another class. Bit i of `at[k]`: row 32 * k + i + 1 is not of the class of the row above.
 __global__ void __launch_bounds__(far_threads) find_far_nearest(const gate when, const __grid_constant__ far_shape c) {
     extern __shared__ std::int32_t far_ends[];
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;

@@ -1,6 +1,6 @@
-// Squares of 32 rows of 32 columns between two posts (cuda_options_far_lines.cuh), a warp each, as cuda_post_squares.cuh does them: what
-// a row offers is told relative to the first one left. Where a column changes within the square, the square is done twice: for the
-// cells of the class of its first row, and for the others.
+// Squares of 32 rows of 32 columns between two posts (cuda_options_far_lines.cuh), a warp each, as
+// cuda_post_squares.cuh does them: what a row offers is told relative to the first one left. Where a column changes
+// within the square, the square is done twice: for the cells of the class of its first row, and for the others.
 #pragma once
 
 #include "exact/cuda_options_far_lines.cuh"
@@ -161,8 +161,8 @@ __device__ void finish_far(const far_target& to, std::uint32_t mask, const far_r
         write_far(to, mask, bound, best, of, std::make_integer_sequence<int, square_rows>{});
 }
 
-/// The line from the first to the last row that a lane has left, in (rows from the first one, relative value): what lies above wins
-/// nowhere.
+/// The line from the first to the last row that a lane has left, in (rows from the first one, relative value): what
+/// lies above wins nowhere.
 struct far_chord {
     float slope = 0, value;  ///< a row; what the first row is worth
     int first, last;         ///< rows
@@ -192,8 +192,8 @@ struct far_chord {
     }
 };
 
-/// Rows of a square, 32 at a time, a lane each, and which of them some lane may want: `body(row, word, wanted)` for each 32. A warp
-/// that is one of `parts` takes every so many.
+/// Rows of a square, 32 at a time, a lane each, and which of them some lane may want: `body(row, word, wanted)` for
+/// each 32. A warp that is one of `parts` takes every so many.
 template <class Body>
 __device__ void each_wanted(const far_square& s, const far_chord& line, int part, int parts, const Body& body) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first = __reduce_min_sync(cuda::every_lane, s.from),
@@ -207,7 +207,8 @@ __device__ void each_wanted(const far_square& s, const far_chord& line, int part
     }
 }
 
-/// Offers rows that lie below a lane's chord, `to(R, s)` of all lanes, to one that is not below with an R beyond all others.
+/// Offers rows that lie below a lane's chord, `to(R, s)` of all lanes, to one that is not below with an R beyond all
+/// others.
 template <class To>
 __device__ void offer_far(const far_square& s, const far_rows<true>& of, const far_chord& line, int part, int parts,
                           const To& to) {
@@ -301,7 +302,8 @@ __device__ inline bool looks_long(const far_shape& c, std::int64_t nth) {
     return __any_sync(cuda::every_lane, x < c.length && winners[x + c.length] - winners[x] > most_alone_rows) != 0;
 }
 
-/// First the squares that one warp would be long at, by all warps of a block together; then a warp one after another of the others.
+/// First the squares that one warp would be long at, by all warps of a block together; then a warp one after another
+/// of the others.
 __global__ void __launch_bounds__(between_threads, between_blocks)
     finish_far_squares(const gate when, const __grid_constant__ far_shape c) {
     __shared__ std::int32_t best[square_rows * cuda::warp];

@@ -1,5 +1,5 @@
-// The row that wins at each cell of a post (cuda_options_far_lines.cuh), by halving along it: between two columns of one class with
-// no other class between, the winning column never moves back.
+// The row that wins at each cell of a post (cuda_options_far_lines.cuh), by halving along it: between two columns of
+// one class with no other class between, the winning column never moves back.
 #pragma once
 
 #include <limits>
@@ -9,10 +9,12 @@
 namespace nearfield::exact {
 namespace {
 
-// Columns that 32 neighbouring ones are offered without halving, which takes as long as 400 by the instructions counted.
+// Columns that 32 neighbouring ones are offered without halving, which takes as long as 400 by the instructions
+// counted.
 constexpr int most_own_wins = 384;
 
-/// The columns of a cell's class around it in its row: the next ones of another class to either side, or beyond the row.
+/// The columns of a cell's class around it in its row: the next ones of another class to either side, or beyond the
+/// row.
 struct far_run {
     int before, behind;
 };
@@ -28,8 +30,9 @@ struct far_range {
     int from, end;
 };
 
-/// The cells of a post, in shared memory: the squared distance of each from the nearest of another class in its column. What they
-/// are worth to a cell of another class is less, but such a cell has a nearer one at the end of its run, which it gets as 0.
+/// The cells of a post, in shared memory: the squared distance of each from the nearest of another class in its
+/// column. What they are worth to a cell of another class is less, but such a cell has a nearer one at the end of its
+/// run, which it gets as 0.
 struct far_post {
     std::int32_t* squares;
     far_run* runs;  ///< of knots, which are every 32nd column and the last one
@@ -115,7 +118,8 @@ __device__ inline void find_far_knots(const far_post& of) {
     __syncthreads();
 }
 
-/// By a warp: the winner at column x of each lane, the lanes' columns being those from one knot to the next; `run` is the lane's.
+/// By a warp: the winner at column x of each lane, the lanes' columns being those from one knot to the next; `run` is
+/// the lane's.
 __device__ inline int far_winner_of_lane(const far_post& of, int knot, int x, const far_run& run) {
     const int first = of.column_of(knot);
     const far_range in = of.range_by(run, knot, knot + 1);

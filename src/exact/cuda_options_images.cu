@@ -14,8 +14,8 @@ constexpr std::int64_t least_near = std::int64_t{1} << 25;
 
 }  // namespace
 
-/// Distances of images of unit spacing with open borders, for which there are shorter ways (cuda_options_near.cuh, ..._thin.cuh,
-/// ..._far.hpp).
+/// Distances of images of unit spacing with open borders, for which there are shorter ways (cuda_options_near.cuh,
+/// ..._thin.cuh, ..._far.hpp).
 bool option_tiles::is_simple() const {
     const auto open = [&](int i) { return axes_[i].weight == 1 && !axes_[i].periodic && !axes_[i].closed; };
     const bool alone = put_fields_ && call_.out.distance.wanted() && call_.list[0].trusted.data == nullptr;

@@ -63,8 +63,8 @@ public:
         }
     }
 
-    /// `added` to either neighbour's value, in both halves; sums stay below 2^16. In half precision, sums of 2048 and more
-    /// may be rounded, but stay that large.
+    /// `added` to either neighbour's value, in both halves; sums stay below 2^16. In half precision, sums of 2048 and
+    /// more may be rounded, but stay that large.
     __device__ void step(std::uint32_t added) {
         const std::uint32_t up = __shfl_sync(cuda::every_lane, v_[LaneRows - 1], (lane_ + 31) % cuda::warp);
         const std::uint32_t down = __shfl_sync(cuda::every_lane, v_[0], (lane_ + 1) % cuda::warp);
@@ -125,8 +125,8 @@ private:
 
 constexpr int first_looks = 3, steps_a_look = 4;
 
-/// One line by one warp; the largest value of the rows of `counted`. The quick way gives a line up that has too many large
-/// ones.
+/// One line by one warp; the largest value of the rows of `counted`. The quick way gives a line up that has too many
+/// large ones.
 template <int LaneRows, bool Quick>
 __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pass& g, const counted_rows& counted) {
     line_in_lanes<LaneRows, Quick> line(t, column, g);
@@ -158,8 +158,8 @@ __device__ int step_line(const step_tile<LaneRows>& t, int column, const step_pa
         if (Quick && g.quick_may_fail()) {
             if (k > patient_steps && __popc(__ballot_sync(cuda::every_lane, mine >= end)) >= patient_lanes) break;
         } else if (most >= end) {
-            // What is saturated may stay so: a step that changes nothing is followed by such steps only, since they cost
-            // more.
+            // What is saturated may stay so: a step that changes nothing is followed by such steps only, since they
+            // cost more.
             const std::uint32_t now = line.total();
             if (!__any_sync(cuda::every_lane, now != total)) break;
             total = now;

@@ -1,12 +1,13 @@
-// Images in which every cell has one of another class close by, by bits: signs and labels, in unit spacing, with open borders.
-// A tile of 64 rows of 128 columns in which all squared distances are 65 at most is finished from the words of classes alone.
-// What it leaves, the tiles by steps do (cuda_options_put.cuh).
+// Images in which every cell has one of another class close by, by bits: signs and labels, in unit spacing, with open
+// borders. A tile of 64 rows of 128 columns in which all squared distances are 65 at most is finished from the words
+// of classes alone. What it leaves, the tiles by steps do (cuda_options_put.cuh).
 //
-// Of a row of 32 cells as bits, near_k are those with a cell of another class up to k cells away in that row. A cell's squared
-// distance is v at most when it is in near_k of a row dy away with k^2 + dy^2 = v at most, or when its column changes within
-// the root of v: what lies beyond a change is never nearer than the change. So one or two rows more for each way of v to be a
-// sum of two squares, 32 cells an operation. There are 31 such v up to 65, and which of them is a cell's is five bits: in
-// Gray's code, in which one bit changes from number to number, so that each v takes one operation more. The sign is a sixth.
+// Of a row of 32 cells as bits, near_k are those with a cell of another class up to k cells away in that row. A cell's
+// squared distance is v at most when it is in near_k of a row dy away with k^2 + dy^2 = v at most, or when its column
+// changes within the root of v: what lies beyond a change is never nearer than the change. So one or two rows more for
+// each way of v to be a sum of two squares, 32 cells an operation. There are 31 such v up to 65, and which of them is
+// a cell's is five bits: in Gray's code, in which one bit changes from number to number, so that each v takes one
+// operation more. The sign is a sixth.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +24,13 @@ constexpr int near_threads = near_tile_rows * near_tile_words, near_warps = near
 constexpr int near_blocks = 5;                 // on a multiprocessor: 48 registers a thread
 constexpr int near_reach = 8, near_most = 65;  // cells along an axis, and squared distances, at most
 constexpr int near_rows = near_tile_rows + 2 * near_reach;
-// Places of a row of 16 cells and the changes from the row before it that a block looks at first, two a thread, and how many of
-// them may have no change of class where its tiles are worth the try: of 7 % random sites 50 are empty, and 1 tile in 200 has
-// a cell that is farther; of 5 % 100, and 1 in 3.
+// Places of a row of 16 cells and the changes from the row before it that a block looks at first, two a thread, and
+// how many of them may have no change of class where its tiles are worth the try: of 7 % random sites 50 are empty,
+// and 1 tile in 200 has a cell that is farther; of 5 % 100, and 1 in 3.
 constexpr int most_empty = 72;
 
-/// Rows dy away, in which changes up to k cells off are k^2 + dy^2 away, which is number `nth` of the squared distances.
+/// Rows dy away, in which changes up to k cells off are k^2 + dy^2 away, which is number `nth` of the squared
+/// distances.
 struct near_offer {
     int k = 0, dy = 0, nth = 0;
     bool last = false;  ///< of that number
@@ -183,7 +185,8 @@ __device__ inline void fill_near_word(const near_call& c, near_memory& m, const 
     }
 }
 
-/// Rows of 32 cells being finished: which have been offered a cell of another class, and the bits of what is known of them.
+/// Rows of 32 cells being finished: which have been offered a cell of another class, and the bits of what is known of
+/// them.
 struct near_cells {
     std::uint32_t reached = 0;
     std::uint32_t plane[near_planes + 1]{};

@@ -108,8 +108,8 @@ public:
         return __uint_as_float(__float_as_uint(distance) ^ minus);
     }
 
-    /// Whether the nearest open end of the rows [from, to) of the column costs as much as any of their values, which are below
-    /// `end` or, with a limit, at most that.
+    /// Whether the nearest open end of the rows [from, to) of the column costs as much as any of their values, which
+    /// are below `end` or, with a limit, at most that.
     [[nodiscard]] __device__ bool all_trusted(int from, int to, int end) const {
         const trust& by = to_.trusted;
         int nearest = nearest_end_;
@@ -160,8 +160,8 @@ __device__ void each_owned(const step_tile<LaneRows>& t, const step_place& place
         put(row + half, t.word(row, lane) >> 16);
 }
 
-/// The same, of distances: `cell_of(row, value)` goes to a row of the column, whose row 0 is at `column`. Without what each_owned
-/// works out for each cell: 15 instructions, where these are 8.
+/// The same, of distances: `cell_of(row, value)` goes to a row of the column, whose row 0 is at `column`. Without what
+/// each_owned works out for each cell: 15 instructions, where these are 8.
 template <int LaneRows, class CellOf>
 __device__ void put_column(const step_tile<LaneRows>& t, const step_place& place, int lane, float* column,
                            std::int32_t inner, const CellOf& cell_of) {
@@ -275,8 +275,8 @@ __device__ void put_tile(const step_tile<LaneRows>& t, const step_pass& g, const
     else put_fields(t, g, place, io.fields, end, distance_of);
 }
 
-/// A block a tile: 32 columns of a line or of a window of it. `last` says what distances along the last axis cost. Tiles that
-/// half precision does not suffice for go on a list.
+/// A block a tile: 32 columns of a line or of a window of it. `last` says what distances along the last axis cost.
+/// Tiles that half precision does not suffice for go on a list.
 template <int LaneRows>
 __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     step_tiles_quickly(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,
@@ -319,7 +319,8 @@ __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     });
 }
 
-/// What that leaves, a block one tile after another; a tile of the list may be several here, since more rows beside it count.
+/// What that leaves, a block one tile after another; a tile of the list may be several here, since more rows beside it
+/// count.
 template <int LaneRows>
 __global__ void __launch_bounds__(step_threads<LaneRows>, step_blocks<LaneRows>)
     step_tiles(const __grid_constant__ step_pass g, const __grid_constant__ step_pass last,

@@ -1,7 +1,7 @@
-// Signed distances in tiles (cuda_options_tile.cuh) one of whose two classes is thin: each of its cells has a cell of the other
-// class within three columns and rows of it. The steps then look for the thin class only, as for sites, without changes of
-// class; cells of the thin class itself come out as 0. Of these nearly all have a cell of the other class beside them, 1 away;
-// where others have theirs is looked up among the bits of the rows near them.
+// Signed distances in tiles (cuda_options_tile.cuh) one of whose two classes is thin: each of its cells has a cell of
+// the other class within three columns and rows of it. The steps then look for the thin class only, as for sites,
+// without changes of class; cells of the thin class itself come out as 0. Of these nearly all have a cell of the other
+// class beside them, 1 away; where others have theirs is looked up among the bits of the rows near them.
 #pragma once
 
 #include "exact/cuda_options_tile.cuh"
@@ -13,8 +13,8 @@ constexpr int thin_reach = 3;  // columns and rows, each way
 constexpr int thin_farthest2 = 2 * thin_reach * thin_reach;
 constexpr int thin_window = 4;  // columns and rows that may be nearer than that
 static_assert((thin_window + 1) * (thin_window + 1) > thin_farthest2);
-// Cells of a row's word that are looked up, at most: where half of all cells are sites one of 32 is, which takes longer than
-// steps that know changes (8192^2, 50 %: 0.327 ms for 0.280, H200, 2026-11-22).
+// Cells of a row's word that are looked up, at most: where half of all cells are sites one of 32 is, which takes
+// longer than steps that know changes (8192^2, 50 %: 0.327 ms for 0.280, H200, 2026-11-22).
 constexpr int most_looked_up = 2;
 
 /// What is known of a tile's two classes, a bit each: of cells with a minus, and << 1 of the others.
@@ -27,8 +27,8 @@ struct thin_class {
     std::uint32_t turn = 0;  ///< all bits where it is that of cells without a minus
 };
 
-/// Rows of a tile as bits of the thin class. What lies outside the image, and beside the tile, counts as of it, so that nothing
-/// is thought thin that is not.
+/// Rows of a tile as bits of the thin class. What lies outside the image, and beside the tile, counts as of it, so
+/// that nothing is thought thin that is not.
 template <int LaneRows>
 class thin_rows {
 public:
@@ -98,7 +98,8 @@ private:
     std::uint32_t turn_;
 };
 
-/// Which class is thin in all rows that the tile owes. For all threads, after fill_minus; has a barrier before and after.
+/// Which class is thin in all rows that the tile owes. For all threads, after fill_minus; has a barrier before and
+/// after.
 template <int LaneRows>
 __device__ thin_class find_thin(const step_tile<LaneRows>& t, const step_pass& g, const step_place& place,
                                 std::uint32_t& shared) {

@@ -9,8 +9,10 @@
 // - Values of `saturated` and more are not told apart. A sum with one of them is one of them too, so values below are
 //   exact. Where one is left at the end that could be a distance, the call is refused: the engine without tiles, which
 //   waits behind a gate, then does it all.
-// - Values below `quick` are first looked for by sums in half precision: the bits of its smallest numbers are the integers
-//   from 0 to 2047, and sums of them are those of the integers. Sums then go to another unit than minima. A tile that has a
+// - Values below `quick` are first looked for by sums in half precision: the bits of its smallest numbers are the
+// integers
+//   from 0 to 2047, and sums of them are those of the integers. Sums then go to another unit than minima. A tile that
+// has a
 //   larger value is done again in integers.
 // - Long lines go in windows of rows, each with as many rows beside it as there are steps at most; before and after a
 //   periodic line lies the line again.
@@ -46,8 +48,8 @@ __device__ inline __half2 as_halves(std::uint32_t bits) {
     return halves;
 }
 
-/// What cells along an axis cost, for the quick way: cells, in units of 2^-12, times their cost, in the same, are that many
-/// times 2^-24, the smallest number that there is. Products of 2048 and more may be rounded.
+/// What cells along an axis cost, for the quick way: cells, in units of 2^-12, times their cost, in the same, are that
+/// many times 2^-24, the smallest number that there is. Products of 2048 and more may be rounded.
 struct quick_costs {
     static constexpr std::uint32_t quarter =
         0x3400;  // the half 1/4: counts below 1024 added to its bits are such units

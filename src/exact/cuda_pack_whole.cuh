@@ -1,5 +1,5 @@
-// Packing (cuda_bits.cuh) of lines of 1025 to 4096 cells, whole: sites are carried from stretch to stretch in registers,
-// where lines that are packed in stretches need a second kernel.
+// Packing (cuda_bits.cuh) of lines of 1025 to 4096 cells, whole: sites are carried from stretch to stretch in
+// registers, where lines that are packed in stretches need a second kernel.
 #pragma once
 
 #include "exact/cuda_bits.cuh"
@@ -66,8 +66,8 @@ __device__ bool pack_whole_line(const site_bytes& image, std::int64_t line, whol
     return any != 0;
 }
 
-/// A block eight neighbouring lines of an image, of which eight rows of a column of words are neighbours in memory. Also
-/// clears `counts`, and does no more where nothing is `left`.
+/// A block eight neighbouring lines of an image, of which eight rows of a column of words are neighbours in memory.
+/// Also clears `counts`, and does no more where nothing is `left`.
 template <bool Sixteens, int Stretches>
 __global__ void __launch_bounds__(whole_line_warps* cuda::warp)
     pack_whole_lines(const site_bytes image, const packed_lines to, const tile_counts counts, const left_tiles left) {

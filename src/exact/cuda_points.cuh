@@ -1,9 +1,10 @@
-// Volumes with few sites: all three passes at once, site by site. As lines are packed (cuda_bits.cuh) their sites are also
-// listed, for every 32 planes; where they turn out to be too many, or too many of them at like distances, the passes go on
-// as ever.
+// Volumes with few sites: all three passes at once, site by site. As lines are packed (cuda_bits.cuh) their sites are
+// also listed, for every 32 planes; where they turn out to be too many, or too many of them at like distances, the
+// passes go on as ever.
 //
 // A block takes a brick of 32 x 16 x 32 cells, the first axis last: a warp 32 rows along that axis of 32 neighbouring
-// lines, as in cuda_square.cuh. The least bound that some site sets for the whole brick picks the sites that can win in it.
+// lines, as in cuda_square.cuh. The least bound that some site sets for the whole brick picks the sites that can win
+// in it.
 #pragma once
 
 #include "exact/cuda_square.cuh"
@@ -109,8 +110,8 @@ struct brick_memory {
     std::int32_t bound;
 };
 
-/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together: with
-/// a warp a list, one of thousands of sites is waited for.
+/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together:
+/// with a warp a list, one of thousands of sites is waited for.
 class lists_around {
 public:
     __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
@@ -125,8 +126,8 @@ public:
     }
     /// Whether one of the lists so far up and down has sites at all. Lists from the 65th on count as having some.
     __device__ bool any(int apart) const { return has_sites(middle_ - apart) || has_sites(middle_ + apart); }
-    /// Calls begin(how many) before each batch of sites, all threads of the block alike, and for each of them use(whether the
-    /// lane has one, site), all lanes of a warp together.
+    /// Calls begin(how many) before each batch of sites, all threads of the block alike, and for each of them
+    /// use(whether the lane has one, site), all lanes of a warp together.
     template <class Begin, class Use>
     __device__ void visit(int apart, const Begin& begin, const Use& use) const {
         for (const int nth : {middle_ - apart, middle_ + apart}) {
@@ -200,7 +201,8 @@ __device__ void list_point(Memory& memory, bool wins, const listed_point& p) {
     if (wins) memory.points[place] = p;
 }
 
-/// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the end.
+/// Lists all points that can win in the brick and offers them to its squares, each time that no more fit and at the
+/// end.
 template <class Values, bool Last>
 __device__ void finish_brick(brick_memory& memory, const lists_around& lists, const brick& b, std::int32_t bound,
                              const brick_square& mine, const tile_target<std::int32_t, Last>& target) {

@@ -1,10 +1,11 @@
-// Squares of 32 rows of 32 columns between two posts (cuda_posts.cuh), a warp each: every lane is offered the rows from the
-// winner at the one post to the winner at the other, 33 on average.
+// Squares of 32 rows of 32 columns between two posts (cuda_posts.cuh), a warp each: every lane is offered the rows
+// from the winner at the one post to the winner at the other, 33 on average.
 //
-// What a row offers is told relative to what the first of these rows does. With R what its value is more at the post, no less
-// than 0, and s the rows between the two, it offers R - 2 * i * s more to the i-th row of the square. A row that wins
-// somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows are offered in
-// step: s is the same for all lanes. Where more rows are left, all warps of a block share them, in words of 32 bits.
+// What a row offers is told relative to what the first of these rows does. With R what its value is more at the post,
+// no less than 0, and s the rows between the two, it offers R - 2 * i * s more to the i-th row of the square. A row
+// that wins somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows
+// are offered in step: s is the same for all lanes. Where more rows are left, all warps of a block share them, in
+// words of 32 bits.
 #pragma once
 
 #include "exact/cuda_posts.cuh"
@@ -16,8 +17,8 @@ namespace {
 constexpr int between_warps = 8;
 constexpr int between_blocks = 4;  // on a multiprocessor
 constexpr int between_threads = between_warps * cuda::warp;
-// Rows between the first and the last that are left to a lane: so many are offered without a look; with more than most_alone_rows
-// all warps of a block share them.
+// Rows between the first and the last that are left to a lane: so many are offered without a look; with more than
+// most_alone_rows all warps of a block share them.
 constexpr int most_own_rows = 96, most_alone_rows = 256;
 constexpr int most_relative = 511;  // that words hold
 static_assert(most_own_rows <= most_alone_rows && most_alone_rows <= most_relative);
@@ -29,7 +30,8 @@ struct left_rows {
     std::int32_t bound;
 };
 
-/// A row's values relative to those of the first row left, of rows i and i + 16 of the square in a word: R - 2 * i * s + zero.
+/// A row's values relative to those of the first row left, of rows i and i + 16 of the square in a word: R - 2 * i * s
+/// + zero.
 struct relative_offer {
     std::uint32_t first, step;
 
@@ -162,8 +164,8 @@ struct chord {
     }
 };
 
-/// Offers rows [from, end] that lie below a lane's chord, `to(word, R, s)` of all lanes, to one that is not below with an R
-/// beyond all others. A warp that is one of `parts` takes every so many groups of 32.
+/// Offers rows [from, end] that lie below a lane's chord, `to(word, R, s)` of all lanes, to one that is not below with
+/// an R beyond all others. A warp that is one of `parts` takes every so many groups of 32.
 template <class To>
 __device__ void offer_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
                             const To& to) {
@@ -332,8 +334,9 @@ struct square_between : hard_square {
     }
 };
 
-/// Of the hard tiles' squares first those that one warp would be long at, by all warps of a block together, so that none is
-/// left to the end; then a warp one after another of the others. `square_at(n)` is one, `best` has room for one.
+/// Of the hard tiles' squares first those that one warp would be long at, by all warps of a block together, so that
+/// none is left to the end; then a warp one after another of the others. `square_at(n)` is one, `best` has room for
+/// one.
 template <class SquareAt, class V>
 __device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
                                const SquareAt& square_at, std::int32_t* best) {

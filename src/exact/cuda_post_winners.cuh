@@ -1,6 +1,6 @@
-// The row that wins at each cell of a post (cuda_posts.cuh), by halving along it: the winning column never moves back, so
-// that the winner of a column between two lies between theirs. Of columns that tie the least wins, and of the two sites of a
-// column that tie the one that is before (cuda_posts.cuh), as the tie rule has it.
+// The row that wins at each cell of a post (cuda_posts.cuh), by halving along it: the winning column never moves back,
+// so that the winner of a column between two lies between theirs. Of columns that tie the least wins, and of the two
+// sites of a column that tie the one that is before (cuda_posts.cuh), as the tie rule has it.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ public:
             for (int x = static_cast<int>(threadIdx.x); x < cells(length); x += winner_threads)
                 memory_[x] = x < length ? square(x) : none;
     }
-    /// The least of what columns [from, from + 4) are worth to column x, `from` being a multiple of four; only where they are kept.
+    /// The least of what columns [from, from + 4) are worth to column x, `from` being a multiple of four; only where
+    /// they are kept.
     __device__ V least_of_four(int from, int x) const {
         const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
         const int d = x - from;
@@ -90,7 +91,8 @@ struct least_column {
     }
 };
 
-/// Columns from a multiple of four up to `from` on, to one behind `end` at most: all of them may be offered, `step` being one of fours.
+/// Columns from a multiple of four up to `from` on, to one behind `end` at most: all of them may be offered, `step`
+/// being one of fours.
 template <class V>
 __device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, int x, int from, int end, int step) {
     least_column<V> four{std::numeric_limits<V>::max(), -1};
@@ -121,8 +123,8 @@ __device__ least_column<V> search_columns(const post_squares<V>& of, int x, int 
     return best;
 }
 
-/// Of the columns between `from` and `end`, which win at columns `first` and further on, a lane each from `at` on: whether they
-/// lie below the line from the one to the other, so that they may win between.
+/// Of the columns between `from` and `end`, which win at columns `first` and further on, a lane each from `at` on:
+/// whether they lie below the line from the one to the other, so that they may win between.
 template <class V>
 class column_chord {
 public:
@@ -182,8 +184,8 @@ __device__ int winner_of_lane(const post_squares<V>& of, int first, int last, in
     return mine;
 }
 
-/// Knots of a share of a post: every 32nd column and the last one, knot 1 being its first column. Between knots that are known its
-/// warp finds the others.
+/// Knots of a share of a post: every 32nd column and the last one, knot 1 being its first column. Between knots that
+/// are known its warp finds the others.
 template <class V>
 struct post_knots {
     const post_squares<V>& of;
@@ -239,7 +241,8 @@ struct post_knots {
     }
 };
 
-/// Shared memory of winners_at_posts; all of it is asked for at the launch, which raises the limit by what is asked for.
+/// Shared memory of winners_at_posts; all of it is asked for at the launch, which raises the limit by what is asked
+/// for.
 template <class V>
 std::size_t winner_bytes(std::int64_t length) {
     return static_cast<std::size_t>(post_squares<V>::cells(static_cast<int>(length))) * sizeof(V) +
@@ -252,7 +255,8 @@ int winner_shares(const post_lines<V>& lines) {
     return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.posts), 1, 4));
 }
 
-/// A block one share of a post after another, of the images that have hard tiles: the row that wins at each of its cells.
+/// A block one share of a post after another, of the images that have hard tiles: the row that wins at each of its
+/// cells.
 template <class V>
 __global__ void __launch_bounds__(winner_threads, 2)
     winners_at_posts(const hard_tiles hard, const post_lines<V> lines, const int shares) {

@@ -1,10 +1,11 @@
-// Windows of packed lines that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, of any number of rows and sites.
+// Windows of packed lines that steps (cuda_tile.cuh) and offers (cuda_gather.cuh) leave, of any number of rows and
+// sites.
 //
-// Every 32nd row of an image is a post, and so is the last one. The winning row never moves back along a line (core.hpp), so
-// that between two posts only the rows from the winner at the one to the winner at the other can win: 33 on average,
-// whatever the image (cuda_post_squares.cuh). The winners at the posts are found the other way round, the image being 32
-// times smaller then: how far the nearest site of each column is from each post, then along each post, by halving
-// (cuda_post_winners.cuh).
+// Every 32nd row of an image is a post, and so is the last one. The winning row never moves back along a line
+// (core.hpp), so that between two posts only the rows from the winner at the one to the winner at the other can win:
+// 33 on average, whatever the image (cuda_post_squares.cuh). The winners at the posts are found the other way round,
+// the image being 32 times smaller then: how far the nearest site of each column is from each post, then along each
+// post, by halving (cuda_post_winners.cuh).
 #pragma once
 
 #include "exact/cuda_windows.cuh"
@@ -65,8 +66,9 @@ struct chunk_bits {
 };
 constexpr std::int32_t beyond = 1 << 24;
 
-/// A block 32 columns of an image, a warp one chunk of rows after another: first their first and last sites, then, with those
-/// of all chunks, the rows nearest to their posts. The last post lies behind all rows, or on the last of them.
+/// A block 32 columns of an image, a warp one chunk of rows after another: first their first and last sites, then,
+/// with those of all chunks, the rows nearest to their posts. The last post lies behind all rows, or on the last of
+/// them.
 template <class V>
 __global__ void __launch_bounds__(column_threads)
     nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {

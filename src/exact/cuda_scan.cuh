@@ -1,8 +1,8 @@
 // The first pass: along the contiguous axis, the nearest site to the left and right of every cell, by bits.
 //
-// A warp takes 1024 cells of a line: 32 words of 32 sites, a word a lane. The last site before and the first one after each
-// word come from scans over the warp; for lines of more than 1024 cells, from tables of the last and first site of every
-// stretch, made by a first reading of the image.
+// A warp takes 1024 cells of a line: 32 words of 32 sites, a word a lane. The last site before and the first one after
+// each word come from scans over the warp; for lines of more than 1024 cells, from tables of the last and first site
+// of every stretch, made by a first reading of the image.
 #pragma once
 
 #include "base/lines.hpp"
@@ -122,8 +122,8 @@ __device__ inline std::uint32_t first_from(std::uint32_t position) {
     return position;
 }
 
-// "Nowhere" is -1 on the left, where the larger position wins, and as unsigned the largest number on the right, where the
-// smaller one wins.
+// "Nowhere" is -1 on the left, where the larger position wins, and as unsigned the largest number on the right, where
+// the smaller one wins.
 __device__ inline std::int32_t last_in(std::uint32_t word, std::int32_t start) {
     return word ? start + 31 - __clz(static_cast<int>(word)) : nowhere;
 }
@@ -169,8 +169,8 @@ __global__ void __launch_bounds__(scan_threads)
     }
 }
 
-/// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time. One function, because each
-/// step hands its registers to the next by shuffles.
+/// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time. One function, because
+/// each step hands its registers to the next by shuffles.
 template <class V, class K, bool Keyed, bool Last>
 __global__ void __launch_bounds__(scan_threads)
     scan_lines(const site_bytes image, const metric<V> m, const std::int32_t* before, const std::uint32_t* after,

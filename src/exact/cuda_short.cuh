@@ -1,9 +1,9 @@
-// Lines of up to 1024 rows in small integers, searched in shared memory: a block owns 32 neighbouring lines, a lane a line, a
-// warp a band of 32 rows.
+// Lines of up to 1024 rows in small integers, searched in shared memory: a block owns 32 neighbouring lines, a lane a
+// line, a warp a band of 32 rows.
 //
-// Each warp builds the hulls of its own band in place, bands merge pairwise, and each warp walks along the hulls with its own
-// 32 rows. Every lane does about the same work, whatever the sites. Where all values of a block are small, looking outward
-// from each row is faster.
+// Each warp builds the hulls of its own band in place, bands merge pairwise, and each warp walks along the hulls with
+// its own 32 rows. Every lane does about the same work, whatever the sites. Where all values of a block are small,
+// looking outward from each row is faster.
 #pragma once
 
 #include "exact/cuda_choice.hpp"
@@ -72,8 +72,8 @@ __device__ packed_point search_outward(const packed_point* line, int q, int rows
     }
 }
 
-/// Load, then either look outward or build, merge and walk. One function, because the phases share the block's barriers and
-/// the reader's registers.
+/// Load, then either look outward or build, merge and walk. One function, because the phases share the block's
+/// barriers and the reader's registers.
 template <bool Keyed, class Line, class Put>
 __device__ __forceinline__ void search_lines(packed_point* points, int rows, std::int32_t weight, const Line& line,
                                              const Put& put) {

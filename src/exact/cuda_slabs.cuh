@@ -1,5 +1,5 @@
-// Long lines in int32 numbers: hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and
-// merged in device memory; then every 32 rows of a line are walked by a thread of their own.
+// Long lines in int32 numbers: hulls of slabs of 256 rows are built in shared memory as for short lines, written out,
+// and merged in device memory; then every 32 rows of a line are walked by a thread of their own.
 //
 // Only groups of 32 columns that search_near marked hard take part.
 #pragma once

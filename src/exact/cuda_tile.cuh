@@ -8,8 +8,9 @@
 // different units, of which the one for minima takes half as many instructions. Steps end when no value exceeds k^2;
 // a tile in which one would still reach `cap` after 30 steps goes on the list of hard tiles (cuda_hard.cuh).
 //
-// A warp owns a line at a time, or several short ones: a line's lane l holds rows [l * n, l * n + n) in the low halves of n
-// registers and the rows `half` further on in the high ones, so that only the outermost rows come from other lanes.
+// A warp owns a line at a time, or several short ones: a line's lane l holds rows [l * n, l * n + n) in the low halves
+// of n registers and the rows `half` further on in the high ones, so that only the outermost rows come from other
+// lanes.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -179,8 +180,9 @@ __device__ std::int32_t largest_of(const std::uint32_t (&v)[lane_pairs<Pairs>], 
     return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - static_cast<std::int32_t>(half_1024);
 }
 
-/// By a warp as many lines as it has lanes for, of which those of the lanes `counts` matter; false when one has values that 16 bits or a few steps do not suffice for. Values above `limit` do not
-/// matter: below the cap it always suffices. One function, because the line stays in registers.
+/// By a warp as many lines as it has lanes for, of which those of the lanes `counts` matter; false when one has values
+/// that 16 bits or a few steps do not suffice for. Values above `limit` do not matter: below the cap it always
+/// suffices. One function, because the line stays in registers.
 template <int Pairs>
 __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const tile_rows& r, int first_steps,
                              std::int32_t limit) {
@@ -225,8 +227,8 @@ __device__ bool finish_lines(const tile<Pairs>& t, int line, bool counts, const 
     return true;
 }
 
-/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a lane,
-/// four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
+/// A lane a line: `put(row, bits)` takes a value's half-precision bits to a row of the tile. (Stores of 16 bytes a
+/// lane, four rows of 128 bytes at once, take three times as long as of 128 neighbouring bytes.)
 template <int Pairs, class Put>
 __device__ void write_rows(const tile<Pairs>& t, int from, int end, const Put& put) {
     constexpr int warps = tile_warps<Pairs>, half = t.half;
@@ -290,8 +292,8 @@ __device__ void write_tile(const tile<Pairs>& t, const tile_target<V, Last>& tar
     }
 }
 
-/// From a filled tile to a finished one, of so many lines, with so many steps before the first look at whether they suffice;
-/// false, for all threads of the block alike, when it is hard.
+/// From a filled tile to a finished one, of so many lines, with so many steps before the first look at whether they
+/// suffice; false, for all threads of the block alike, when it is hard.
 template <int Pairs>
 __device__ bool finish_all_lines(const tile<Pairs>& t, int count, const tile_rows& r, int first_steps,
                                  std::int32_t limit) {

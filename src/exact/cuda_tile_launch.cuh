@@ -1,5 +1,5 @@
-// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of what finishes those
-// that they leave.
+// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of what finishes
+// those that they leave.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ struct tile_cut {
     windows into;
 };
 /// Short lines: the least number of pairs that holds a line. Long ones: windows
-/// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read twice
-/// included, and of equal ones the smaller, which makes more blocks.
+/// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read
+/// twice included, and of equal ones the smaller, which makes more blocks.
 inline tile_cut cut_lines(std::int64_t rows) {
     for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
         if (rows <= 2 * pairs) return {pairs, {1, static_cast<int>(rows)}};
@@ -229,8 +229,8 @@ private:
                  marks_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0;
 };
 
-/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only: as
-/// many blocks as a large GPU holds share them.
+/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only:
+/// as many blocks as a large GPU holds share them.
 template <class V, bool Last>
 class tile_search {
 public:

@@ -1,8 +1,8 @@
-// The last pass of volumes whose state has padded rows, and whose fields' rows begin anywhere: tiles as in cuda_tile.cuh, whose rows go
-// to memory in pieces that begin at multiples of 128 bytes. Of each row a tile writes the cells from the first such one on, and
-// as many of the tile to the right as come before that one's first: the two are a cluster, and read each other's
-// shared memory. Without that 1023^3 took 4.35 ms in this pass, 1024^3 2.42; with it 3.66. Clusters of 4 and 8 took 3.82 and 4.00
-// (H200, 2026-11-22).
+// The last pass of volumes whose state has padded rows, and whose fields' rows begin anywhere: tiles as in
+// cuda_tile.cuh, whose rows go to memory in pieces that begin at multiples of 128 bytes. Of each row a tile writes the
+// cells from the first such one on, and as many of the tile to the right as come before that one's first: the two are
+// a cluster, and read each other's shared memory. Without that 1023^3 took 4.35 ms in this pass, 1024^3 2.42; with it
+// 3.66. Clusters of 4 and 8 took 3.82 and 4.00 (H200, 2026-11-22).
 #pragma once
 
 #include "base/cluster.cuh"

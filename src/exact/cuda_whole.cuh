@@ -1,7 +1,7 @@
-// Images of up to 512x512 and volumes of up to 64x64x64 cells in one kernel, without workspace. Eight neighbouring blocks are a
-// cluster, which finishes a few columns: each of them reads an eighth of the image, and tells the others in shared memory what
-// they need of it. No cluster waits for another, so that every cluster reads the whole image: from the second level's
-// cache, which is quick where images are small.
+// Images of up to 512x512 and volumes of up to 64x64x64 cells in one kernel, without workspace. Eight neighbouring
+// blocks are a cluster, which finishes a few columns: each of them reads an eighth of the image, and tells the others
+// in shared memory what they need of it. No cluster waits for another, so that every cluster reads the whole image:
+// from the second level's cache, which is quick where images are small.
 //
 // Rows become words of bits, in which the nearest site of a cell in one of the columns wanted is a few operations away.
 // What is left are sums and minima.
@@ -34,8 +34,8 @@ struct whole_call {
     [[nodiscard]] NF_HD std::int64_t image_cells() const { return std::int64_t{depth} * height * width; }
 };
 
-/// Cells [first, first + cells) as bits, by all threads of a block. Returns how many come before: those that share the sixteen
-/// bytes of the first one.
+/// Cells [first, first + cells) as bits, by all threads of a block. Returns how many come before: those that share the
+/// sixteen bytes of the first one.
 template <int Threads>
 __device__ int read_bits(const whole_call& c, const std::uint8_t* first, int cells, std::uint32_t* bits) {
     constexpr int rounds = read_bytes / 16 / Threads + 1;
@@ -84,8 +84,8 @@ __device__ inline std::uint32_t bits_from(const std::uint32_t* bits, int at, int
 struct beside_columns {
     int before[own_columns], after[own_columns];
 
-    /// Bit i of `own`: column i is a site. `left` and `right` are the cells from the first column back, and from the last one
-    /// on, to the nearest site that is none of them.
+    /// Bit i of `own`: column i is a site. `left` and `right` are the cells from the first column back, and from the
+    /// last one on, to the nearest site that is none of them.
     __device__ beside_columns(std::uint32_t own, int left, int right) {
 #pragma unroll
         for (int i = 0; i < own_columns; ++i) before[i] = left = (own >> i & 1) != 0 ? 0 : i == 0 ? left : left + 1;

@@ -1,5 +1,5 @@
-// Small volumes with few sites: each block of a cluster tells the others of its own, and a warp offers those that could win
-// somewhere in its cells to them, instead of rows.
+// Small volumes with few sites: each block of a cluster tells the others of its own, and a warp offers those that
+// could win somewhere in its cells to them, instead of rows.
 #pragma once
 
 #include "exact/cuda_whole.cuh"
@@ -56,8 +56,8 @@ __device__ inline void count_rows(volume_sites<true>& sites, std::uint64_t row) 
     if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(&sites.count, all);
 }
 
-/// Tells all blocks of the cluster of this one's sites: of each of them, where they are few. `row` is a thread's. To be called by
-/// all threads.
+/// Tells all blocks of the cluster of this one's sites: of each of them, where they are few. `row` is a thread's. To
+/// be called by all threads.
 __device__ inline void tell_sites(volume_sites<true>& sites, std::uint64_t row, int y, int z, int share, int rank,
                                   std::uint32_t planes_sited) {
     const auto thread = static_cast<int>(threadIdx.x), count = sites.count;
@@ -99,8 +99,8 @@ struct volume_told {
     }
 };
 
-/// Sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A warp has 4 columns, 8
-/// rows and 4 planes; the sites that could win somewhere there are few.
+/// Sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A warp has 4
+/// columns, 8 rows and 4 planes; the sites that could win somewhere there are few.
 __device__ inline void offer_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
                                    const volume_told& told, int x, int y, int begin) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first_x = x & ~3, first_y = y & ~7;

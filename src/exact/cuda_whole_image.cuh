@@ -1,7 +1,7 @@
-// Images of up to 512x512 cells in one kernel (cuda_whole.cuh). A cluster has 32 neighbouring columns, a block four of them. A
-// block makes the packed words (cuda_bits.cuh) of these 32 columns for an eighth of the rows. Then squares, or words that hold
-// d^2 (20 bits) | x (9) | the site is in a later row (1), are offered along columns: outward until none farther can win or,
-// where few rows have sites, these one after another.
+// Images of up to 512x512 cells in one kernel (cuda_whole.cuh). A cluster has 32 neighbouring columns, a block four of
+// them. A block makes the packed words (cuda_bits.cuh) of these 32 columns for an eighth of the rows. Then squares, or
+// words that hold d^2 (20 bits) | x (9) | the site is in a later row (1), are offered along columns: outward until
+// none farther can win or, where few rows have sites, these one after another.
 #pragma once
 
 #include "exact/cuda_whole.cuh"

@@ -1,9 +1,9 @@
-// Volumes of up to 64x64x64 cells in one kernel (cuda_whole.cuh). A block finds the sites nearest to the cluster's four columns
-// along the last axis, then along the second, for an eighth of the planes, and hands over what it found to those that finish
-// it along the first: a block an eighth of the rows, in all planes.
+// Volumes of up to 64x64x64 cells in one kernel (cuda_whole.cuh). A block finds the sites nearest to the cluster's
+// four columns along the last axis, then along the second, for an eighth of the planes, and hands over what it found
+// to those that finish it along the first: a block an eighth of the rows, in all planes.
 //
-// Rows are offered to cells, 64 sums and minima a cell and axis at most: of distances all rows, in 16 bits, two cells an
-// instruction; of sites outward from the cells where lines have more than 32 rows, in words that hold
+// Rows are offered to cells, 64 sums and minima a cell and axis at most: of distances all rows, in 16 bits, two cells
+// an instruction; of sites outward from the cells where lines have more than 32 rows, in words that hold
 // d^2 (14 bits) | x (6) | y (6) | z (6) of a site, whose minimum decides ties too.
 #pragma once
 
@@ -54,10 +54,10 @@ __device__ void offer_to_cells(std::uint32_t (&best)[volume_words<Sites>::cells]
 // Rows from which on offering them outward pays: 7x30x64 took 5.7 us without and 6.8 with it (H200, 2026-11-22).
 constexpr int least_outward = 33;
 
-/// The same of rows [0, rows), a warp at a time, whose lanes have the same cells of other lines: the fours of rows whose bits are set
-/// in `fours`, from the nearest on, until none can win in a lane that `counts`. What three fours to either side do not settle
-/// gets all others: looking at bounds between each two took 0.1 % sites from 12.4 to 14.0 us, one place for all offers, in a
-/// loop, to 16.0.
+/// The same of rows [0, rows), a warp at a time, whose lanes have the same cells of other lines: the fours of rows
+/// whose bits are set in `fours`, from the nearest on, until none can win in a lane that `counts`. What three fours to
+/// either side do not settle gets all others: looking at bounds between each two took 0.1 % sites from 12.4 to 14.0
+/// us, one place for all offers, in a loop, to 16.0.
 template <class Load>
 __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
                               int rows, std::uint32_t fours, bool counts, const Load& load) {
@@ -91,12 +91,12 @@ __device__ void offer_outward(std::uint32_t (&best)[volume_words<true>::cells], 
     }
 }
 
-// Of the second axis a block's warps leave out rows that are as far as this from a cell, at least, where the block has so many sites: of
-// 64^3, half a percent. With fewer some cell is often too far from all of them.
+// Of the second axis a block's warps leave out rows that are as far as this from a cell, at least, where the block has
+// so many sites: of 64^3, half a percent. With fewer some cell is often too far from all of them.
 constexpr int looked_at = 3, beyond_looked_at = 4 * looked_at + 1, least_leaving = 160;
 
-/// The same of fours of rows outward from the cells, until none can win in a lane that `counts`, or three to either side were offered: how
-/// many of these were, or all_looked_at where others are left out.
+/// The same of fours of rows outward from the cells, until none can win in a lane that `counts`, or three to either
+/// side were offered: how many of these were, or all_looked_at where others are left out.
 constexpr int all_looked_at = looked_at + 1;
 template <class Load>
 __device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], const std::uint32_t* squares, int first,
@@ -116,8 +116,8 @@ __device__ int offer_nearby(std::uint32_t (&best)[volume_words<true>::cells], co
     return all_looked_at;
 }
 
-/// Of a lane's cells in its column and eight planes, of which each lane of the warp with that column has one: whether one of them may
-/// have no site nearer than rows that were left out.
+/// Of a lane's cells in its column and eight planes, of which each lane of the warp with that column has one: whether
+/// one of them may have no site nearer than rows that were left out.
 __device__ inline bool may_need_more(const std::uint32_t (&best)[volume_words<true>::cells]) {
     constexpr int planes = 8;
     std::uint32_t most = max(max(best[0], best[1]), max(best[2], best[3]));
@@ -199,9 +199,9 @@ struct volume_target {
     }
 };
 
-/// Along the second axis: a thread a word of a row's columns in one of the block's planes, and some cells of that line. Each
-/// goes to the block that has its row then. Of sites, rows may be left out, which all blocks are told of, as of cells that might need
-/// them: true for a warp that has left some out.
+/// Along the second axis: a thread a word of a row's columns in one of the block's planes, and some cells of that
+/// line. Each goes to the block that has its row then. Of sites, rows may be left out, which all blocks are told of,
+/// as of cells that might need them: true for a warp that has left some out.
 template <bool Sites>
 __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int first_plane, int planes) {
     using words = volume_words<Sites>;
@@ -237,8 +237,8 @@ __device__ bool search_planes(volume_memory<Sites>& m, const whole_call& c, int 
     return left_out;
 }
 
-/// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its threads hold
-/// in registers goes from phase to phase.
+/// A block an eighth of the planes of four columns, then an eighth of their rows. One function, because what its
+/// threads hold in registers goes from phase to phase.
 template <bool Sites, bool Fields>
 __global__ void __launch_bounds__(volume_words<Sites>::threads) search_volume(const whole_call c) {
     using words = volume_words<Sites>;

@@ -11,8 +11,8 @@ struct windows {
     int count = 1, rows = 0;
 };
 
-/// How a warp takes the lines of a tile of `Pairs` pairs of rows: so many lanes a line, each with so many pairs. A step takes
-/// two instructions a pair and eight for each lane, so that lanes have as many pairs as registers hold.
+/// How a warp takes the lines of a tile of `Pairs` pairs of rows: so many lanes a line, each with so many pairs. A
+/// step takes two instructions a pair and eight for each lane, so that lanes have as many pairs as registers hold.
 template <int Pairs>
 inline constexpr int line_lanes = Pairs <= 32    ? 32
                                   : Pairs <= 64  ? 4
@@ -47,8 +47,8 @@ struct value_group {
     std::int64_t number;
 };
 
-/// A tile's group of 32 lines, and which window of them. Groups beside each other are numbered first, so that their tiles
-/// run at the same time.
+/// A tile's group of 32 lines, and which window of them. Groups beside each other are numbered first, so that their
+/// tiles run at the same time.
 template <class Group>
 struct tile_place {
     Group group;
@@ -172,8 +172,8 @@ struct value_lines {
     };
 };
 
-/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or, where a
-/// state is read, its group of 32 lines.
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or,
+/// where a state is read, its group of 32 lines.
 struct hard_tiles {
     std::int32_t* count = nullptr;  ///< of tiles
     std::int32_t* list = nullptr;

@@ -70,7 +70,7 @@ private:
         });
     }
 
-    // ---- further passes: tiles of lines ------------------------------------------------------------------------------
+    // ---- further passes: tiles of lines ---------------------------------------------------------------------------
 
     void search_axis(int axis) {
         const sweep s = sweep_of(p_, axis, sizeof(V));
@@ -193,7 +193,7 @@ private:
         });
     }
 
-    // ---- filling a tile ----------------------------------------------------------------------------------------------
+    // ---- filling a tile -------------------------------------------------------------------------------------------
 
     void load(const sweep& s, const tile_place& at, buffers& mine) {
         if constexpr (MayBeWeighted)
@@ -271,7 +271,7 @@ private:
             }
     }
 
-    // ---- cells of other classes --------------------------------------------------------------------------------------
+    // ---- cells of other classes -----------------------------------------------------------------------------------
 
     /// After the search: the nearest rows of another class above and below every row.
     void offer_other_classes(const sweep& s, const tile_place& at, buffers& mine) {
@@ -344,8 +344,8 @@ private:
         best = value;
     }
 
-    /// Rounding can make the site of a row of another class look as near as it is allowed to be; such a site may have the
-    /// cell's own class.
+    /// Rounding can make the site of a row of another class look as near as it is allowed to be; such a site may have
+    /// the cell's own class.
     bool truly_other(const sweep& s, const run_of_columns& run, std::int64_t i, std::int64_t c, K key) const {
         if constexpr (!std::is_floating_point_v<V>) return true;
         const std::int64_t first = run.offset / s.inner * s.inner;

@@ -21,8 +21,8 @@ void run(const host& on, std::span<const plan> plans, std::span<const job<host>>
 call_plan describe(const host& on, const plan& p, const arrays<host>& a);
 call_plan describe(const host& on, std::span<const plan> plans, std::span<const job<host>> jobs);
 
-/// The threads asked for, or as many as have that workspace in what is free. Throws out_of_memory, before any work is done, where
-/// one has not; says what would fit.
+/// The threads asked for, or as many as have that workspace in what is free. Throws out_of_memory, before any work is
+/// done, where one has not; says what would fit.
 int threads_that_fit(const host& on, const plan& p, const arrays<host>& a);
 
 }  // namespace nearfield::exact

@@ -1,10 +1,10 @@
-// Bounds of a tile's rows in blocks of 16, 256, 4096 and so on, for searches in which winners do not bound each other. To be
-// included after "exact/host_lanes.hpp"; read once for each instruction set.
+// Bounds of a tile's rows in blocks of 16, 256, 4096 and so on, for searches in which winners do not bound each other.
+// To be included after "exact/host_lanes.hpp"; read once for each instruction set.
 
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// The best of some rows' own values, lane by lane: the least value, the least key of the rows that have it, and the least
-/// value of the others.
+/// The best of some rows' own values, lane by lane: the least value, the least key of the rows that have it, and the
+/// least value of the others.
 template <class Values, class Keys>
 struct block_bounds {
     Values least;
@@ -50,10 +50,10 @@ public:
         return level;
     }
 
-    /// False when no row of the block that starts at `row` can change a lane of (value, key), provided that each adds `extra`
-    /// or more. Rounded sums never decrease when a term grows. So a row with the least value offers that value plus `extra`,
-    /// or more; at equality it loses if the least key of these rows loses. Any other row offers `others` plus `extra`, or
-    /// more. Nothing at an equal value wins against no_key, the least key of all.
+    /// False when no row of the block that starts at `row` can change a lane of (value, key), provided that each adds
+    /// `extra` or more. Rounded sums never decrease when a term grows. So a row with the least value offers that value
+    /// plus `extra`, or more; at equality it loses if the least key of these rows loses. Any other row offers `others`
+    /// plus `extra`, or more. Nothing at an equal value wins against no_key, the least key of all.
     HWY_INLINE bool may_win(int level, std::int64_t row, values extra, values value, keys key) const {
         const bounds b = of(level, row >> (level * level_bits));
         const values offer = hn::Add(b.least, extra);

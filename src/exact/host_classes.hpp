@@ -1,9 +1,9 @@
-// Fields whose sites differ from cell to cell: labels, with or without a sign. A cell's sites are the cells of another class.
-// (Where there are two classes, zero and not zero, two plain fields do: host_sides.hpp.)
+// Fields whose sites differ from cell to cell: labels, with or without a sign. A cell's sites are the cells of another
+// class. (Where there are two classes, zero and not zero, two plain fields do: host_sides.hpp.)
 //
-// Along the last axis that is the nearest cell of another class in the line. Every later pass is the ordinary search over
-// all rows, whatever their class, and then for every cell the nearest row of another class above and below: a row of
-// another class is never offered below its true value, because the search adds what that row itself still lacks.
+// Along the last axis that is the nearest cell of another class in the line. Every later pass is the ordinary search
+// over all rows, whatever their class, and then for every cell the nearest row of another class above and below: a row
+// of another class is never offered below its true value, because the search adds what that row itself still lacks.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ public:
     [[nodiscard]] bool wanted() const { return bytes_ > 0; }
     [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const;
 
-    /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when the
-    /// line has none. Background cells are their own. `ask` is called between pieces of a long line, and may throw.
+    /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when
+    /// the line has none. Background cells are their own. `ask` is called between pieces of a long line, and may throw.
     void nearest_in_line(std::int64_t line, std::int64_t count, const std::function<void()>& ask,
                          std::int32_t* nearest) const;
 

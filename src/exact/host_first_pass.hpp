@@ -1,5 +1,5 @@
-// The first pass of the host's general engine: every line of the last axis by itself, from the image to what cells hold between
-// passes, or to results where there is no other axis.
+// The first pass of the host's general engine: every line of the last axis by itself, from the image to what cells
+// hold between passes, or to results where there is no other axis.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What few rows of a tile offer: those of another class above and below each row, and all rows of a short axis. Compiled once
-// per instruction set and chosen at run time.
+// What few rows of a tile offer: those of another class above and below each row, and all rows of a short axis.
+// Compiled once per instruction set and chosen at run time.
 #pragma once
 
 #include <cstdint>

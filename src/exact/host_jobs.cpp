@@ -1,4 +1,5 @@
-// Many calls at once on the host: large grids one after another with all threads, small ones side by side, a thread each.
+// Many calls at once on the host: large grids one after another with all threads, small ones side by side, a thread
+// each.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,7 @@
-// Vectors for the host's inner loops. `hn` is Highway, but on x86-64 up to SSSE3 the same names mean the compiler's own vectors
-// of 16 bytes, with SSE2 for what has no operator: Highway 1.0.3 has nothing between SSSE3 and plain C++, with which 4096^2 and
-// 256^3 take 2.3 to 12 times as long; and with SSSE3 it spells the minimum of 16 bits out, which takes 1.1 to 1.8 times as long.
+// Vectors for the host's inner loops. `hn` is Highway, but on x86-64 up to SSSE3 the same names mean the compiler's
+// own vectors of 16 bytes, with SSE2 for what has no operator: Highway 1.0.3 has nothing between SSSE3 and plain C++,
+// with which 4096^2 and 256^3 take 2.3 to 12 times as long; and with SSSE3 it spells the minimum of 16 bits out, which
+// takes 1.1 to 1.8 times as long.
 //
 // To be included after "hwy/highway.h"; its end is read once for each instruction set.
 #ifndef NEARFIELD_HOST_LANES
@@ -18,7 +19,7 @@
 
 namespace nearfield::exact::sse2 {
 
-// ---- types -----------------------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------------------------
 
 template <class T, std::size_t Lanes>
 struct lanes_of {
@@ -56,7 +57,7 @@ constexpr std::size_t MaxLanes(Tag) {
     return Tag::count;
 }
 
-// ---- memory ----------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------------------------
 
 template <class Tag>
 HWY_INLINE Vec<Tag> LoadU(Tag, const typename Tag::lane* from) {
@@ -81,7 +82,7 @@ HWY_INLINE void Stream(Vec<Tag> v, Tag, typename Tag::lane* to) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(to), (__m128i)v);
 }
 
-// ---- lanes -----------------------------------------------------------------------------------------------------------
+// ---- lanes --------------------------------------------------------------------------------------------------------
 
 template <class Tag>
 HWY_INLINE Vec<Tag> Zero(Tag) {
@@ -175,7 +176,7 @@ HWY_INLINE Vec<Tag> BitCast(Tag, V v) {
     return (Vec<Tag>)v;
 }
 
-// ---- masks -----------------------------------------------------------------------------------------------------------
+// ---- masks --------------------------------------------------------------------------------------------------------
 
 template <class M>
 HWY_INLINE M Not(M m) {
@@ -220,7 +221,7 @@ HWY_INLINE void StoreMaskBits(Tag, M m, std::uint8_t* bits) {
     else *bits = static_cast<std::uint8_t>(_mm_movemask_pd((__m128d)m));
 }
 
-// ---- all lanes together; the first lane alone of what these return holds it -----------------------------------------------
+// ---- all lanes together; the first lane alone of what these return holds it ---------------------------------------
 
 template <class V, class Join>
 HWY_INLINE V joined(V v, const Join& join) {

@@ -92,8 +92,8 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
     }
 }
 
-/// fill(from, n, T* values) makes the values of cells [c.first + from, ... + n). Squares of spacings are normal numbers, so
-/// that no cell but a site has the value 0.
+/// fill(from, n, T* values) makes the values of cells [c.first + from, ... + n). Squares of spacings are normal
+/// numbers, so that no cell but a site has the value 0.
 template <class V, class K>
 template <class T, class Fill>
 void output_writer<V, K>::put(const target& to, const cells& c, const Fill& fill) const {

@@ -17,7 +17,8 @@ struct target {
     bool contiguous = false;
 };
 
-/// A wanted, contiguous field with elements of `bytes` bytes, which may serve as state until it is written; null if none.
+/// A wanted, contiguous field with elements of `bytes` bytes, which may serve as state until it is written; null if
+/// none.
 const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes);
 
 /// The negative half of a signed field: minus the root, where that is not 0.
@@ -28,7 +29,8 @@ class output_writer {
 public:
     output_writer(const plan& p, const arrays<host>& a, const class_field& classes);
 
-    /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted, packed sites.
+    /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted,
+    /// packed sites.
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
     /// Where distances go that are the only field, contiguous, of a plain call or of half a signed one; else null.
     [[nodiscard]] float* distances_alone() const { return distances_alone_; }

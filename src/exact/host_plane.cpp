@@ -11,22 +11,23 @@
 namespace nearfield::exact {
 namespace {
 
-/// Outputs of more bytes do not stay in the caches anyway: writing past them spares reading every line first (4096^2, 50 % sites:
-/// 11.3 ms instead of 13.7).
+/// Outputs of more bytes do not stay in the caches anyway: writing past them spares reading every line first (4096^2,
+/// 50 % sites: 11.3 ms instead of 13.7).
 constexpr std::int64_t past_caches_bytes = std::int64_t{1} << 23;
-/// Lines that go to wide numbers at once after one that needed them: they share what a vain try of narrow ones costs, which is
-/// about as much as four lines in wide ones.
+/// Lines that go to wide numbers at once after one that needed them: they share what a vain try of narrow ones costs,
+/// which is about as much as four lines in wide ones.
 constexpr std::int64_t straight_lines = 15;
-/// Lines to either side from which a tile of columns in wide numbers, halved between known winners, takes over. With 64, 128
-/// and 240 lines 512^3 takes 443, 474 and 519 ms for blobs, 1290, 809 and 789 for shells, 1892, 1824 and 1191 for 134 sites.
+/// Lines to either side from which a tile of columns in wide numbers, halved between known winners, takes over. With
+/// 64, 128 and 240 lines 512^3 takes 443, 474 and 519 ms for blobs, 1290, 809 and 789 for shells, 1892, 1824 and 1191
+/// for 134 sites.
 constexpr std::int64_t most_window = 240;
 /// What the first line of all tries; lines after it start from what the one before needed.
 constexpr std::int64_t first_window = 8;
 /// Columns of such a tile: 256 bytes of a line or more.
 constexpr std::int64_t tile_columns = 64;
-/// At most one column in so many has a site: each is offered to a plane's lines by itself, instead of whole lines to each other.
-/// With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of 814, 683, 585, 417; 256^3 with
-/// one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
+/// At most one column in so many has a site: each is offered to a plane's lines by itself, instead of whole lines to
+/// each other. With a site in one of 2000, 650, 195, 65 columns 512^3 takes 244, 300, 539, 1124 ms instead of 814,
+/// 683, 585, 417; 256^3 with one in 390 and 130 takes 36 and 47 ms instead of 56 and 41.
 constexpr std::int64_t few_of_plane = 256;
 /// Cells converted at a time where other fields than one are wanted.
 constexpr std::int64_t batch = 512;
@@ -185,7 +186,8 @@ void plane_search<Keyed>::find_few(const std::uint16_t* steps) {
     few_.all = true;
 }
 
-/// The same columns have sites in all planes of an image: squares below 2^30 mean axes shorter than 2^15, so steps always tell.
+/// The same columns have sites in all planes of an image: squares below 2^30 mean axes shorter than 2^15, so steps
+/// always tell.
 template <bool Keyed>
 void plane_search<Keyed>::number_few(const std::uint16_t* steps, std::int64_t image) {
     if (few_of_ != image) find_few(steps);

@@ -19,9 +19,9 @@ struct plane_layout {
     std::int64_t lines = 1, length = 1;
 
     [[nodiscard]] std::int64_t cells() const { return lines * length; }
-    /// Of a plane's lines in scratch: they start at a cache line each, an odd number of those apart. The cells above and below
-    /// one then do not compete for the same few places of the first-level cache, as with sides that are powers of two
-    /// (16x2048^2, 0.1 % sites: 280 ms instead of 366).
+    /// Of a plane's lines in scratch: they start at a cache line each, an odd number of those apart. The cells above
+    /// and below one then do not compete for the same few places of the first-level cache, as with sides that are
+    /// powers of two (16x2048^2, 0.1 % sites: 280 ms instead of 366).
     [[nodiscard]] std::int64_t pitch() const { return ((length + 31) / 32 | 1) * 32; }
 };
 
@@ -64,7 +64,8 @@ public:
         return {line_bits, Keyed ? static_cast<std::int32_t>(line) : 0, 0};
     }
     [[nodiscard]] low_bits low_of_cells() const { return {cell_bits, 0, Keyed ? 1 : 0}; }
-    /// Lines to either side beyond which everything is farther than the value of `number`, a result along the last axis.
+    /// Lines to either side beyond which everything is farther than the value of `number`, a result along the last
+    /// axis.
     [[nodiscard]] std::int64_t lines_within(narrow number, std::int64_t guess) const;
     /// Results up to this number are right if so many lines were looked at.
     [[nodiscard]] narrow known_within(std::int64_t lines) const;
@@ -78,7 +79,8 @@ private:
     std::int64_t reach_ = 0;
 };
 
-/// The columns along the first axis that have a site, in a volume where they are few. Each is offered to every line by itself.
+/// The columns along the first axis that have a site, in a volume where they are few. Each is offered to every line by
+/// itself.
 struct few_columns {
     struct column {
         std::int32_t line, cell;
@@ -102,8 +104,8 @@ public:
     plane_search(const plan& p, const terms& t, const writer& to);
     static std::int64_t bytes(const plan& p);
 
-    /// Searches plane `row` of an image whose first cell is cell `image` of the grid, and writes its results. `steps` and
-    /// `toward` are those along the first axis, contiguous; `toward` only with sites.
+    /// Searches plane `row` of an image whose first cell is cell `image` of the grid, and writes its results. `steps`
+    /// and `toward` are those along the first axis, contiguous; `toward` only with sites.
     void solve(const std::uint16_t* steps, const std::int16_t* toward, std::int64_t image, std::int64_t row);
 
 private:

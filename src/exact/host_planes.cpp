@@ -18,8 +18,8 @@ namespace {
 
 /// Steps of a slab stay within a core's second-level cache where planes are that small.
 constexpr std::int64_t slab_bytes = 512 * 1024;
-/// Fewer planes make the steps at the slabs' ends, four bytes a cell of a plane, a large part of the work: 256^3, 90 % sites,
-/// with slabs of 4, 8, 16 and 32 planes: 24, 21, 18 and 23 ms; 512^3, 10 %: 200, 175, 158 and 153.
+/// Fewer planes make the steps at the slabs' ends, four bytes a cell of a plane, a large part of the work: 256^3, 90 %
+/// sites, with slabs of 4, 8, 16 and 32 planes: 24, 21, 18 and 23 ms; 512^3, 10 %: 200, 175, 158 and 153.
 constexpr std::int64_t least_slab = 16, most_slab = 64;
 /// Slabs for each thread, so that threads end together.
 constexpr std::int64_t slabs_a_thread = 4;
@@ -32,7 +32,8 @@ constexpr double most_weight = 28;
 /// Cells whose ends are noted for all planes of a slab before the next ones: their steps stay in the first-level cache.
 constexpr std::int64_t strip = 4096;
 
-/// Steps at the ends of the slabs of one image: `above` of the last row before each slab, `below` of the first row after it.
+/// Steps at the ends of the slabs of one image: `above` of the last row before each slab, `below` of the first row
+/// after it.
 struct slab_ends {
     host_scratch<std::uint16_t> above, below;
 };

@@ -1,10 +1,10 @@
 // The host's dense engine: distances alone of images and volumes, in 16 bits wherever the values allow.
 //
-// It takes the axes in another order than the general engine (host.cpp): the first one first. Steps along the first axis are
-// counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in the lanes of a
-// vector, and the last axis with neighbouring cells of one line in them; so every access is to consecutive cells, a plane
-// stays in a core's cache from the steps to the result, and results leave in the order in which they lie in memory.
-// Where 16 bits do not hold a line's values, that line is searched in 32.
+// It takes the axes in another order than the general engine (host.cpp): the first one first. Steps along the first
+// axis are counted for whole planes at a time, the middle axis of a volume is searched with neighbouring columns in
+// the lanes of a vector, and the last axis with neighbouring cells of one line in them; so every access is to
+// consecutive cells, a plane stays in a core's cache from the steps to the result, and results leave in the order in
+// which they lie in memory. Where 16 bits do not hold a line's values, that line is searched in 32.
 #pragma once
 
 #include <algorithm>

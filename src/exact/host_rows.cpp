@@ -1,7 +1,7 @@
-// Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted by 1, 2,
-// 3, ... cells to either side, until nothing farther can win. Where that takes long, blocks: the winners of a block's two ends
-// bound those of all cells between them (core.hpp), and of the cells between the winners only those are offered that could
-// win anywhere in the block.
+// Two searches along a line. Near cells first: outward from all cells of a vector together, loading the line shifted
+// by 1, 2, 3, ... cells to either side, until nothing farther can win. Where that takes long, blocks: the winners of a
+// block's two ends bound those of all cells between them (core.hpp), and of the cells between the winners only those
+// are offered that could win anywhere in the block.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exact/host_rows.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -18,11 +18,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Cells to either side before blocks are cheaper; fewer after a vector that blocks were needed for. 256^3, 0.01 % sites, with
-/// 12, 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
+/// Cells to either side before blocks are cheaper; fewer after a vector that blocks were needed for. 256^3, 0.01 %
+/// sites, with 12, 16, 24, 32, 48 and 64: 70, 71, 54, 48, 47 and 48 ms.
 constexpr std::int64_t near_after_far = 4;
 constexpr std::int64_t near_cells = 32;
-/// Lines in which no more cells have a value are searched by offering each to all (4096^2 with one site: 20 ms instead of 66).
+/// Lines in which no more cells have a value are searched by offering each to all (4096^2 with one site: 20 ms instead
+/// of 66).
 constexpr int few_cells = 12;
 static_assert(near_cells <= row_padding && near_cells % 2 == 0 && near_after_far % 2 == 0);
 
@@ -186,8 +187,8 @@ private:
         std::fill_n(s_.least + blocks_, lanes_, none<N>);
     }
 
-    /// The winner of cell q, which does not lie before that of an earlier cell, `before`. Only blocks are looked into whose
-    /// least value could win from where the block is nearest to q.
+    /// The winner of cell q, which does not lie before that of an earlier cell, `before`. Only blocks are looked into
+    /// whose least value could win from where the block is nearest to q.
     winner winner_of(std::int64_t q, const winner& before) const {
         winner w{q, std::max(q, before.at), {}};
         w.value = sum(w.at, q);
@@ -200,7 +201,8 @@ private:
             for (std::uint64_t open = below(bounds, hn::Set(tag, w.value)); open != 0; open &= open - 1)
                 look_into(j + std::countr_zero(open), q, w);
         }
-        // Sums that are not known do not tell where the winner lies, but one that is known elsewhere is not behind here.
+        // Sums that are not known do not tell where the winner lies, but one that is known elsewhere is not behind
+        // here.
         if (w.value >= unknown<N>) w.at = std::max(q, before.at);
         return w;
     }
@@ -217,8 +219,8 @@ private:
         w.at = p + hn::FindFirstTrue(tag, hn::Eq(sums, hn::Set(tag, w.value)));
     }
 
-    /// One bit for each lane of `a` that is less than `b`. Read back as wide as it is written: a wider load would have to wait
-    /// until the store has left the core.
+    /// One bit for each lane of `a` that is less than `b`. Read back as wide as it is written: a wider load would have
+    /// to wait until the store has left the core.
     static HWY_INLINE std::uint64_t below(values a, values b) {
         constexpr std::size_t lanes = hn::MaxLanes(tag);
         using word = std::conditional_t<lanes == 32, std::uint32_t,

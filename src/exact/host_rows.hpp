@@ -15,9 +15,9 @@ inline constexpr std::int64_t least_line = 32;
 /// Elements before the first and behind the last cell of a line's values, all without a site.
 inline constexpr std::int64_t row_padding = 64;
 
-// The numbers of a search. Values alone: 16 bits whose sums saturate, or 32 where those do not suffice. With sites a number is
-// a value and, in its low bits, the coordinate of the winner along the axis, so that the least number is the nearest site
-// with the smallest coordinate, and the same search serves: 32 bits, or 64.
+// The numbers of a search. Values alone: 16 bits whose sums saturate, or 32 where those do not suffice. With sites a
+// number is a value and, in its low bits, the coordinate of the winner along the axis, so that the least number is the
+// nearest site with the smallest coordinate, and the same search serves: 32 bits, or 64.
 
 /// What does not exist.
 template <class N>
@@ -63,7 +63,8 @@ std::uint16_t search_line(const line_search<std::uint16_t>& s);
 std::int32_t search_line(const line_search<std::int32_t>& s);
 std::int64_t search_line(const line_search<std::int64_t>& s);
 
-/// gap[k]: what a distance of k blocks, each of as many cells as a vector has, adds at least, from any cell to any cell.
+/// gap[k]: what a distance of k blocks, each of as many cells as a vector has, adds at least, from any cell to any
+/// cell.
 void block_gaps(const std::uint16_t* term, std::int64_t count, std::uint16_t* gap);
 void block_gaps(const std::int32_t* term, std::int64_t count, std::int32_t* gap);
 void block_gaps(const std::int64_t* term, std::int64_t count, std::int64_t* gap);

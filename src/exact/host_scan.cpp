@@ -15,8 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using of_position = hn::CappedTag<std::int32_t, 16>;
 using positions = hn::Vec<of_position>;
 
-/// Running maximum (or minimum) over the lanes of a vector, in log2(lanes) steps; looking at the outermost lane once more
-/// than needed changes neither.
+/// Running maximum (or minimum) over the lanes of a vector, in log2(lanes) steps; looking at the outermost lane once
+/// more than needed changes neither.
 template <bool Max>
 struct running {
     static constexpr of_position tag{};
@@ -56,8 +56,8 @@ HWY_INLINE positions here(std::int64_t x) {
     return hn::Add(hn::Iota(tag, 0), hn::Set(tag, static_cast<std::int32_t>(x)));
 }
 
-/// Rightwards over cells [first, last), for the site to the left of each cell; `first` is 0 or a multiple of all vectors.
-/// `carry` is the last site before them, -no_position for none; returns that of the next cells.
+/// Rightwards over cells [first, last), for the site to the left of each cell; `first` is 0 or a multiple of all
+/// vectors. `carry` is the last site before them, -no_position for none; returns that of the next cells.
 std::int32_t left_sites(const std::uint8_t* site, std::int64_t first, std::int64_t last, std::int32_t carry,
                         std::int32_t* nearest) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));

@@ -27,15 +27,16 @@ void for_each_piece(std::int64_t count, const std::function<void()>& ask, const 
         body(first, std::min(first + line_piece, count)), ask();
 }
 
-/// nearest[x] = position of the site nearest to x (the left one of two), -1 when the line has none. `site` is 0 or 1 a cell.
-/// `ask` is called between pieces of a long line, and may throw.
+/// nearest[x] = position of the site nearest to x (the left one of two), -1 when the line has none. `site` is 0 or 1 a
+/// cell. `ask` is called between pieces of a long line, and may throw.
 void nearest_in_line(const std::uint8_t* site, std::int64_t count, const std::function<void()>& ask,
                      std::int32_t* nearest);
 
 /// Makes the line periodic: cells before the first site may be nearer to the last one, and the other way round.
 void nearest_round_ends(const std::uint8_t* site, std::int64_t count, std::int32_t* nearest);
 
-/// Squared distances of cells [first, last) of a line, or `count` packed sites, from the positions of the nearest sites.
+/// Squared distances of cells [first, last) of a line, or `count` packed sites, from the positions of the nearest
+/// sites.
 void values_of_line(const std::int32_t* nearest, std::int64_t first, std::int64_t last, std::int32_t weight,
                     std::int32_t* value);
 void values_of_line(const std::int32_t* nearest, std::int64_t first, std::int64_t last, std::int64_t weight,

@@ -1,5 +1,6 @@
-// A cell's distance to the other class is its distance in the plain field whose sites are that class, and 0 in the other
-// one: two plain fields, each in the engine that is fastest for it, take less time than a search that minds classes.
+// A cell's distance to the other class is its distance in the plain field whose sites are that class, and 0 in the
+// other one: two plain fields, each in the engine that is fastest for it, take less time than a search that minds
+// classes.
 #include "exact/host_sides.hpp"
 
 #include <algorithm>
@@ -61,13 +62,13 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     return !many;
 }
 
-/// Lines that are scanned one by one at a cost that no longer axis has, axes that are worth a scan instead, and how far apart
-/// their cells may lie.
+/// Lines that are scanned one by one at a cost that no longer axis has, axes that are worth a scan instead, and how
+/// far apart their cells may lie.
 constexpr std::int64_t short_line = 32, long_line = 256, most_apart = 1024;
 
-/// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines of two
-/// cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in memory. In
-/// integers any order of the passes gives the same answer, since packed sites keep their bits.
+/// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines
+/// of two cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in
+/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };

@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// The lines of one SIMD vector, and what the search needs of its tile. `Negative`: values may be, down to the tile's base.
+/// The lines of one SIMD vector, and what the search needs of its tile. `Negative`: values may be, down to the tile's
+/// base.
 template <class V, class K, bool Keyed, bool Negative>
 class group {
     using value_tag = hn::CappedTag<V, tile_align / sizeof(V)>;
@@ -76,9 +77,9 @@ private:
         if (t_.team != nullptr) t_.team->go_on(0);
     }
 
-    /// For rows whose winners do not bound each other because sums are rounded: each row for itself, but blocks of rows that
-    /// cannot win are passed over. The rows that won for the row before are offered first. The least (value, key) of all rows
-    /// does not depend on the order.
+    /// For rows whose winners do not bound each other because sums are rounded: each row for itself, but blocks of
+    /// rows that cannot win are passed over. The rows that won for the row before are offered first. The least (value,
+    /// key) of all rows does not depend on the order.
     void by_blocks() {
         const row_blocks<V, K, Keyed> blocks(t_, line_);
         V before[tile_align / sizeof(V)];
@@ -148,8 +149,8 @@ private:
     values load_winners(std::int64_t row) const { return hn::Load(of_value, t_.winner + row * t_.pitch + line_); }
     void store_winners(std::int64_t q, values row) const { hn::Store(row, of_value, t_.winner + q * t_.pitch + line_); }
 
-    /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above and
-    /// below bound the rows to look at, so all queries of one level together look at each row about once.
+    /// The ends first, then the middle row, then the middles of both halves, and so on: the winners of the rows above
+    /// and below bound the rows to look at, so all queries of one level together look at each row about once.
     void by_halving() {
         for (const std::int64_t q : {t_.first_query, last_query()}) {
             const winner w = outward<true>(q, first(q), last(q));

@@ -43,8 +43,8 @@ void search_tile(const tile<std::int32_t, std::int32_t>& t);
 void search_tile(const tile<std::int64_t, std::int64_t>& t);
 void search_tile(const tile<double, std::int64_t>& t);
 
-/// Values of one row of packed sites: value_of with the coordinates of the axes from `first` on; `at[axis]` points to the
-/// coordinate of each line along that axis.
+/// Values of one row of packed sites: value_of with the coordinates of the axes from `first` on; `at[axis]` points to
+/// the coordinate of each line along that axis.
 void values_of_keys(const metric<std::int32_t>& m, int first, const std::int32_t* key, const std::int64_t* const* at,
                     std::int64_t count, std::int32_t* value);
 void values_of_keys(const metric<std::int64_t>& m, int first, const std::int64_t* key, const std::int64_t* const* at,

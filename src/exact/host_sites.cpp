@@ -24,8 +24,9 @@ void number(const std::int16_t* HWY_RESTRICT toward, std::int64_t count, std::in
     }
 }
 
-// Indices are made here, a vector at a time, and followed one by one below: gather instructions take 40 cycles for 16 cells on
-// Zen 4, single loads 16, and compilers turn loops of single loads into gathers where the instruction set has them.
+// Indices are made here, a vector at a time, and followed one by one below: gather instructions take 40 cycles for 16
+// cells on Zen 4, single loads 16, and compilers turn loops of single loads into gathers where the instruction set has
+// them.
 
 template <class N>
 void lines(N* HWY_RESTRICT numbers, std::int64_t count, int from, int to, std::int32_t length,

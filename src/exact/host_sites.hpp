@@ -1,5 +1,5 @@
-// Sites of the host's dense engine: numbers of cells that travel beside the search, and their choice by its winners. Compiled
-// once per instruction set and chosen at run time.
+// Sites of the host's dense engine: numbers of cells that travel beside the search, and their choice by its winners.
+// Compiled once per instruction set and chosen at run time.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct cell_number {
 void number_sites(const std::int16_t* toward, std::int64_t count, std::int32_t start, const cell_number& number,
                   std::int32_t* site);
 
-/// After the middle axis: column x's winner is the line in the low `from` bits of its number; column[x] = its site there. Then
-/// the low bits, now `to` of them, become the cell's own coordinate for the search along the last axis.
+/// After the middle axis: column x's winner is the line in the low `from` bits of its number; column[x] = its site
+/// there. Then the low bits, now `to` of them, become the cell's own coordinate for the search along the last axis.
 void take_lines(std::int32_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 void take_lines(std::int64_t* number, std::int64_t count, int from, int to, const std::int32_t* site,
                 std::int64_t length, std::int32_t* column);
 
-/// out[x] = column[low `bits` bits of number[x]], and column[absent] without one. `past_caches`: written without being read
-/// or kept.
+/// out[x] = column[low `bits` bits of number[x]], and column[absent] without one. `past_caches`: written without being
+/// read or kept.
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,
                 std::int64_t absent, bool past_caches, std::int32_t* out);
 void take_cells(const std::int32_t* number, std::int64_t count, int bits, const std::int32_t* column,

@@ -1,13 +1,13 @@
-// Planes of the host's dense engine: steps along the first axis in 16 bits, and their way to squares and to roots. Compiled
-// once per instruction set and chosen at run time.
+// Planes of the host's dense engine: steps along the first axis in 16 bits, and their way to squares and to roots.
+// Compiled once per instruction set and chosen at run time.
 #pragma once
 
 #include <cstdint>
 
 namespace nearfield::exact {
 
-/// Steps of a column without a site, and the value of a cell without one. Every sum of 16-bit values saturates here, so a
-/// result below it is exact and a result equal to it says that 16 bits do not tell.
+/// Steps of a column without a site, and the value of a cell without one. Every sum of 16-bit values saturates here,
+/// so a result below it is exact and a result equal to it says that 16 bits do not tell.
 inline constexpr std::uint16_t no_site16 = 65535;
 
 /// Cells of a line of the image: bytes of which those that are zero, or those that are not, are sites.
@@ -16,8 +16,8 @@ struct site_bytes {
     bool zero_is_site = true;
 };
 
-/// Steps from every column's first site back to row `row` of a slab of `rows` rows, and from its last site on to the last
-/// row, as far as known after this row.
+/// Steps from every column's first site back to row `row` of a slab of `rows` rows, and from its last site on to the
+/// last row, as far as known after this row.
 void note_ends(site_bytes line, std::int64_t count, int row, int rows, std::uint16_t* to_first,
                std::uint16_t* from_last);
 
@@ -37,8 +37,8 @@ struct step_term {
     bool half_cell = false;
     std::uint16_t most = 255;  ///< steps whose term is below no_site16
 };
-/// Low bits of a number, which tell the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step` more in
-/// each further one.
+/// Low bits of a number, which tell the winner's coordinate (host_rows.hpp): `first` in the line's first cell, `step`
+/// more in each further one.
 struct low_bits {
     int bits = 0;
     std::int32_t first = 0, step = 0;

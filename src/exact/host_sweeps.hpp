@@ -10,8 +10,8 @@
 
 namespace nearfield::exact {
 
-/// What a cell holds between passes: its squared distance so far, its packed site, or (grids of two axes in wide numbers,
-/// to halve the memory) only its steps to the nearest site of its line, -1 for none.
+/// What a cell holds between passes: its squared distance so far, its packed site, or (grids of two axes in wide
+/// numbers, to halve the memory) only its steps to the nearest site of its line, -1 for none.
 enum class carry : std::uint8_t { values, sites, steps };
 
 inline carry carry_of(const plan& p) {
@@ -92,8 +92,8 @@ void for_each_row(const sweep& s, const tile_place& at, std::int64_t rows, const
     }
 }
 
-/// The tile's columns out of a field of all cells. Lines beyond the grid's are searched like all others: one that behaves
-/// like its neighbours costs least.
+/// The tile's columns out of a field of all cells. Lines beyond the grid's are searched like all others: one that
+/// behaves like its neighbours costs least.
 template <class T>
 void copy_rows(const sweep& s, const tile_place& at, const T* field, T* tile) {
     for_each_row(s, at, s.rows(), [&](std::int64_t i, const run_of_columns& run) {

@@ -12,8 +12,8 @@
 
 namespace nearfield::exact {
 
-// Tiles stay within a core's second-level cache, and a tile's rows span a few cache lines so that address translation and
-// prefetching are paid once for several lines.
+// Tiles stay within a core's second-level cache, and a tile's rows span a few cache lines so that address translation
+// and prefetching are paid once for several lines.
 inline constexpr std::int64_t tile_bytes = 128 * 1024;
 inline constexpr std::int64_t tile_row_bytes = 256;
 /// Of short axes a tile takes more lines, so that what a tile costs is shared by this many bytes of cells.

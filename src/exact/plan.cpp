@@ -209,8 +209,8 @@ void keep_long_axes(plan& p, const any_input<Place>& image, const geometry& g) {
     }
 }
 
-/// With the same spacing along all axes squared distances are counted in cells, and in quarters of them with half_cell: the
-/// same grid in unit spacing. False where that is not so, or where integers say more than a double can.
+/// With the same spacing along all axes squared distances are counted in cells, and in quarters of them with
+/// half_cell: the same grid in unit spacing. False where that is not so, or where integers say more than a double can.
 bool count_in_cells(plan& p, geometry& g) {
     if (!g.same_along_all_axes()) return false;
     const double unit2 = g.weight(0);

@@ -11,8 +11,8 @@
 
 namespace nearfield::exact {
 
-/// Size of an integral weight of 8 bytes in a power diagram, at most: up to it a double is exact. A power diagram on the host
-/// refuses larger ones, whose seeds own no cell on a device, which cannot.
+/// Size of an integral weight of 8 bytes in a power diagram, at most: up to it a double is exact. A power diagram on
+/// the host refuses larger ones, whose seeds own no cell on a device, which cannot.
 inline constexpr std::int64_t most_wide_weight = std::int64_t{1} << 53;
 
 /// What a cell is compared with to find its sites.
@@ -36,8 +36,9 @@ struct plan {
 
     tier numbers = tier::int32;
     bool sites_wanted = false;  ///< carry packed sites, not only values
-    /// Factor of a squared number of cells along an axis: 1 where all axes have the same spacing, else spacing^2, rounded to
-    /// double, in units of a power of four where that makes integers of them. Integral unless numbers is float64.
+    /// Factor of a squared number of cells along an axis: 1 where all axes have the same spacing, else spacing^2,
+    /// rounded to double, in units of a power of four where that makes integers of them. Integral unless numbers is
+    /// float64.
     std::array<double, max_rank> weight{};
     double unit2 = 1;  ///< what values are counted in: a squared distance is unit2 * value, rounded once
     key_layout keys;
@@ -46,7 +47,8 @@ struct plan {
     std::array<bool, max_rank> rows_ordered{};
     double largest = 0;  ///< bound of all values, which are squared distances in units of unit2
 
-    // ---- options. In each of them the defaults are what an engine for sites alone need not know about. ----------------
+    // ---- options. In each of them the defaults are what an engine for sites alone need not know about.
+    // ----------------
     sites rule = sites::zero;
     classes by = classes::none;  ///< set for other_labels and for signed fields
     bool background = false;     ///< zero cells are sites for all, whatever their class
@@ -69,7 +71,8 @@ struct plan {
     /// The engines without options suffice: sites for all cells, open borders, no limit, no unusual field.
     [[nodiscard]] bool plain() const;
     [[nodiscard]] bool is_signed() const { return inside_sign != outside_sign; }
-    /// Labels of which one is zero and the others are alike: zero is the site of all, or in a signed field the other class.
+    /// Labels of which one is zero and the others are alike: zero is the site of all, or in a signed field the other
+    /// class.
     void take_as_mask();
     /// Axes of the problem are in the order of the caller's.
     [[nodiscard]] bool axes_in_order() const { return std::is_sorted(source_axis.begin(), source_axis.begin() + rank); }
@@ -102,8 +105,8 @@ struct plan {
     }
 };
 
-/// In double, winners bound each other as long as the smallest step between two parabolas, 2 * weight, exceeds the error of
-/// comparing two values, at most 2^-50 of the largest.
+/// In double, winners bound each other as long as the smallest step between two parabolas, 2 * weight, exceeds the
+/// error of comparing two values, at most 2^-50 of the largest.
 NF_HD constexpr bool rows_ordered(double largest, double weight) { return largest / weight < 562949953421312.0; }
 
 /// No field or type that the engines without options do not know.

@@ -1,4 +1,4 @@
-"""bench/forms.py with a package that computes nothing: every form has a name of its own, bytes, and a row in the JSON."""
+"""bench/forms.py with a package that computes nothing: every form has a name, bytes, and a row in the JSON."""
 
 import json
 import pathlib

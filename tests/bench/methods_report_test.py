@@ -1,4 +1,4 @@
-"""docs/methods.md and its pages: tables and pictures are what bench/results/methods says, and a picture's grid is right."""
+"""docs/methods.md and its pages: tables and pictures are what bench/results/methods says."""
 
 import pathlib
 import re

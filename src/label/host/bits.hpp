@@ -11,10 +11,6 @@ namespace nearfield::labelling {
 
 inline constexpr std::int64_t word_bits = 64;
 
-<<<<<<< HEAD:src/label/host/bits.hpp
-/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros,
-/// so that every word has neighbours. Runs are numbered over all rows in raster order.
-=======
 /// Cells of a row that are linked with those in the same column of a row before; none where there is no such row.
 struct column_links {
     const std::uint64_t *links = nullptr, *here = nullptr, *there = nullptr;
@@ -23,9 +19,8 @@ struct column_links {
     }
 };
 
-/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros, so that
-/// every word has neighbours. Runs are numbered over all rows in raster order.
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_bits.hpp
+/// All rows of all images. Bit x of a row is cell x; behind each row, and in front of the first, lies a word of zeros,
+/// so that every word has neighbours. Runs are numbered over all rows in raster order.
 class bit_rows {
 public:
     /// `Plain`: whatever stands side by side in the foreground is linked, so that starts need no words of their own.

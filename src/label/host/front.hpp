@@ -39,16 +39,12 @@ void foreground_words(const label_options& o, const cell_row& row, std::int64_t 
 /// Bit x: cells x and x - 1 would be linked if they were foreground. No word behind them is written.
 void west_words(const problem& p, const cell_row& row, std::int64_t cells, std::uint8_t* bytes, std::uint64_t* words);
 
-<<<<<<< HEAD:src/label/host/front.hpp
-/// Bit i: cells i of `here` and of `there`, which are like them, would be linked if they were foreground; of up to 64
-/// cells.
-=======
 /// Bit x: cells x of two rows, `there` being (dz, dy) from `here`, would be linked if they were foreground.
 void straight_words(const problem& p, int dz, int dy, const cell_row& here, const cell_row& there, std::int64_t cells,
                     std::uint64_t* words);
 
-/// Bit i: cells i of `here` and of `there`, which are like them, would be linked if they were foreground; of up to 64 cells.
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_front.hpp
+/// Bit i: cells i of `here` and of `there`, which are like them, would be linked if they were foreground; of up to 64
+/// cells.
 std::uint64_t linked_cells(const label_options& o, link_pair by, const cell_row& here, const void* there,
                            std::int64_t cells);
 

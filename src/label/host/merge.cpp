@@ -17,7 +17,7 @@ using word = std::uint64_t;
 HWY_INLINE word from_west(const word* row, std::int64_t w) { return row[w] << 1 | row[w - 1] >> 63; }
 HWY_INLINE word from_east(const word* row, std::int64_t w) { return row[w] >> 1 | row[w + 1] << 63; }
 
-// ---- trees ----------------------------------------------------------------------------------------------------------
+// ---- trees --------------------------------------------------------------------------------------------------------
 
 /// Both climb in turn, the one with the larger parent first, and leave the other's parent behind them (Rem's algorithm:
 /// Patwary, Blair, Manne, "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010).
@@ -63,7 +63,7 @@ HWY_INLINE std::uint32_t last_before(const bit_rows& bits, std::int64_t row, std
     return static_cast<std::uint32_t>(bits.first_run()[row]) + bits.before(row)[w] - 1;
 }
 
-// ---- plain rows -----------------------------------------------------------------------------------------------------
+// ---- plain rows ---------------------------------------------------------------------------------------------------
 
 /// Rows that make a link needless where they are foreground: `both` of them (`Both`) or one of the two.
 struct cover {
@@ -193,7 +193,7 @@ void plain(const bit_rows& bits, int changes, std::int64_t row, std::int64_t fro
     else merge_row<false>(bits, changes, row, from, to, trees);
 }
 
-// ---- rows with links ------------------------------------------------------------------------------------------------
+// ---- rows with links ----------------------------------------------------------------------------------------------
 
 /// Which cells of two rows would be linked, a word at a time, found when it is asked for.
 class row_links {
@@ -238,40 +238,22 @@ private:
     bool by_vectors_;
 };
 
-<<<<<<< HEAD:src/label/host/merge.cpp
-/// Cells for which no links to a row need be looked for.
-struct link_cover {
-    const word* cells = nullptr;
-    /// They are connected with the cell of that row in the same column; else: whatever they touch there, other rows
-    /// say.
-=======
 /// Words of what is known before the links between two rows are looked for.
 struct known_links {
     const word* columns = nullptr;  ///< cells that are connected with the one in the same column of the other row
     const word* covered = nullptr;  ///< cells for which none need be looked for
     /// Covered cells are connected in their column; else: whatever they touch there, other rows say.
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
     bool straight = false;
     /// Links are between equal values: a cell that equals one of two neighbours which differ does not equal the other.
     bool equal = false;
 };
 
-<<<<<<< HEAD:src/label/host/merge.cpp
 /// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones
 /// those that no straight link says. Right for every criterion, since only connections that are there are taken for
-/// granted; links that would be dropped anyway are not looked for. `straight` (may be null) takes the words of straight
-/// connections.
-template <bool AtRoots>
-void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, bool wide, const row_links& links,
-                    const link_cover& cover, word* straight, const run_trees& trees) {
-=======
-/// Which links are kept: those that no link of the same direction one cell to the west says, and of the slanted ones those
-/// that no straight link says. Right for every criterion, since only connections that are there are taken for granted.
-/// `slanted` is asked where rows are `Wide`, for what is not dropped anyway.
+/// granted. `slanted` is asked where rows are `Wide`, for what is not dropped anyway.
 template <bool AtRoots, bool Wide>
 void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, const known_links& known,
                     const row_links* slanted, const run_trees& trees) {
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
     const word *const here = bits.foreground(row), *const there = bits.foreground(other);
     const word *const here_starts = bits.starts(row), *const there_starts = bits.starts(other);
     word l_before = 0;  // of the word to the west
@@ -307,27 +289,14 @@ void merge_by_links(const bit_rows& bits, std::int64_t row, std::int64_t other, 
     }
 }
 
-<<<<<<< HEAD:src/label/host/merge.cpp
-/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N
-/// or U, with US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no
-/// link of its own to UN or US, which N or U has.
-template <bool AtRoots, class T>
-void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells, word* words,
-                 const run_trees& trees) {
-    const bool wide = p.changes >= 2, equal = p.options.criterion == criterion::equal;
-    const auto merge = [&](row_step by, const cell_row& there, bool slanted, bool covers_straight, word* straight) {
-        if (there.data == nullptr) {
-            if (straight != nullptr) std::memset(straight, 0, static_cast<std::size_t>(bits.words) * sizeof(word));
-            return;
-=======
 /// The links of a row with N, U, US and UN, in this order; null where corners do not count or the row is not there.
 struct links_before {
     const row_links *n = nullptr, *u = nullptr, *us = nullptr, *un = nullptr;
 };
 
-/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N or U, with
-/// US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs no link of its own to UN
-/// or US, which N or U has.
+/// A cell is connected with U's where it is with N's, that one with UN's and that one with U's; with UN's by way of N
+/// or U, with US's by way of U. Equality goes on from cell to cell besides, so that a cell equal to N's or U's needs
+/// no link of its own to UN or US, which N or U has.
 template <bool AtRoots>
 void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const cell_rows& cells,
                  const links_before& links, word* words, const run_trees& trees) {
@@ -340,7 +309,6 @@ void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const
         for (std::int64_t w = 0; w < bits.words; ++w) {
             covered[w] = cover(w);
             columns[w] = found(w, covered[w]) | (straight ? covered[w] : 0);
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.cpp
         }
         const known_links known{columns, covered, straight, equal};
         if (wide) merge_by_links<AtRoots, true>(bits, row, other, known, to, trees);

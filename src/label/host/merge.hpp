@@ -53,13 +53,8 @@ struct row_step {
     int dz = 0, dy = 0;
 };
 
-<<<<<<< HEAD:src/label/host/merge.hpp
-/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends
-/// of a periodic axis meet. `zeros`: a word for each word of a row, for rows that are not plain.
-=======
-/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the ends of a
-/// periodic axis meet. `words`: the same scratch.
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_merge.hpp
+/// Links the runs of any two rows at their roots, cell x with x and, if `slanted`, with x - 1 and x + 1: where the
+/// ends of a periodic axis meet. `words`: the same scratch.
 void merge_ends(const bit_rows& bits, const problem& p, std::int64_t row, const cell_row& here, std::int64_t other,
                 const cell_row& there, row_step by, bool slanted, std::uint64_t* words, std::uint32_t* parent);
 

@@ -46,23 +46,7 @@ constexpr std::int64_t fewest_rows = 32;        // of a band
 /// What a thread needs for a row.
 struct workplace {
     workplace(const bit_rows& bits, std::int64_t cell_bytes)
-<<<<<<< HEAD:src/label/host/runs.cpp
-        : bytes(bits.cells),
-          words(bits.words),
-          kept_rows(bits.planes > 1 ? bits.side + 2 : 1),
-          links(bits.plain ? 0 : (2 * kept_rows + 1) * bits.words),
-          cells(5 * bits.cells * cell_bytes),
-          labels(bits.cells) {
-        std::fill_n(links.get(), links.get() == nullptr ? 0 : bits.words, 0);
-    }
-    /// What is connected of a row with N and U (merge_linked), of as many rows as are asked for again; behind a row of
-    /// zeros.
-    [[nodiscard]] std::uint64_t* links_of(std::int64_t row, bool to_u, std::int64_t row_words) const {
-        return links.get() + (1 + 2 * (row % kept_rows) + (to_u ? 1 : 0)) * row_words;
-    }
-=======
         : bytes(bits.cells), words(2 * bits.words), cells(5 * bits.cells * cell_bytes), labels(bits.cells) {}
->>>>>>> e705fb1 (Compare rows once, and link their runs by bits alone):src/label/host_runs.cpp
     host_scratch<std::uint8_t> bytes;
     host_scratch<std::uint64_t> words;
     host_scratch<std::uint8_t> cells;  ///< a row and its neighbours, where they do not lie side by side
@@ -120,7 +104,7 @@ private:
         });
     }
 
-    // ---- rows to bits -----------------------------------------------------------------------------------------------
+    // ---- rows to bits ---------------------------------------------------------------------------------------------
 
     /// The row where it lies, or copied to the thread's `slot` when its cells do not lie side by side.
     [[nodiscard]] cell_row cells_of(std::int64_t row, int thread, int slot) const {
@@ -165,7 +149,7 @@ private:
         return first[bits_.rows] <= most_runs;
     }
 
-    // ---- runs to trees ----------------------------------------------------------------------------------------------
+    // ---- runs to trees --------------------------------------------------------------------------------------------
 
     void plant(std::int64_t row) {
         const std::int64_t end = bits_.first_run()[row + 1];
@@ -243,7 +227,7 @@ private:
         }
     }
 
-    // ---- where the ends of a periodic axis meet ---------------------------------------------------------------------
+    // ---- where the ends of a periodic axis meet -------------------------------------------------------------------
 
     void join_ends() {
         const auto last = static_cast<std::size_t>(p_.rank - 1);
@@ -303,7 +287,7 @@ private:
         });
     }
 
-    // ---- the tables -------------------------------------------------------------------------------------------------
+    // ---- the tables -----------------------------------------------------------------------------------------------
 
     void measure() {
         component_tables<host> tables = out_.tables;
@@ -316,7 +300,7 @@ private:
         measure_runs(crew_, p_, bits_, tree(), band_, found_, tables);
     }
 
-    // ---- the answer -------------------------------------------------------------------------------------------------
+    // ---- the answer -----------------------------------------------------------------------------------------------
 
     void write(std::int64_t row, int thread) {
         const any_output<host>& to = out_.label;

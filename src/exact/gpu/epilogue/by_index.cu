@@ -162,7 +162,8 @@ void fields_by_index::put() const {
     const plan& p = sites_;
     index_rule by;
     by.axes = p.rank - p.first_axis;
-    for (int i = 0; i < by.axes; ++i) by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
+    for (int i = 0; i < by.axes; ++i)
+        by.size[i] = static_cast<std::uint32_t>(p.size[static_cast<std::size_t>(p.rank - 1 - i)]);
     by.cells = p.cells, by.cells_of_image = cells_between(p.size.data(), p.first_axis, p.rank);
     const item to = item_for(p, a_.image, a_.out);
     by.out = contiguous_fields(p, to, a_.out);
@@ -176,11 +177,14 @@ void fields_by_index::put() const {
         const bool wide = p.size[static_cast<std::size_t>(p.rank - 1)] % together == 0 && is_aligned(index) &&
                           is_aligned(by.out.coordinates) && p.cells % together == 0;
         const auto blocks = [&](int count) { return blocks_for(p.cells, std::int64_t{index_threads} * count); };
-        if (wide) cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0, by, index);
+        if (wide)
+            cuda::launch(on_, write_fields_of_index<V, Index, together>, blocks(together), dim3(index_threads), 0, by,
+                         index);
         else cuda::launch(on_, write_fields_of_index<V, Index, 1>, blocks(1), dim3(index_threads), 0, by, index);
     };
     const bool small = p.numbers == tier::int32;
-    if (out_.index.type == dtype::int64) return launch(std::int64_t{}, static_cast<const std::int64_t*>(out_.index.data));
+    if (out_.index.type == dtype::int64)
+        return launch(std::int64_t{}, static_cast<const std::int64_t*>(out_.index.data));
     if (small) launch(std::int32_t{}, static_cast<const std::int32_t*>(out_.index.data));
     else launch(std::int64_t{}, static_cast<const std::int32_t*>(out_.index.data));
 }

@@ -1,5 +1,5 @@
-// Several fields of plain sites: the search finds linear indices, the field that is cheapest to find, and one more kernel makes
-// all others of them. Reads 4 bytes a cell, and writes what is wanted.
+// Several fields of plain sites: the search finds linear indices, the field that is cheapest to find, and one more
+// kernel makes all others of them. Reads 4 bytes a cell, and writes what is wanted.
 #pragma once
 
 #include <cstddef>

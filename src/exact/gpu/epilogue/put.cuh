@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exact/cuda_options_item.cuh"
-#include "exact/gpu/lines/column.cuh"
+#include "exact/gpu/ground/column.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -35,7 +35,8 @@ public:
     template <int Count>
     __device__ void operator()(int m, int count, const winner<V, K> (&best)[Count]) const {
         put<Count, false>(
-            m, count, [&](int i) { return best[i].value; }, [&](int i) { return site_of_row<K>{best[i].key, best[i].row}; });
+            m, count, [&](int i) { return best[i].value; },
+            [&](int i) { return site_of_row<K>{best[i].key, best[i].row}; });
     }
     /// The same of values below 2^23 and sites that are worked out where they are wanted.
     template <int Count, class Value, class Site>
@@ -79,11 +80,12 @@ private:
             }
             if (to.is_signed()) each([&](int i, std::int64_t cell) { put_signed(cell, values[i]); });
             else if (out.only_distance32 && Near && out.unit2 == 1 && !(to.limit < last_value<V>()))
-                each([&](int i, std::int64_t cell) { out.distance32[cell] = root_of_whole(static_cast<float>(values[i])); });
+                each([&](int i, std::int64_t cell) {
+                    out.distance32[cell] = root_of_whole(static_cast<float>(values[i]));
+                });
             else if (out.only_distance32)
                 each([&](int i, std::int64_t cell) { out.distance32[cell] = root32(values[i], to.limit, out.unit2); });
-            else
-                each([&](int i, std::int64_t cell) { out.put_value(cell, values[i], to.limit); });
+            else each([&](int i, std::int64_t cell) { out.put_value(cell, values[i], to.limit); });
             if (out.index || out.index32 || to.label || out.coordinates)
                 each([&](int i, std::int64_t cell) {
                     const site_of_row<K> s = site(i);
@@ -120,10 +122,11 @@ private:
         if (to.out.coordinates == nullptr) return;
         for (int i = 0; i < to.out.image_rank; ++i) {
             const int axis = to.out.problem_axis[i];
-            to.out.coordinates[i * to.out.cells + cell] = !found               ? -1
-                                                          : axis < 0           ? 0
-                                                          : axis == c_.g.axis ? row
-                                                                              : c_.coordinate(best.key, c_.g.m.rank - 1 - axis);
+            to.out.coordinates[i * to.out.cells + cell] = !found     ? -1
+                                                          : axis < 0 ? 0
+                                                          : axis == c_.g.axis
+                                                              ? row
+                                                              : c_.coordinate(best.key, c_.g.m.rank - 1 - axis);
         }
     }
 

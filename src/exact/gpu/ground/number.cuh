@@ -18,8 +18,8 @@ NF_HD constexpr V top() {
     else return std::numeric_limits<V>::max();
 }
 
-/// weight * steps^2, rounded as `along` rounds it. In double, the square of a 32-bit number needs no conversion instruction,
-/// which runs at a quarter of the rate of a sum.
+/// weight * steps^2, rounded as `along` rounds it. In double, the square of a 32-bit number needs no conversion
+/// instruction, which runs at a quarter of the rate of a sum.
 template <class V>
 __device__ V cost(V weight, int steps) {
     if constexpr (std::is_same_v<V, std::int32_t>) {

@@ -1,13 +1,14 @@
 // One further axis of any problem, exactly: for every number, class rule and kind of ends.
 //
-// A block has a tile of 32 neighbouring lines, whose keys it stages in shared memory. The winners of pivot rows bound those of
-// the strips between them (pivots.cuh, strips.cuh). Of lines that are longer than a block stages, kernels find the pivots
-// first, and blocks have windows of rows. This way serves everything and never declines.
+// A block has a tile of 32 neighbouring lines, whose keys it stages in shared memory. The winners of pivot rows bound
+// those of the strips between them (pivots.cuh, strips.cuh). Of lines that are longer than a block stages, kernels
+// find the pivots first, and blocks have windows of rows. This way serves everything and never declines.
 //
-// Cost: about two candidates a row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written. Workspace of
-// long lines: 8 bytes for each 32 rows.
-// Monotone winners: Felzenszwalb and Huttenlocher, "Distance transforms of sampled functions", Theory of Computing 8, 2012;
-// Aggarwal, Klawe, Moran, Shor, Wilber, "Geometric applications of a matrix-searching algorithm", Algorithmica 2, 1987.
+// Cost: about two candidates a row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written.
+// Workspace of long lines: 8 bytes for each 32 rows.
+// Monotone winners: Felzenszwalb and Huttenlocher, "Distance transforms of sampled functions", Theory of Computing 8,
+// 2012; Aggarwal, Klawe, Moran, Shor, Wilber, "Geometric applications of a matrix-searching algorithm", Algorithmica
+// 2, 1987.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +82,8 @@ __global__ void __launch_bounds__(line_threads) find_least(const __grid_constant
     if (nothing_to_do(g) || !is_ordered(g) || g.far[tile] == 0) return;
     const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const C c(g, tile * cuda::warp + lane);
-    const int groups = (g.rows + group - 1) / group, nth = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
+    const int groups = (g.rows + group - 1) / group,
+              nth = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
     if (nth < groups) g.least[(tile * groups + nth) * cuda::warp + lane] = least_of_group(c, far_keys<C>{c}, nth);
 }
 
@@ -97,8 +99,8 @@ __global__ void __launch_bounds__(line_threads)
     const C c(g, tile * cuda::warp + lane);
     const int strips = (g.rows + strip - 1) / strip;
     const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
-    solve_level(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, level, share * (line_warps / parts), parts,
-                found_by_warps<C>(memory, line_warps));
+    solve_level(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, level, share * (line_warps / parts),
+                parts, found_by_warps<C>(memory, line_warps));
 }
 
 /// Shared memory of a block, in this order.
@@ -129,7 +131,8 @@ class line_tile {
     using in = typename C::in;
 
 public:
-    __device__ line_tile(const C& c, unsigned char* memory, const tile_layout<Stored>& layout, std::int64_t tile, int window)
+    __device__ line_tile(const C& c, unsigned char* memory, const tile_layout<Stored>& layout, std::int64_t tile,
+                         int window)
         : c_(c),
           layout_(layout),
           tile_(tile),
@@ -150,7 +153,8 @@ public:
         if (layout_.is_long && ordered) {
             const int first = __ffs(static_cast<int>(left_)) - 1, last = 32 - __clz(static_cast<int>(left_));
             base = min(__reduce_min_sync(cuda::every_lane, known[first * cuda::warp]), from_ + first * strip);
-            rows = max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1, min(from_ + last * strip, to));
+            rows =
+                max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1, min(from_ + last * strip, to));
             if (!c_.joined()) base = max(base, 0), rows = min(rows, n);
             rows -= base;
             if (c_.g.far[tile_] != 0) least = c_.g.least + tile_ * all_strips * cuda::warp + lane_;
@@ -161,7 +165,9 @@ public:
         const staged_keys<C> here{keys_ + lane_, base, c_};
         auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
         if (!layout_.is_long && ordered) least = solve_pivots(here, pivots);
-        const auto winner_of = [&](int j) { return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]); };
+        const auto winner_of = [&](int j) {
+            return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]);
+        };
         if (staged) solve_strips(here, least, strips, winner_of, ordered);
         else solve_strips(far_keys<C>{c_}, least, strips, winner_of, ordered);
     }
@@ -192,7 +198,8 @@ private:
         }
         if (!__syncthreads_or(!near)) return nullptr;
         const int groups = (c_.rows() + group - 1) / group;
-        for (int nth = warp_; nth < groups; nth += line_warps) least_[nth * cuda::warp + lane_] = least_of_group(c_, at, nth);
+        for (int nth = warp_; nth < groups; nth += line_warps)
+            least_[nth * cuda::warp + lane_] = least_of_group(c_, at, nth);
         __syncthreads();
         const found_by_warps<C> found(slots_, line_warps);
         for (int number = 0; number < pivot_levels(to.strips()); ++number) {
@@ -209,16 +216,17 @@ private:
 
     /// Strips differ in what they cost: a warp that is done takes the next.
     template <class Keys, class WinnerOf>
-    __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of, bool ordered) {
+    __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of,
+                                 bool ordered) {
         __shared__ int taken;
         if (threadIdx.x == 0) taken = line_warps;
         __syncthreads();
         const bool write = tile_ * cuda::warp + lane_ < c_.g.columns;
         auto* const slots = reinterpret_cast<std::uint16_t*>(slots_) + warp_ * strip_slots * cuda::warp + lane_;
-        for (int j = warp_; j < strips;
-             j = __shfl_sync(cuda::every_lane, lane_ == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+        for (int j = warp_; j < strips; j = __shfl_sync(cuda::every_lane, lane_ == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
             if ((left_ >> j & 1) == 0) continue;
-            strip_of<C> s{from_ + j * strip, c_.joined() ? -c_.rows() : 0, c_.joined() ? 2 * c_.rows() - 1 : c_.rows() - 1, slots, ordered};
+            strip_of<C> s{from_ + j * strip, c_.joined() ? -c_.rows() : 0,
+                          c_.joined() ? 2 * c_.rows() - 1 : c_.rows() - 1, slots, ordered};
             if (ordered) s.first = winner_of(j), s.next = winner_of(j + 1);
             s.narrows = ordered && s.next - s.first <= std::numeric_limits<std::uint16_t>::max();
             solve_strip<Last>(c_, at, least, s, write);
@@ -236,7 +244,9 @@ private:
 };
 
 template <class V, keys Stored, rule Rule, bool Bent, bool Last>
-__global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4 : Stored == keys::word ? 3 : 2)
+__global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
+                                                : Stored == keys::word ? 3
+                                                                       : 2)
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
     if (nothing_to_do(g)) return;
@@ -267,27 +277,33 @@ public:
         const bool is_long = g_.rows > staged_rows<Stored>;
         if (is_long) find_pivots();
         const int window = is_long ? window_rows<Stored> : g_.rows;
-        const tile_layout<Stored> layout{is_long ? staged_rows<Stored> : g_.rows, (window + strip - 1) / strip, is_long};
+        const tile_layout<Stored> layout{is_long ? staged_rows<Stored> : g_.rows, (window + strip - 1) / strip,
+                                         is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         cuda::launch(on_, last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
-                     tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
+                     tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout,
+                     windows);
     }
 
 private:
     void find_pivots() const {
         if (!g_.ordered) return;
-        cuda::check(cudaMemsetAsync(g_.far, 0, static_cast<std::size_t>(tiles_) * sizeof(*g_.far), cuda::stream_of(on_)),
-                    "clearing flags");
-        const auto shares = [](std::int64_t items, int of_block) { return static_cast<int>(blocks_for(items, of_block)); };
+        cuda::check(
+            cudaMemsetAsync(g_.far, 0, static_cast<std::size_t>(tiles_) * sizeof(*g_.far), cuda::stream_of(on_)),
+            "clearing flags");
+        const auto shares = [](std::int64_t items, int of_block) {
+            return static_cast<int>(blocks_for(items, of_block));
+        };
         const int of_pivots = shares(strips_ + 1, line_warps), of_groups = shares(strips_, line_warps);
-        cuda::launch(on_, find_near_pivots<V, Stored, Rule, Bent>, tiles_ * of_pivots, dim3(line_threads), 0, g_, of_pivots);
+        cuda::launch(on_, find_near_pivots<V, Stored, Rule, Bent>, tiles_ * of_pivots, dim3(line_threads), 0, g_,
+                     of_pivots);
         cuda::launch(on_, find_least<V, Stored, Rule, Bent>, tiles_ * of_groups, dim3(line_threads), 0, g_, of_groups);
         for (int number = 0; number < pivot_levels(strips_); ++number) {
             const pivot_level level(number, strips_, g_.periodic);
             if (level.jobs == 0) continue;
             const int parts = sharing_warps(level.jobs, line_warps), of_jobs = shares(level.jobs, line_warps / parts);
-            cuda::launch(on_, find_far_pivots<V, Stored, Rule, Bent>, tiles_ * of_jobs, dim3(line_threads), 0, g_, level,
-                         of_jobs, parts);
+            cuda::launch(on_, find_far_pivots<V, Stored, Rule, Bent>, tiles_ * of_jobs, dim3(line_threads), 0, g_,
+                         level, of_jobs, parts);
         }
     }
 
@@ -297,7 +313,8 @@ private:
     int strips_;
 };
 
-/// Power diagrams, and wide keys, which go with numbers of 64 bits alone, have no kernels of their own for straight distances.
+/// Power diagrams, and wide keys, which go with numbers of 64 bits alone, have no kernels of their own for straight
+/// distances.
 template <class V>
 void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
     const auto with_keys = [&]<rule Rule>() {

@@ -1,11 +1,12 @@
-// Windows of lines whose winners are near, for integers and open or closed ends. A candidate is one word, its value above its
-// key, so that an offer is a sum and a minimum in one instruction, the tie rule included.
+// Windows of lines whose winners are near, for integers and open or closed ends. A candidate is one word, its value
+// above its key, so that an offer is a sum and a minimum in one instruction, the tie rule included.
 //
-// Along the axis before the last: value, 16 bits | offset of x + 128, 8 bits | row, 8 bits. Along the first of three axes:
-// value, 15 bits | offset of x + 128 | offset of y + 128 | whether the row lies behind, 1 bit; the root of what is left of
-// the value gives the row back. Offsets from one cell order as coordinates do, so comparing words is comparing values, then
-// sites. Offsets are cut; a cut site is worth at least the cap, and a block whose values stay below has lost no candidate.
-// A block of rows searches outward from both of its ends until no lane's value reaches what so many rows cost.
+// Along the axis before the last: value, 16 bits | offset of x + 128, 8 bits | row, 8 bits. Along the first of three
+// axes: value, 15 bits | offset of x + 128 | offset of y + 128 | whether the row lies behind, 1 bit; the root of what
+// is left of the value gives the row back. Offsets from one cell order as coordinates do, so comparing words is
+// comparing values, then sites. Offsets are cut; a cut site is worth at least the cap, and a block whose values stay
+// below has lost no candidate. A block of rows searches outward from both of its ends until no lane's value reaches
+// what so many rows cost.
 //
 // What is farther is left to the strips of lines.cuh, a bit for each 32 rows. Bytes: 2 or 4 a cell are read.
 // Parabolas outward from each row: Saito and Toriwaki, "New algorithms for Euclidean distance transformation", Pattern
@@ -20,12 +21,12 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int near_block = 8;     // rows that a warp solves together
-constexpr int near_most = 112;    // rows that a winner can be away
+constexpr int near_block = 8;   // rows that a warp solves together
+constexpr int near_most = 112;  // rows that a winner can be away
 constexpr int near_warps = 8;
 constexpr int near_threads = near_warps * cuda::warp;
-constexpr int near_patience = 4;  // so many blocks may fail before a window's rest is left
-constexpr int near_round = 4;     // steps between two looks at whether to go on
+constexpr int near_patience = 4;                // so many blocks may fail before a window's rest is left
+constexpr int near_round = 4;                   // steps between two looks at whether to go on
 constexpr int near_early = 17, near_late = 64;  // steps by which some cell, and every cell, should know a site
 
 template <keys Stored>
@@ -69,7 +70,8 @@ bool plan_near(const line_pass<V>& g, near_plan& plan) {
     plan.cap = static_cast<std::uint32_t>(cap) << near_shift<Stored>;
     plan.cut = halves(static_cast<int>(x), static_cast<int>(y));
     plan.minus_cut = halves(-static_cast<int>(x), -static_cast<int>(y));
-    if (static_cast<double>(g.limit) + 1 < cap) plan.beyond = static_cast<std::uint32_t>(g.limit + 1) << near_shift<Stored>;
+    if (static_cast<double>(g.limit) + 1 < cap)
+        plan.beyond = static_cast<std::uint32_t>(g.limit + 1) << near_shift<Stored>;
     return true;
 }
 
@@ -79,8 +81,8 @@ struct near_offsets {
     const line_pass<V>& g;
     const near_plan& plan;
 
-    /// Offsets in both halves; `minus` is minus the cell. (Never by __vneg2, which nvcc 13.0 makes a complement where only
-    /// one half is used.)
+    /// Offsets in both halves; `minus` is minus the cell. (Never by __vneg2, which nvcc 13.0 makes a complement where
+    /// only one half is used.)
     __device__ std::uint32_t cut(std::uint32_t key, std::uint32_t minus) const {
         return __vmaxs2(__viaddmin_s16x2(key, minus, plan.cut), plan.minus_cut);
     }
@@ -88,7 +90,8 @@ struct near_offsets {
         const int wx = static_cast<int>(g.done_weight[0]), wy = static_cast<int>(g.done_weight[1]);
         const auto both = static_cast<int>(cut(key, minus));
         const int dx = both >> 16, dy = static_cast<std::int16_t>(both);
-        return static_cast<std::uint32_t>(dx * (dx * (wx << 17) + 512) + (dy * (dy * (wy << 17) + 2) + 128 * 512 + 128 * 2));
+        return static_cast<std::uint32_t>(dx * (dx * (wx << 17) + 512) +
+                                          (dy * (dy * (wy << 17) + 2) + 128 * 512 + 128 * 2));
     }
 };
 
@@ -142,7 +145,8 @@ public:
     __device__ near_search(const C& c, const near_plan& plan, const unsigned char* memory, int base, int end, int m)
         : c_(c),
           plan_(plan),
-          at_(memory + (m - base) * width + static_cast<int>(threadIdx.x) % cuda::warp * static_cast<int>(sizeof(staged))),
+          at_(memory + (m - base) * width +
+              static_cast<int>(threadIdx.x) % cuda::warp * static_cast<int>(sizeof(staged))),
           lowest_((base - m) * width),
           highest_((end - 1 - m) * width),
           m_(m) {}
@@ -177,8 +181,8 @@ public:
     }
 
 private:
-    /// The word of the row `offset` bytes from row m, which is row m + i; beyond the ends that of the last row, which then
-    /// seems farther than it is.
+    /// The word of the row `offset` bytes from row m, which is row m + i; beyond the ends that of the last row, which
+    /// then seems farther than it is.
     [[nodiscard]] __device__ std::uint32_t candidate(int offset, int i) const {
         const auto d = *reinterpret_cast<const staged*>(at_ + offset);
         if constexpr (Stored == keys::narrow) {
@@ -204,7 +208,8 @@ private:
     __device__ void offer_end(int i, int away, bool behind) {
         if (away > near_most) return;
         const int row = behind ? i + away : i - away;
-        const std::uint32_t here = Stored == keys::narrow ? 128 * 256 + 128 + row : 128 * 512 + 128 * 2 + (behind ? 1 : 0);
+        const std::uint32_t here =
+            Stored == keys::narrow ? 128 * 256 + 128 + row : 128 * 512 + 128 * 2 + (behind ? 1 : 0);
         best_[i] = min(best_[i], here + plan_.costs[away]);
     }
     __device__ void offer_own(const std::uint32_t (&own)[near_block]) {
@@ -233,7 +238,8 @@ private:
 #pragma unroll
             for (int u = 0; u < near_round; ++u) {
                 const std::uint32_t down = candidate(max(-offset - u * width, lowest_), -j - u),
-                                    up = candidate(min(offset + (near_block - 1 + u) * width, highest_), near_block - 1 + j + u);
+                                    up = candidate(min(offset + (near_block - 1 + u) * width, highest_),
+                                                   near_block - 1 + j + u);
 #pragma unroll
                 for (int i = 0; i < near_block; ++i) {
                     best_[i] = __viaddmin_u32(down, plan_.costs[j + u + i], best_[i]);
@@ -273,7 +279,8 @@ __global__ void __launch_bounds__(near_threads, 3)
     const int blocks = (to - from + near_block - 1) / near_block;
     const bool write = tile * cuda::warp + lane < g.columns;
     for (int b = warp; b < blocks; b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
-        const int m = min(from + b * near_block, g.rows - near_block);  // the last block shares rows with the one before
+        const int m =
+            min(from + b * near_block, g.rows - near_block);  // the last block shares rows with the one before
         near_search<Stored, C> rows(c, plan, memory, base, end, m);
         bool failed = false;
         if (!rows.find([&] { return *static_cast<volatile int*>(&failures) >= near_patience; }, failed)) {

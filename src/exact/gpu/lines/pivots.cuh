@@ -1,7 +1,8 @@
-// Winners of pivot rows: every 32nd row, and the last one, or, where the ends of a line are joined, the first one again.
+// Winners of pivot rows: every 32nd row, and the last one, or, where the ends of a line are joined, the first one
+// again.
 //
-// Where they are near, each is found by a warp at once. Else they are halved, one level after another: a row between two
-// known winners. Where a level has fewer rows than there are warps, several warps share the candidates of one.
+// Where they are near, each is found by a warp at once. Else they are halved, one level after another: a row between
+// two known winners. Where a level has fewer rows than there are warps, several warps share the candidates of one.
 #pragma once
 
 #include "exact/gpu/lines/search.cuh"
@@ -23,7 +24,9 @@ struct left_strips {
     __device__ left_strips(const line_pass<V>& g, std::int64_t tile) {
         if (g.left != nullptr) words = g.left + tile * ((g.rows + near_rows - 1) / near_rows);
     }
-    __device__ bool operator()(int j) const { return words == nullptr || (words[j * strip / near_rows] >> j % (near_rows / strip) & 1) != 0; }
+    __device__ bool operator()(int j) const {
+        return words == nullptr || (words[j * strip / near_rows] >> j % (near_rows / strip) & 1) != 0;
+    }
     /// A bit each of at most 32 strips from `first` on, a multiple of 8.
     [[nodiscard]] __device__ std::uint32_t mask(int first, int count) const {
         const std::uint32_t all = count < 32 ? (1u << count) - 1 : ~0u;
@@ -146,7 +149,8 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     if (parts == 1) return;
     __syncthreads();
     const int slot = warp * cuda::warp + lane;
-    if (mine < level.jobs) found.values[slot] = best[0].value, found.keys[slot] = best[0].key, found.rows[slot] = best[0].row;
+    if (mine < level.jobs)
+        found.values[slot] = best[0].value, found.keys[slot] = best[0].key, found.rows[slot] = best[0].row;
     __syncthreads();
     if (mine >= level.jobs || part > 0) return;
     for (int i = 1; i < parts; ++i) {

@@ -1,32 +1,34 @@
 // The search for the winners of a few neighbouring rows among the rows between two known winners.
 //
-// A candidate row r costs G(r) + w (m - r)^2 in row m. Winners are monotone along a line under any tie rule: if b > a beats
-// or ties a at m, it beats a at every later row, since the difference falls strictly. In doubles the same holds while
-// w exceeds twice the rounding error of a value (plan::rows_ordered). Terms of half cells, (2d - 1)^2, are convex too.
+// A candidate row r costs G(r) + w (m - r)^2 in row m. Winners are monotone along a line under any tie rule: if b > a
+// beats or ties a at m, it beats a at every later row, since the difference falls strictly. In doubles the same holds
+// while w exceeds twice the rounding error of a value (plan::rows_ordered). Terms of half cells, (2d - 1)^2, are
+// convex too.
 //
-// A row's own site, the sites of both bounds, and the ends of its run limit how far its winner can be. Rows of other runs are
-// offered as all others: they cost strictly more than the end of the run before them, so they never win.
+// A row's own site, the sites of both bounds, and the ends of its run limit how far its winner can be. Rows of other
+// runs are offered as all others: they cost strictly more than the end of the run before them, so they never win.
 #pragma once
 
-#include "exact/gpu/lines/column.cuh"
+#include "exact/gpu/ground/column.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int few_rows_between = 6;  // so many are searched without asking how far a winner can be
-constexpr int group = 32;            // rows whose least value is known where lines are searched far
+constexpr int few_rows_between = 6;    // so many are searched without asking how far a winner can be
+constexpr int group = 32;              // rows whose least value is known where lines are searched far
 constexpr int many_rows_between = 48;  // from so many on, groups are asked first
 
 /// Rows a search is given.
 template <int Count>
 struct searched_rows {
-    int first;         ///< of Count rows
-    int low, high;     ///< winners lie between
+    int first;      ///< of Count rows
+    int low, high;  ///< winners lie between
     run_ends ends[Count];
     int nth = 0, parts = 1;  ///< a part of the candidates: the first + nth, + parts, ...
 };
 
-/// How far winners can be: no candidate beyond [low, high] wins or ties in any of the rows, and none costs more than `most`.
+/// How far winners can be: no candidate beyond [low, high] wins or ties in any of the rows, and none costs more than
+/// `most`.
 template <class V>
 struct search_range {
     int low, high;
@@ -92,8 +94,8 @@ __device__ void search_groups(const C& c, const Keys& at, const float* least, co
     }
 }
 
-/// Takes an end of the run of row m. In rounded numbers a row of another run may tie; it counts if its site is of another
-/// class.
+/// Takes an end of the run of row m. In rounded numbers a row of another run may tie; it counts if its site is of
+/// another class.
 template <class C>
 __device__ void consider_end(const C& c, winner<typename C::V, typename C::K>& best, int m, int end) {
     const auto value = c.term(m - end);
@@ -131,14 +133,15 @@ __device__ void search(const C& c, const Keys& at, const float* least, const sea
         for (int i = 0; i < Count; ++i) consider(c, best[i], c.value(beside, rows.first + i - r), key, r);
     };
     if (least != nullptr && range.high - range.low >= many_rows_between) {
-        search_groups<Count>(c, at, least, rows, range,
-                             [&] {
-                                 V most = best[0].value;
+        search_groups<Count>(
+            c, at, least, rows, range,
+            [&] {
+                V most = best[0].value;
 #pragma unroll
-                                 for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
-                                 return most;
-                             },
-                             offer);
+                for (int i = 1; i < Count; ++i) most = max(most, best[i].value);
+                return most;
+            },
+            offer);
     } else {
 #pragma unroll 1
         for (int r = range.low + rows.nth; r <= range.high; r += 2 * rows.parts) {

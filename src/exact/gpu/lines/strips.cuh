@@ -1,5 +1,5 @@
-// Strips of 32 rows between two pivots, a warp each: rows 16; 8, 24; 4, 12, 20, 28; then the three rows between two of these
-// at once, so that a candidate's key is decoded once for all of them.
+// Strips of 32 rows between two pivots, a warp each: rows 16; 8, 24; 4, 12, 20, 28; then the three rows between two of
+// these at once, so that a candidate's key is decoded once for all of them.
 #pragma once
 
 #include "exact/gpu/epilogue/put.cuh"
@@ -11,14 +11,15 @@ namespace {
 constexpr int leaf = 4;  // rows of a strip from one that is searched alone to the next
 constexpr int strip_slots = strip / leaf;
 
-/// A lane's strip. Winners lie between those of both pivots; where winners are not ordered, `first` and `next` are the ends
-/// of the line for all of its rows.
+/// A lane's strip. Winners lie between those of both pivots; where winners are not ordered, `first` and `next` are the
+/// ends of the line for all of its rows.
 template <class C>
 struct strip_of {
     int r0, first, next;
     std::uint16_t* slots;  ///< winners, relative to `first`: strip_slots * 32, of the lane
 
-    /// Whether the slots hold the rows between, and winners are ordered: else the strip is searched within its bounds alone.
+    /// Whether the slots hold the rows between, and winners are ordered: else the strip is searched within its bounds
+    /// alone.
     bool narrows;
 
     /// An end of a row's run may lie one row before the winner of the pivot, which bounds all others.

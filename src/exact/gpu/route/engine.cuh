@@ -1,5 +1,5 @@
-// Rows, lines, epilogue: the way that serves every problem. What is launched, in order, and the memory it needs. Compiled
-// once for each kind of numbers.
+// Rows, lines, epilogue: the way that serves every problem. What is launched, in order, and the memory it needs.
+// Compiled once for each kind of numbers.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "base/lines.hpp"
 #include "exact/cuda_options_fields.cuh"
 #include "exact/cuda_options_finish.cuh"
-#include "exact/gpu/lines/line_pass.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/route/choice.hpp"
 #include "exact/gpu/rows/narrow.cuh"
 #include "exact/gpu/rows/rows.cuh"
@@ -43,7 +43,8 @@ public:
 
     void describe(call_plan& to) const {
         const std::int64_t lines = p_.cells / size(p_.rank - 1);
-        to.passes.push_back({source(p_.rank - 1), p_.weighted ? "start from the weights" : "nearest sites of rows by bits",
+        to.passes.push_back({source(p_.rank - 1),
+                             p_.weighted ? "start from the weights" : "nearest sites of rows by bits",
                              blocks_for(lines, row_warps), size(p_.rank - 1), 1});
         for (int axis = first_searched(); axis >= p_.first_axis; --axis)
             to.passes.push_back({source(axis), "strips of 32 rows between winners of pivot rows",
@@ -110,8 +111,8 @@ private:
         } else {
             // One axis is marked after another.
             std::int64_t words = 0;
-            for (int axis = has_labels() ? p_.first_axis : p_.rank - 1; axis < p_.rank - (stored_ == keys::narrow ? 1 : 0);
-                 ++axis)
+            for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
+                 axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
                 words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
             marks_ = memory_.template reserve<std::uint32_t>(4 * words);
         }
@@ -123,7 +124,8 @@ private:
         for (int i = 0; i < 2; ++i) keys_[i] = memory_.template reserve<std::byte>(most[i] * p_.cells);
         line_needs needs;
         for (int axis = p_.first_axis; axis <= first_searched(); ++axis) {
-            const line_needs of = needs_of(axis == p_.rank - 1 ? keys::wide : keys_before(axis), size(axis), p_.cells / size(axis));
+            const line_needs of =
+                needs_of(axis == p_.rank - 1 ? keys::wide : keys_before(axis), size(axis), p_.cells / size(axis));
             needs.pivots = std::max(needs.pivots, of.pivots), needs.least = std::max(needs.least, of.least);
             needs.far = std::max(needs.far, of.far), needs.left = std::max(needs.left, of.left);
         }
@@ -158,18 +160,19 @@ private:
         }
         const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
         const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
-        cuda::launch(on_, write_rows, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0, sites,
-                     stretches, p_.keys.shift[p_.rank - 1], open_, static_cast<std::int64_t*>(current()));
+        cuda::launch(on_, write_rows, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0,
+                     sites, stretches, p_.keys.shift[p_.rank - 1], open_, static_cast<std::int64_t*>(current()));
     }
 
     template <class Bits>
     void write_narrow_first(const elements& image) {
         row_image<Bits> of{reinterpret_cast<const Bits*>(image.data), static_cast<Bits>(~Bits{0}), false, false, false};
         if (image.floating) of.keep = static_cast<Bits>(of.keep >> 1);
-        of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero, of.background = p_.background;
+        of.nonzero_is_site = p_.rule == sites::nonzero, of.by_zero = p_.by == classes::zero,
+        of.background = p_.background;
         const std::int64_t length = size(p_.rank - 1);
-        write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1], open_,
-                     static_cast<std::int16_t*>(current()));
+        write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1],
+                     open_, static_cast<std::int16_t*>(current()));
     }
 
     void start_power() {
@@ -177,8 +180,8 @@ private:
             V* const initial = memory_.template get<V>(initial_);
             V* const least = memory_.template get<V>(extremes_) + 2;
             V* const magnitude = least + extremes_blocks;
-            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads), 0,
-                         weighted_arrays(call_), by_.m, p_.cells, initial);
+            cuda::launch(on_, start_from_weights<V>, blocks_for(p_.cells, scan_rows_threads), dim3(scan_rows_threads),
+                         0, weighted_arrays(call_), by_.m, p_.cells, initial);
             cuda::launch(on_, find_extremes<V>, extremes_blocks, dim3(scan_rows_threads), 0, initial, nullptr, p_.cells,
                          least, magnitude);
             cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
@@ -187,7 +190,8 @@ private:
         }
     }
 
-    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read neighbours.
+    /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read
+    /// neighbours.
     void search_last(V* initial) {
         const int last = p_.rank - 1;
         const std::int64_t length = size(last), lines = p_.cells / length;

@@ -1,5 +1,5 @@
-// Calls with any options: a contiguous image, tiles where they serve, and rows and lines for everything else and for what
-// tiles refuse. Compiled once for each kind of numbers.
+// Calls with any options: a contiguous image, tiles where they serve, and rows and lines for everything else and for
+// what tiles refuse. Compiled once for each kind of numbers.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +18,8 @@ public:
         elements_.floating = call_.image.type >= dtype::float16;
         if (call_.list.size() > 1)
             table_ = memory_.template reserve<item>(static_cast<std::int64_t>(call_.list.size()));
-        if (copies_image()) image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros() ? 1 : elements_.bytes));
+        if (copies_image())
+            image_ = memory_.template reserve<std::byte>(p_.cells * (only_zeros() ? 1 : elements_.bytes));
         if (serves_tiles() && tiles_.may_refuse()) refused_ = memory_.template reserve<std::int32_t>(1);
     }
 
@@ -43,7 +44,8 @@ public:
             to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
                                  std::int64_t{finish_threads} * line_shares::cells_each, 1});
         }
-        if (tiles_.may_refuse()) to.passes.push_back({-1, "all again by searches, if values are too large", 1, p_.cells, 1});
+        if (tiles_.may_refuse())
+            to.passes.push_back({-1, "all again by searches, if values are too large", 1, p_.cells, 1});
     }
 
 private:

@@ -1,25 +1,25 @@
-// Rows of images and volumes in one pass: ballots make a bit a site, or a bit where a label differs from the cell before; a scan
-// of the words carries the last and the next set bit; then each lane steps over eight cells. Reads the image once and
-// writes 2 bytes a cell. Rows have at most 32767 cells.
+// Rows of images and volumes in one pass: ballots make a bit a site, or a bit where a label differs from the cell
+// before; a scan of the words carries the last and the next set bit; then each lane steps over eight cells. Reads the
+// image once and writes 2 bytes a cell. Rows have at most 32767 cells.
 #pragma once
 
-#include "exact/gpu/lines/line_pass.hpp"
-#include "exact/gpu/ground/number.cuh"
 #include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/number.cuh"
+#include "exact/cuda_options_common.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int narrow_warps = 8;
 constexpr int narrow_threads = narrow_warps * cuda::warp;
-constexpr int narrow_cells = 8;  // of a lane
+constexpr int narrow_cells = 8;   // of a lane
 constexpr int nothing = 1 << 20;  // where there is no site: farther than any row is long
 
 /// What a row's bits are made of.
 template <class Bits>
 struct row_image {
     const Bits* data;
-    Bits keep;  ///< without the sign of floats
+    Bits keep;             ///< without the sign of floats
     bool nonzero_is_site;  ///< of sites
     bool by_zero;          ///< of labels: only zero and not zero are told apart
     bool background;       ///< of labels: cells of value zero are sites for all
@@ -105,7 +105,8 @@ __device__ void fill_sites(const row_words& to, const row_image<Bits>& of, std::
 }
 
 template <class Bits>
-__device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length, bool periodic) {
+__device__ void fill_changes(const row_words& to, const row_image<Bits>& of, std::int64_t start, int length,
+                             bool periodic) {
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     Bits carried = of.at(start + (periodic ? length - 1 : 0));  // the cell before the word's first
 #pragma unroll 4
@@ -147,7 +148,8 @@ struct row_sites_at {
 /// Eight cells a lane: the site before, the site behind, and the nearer of both by their sum.
 __device__ inline void step_over_sites(const row_words& row, int length, std::int16_t* to) {
     const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
-    for (int x = static_cast<int>(threadIdx.x) % cuda::warp * narrow_cells; x < length; x += cuda::warp * narrow_cells) {
+    for (int x = static_cast<int>(threadIdx.x) % cuda::warp * narrow_cells; x < length;
+         x += cuda::warp * narrow_cells) {
         const std::uint32_t b = row.bits[x / mark_bits];
         const int i = x % mark_bits;
         const std::uint32_t lower = b << (31 - i), upper = b >> (i + 7), mine = b >> i;
@@ -193,12 +195,13 @@ __global__ void __launch_bounds__(narrow_threads)
 }
 
 template <class Bits>
-void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length, bool periodic,
-                  const std::int32_t* open, std::int16_t* to) {
+void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length,
+                  bool periodic, const std::int32_t* open, std::int16_t* to) {
     const int words = (length + mark_bits - 1) / mark_bits;
-    cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>, blocks_for(lines, narrow_warps),
-                 dim3(narrow_threads), static_cast<std::size_t>(narrow_warps * row_words::bytes(words, labels)), of, lines,
-                 length, periodic, open, to);
+    cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
+                 blocks_for(lines, narrow_warps), dim3(narrow_threads),
+                 static_cast<std::size_t>(narrow_warps * row_words::bytes(words, labels)), of, lines, length, periodic,
+                 open, to);
 }
 
 }  // namespace

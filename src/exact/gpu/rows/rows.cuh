@@ -1,10 +1,10 @@
-// The last axis: keys of the nearest sites of each row, from marks; or, for power diagrams, values that sites start from.
+// The last axis: keys of the nearest sites of each row, from marks; or, for power diagrams, values that sites start
+// from.
 #pragma once
 
 #include <limits>
 
 #include "exact/cuda_options_scan.cuh"
-#include "exact/gpu/lines/line_pass.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(row_threads)
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * row_warps + threadIdx.x / cuda::warp;
     const std::int64_t line = quotient(nth, stretches);
     if (line >= sites.from.columns) return;
-    const std::int64_t first = (nth - line * stretches) * (cuda::warp * cells_of_lane) + threadIdx.x % cuda::warp * cells_of_lane;
+    const std::int64_t first =
+        (nth - line * stretches) * (cuda::warp * cells_of_lane) + threadIdx.x % cuda::warp * cells_of_lane;
     const std::int64_t length = sites.from.rows;
 #pragma unroll
     for (int i = 0; i < cells_of_lane; ++i) {
@@ -47,8 +48,7 @@ __global__ void __launch_bounds__(row_threads)
 
 /// Keys of a power diagram before any axis is done: 0 where a cell is a site.
 template <class V>
-__global__ void __launch_bounds__(row_threads)
-    start_keys(const V* initial, std::int64_t cells, std::int64_t* to) {
+__global__ void __launch_bounds__(row_threads) start_keys(const V* initial, std::int64_t cells, std::int64_t* to) {
     const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x;
     if (cell < cells) to[cell] = initial[cell] < no_site<V>() ? 0 : -1;
 }

@@ -3,7 +3,7 @@
 
 #include "exact/cuda_options_common.cuh"
 #include "exact/gpu/ground/number.cuh"
-#include "exact/gpu/lines/line_pass.hpp"
+#include "exact/gpu/ground/line_pass.hpp"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -208,11 +208,11 @@ __device__ inline bool precedes(std::int32_t value, std::int32_t key, std::int32
     return both(value, key) < both(other, other_key);
 }
 
-/// Takes a candidate. Candidates come in ascending rows: of equal ones the first stays, and of the copies of one cell of
-/// a joined line the one whose own row is smaller.
+/// Takes a candidate. Candidates come in ascending rows: of equal ones the first stays, and of the copies of one cell
+/// of a joined line the one whose own row is smaller.
 template <class C>
-__device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value,
-                         typename C::K key, int row) {
+__device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value, typename C::K key,
+                         int row) {
     bool better = precedes(value, key, best.value, best.key);
     if constexpr (C::bent)
         if (value == best.value && key == best.key) better = c.row_in(row) < c.row_in(best.row);

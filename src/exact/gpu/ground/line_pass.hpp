@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "exact/core.hpp"
-#include "exact/gpu/epilogue/fields.hpp"
 #include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/fields.hpp"
 
 namespace nearfield::exact::gpu {
 
@@ -32,22 +32,23 @@ struct line_pass {
     int rows = 1;
     std::int64_t inner = 1, columns = 1;
     V weight = 1;
-    V done_weight[max_rank]{};    ///< of the axes that are done, the last axis first: operands of the kernels' instructions
+    V done_weight
+        [max_rank]{};  ///< of the axes that are done, the last axis first: operands of the kernels' instructions
     int done_size[max_rank]{};
-    float inverse = 1;     ///< of the weight, rounded up
-    float nearly = 1;      ///< the weight, rounded down
-    bool ordered = true;   ///< winners of rows bound those of the rows between them, see plan::rows_ordered
+    float inverse = 1;    ///< of the weight, rounded up
+    float nearly = 1;     ///< the weight, rounded down
+    bool ordered = true;  ///< winners of rows bound those of the rows between them, see plan::rows_ordered
     bool periodic = false;
     V limit = no_site<V>();  ///< larger values mean no site
     const void* from = nullptr;
-    void* to = nullptr;  ///< keys of the next pass, or of the epilogue; null where fields are written
-    marked ends;         ///< of runs of a label
+    void* to = nullptr;           ///< keys of the next pass, or of the epilogue; null where fields are written
+    marked ends;                  ///< of runs of a label
     const V* initial = nullptr;   ///< of power diagrams: a value a cell
     const V* extremes = nullptr;  ///< least initial value, and the largest magnitude
     double largest = 0;           ///< bound of the terms of a power diagram
     bool rounds = false;          ///< its values are rounded, so that whether winners are ordered depends on them
     const std::int32_t* open = nullptr;  ///< 0 on the device: nothing is to be done; null: everything is
-    const std::byte* image = nullptr;  ///< of labels, contiguous, whose classes decide ties in rounded numbers
+    const std::byte* image = nullptr;    ///< of labels, contiguous, whose classes decide ties in rounded numbers
     int image_bytes = 1;
     bool floating = false, by_zero = false;
     written_fields<V> out;
