@@ -379,7 +379,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace nearfield::labelling {
-
 HWY_EXPORT(plain);
 HWY_EXPORT(linked);
 HWY_EXPORT(ends);

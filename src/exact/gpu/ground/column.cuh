@@ -2,8 +2,8 @@
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
-#include "exact/gpu/ground/number.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
+#include "exact/gpu/ground/number.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

@@ -2,14 +2,13 @@
 
 namespace nearfield::exact::gpu {
 
+constexpr int least_staged = 128;  // rows that a block of any GPU stages
+
 line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
-    const int staged = stored == keys::narrow ? staged_rows<keys::narrow>
-                       : stored == keys::word ? staged_rows<keys::word>
-                                              : staged_rows<keys::wide>;
     const std::int64_t tiles = blocks_for(columns, cuda::warp), strips = blocks_for(rows, strip);
     line_needs needs;
     if (stored != keys::wide) needs.left = tiles * blocks_for(rows, near_rows);
-    if (rows <= staged) return needs;
+    if (rows <= least_staged) return needs;
     needs.pivots = tiles * (strips + 1) * cuda::warp, needs.least = tiles * strips * cuda::warp, needs.far = tiles;
     return needs;
 }

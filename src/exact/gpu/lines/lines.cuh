@@ -274,11 +274,11 @@ public:
                 if (!search_near<V, Stored, Rule>(on_, g_, last)) g_.left = nullptr;
             }
         }
-        const bool is_long = g_.rows > staged_rows<Stored>;
+        const int staged = most_staged();
+        const bool is_long = g_.rows > staged;
         if (is_long) find_pivots();
         const int window = is_long ? window_rows<Stored> : g_.rows;
-        const tile_layout<Stored> layout{is_long ? staged_rows<Stored> : g_.rows, (window + strip - 1) / strip,
-                                         is_long};
+        const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
         cuda::launch(on_, last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
                      tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout,
@@ -286,6 +286,15 @@ public:
     }
 
 private:
+    /// Rows that a block stages: fewer on GPUs with little shared memory.
+    [[nodiscard]] static int most_staged() {
+        int rows = staged_rows<Stored>;
+        while (static_cast<std::size_t>(tile_layout<Stored>{rows, (rows + strip - 1) / strip, false}.bytes()) >
+               cuda::limits().shared_bytes)
+            rows /= 2;
+        return rows;
+    }
+
     void find_pivots() const {
         if (!g_.ordered) return;
         cuda::check(

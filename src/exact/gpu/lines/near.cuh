@@ -304,6 +304,7 @@ bool search_near(const device& on, const line_pass<V>& g, bool last) {
     const int windows = static_cast<int>(blocks_for(g.rows, near_rows));
     const std::size_t bytes = static_cast<std::size_t>(std::min(g.rows, near_rows + 2 * plan.reach)) * cuda::warp *
                               (Stored == keys::narrow ? 2 : 4);
+    if (bytes > cuda::limits().shared_bytes) return false;
     cuda::launch(on, last ? search_near_windows<V, Stored, Rule, true> : search_near_windows<V, Stored, Rule, false>,
                  blocks_for(g.columns, cuda::warp) * windows, dim3(near_threads), bytes, g, plan, windows);
     return true;

@@ -12,6 +12,7 @@
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/route/choice.hpp"
 #include "exact/gpu/rows/narrow.cuh"
+#include "exact/gpu/rows/powers.cuh"
 #include "exact/gpu/rows/rows.cuh"
 
 namespace nearfield::exact::gpu {
@@ -186,8 +187,18 @@ private:
                          least, magnitude);
             cuda::launch(on_, find_extremes<V>, 1, dim3(scan_rows_threads), 0, least, magnitude, extremes_blocks,
                          least - 2, least - 1);
-            search_last(initial);
+            if (stored_ != keys::narrow ||
+                power_row<V>::bytes(static_cast<int>(size(p_.rank - 1))) > cuda::limits().shared_bytes)
+                return search_last(initial);
+            write_power_first(initial);
         }
+    }
+
+    void write_power_first(const V* initial) {
+        const int last = p_.rank - 1, length = static_cast<int>(size(last));
+        cuda::launch(on_, write_power_rows<V>, p_.cells / length, dim3(power_threads), power_row<V>::bytes(length),
+                     initial, length, by_.m.periodic[last], by_.m.weight[last], memory_.template get<V>(extremes_),
+                     p_.largest, p_.numbers == tier::float64, static_cast<std::int16_t*>(current()));
     }
 
     /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read

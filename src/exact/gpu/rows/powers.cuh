@@ -1,0 +1,128 @@
+// Rows of power diagrams: the row's sites are listed in shared memory; the winners of every 32nd cell, each found among all
+// sites of the row, bound those between. Reads the initial values once and writes 2 bytes a cell.
+#pragma once
+
+#include "exact/core.hpp"
+#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/number.cuh"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact::gpu {
+namespace {
+
+constexpr int power_threads = 256;
+
+/// A block a row.
+template <class V>
+class power_row {
+public:
+    __device__ power_row(void* memory, int length, bool periodic, V weight)
+        : values_(static_cast<V*>(memory)),
+          bits_(reinterpret_cast<std::uint32_t*>(values_ + length)),
+          start_(reinterpret_cast<int*>(bits_ + words_of(length))),
+          pivots_(start_ + words_of(length) + 1),
+          at_(reinterpret_cast<std::int16_t*>(pivots_ + words_of(length) + 1)),
+          length_(length),
+          words_(words_of(length)),
+          periodic_(periodic),
+          weight_(weight) {}
+
+    static __host__ __device__ int words_of(int length) { return (length + mark_bits - 1) / mark_bits; }
+    static std::size_t bytes(int length) {
+        return static_cast<std::size_t>(length) * (sizeof(V) + 2) +
+               (3 * static_cast<std::size_t>(words_of(length)) + 2) * 4;
+    }
+
+    /// Lists the row's sites; false where there is none.
+    __device__ bool list(const V* initial) {
+        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+            const int x = w * mark_bits + lane_;
+            const std::uint32_t b =
+                __ballot_sync(cuda::every_lane, x < length_ && initial[min(x, length_ - 1)] < no_site<V>());
+            if (lane_ == 0) bits_[w] = b;
+        }
+        __syncthreads();
+        if (warp_ == 0) count_words();
+        __syncthreads();
+        count_ = start_[words_];
+        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+            const std::uint32_t b = bits_[w];
+            if ((b >> lane_ & 1) == 0) continue;
+            const int i = start_[w] + __popc(b & ((1u << lane_) - 1)), x = w * mark_bits + lane_;
+            at_[i] = static_cast<std::int16_t>(x), values_[i] = initial[x];
+        }
+        __syncthreads();
+        return count_ > 0;
+    }
+
+    __device__ void write(std::int16_t* to, bool ordered) {
+        const int first = periodic_ ? -count_ : 0, last = periodic_ ? 2 * count_ - 1 : count_ - 1;
+        if (ordered)
+            for (int w = static_cast<int>(threadIdx.x); w < words_; w += power_threads)
+                pivots_[w] = search(w * mark_bits, first, periodic_ && w == 0 ? count_ - 1 : last);
+        __syncthreads();
+        for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
+            const int x = w * mark_bits + lane_;
+            if (x >= length_) continue;
+            const int next = w + 1 < words_ ? pivots_[w + 1] : periodic_ ? pivots_[0] + count_ : last;
+            to[x] = at_[wrapped(ordered ? search(x, pivots_[w], next) : search(x, first, last), count_)];
+        }
+    }
+
+private:
+    __device__ void count_words() {
+        int sum = 0;
+        for (int first = 0; first < words_; first += cuda::warp) {
+            const int w = first + lane_, count = w < words_ ? __popc(bits_[w]) : 0;
+            int mine = count;
+            for (int o = 1; o < cuda::warp; o *= 2) {
+                const int other = __shfl_up_sync(cuda::every_lane, mine, o);
+                if (lane_ >= o) mine += other;
+            }
+            if (w < words_) start_[w] = sum + mine - count;
+            sum += __shfl_sync(cuda::every_lane, mine, cuda::warp - 1);
+        }
+        if (lane_ == 0) start_[words_] = sum;
+    }
+
+    /// Place in the list, unrolled where the row is periodic, of the winner of cell x among [from, to]: of equal ones the
+    /// smaller coordinate.
+    __device__ int search(int x, int from, int to) const {
+        V best = no_site<V>();
+        int found = from;
+        for (int i = from; i <= to; ++i) {
+            const int own = wrapped(i, count_), turn = i < 0 ? -1 : i >= count_ ? 1 : 0;
+            const int apart = at_[own] + turn * length_ - x;
+            const V value = values_[own] + cost(weight_, apart);
+            if (value < best || (value == best && at_[own] < at_[wrapped(found, count_)])) best = value, found = i;
+        }
+        return found;
+    }
+
+    V* values_;
+    std::uint32_t* bits_;
+    int *start_, *pivots_;
+    std::int16_t* at_;
+    int length_, words_, count_ = 0;
+    bool periodic_;
+    V weight_;
+    int lane_ = static_cast<int>(threadIdx.x) % cuda::warp, warp_ = static_cast<int>(threadIdx.x) / cuda::warp;
+};
+
+template <class V>
+__global__ void __launch_bounds__(power_threads)
+    write_power_rows(const V* initial, int length, bool periodic, V weight, const V* extremes, double largest,
+                     bool rounds, std::int16_t* to) {
+    extern __shared__ uint4 power_memory[];
+    const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * length;
+    power_row<V> row(power_memory, length, periodic, weight);
+    if (!row.list(initial + start)) {
+        for (int x = static_cast<int>(threadIdx.x); x < length; x += power_threads) to[start + x] = INT16_MIN;
+        return;
+    }
+    row.write(to + start,
+              !rounds || rows_ordered(largest + static_cast<double>(extremes[1]), static_cast<double>(weight)));
+}
+
+}  // namespace
+}  // namespace nearfield::exact::gpu
