@@ -8,6 +8,7 @@
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "exact/host/values.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/host_first_pass.hpp"
 #include "exact/host_fold.hpp"
@@ -23,7 +24,7 @@ namespace {
 template <class V, class K, carry Carry>
 class engine {
     static constexpr bool Keyed = Carry == carry::sites;
-    static constexpr bool MayBeWeighted = sizeof(V) == 8 && Carry != carry::steps;
+    static constexpr bool MayBeWeighted = sizeof(V) == 8;
     using state = carried<V, K, Carry>;
     using buffers = tile_buffers<V, K>;
 
@@ -54,7 +55,7 @@ public:
         for (int first; axis >= p_.first_axis; axis = first - 1) {
             first = first_together(p_, axis);
             if (first == axis) search_axis(axis);
-            else if constexpr (Carry != carry::steps) search_together(first, axis);
+            else search_together(first, axis);
         }
     }
 
@@ -78,7 +79,7 @@ private:
         crew_.for_each(s.tiles(), 1, std::min(s.width, s.columns) * s.size,
                        [&](std::int64_t first, std::int64_t, int thread) {
                            auto& mine = buffers_[static_cast<std::size_t>(thread)];
-                           mine.prepare(s, Keyed, Carry == carry::steps, classes_.wanted());
+                           mine.prepare(s, Keyed, classes_.wanted());
                            const std::int64_t column = first * s.width;
                            const std::int64_t count = std::min(s.width, s.columns - column);
                            search_columns(s, {column, count, runs_of(s, column, count)}, mine);
@@ -101,14 +102,12 @@ private:
             if (classes_.wanted()) offer_other_classes(s, at, mine);
             return write_out(s, at, t);
         }
-        if constexpr (Carry != carry::steps) {
-            const bool direct = at.whole(s) && !classes_.wanted() && s.inner > 1;
-            if (direct) leave_in_state(t, state_ + at.runs.front().offset, s.inner);
-            search(t);
-            if (direct) return;
-            if (classes_.wanted()) offer_other_classes(s, at, mine);
-            copy_to_state(s, at, t);
-        }
+        const bool direct = at.whole(s) && !classes_.wanted() && s.inner > 1;
+        if (direct) leave_in_state(t, state_ + at.runs.front().offset, s.inner);
+        search(t);
+        if (direct) return;
+        if (classes_.wanted()) offer_other_classes(s, at, mine);
+        copy_to_state(s, at, t);
     }
 
     /// Short axes, one after the other in tiles of the lines of all of them.
@@ -120,7 +119,7 @@ private:
         const std::int64_t weight = std::min(s.width, s.columns) * s.size * (axis - first + 1);
         crew_.for_each(s.tiles(), 1, weight, [&](std::int64_t number, std::int64_t, int thread) {
             auto& mine = buffers_[static_cast<std::size_t>(thread)];
-            mine.prepare(s, Keyed, false, false);
+            mine.prepare(s, Keyed, false);
             const std::int64_t column = number * s.width, count = std::min(s.width, s.columns - column);
             const tile_place at{column, count, runs_of(s, column, count)};
             copy_rows(s, at, state_, [&] {
@@ -199,14 +198,10 @@ private:
         if constexpr (MayBeWeighted)
             if (p_.weighted && s.axis == p_.rank - 1) return load_weights(s, at, mine);
         state* to;
-        if constexpr (Carry == carry::sites) to = mine.key.get();
-        else if constexpr (Carry == carry::values) to = mine.value.get();
-        else to = mine.steps.get();
+        if constexpr (Keyed) to = mine.key.get();
+        else to = mine.value.get();
         copy_rows(s, at, state_, to);
         if constexpr (Keyed) values_from_keys(s, at, mine), pack_rows(s, mine);
-        if constexpr (Carry == carry::steps)
-            for (std::int64_t i = 0; i < s.rows() * s.width; ++i)
-                mine.value.get()[i] = to[i] < 0 ? no_site<V>() : along(m_.weight[s.axis + 1], std::int64_t{to[i]});
     }
 
     void load_weights(const sweep& s, const tile_place& at, buffers& mine) {
@@ -370,18 +365,15 @@ private:
 
 template <class V, class K>
 void solve(const host& on, const plan& p, const arrays<host>& a) {
-    switch (carry_of(p)) {
-        case carry::sites: return engine<V, K, carry::sites>(on, p, a).solve();
-        case carry::values: return engine<V, K, carry::values>(on, p, a).solve();
-        case carry::steps:
-            if constexpr (sizeof(V) == 8) return engine<V, K, carry::steps>(on, p, a).solve();
-    }
+    if (p.sites_wanted) engine<V, K, carry::sites>(on, p, a).solve();
+    else engine<V, K, carry::values>(on, p, a).solve();
 }
 
 }  // namespace
 
 void run_engine(const host& on, const plan& p, const arrays<host>& a) {
     if (suits_planes(p, thread_count(on))) return solve_planes(on, p, a);
+    if (suits_values(p)) return solve_values(on, p, a);
     switch (p.numbers) {
         case tier::int32: return solve<std::int32_t, std::int32_t>(on, p, a);
         case tier::int64: return solve<std::int64_t, std::int64_t>(on, p, a);

@@ -25,6 +25,8 @@ public:
     /// Fills lines [first, last) of the last axis where the image cannot be used as it is.
     void read_lines(std::int64_t first, std::int64_t last);
     [[nodiscard]] bool wanted() const { return bytes_ > 0; }
+    /// Elements of cells from `cell` on.
+    [[nodiscard]] const std::byte* elements(std::int64_t cell) const { return data_ + cell * bytes_; }
     [[nodiscard]] bool same(std::int64_t a, std::int64_t b) const;
 
     /// nearest[x] = position of the cell of another class nearest to cell x of a line, the smaller one of two; -1 when

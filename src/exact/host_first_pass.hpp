@@ -19,8 +19,7 @@ namespace nearfield::exact {
 
 /// What a cell holds between passes.
 template <class V, class K, carry Carry>
-using carried =
-    std::conditional_t<Carry == carry::sites, K, std::conditional_t<Carry == carry::steps, std::int32_t, V>>;
+using carried = std::conditional_t<Carry == carry::sites, K, V>;
 
 /// What each number of cells along an axis adds; more than `most` cells never matter.
 template <class V>
@@ -114,10 +113,7 @@ private:
 
     void keep_piece(std::int64_t from, std::int64_t to, const std::int32_t* nearest, state* line) const {
         if constexpr (Keyed) keys_of_line(nearest + from, to - from, m_.keys.shift[axis_], line + from);
-        else if constexpr (Carry == carry::values) line_values(nearest, from, to, line);
-        else
-            for (std::int64_t x = from; x < to; ++x)
-                line[x] = nearest[x] < 0 ? -1 : static_cast<std::int32_t>(std::abs(x - nearest[x]));
+        else line_values(nearest, from, to, line);
     }
 
     void line_values(const std::int32_t* nearest, std::int64_t first, std::int64_t last, V* to) const {
@@ -151,8 +147,6 @@ private:
     [[nodiscard]] state of_nearest(std::int32_t x, std::int32_t nearest, bool any) const {
         if constexpr (Keyed) {
             return any ? m_.keys.template field<K>(axis_, nearest) : no_key<K>;
-        } else if constexpr (Carry == carry::steps) {
-            return any ? std::abs(x - nearest) : -1;
         } else {
             if (!any) return no_site<V>();
             const V value = terms_.get()[std::abs(x - nearest)];

@@ -46,6 +46,8 @@ using lane_of = std::remove_cvref_t<decltype(V{}[0])>;
 template <class V>
 inline constexpr bool short_lanes = std::is_same_v<lane_of<V>, std::uint16_t>;
 template <class V>
+inline constexpr bool byte_lanes = std::is_same_v<lane_of<V>, std::uint8_t>;
+template <class V>
 inline constexpr bool long_lanes = std::is_integral_v<lane_of<V>> && sizeof(lane_of<V>) == 8;
 
 template <class Tag>
@@ -110,8 +112,9 @@ HWY_INLINE V Mul(V a, V b) {
 }
 template <class V>
 HWY_INLINE V SaturatedAdd(V a, V b) {
-    static_assert(short_lanes<V>);
-    return (V)_mm_adds_epu16((__m128i)a, (__m128i)b);
+    static_assert(short_lanes<V> || byte_lanes<V>);
+    if constexpr (byte_lanes<V>) return (V)_mm_adds_epu8((__m128i)a, (__m128i)b);
+    else return (V)_mm_adds_epu16((__m128i)a, (__m128i)b);
 }
 template <class V>
 HWY_INLINE V SaturatedSub(V a, V b) {
@@ -145,7 +148,8 @@ HWY_INLINE V IfThenElse(M m, V yes, V no) {
 }
 template <class V>
 HWY_INLINE V Min(V a, V b) {
-    if constexpr (short_lanes<V>) return a - SaturatedSub(a, b);
+    if constexpr (byte_lanes<V>) return (V)_mm_min_epu8((__m128i)a, (__m128i)b);
+    else if constexpr (short_lanes<V>) return a - SaturatedSub(a, b);
     else return IfThenElse(Lt(a, b), a, b);
 }
 template <class V>
@@ -215,7 +219,10 @@ HWY_INLINE std::size_t FindFirstTrue(Tag, M m) {
 template <class Tag, class M>
 HWY_INLINE void StoreMaskBits(Tag, M m, std::uint8_t* bits) {
     constexpr std::size_t bytes = sizeof(typename Tag::lane);
-    if constexpr (bytes == 2)
+    if constexpr (bytes == 1) {
+        const auto all = static_cast<std::uint16_t>(_mm_movemask_epi8((__m128i)m));
+        std::memcpy(bits, &all, sizeof(all));
+    } else if constexpr (bytes == 2)
         *bits = static_cast<std::uint8_t>(_mm_movemask_epi8(_mm_packs_epi16((__m128i)m, _mm_setzero_si128())));
     else if constexpr (bytes == 4) *bits = static_cast<std::uint8_t>(_mm_movemask_ps((__m128)m));
     else *bits = static_cast<std::uint8_t>(_mm_movemask_pd((__m128d)m));

@@ -130,11 +130,13 @@ void output_writer<V, K>::write_alone(const V* value, std::int64_t count, float*
 }
 
 template <class V, class K>
-void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+void output_writer<V, K>::write(std::int64_t first, std::int64_t count, const V* value, const K* key,
+                                const std::int8_t* sign) const {
     if (distances_alone_ != nullptr) return write_alone(value, count, distances_alone_ + first);
     if (plain_) return write_cells({first, count, value, key, nullptr, nullptr});
     for (std::int64_t from = 0; from < count; from += batch)
-        finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from);
+        finish(first + from, std::min(batch, count - from), value + from, key == nullptr ? nullptr : key + from,
+               sign == nullptr ? nullptr : sign + from);
 }
 
 /// Value of the nearest position beyond the borders of one kind, line by line of the last axis.
@@ -162,7 +164,8 @@ void output_writer<V, K>::to_border(border kind, double beside, std::int64_t fir
 }
 
 template <class V, class K>
-void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const {
+void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V* value, const K* key,
+                                 const std::int8_t* given_sign) const {
     V values[batch], beyond[batch];
     K keys[batch];
     std::int8_t sign[batch];
@@ -185,7 +188,8 @@ void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V
         for (std::int64_t i = 0; i < count; ++i)
             trusted[i] = !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
     }
-    if (p_.is_signed()) classes_.signs(first, count, sign);
+    if (given_sign != nullptr) std::copy_n(given_sign, count, sign);
+    else if (p_.is_signed()) classes_.signs(first, count, sign);
     write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
 }
 

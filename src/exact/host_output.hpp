@@ -30,8 +30,10 @@ public:
     output_writer(const plan& p, const arrays<host>& a, const class_field& classes);
 
     /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted,
-    /// packed sites.
-    void write(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
+    /// packed sites. `sign`: of the distances of a signed field, where the caller knows them.
+    void write(std::int64_t first, std::int64_t count, const V* value, const K* key,
+               const std::int8_t* sign = nullptr) const;
+    [[nodiscard]] const target& distance() const { return distance_; }
     /// Where distances go that are the only field, contiguous, of a plain call or of half a signed one; else null.
     [[nodiscard]] float* distances_alone() const { return distances_alone_; }
     /// The same for linear indices.
@@ -47,7 +49,7 @@ private:
         const std::uint8_t* trusted;
     };
     void write_alone(const V* value, std::int64_t count, float* to) const;
-    void finish(std::int64_t first, std::int64_t count, const V* value, const K* key) const;
+    void finish(std::int64_t first, std::int64_t count, const V* value, const K* key, const std::int8_t* sign) const;
     void to_border(border kind, double beside, std::int64_t first, std::int64_t count, V* value) const;
     void write_cells(const cells& c) const;
     void write_distance(const cells& c) const;

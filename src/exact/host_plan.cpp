@@ -7,6 +7,7 @@
 #include "base/parallel.hpp"
 #include "exact/fit.hpp"
 #include "exact/host.hpp"
+#include "exact/host/values.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_planes.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 template <class V, class K>
 std::int64_t tile_bytes_of(const plan& p, const sweep& s) {
-    return tile_buffers<V, K>::bytes(s, p.sites_wanted, carry_of(p) == carry::steps, p.by != classes::none);
+    return tile_buffers<V, K>::bytes(s, p.sites_wanted, p.by != classes::none);
 }
 
 std::int64_t buffer_bytes(const plan& p, const sweep& s) {
@@ -48,11 +49,29 @@ void describe_planes(const plan& p, call_plan& what) {
     what.passes.push_back({axis_of(p.rank - 1), last, s.images * s.rows, s.length, s.lines});
 }
 
+void describe_values(const plan& p, const any_input<host>& image, call_plan& what) {
+    const bool whole = p.numbers == tier::int32;
+    const value_layout s(p, what.threads, whole ? 32 : 16, whole ? 2 : 8), wide(p, what.threads, 16, whole ? 4 : 8);
+    what.workspace_bytes =
+        std::max(what.workspace_bytes, wide.workspace_bytes(p, what.threads) + value_layout::class_bytes(p, image) +
+                                           class_field::workspace_bytes(p, image));
+    const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
+    const std::int64_t lines = p.cells / s.length;
+    what.passes.push_back({axis_of(p.rank - 1), "rows, steps by doubling in SIMD", lines, s.length, 1});
+    for (const value_pass& pass : s.passes)
+        for (int axis = pass.last; axis >= pass.first; --axis)
+            what.passes.push_back(
+                {axis_of(axis),
+                 whole ? "lines of 16 bits, else of 32, columns in SIMD" : "lines of doubles, columns in SIMD",
+                 pass.before * pass.after * s.tiles, pass.rows, std::min(s.length, s.length / s.tiles + 1)});
+}
+
 /// What an engine would do with one side; adds its passes.
 void describe_side(const plan& p, const arrays<host>& a, call_plan& what) {
     if (suits_planes(p, what.threads)) return describe_planes(p, what);
+    if (suits_values(p)) return describe_values(p, a.image, what);
     std::int64_t workspace = class_field::workspace_bytes(p, a.image);
-    if (needs_state(p) && lends_state(p, a.out, state_bytes(p)) == nullptr) workspace += p.cells * state_bytes(p);
+    if (needs_state(p) && lends_state(p, a.out, number_bytes(p)) == nullptr) workspace += p.cells * number_bytes(p);
     if (p.weighted) workspace += p.cells * number_bytes(p);
     std::int64_t of_thread = 0;
     const std::int64_t length = p.size[static_cast<std::size_t>(p.rank - 1)];
@@ -86,7 +105,7 @@ call_plan describe(const host& on, const plan& p, const arrays<host>& a) {
     what.threads = thread_count(on);
     what.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
     if (p.cells == 0) return what;
-    for (const plan& side : sides_of(p)) describe_side(side, a, what);
+    for (const plan& side : sides_of(p, what.threads)) describe_side(side, a, what);
     return what;
 }
 

@@ -1,6 +1,6 @@
 // A cell's distance to the other class is its distance in the plain field whose sites are that class, and 0 in the
-// other one: two plain fields, each in the engine that is fastest for it, take less time than a search that minds
-// classes.
+// other one: two plain fields serve where the engine of planes takes them, and where no engine searches both classes
+// at once.
 #include "exact/host_sides.hpp"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "exact/host.hpp"
+#include "exact/host/values.hpp"
+#include "exact/host_planes.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -87,17 +89,20 @@ plan with_long_lines(plan p) {
 
 }  // namespace
 
-std::vector<plan> sides_of(const plan& p) {
+std::vector<plan> sides_of(const plan& p, int threads) {
     if (p.by != classes::zero) return {with_long_lines(p)};
     const bool nonzero_is_negative = (p.inside_is_nonzero ? p.inside_sign : p.outside_sign) < 0;
     plan positive = p;
     positive.by = classes::none;
     positive.inside_sign = positive.outside_sign = 1;
     positive.rule = nonzero_is_negative ? sites::nonzero : sites::zero;
+    positive = with_long_lines(positive);
+    const plan both = with_long_lines(p);
+    if (suits_values(both) && !suits_planes(positive, threads)) return {both};
     plan negative = positive;
     negative.rule = nonzero_is_negative ? sites::zero : sites::nonzero;
     negative.negative_side = true;
-    return {with_long_lines(positive), with_long_lines(negative)};
+    return {positive, negative};
 }
 
 void recognise_mask(const host& on, const any_input<host>& image, plan& p) {
@@ -108,7 +113,7 @@ void run(const host& on, const plan& p, const arrays<host>& a) {
     plan one = p;
     recognise_mask(on, a.image, one);
     const int threads = threads_that_fit(on, one, a);
-    const std::vector<plan> sides = sides_of(one);
+    const std::vector<plan> sides = sides_of(one, threads);
     const auto share = 1.0 / static_cast<double>(sides.size());
     for (std::size_t k = 0; k < sides.size(); ++k) {
         host part{threads, {}};

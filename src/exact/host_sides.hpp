@@ -11,7 +11,7 @@ namespace nearfield::exact {
 /// The calls that an engine solves one after the other: one, or, for a signed field of zero and not zero, the plain
 /// field of its positive side, which writes every cell, then that of its negative side, which writes its own cells
 /// alone.
-std::vector<plan> sides_of(const plan& p);
+std::vector<plan> sides_of(const plan& p, int threads);
 
 /// Replaces `classes::values` in `p` by zero and not zero if the image holds no more than zero and one other value.
 /// Reads the image up to a third value.

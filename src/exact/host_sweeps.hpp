@@ -10,14 +10,8 @@
 
 namespace nearfield::exact {
 
-/// What a cell holds between passes: its squared distance so far, its packed site, or (grids of two axes in wide
-/// numbers, to halve the memory) only its steps to the nearest site of its line, -1 for none.
-enum class carry : std::uint8_t { values, sites, steps };
-
-inline carry carry_of(const plan& p) {
-    if (p.sites_wanted) return carry::sites;
-    return p.numbers != tier::int32 && p.rank - p.first_axis == 2 && p.plain() ? carry::steps : carry::values;
-}
+/// What a cell holds between passes: its squared distance so far, or its packed site.
+enum class carry : std::uint8_t { values, sites };
 
 /// Cells a thread takes at a time when it scans lines.
 inline constexpr std::int64_t scan_cells = 1 << 16;
@@ -26,7 +20,6 @@ inline constexpr std::int32_t most_short = 32;
 inline constexpr std::int64_t short_cells = 4096;
 
 inline std::int64_t number_bytes(const plan& p) { return p.numbers == tier::int32 ? 4 : 8; }
-inline std::int64_t state_bytes(const plan& p) { return carry_of(p) == carry::steps ? 4 : number_bytes(p); }
 
 /// One pass needs none.
 inline bool needs_state(const plan& p) { return p.rank - p.first_axis > 1; }

@@ -76,18 +76,17 @@ struct tile_buffers {
     host_scratch<K> key, best_key, column_key;
     host_scratch<std::int64_t> coordinate;
     host_scratch<std::uint8_t> site;
-    host_scratch<std::int32_t> nearest, steps;
+    host_scratch<std::int32_t> nearest;
     host_scratch<std::uint32_t> above, below;  ///< steps to rows of another class
     std::int64_t rows = 0, width = 0;          ///< that the tile buffers were made for
 
-    void prepare(const sweep& s, bool keyed, bool steps_wanted, bool classes_wanted) {
+    void prepare(const sweep& s, bool keyed, bool classes_wanted) {
         if (rows == s.rows() && width == s.width) return;
         rows = s.rows(), width = s.width;
         const std::int64_t cells = rows * width;
         value = host_scratch<V>(cells);
         best = host_scratch<V>(cells);
         winner = host_scratch<V>(cells);
-        if (steps_wanted) steps = host_scratch<std::int32_t>(cells);
         if (classes_wanted) {
             above = host_scratch<std::uint32_t>(cells);
             below = host_scratch<std::uint32_t>(width);
@@ -99,9 +98,9 @@ struct tile_buffers {
         best_key = host_scratch<K>(cells);
     }
     /// What prepare() takes.
-    static std::int64_t bytes(const sweep& s, bool keyed, bool steps_wanted, bool classes_wanted) {
-        const std::int64_t of_cell = static_cast<std::int64_t>(3 * sizeof(V) + (steps_wanted ? 4 : 0) +
-                                                               (classes_wanted ? 4 : 0) + (keyed ? 2 * sizeof(K) : 0));
+    static std::int64_t bytes(const sweep& s, bool keyed, bool classes_wanted) {
+        const std::int64_t of_cell =
+            static_cast<std::int64_t>(3 * sizeof(V) + (classes_wanted ? 4 : 0) + (keyed ? 2 * sizeof(K) : 0));
         return s.rows() * s.width * of_cell;
     }
 };

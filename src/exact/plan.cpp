@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
@@ -21,6 +22,8 @@ constexpr double int32_limit = 1073741824.0;              // 2^30: no_site<int32
 constexpr double int64_limit = 4611686018427387904.0;     // 2^62: no_site<int64>
 constexpr double largest_weight = 4294967296.0;           // 2^32: beyond every weight of 4 bytes of a power diagram
 constexpr double most_counted = 4503599627370496.0;       // 2^52: such numbers of cells, and their products, round once
+constexpr std::int64_t most_bottom = 1000;                // of a common measure of spacings
+constexpr double most_multiple = 67108864.0;              // 2^26: squares are integers that a double holds
 constexpr std::int64_t max_side = std::int64_t{1} << 31;  // coordinates are returned as int32
 
 /// Lengths, borders and shape of the axes that are searched.
@@ -223,29 +226,28 @@ bool count_in_cells(plan& p, geometry& g) {
     return true;
 }
 
-/// Binary places that a positive number has behind its point.
-int binary_places(double value) {
-    int exponent = 0;
-    if (value == 0) return std::numeric_limits<double>::max_exponent;  // a square too small for a double
-    auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
-    for (exponent -= 53; digits % 2 == 0; digits /= 2) ++exponent;
-    return std::max(-exponent, 0);
-}
-
-/// Squares of spacings such as 0.5 and 1.25 are integers in units of a power of four. As long as all values are, too,
-/// double rounds none of them: integers give the same bits, in less time. False where they are not, or are too large.
-bool count_in_smaller_units(plan& p, const geometry& g) {
-    int places = 0;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis)
-        places = std::max(places, binary_places(g.weight(axis)));
-    places += places % 2;
-    const double scale = std::ldexp(1.0, places);
-    if (!(p.largest * scale * (1.0 + 1e-15) < int32_limit)) return false;
-    for (double& weight : p.weight) weight *= scale;
-    p.largest *= scale;
-    p.closed_beside *= scale, p.open_beside *= scale;
-    p.limit = std::floor(p.limit * scale);
-    p.unit2 *= std::ldexp(1.0, -places);
+/// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1: squared distances are integers in units of its square.
+/// False where no length of top / bottom has all spacings as multiples, or where integers say more than a double can.
+bool count_in_common_measure(plan& p, geometry& g) {
+    if (g.integral()) return false;
+    geometry counted = g;
+    std::int64_t top = 0, bottom = 1;
+    const auto has_multiples = [&](double divisor) {
+        top = 0;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis) {
+            const double multiple = std::round(g.cell[axis] * divisor);
+            if (!(multiple >= 1 && multiple < most_multiple && multiple / divisor == g.cell[axis])) return false;
+            counted.cell[axis] = multiple;
+            top = std::gcd(top, static_cast<std::int64_t>(multiple));
+        }
+        return true;
+    };
+    while (!has_multiples(static_cast<double>(bottom)))
+        if (++bottom > most_bottom) return false;
+    for (double& multiple : counted.cell) multiple /= static_cast<double>(top);
+    if (!(counted.largest_beyond() < most_counted)) return false;
+    g = counted;
+    p.unit2 *= static_cast<double>(top * top) / static_cast<double>(bottom * bottom);
     return true;
 }
 
@@ -352,8 +354,8 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     p.cells = image.cells();
     if (p.cells == 0) return p;
     const bool integral = g.integral();
-    const bool in_cells = !wanted.weighted && count_in_cells(p, g);
-    p.limit = in_cells ? limit_in_units(options.max_distance, p.unit2) : limit_of(options, integral);
+    const bool counted = !wanted.weighted && (count_in_cells(p, g) || count_in_common_measure(p, g));
+    p.limit = counted ? limit_in_units(options.max_distance, p.unit2) : limit_of(options, integral);
     p.largest = g.largest();
     keep_long_axes(p, image, g);
     if (out.trusted.wanted() || p.any(border::closed) || p.closed_beside < infinity) p.largest = g.largest_beyond();
@@ -361,10 +363,16 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     p.sites_wanted = out.index.wanted() || out.coordinates.wanted() || out.label.wanted();
     p.keys = layout_for(p.size.data(), p.rank, p.first_axis);
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
-    const bool whole = integral || in_cells ? !(wanted.weighted && wanted.weight_type >= dtype::float16)
-                                            : !wanted.weighted && count_in_smaller_units(p, g);
+    const bool whole = (integral || counted) && !(wanted.weighted && wanted.weight_type >= dtype::float16);
     choose_numbers(p, whole, wanted.weight_type);
     return p;
+}
+
+counting counting_of(const std::int64_t* shape, int rank, const distance_options& options) {
+    geometry g = geometry_of(shape, rank, options);
+    plan p;
+    if (!count_in_cells(p, g)) (void)count_in_common_measure(p, g);
+    return {g.cell, p.unit2};
 }
 
 void check_distance_type(const std::int64_t* shape, int rank, const distance_options& options, dtype type) {

@@ -36,9 +36,9 @@ struct plan {
 
     tier numbers = tier::int32;
     bool sites_wanted = false;  ///< carry packed sites, not only values
-    /// Factor of a squared number of cells along an axis: 1 where all axes have the same spacing, else spacing^2,
-    /// rounded to double, in units of a power of four where that makes integers of them. Integral unless numbers is
-    /// float64.
+    /// Factor of a squared number of cells along an axis: 1 where all axes have the same spacing; the square of an
+    /// integer where all spacings are multiples of one length; else spacing^2, rounded to double. Integral unless
+    /// numbers is float64.
     std::array<double, max_rank> weight{};
     double unit2 = 1;  ///< what values are counted in: a squared distance is unit2 * value, rounded once
     key_layout keys;

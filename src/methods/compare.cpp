@@ -10,6 +10,7 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
+#include "exact/room.hpp"
 #include "methods/problem.hpp"
 
 namespace nearfield {
@@ -121,8 +122,8 @@ constexpr std::int64_t piece = 1 << 14;
 
 std::size_t pieces_of(std::int64_t cells) { return static_cast<std::size_t>((cells + piece - 1) / piece); }
 
-/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of this
-/// loop repeats `share`, and the callback can stop the call there.
+/// Runs body(cell, part) for all cells, on the threads of `on`. The exact engine tells the progress: each piece of
+/// this loop repeats `share`, and the callback can stop the call there.
 template <class Body>
 void for_each_cell(const host& on, double share, std::int64_t cells, const Body& body) {
     host here{on.threads};
@@ -157,18 +158,16 @@ method_errors compared(const host& on, const any_input<host>& image, const any_i
     all.cells = image.cells();
     if (all.cells == 0) return all;
     check_sites(on, index);
-    const auto length = checked_spacing(options.spacing, image.shape.data(), image.rank);
-    // The same along all axes is counted in cells, as in the exact engine.
-    const bool same =
-        std::all_of(length.begin(), length.begin() + image.rank, [&](double s) { return s == length[0]; });
+    // Counted as in the exact engine.
+    const auto [length, unit2] = exact::counting_of(image.shape.data(), image.rank, options);
     grid g;
     for (int axis = 0; axis < image.rank; ++axis) {
-        const double s = same ? 1 : length[static_cast<std::size_t>(axis)];
+        const double s = length[static_cast<std::size_t>(axis)];
         g.size[3 - image.rank + axis] = image.shape[static_cast<std::size_t>(axis)];
         g.weight[3 - image.rank + axis] = s * s;
     }
     const truth exact = solve(on, image, options);
-    const comparison each(index, error, g, same ? length[0] * length[0] : 1, exact);
+    const comparison each(index, error, g, unit2, exact);
     std::vector<tally> parts(pieces_of(all.cells));
     for_each_cell(on, 1, all.cells, [&](std::int64_t cell, std::size_t part) { each.look_at(cell, parts[part]); });
     double sum = 0;

@@ -33,7 +33,7 @@ TEST(HostSides, MasksTakeThePathOfPlainFields) {
         for (const sites rule : {sites::zero, sites::nonzero})
             EXPECT_EQ(methods_of(type, {.sites = rule, .sign = sign::inside_negative}), both) << name_of(type);
     EXPECT_EQ(methods_of(dtype::boolean, {.sites = sites::other_labels, .sign = sign::outside_negative}), both);
-    EXPECT_EQ(methods_of(dtype::uint8, {.sites = sites::other_labels}).front(), "nearest other class in each line");
+    EXPECT_EQ(methods_of(dtype::uint8, {.sites = sites::other_labels}).front(), "rows, steps by doubling in SIMD");
 }
 
 /// What becomes of an integer image's classes once its values are known.

@@ -63,7 +63,7 @@ TEST(HostStop, IsHeardWithinALongLine) {
 TEST(HostStop, IsHeardWithinALongColumn) {
     // One tile: its rows in parts of 2^13.
     index_call column({100000, 2});
-    column.options.spacing = {0.3, 0.7};
+    column.options.spacing = {0.3001, 0.7071};
     column.sites.assign(column.sites.size(), 1);
     expect_stops(column, 12);
     // Squared lengths from a ratio of 2^49 on: steps of the search in parts of 2^17.
@@ -109,7 +109,6 @@ double some_weight(int kind, std::uint64_t chance) {
 }
 
 /// Weights of any kind: the least (power, site) of all rows, where a row's own site is the least along the row.
-/// Over 40 lines because the slow answer stands beside the fast one.
 TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
     constexpr std::int64_t rows = 900, columns = 3;
     const shape_t shape{rows, columns};

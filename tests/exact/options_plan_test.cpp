@@ -89,11 +89,14 @@ TEST(OptionsPlan, NumbersFollowTheGrid) {
     };
     EXPECT_EQ(numbers({100, 100}, {}), "int32");
     EXPECT_EQ(numbers({100000, 100}, {}), "int64");
-    EXPECT_EQ(numbers({100, 100}, {.spacing = {0.7, 0.6}}), "float64");
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {0.7, 0.6}}), "int32") << "multiples of 0.1";
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {1.0 / 3, 0.1}}), "int32") << "multiples of a thirtieth";
+    EXPECT_EQ(numbers({100, 100}, {.spacing = {0.7071, 0.6}}), "float64") << "of no thousandth";
+    EXPECT_EQ(numbers({9000, 900}, {.spacing = {0.997, 0.6}}), "int64") << "numbers beyond int32";
     EXPECT_EQ(numbers({100, 100}, {.spacing = {0.5, 1}}), "int32") << "squares are quarters, and few";
     EXPECT_EQ(numbers({100, 100}, {.spacing = {1.25, 0.75}, .half_cell = true}), "int32");
     EXPECT_EQ(numbers({30000, 100}, {.spacing = {0.5, 1}}), "int32");
-    EXPECT_EQ(numbers({40000, 100}, {.spacing = {0.5, 1}}), "float64") << "quarters beyond int32";
+    EXPECT_EQ(numbers({40000, 100}, {.spacing = {0.5, 1}}), "int64") << "quarters beyond int32";
     EXPECT_EQ(numbers({100, 100}, {.spacing = {1e9, 1}}), "float64");
     for (const double length : {0.5, 0.7, 3.0, 1e9, 1e12, 1e-30}) {
         EXPECT_EQ(numbers({100, 100}, {.spacing = length}), "int32") << "cells are counted";

@@ -63,6 +63,25 @@ TEST(CompareSites, OneSpacingIsCountedInCells) {
     }
 }
 
+/// (4, 0) and (0, 3) are equally far from (0, 0) where rows are 0.3 apart and columns 0.4.
+TEST(CompareSites, MultiplesOfOneLengthAreCounted) {
+    const shape_t shape{6, 6};
+    flags_t sites(36, 0);
+    sites[3] = sites[4 * 6] = 1;
+    const distance_options options{.spacing = {0.3, 0.4}, .sites = sites::nonzero};
+    std::vector<std::int64_t> index(36);
+    fields<host> out;
+    out.index = any_output<host>::contiguous(index.data(), dtype::int64, shape);
+    const auto image = any_input<host>::contiguous(sites.data(), dtype::uint8, shape);
+    distance_transform(host{1}, image, out, options);
+    EXPECT_EQ(index[0], 4 * 6) << "the tie rule: the smaller last coordinate";
+    index[0] = 3;
+    const method_errors e =
+        compare_sites(host{1}, image, any_input<host>::contiguous(index.data(), dtype::int64, shape), {}, options);
+    EXPECT_EQ(e.wrong_sites, 0);
+    EXPECT_EQ(e.other_ties, 1);
+}
+
 TEST(CompareSites, IndicesThatAreNone) {
     const flags_t sites{1, 0};
     EXPECT_THROW(static_cast<void>(errors_of({0, 2}, {2}, sites)), error);

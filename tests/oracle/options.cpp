@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <numeric>
 #include <type_traits>
 
 namespace oracle {
@@ -37,23 +38,54 @@ bool in_integers(const option_problem& p) {
     return largest < 4611686018427387904.0L;
 }
 
-/// "The same spacing along all axes": cells are counted, in quarters where half cells are asked for, as long as no two
-/// are 2^52 apart.
-bool in_cells(const option_problem& p) {
+/// No two cells of a grid with such whole spacings, in quarters where half cells are asked for, are 2^52 apart.
+bool countable(const option_problem& p, const std::vector<double>& lengths) {
     integer apart = 0;
     for (std::size_t axis = static_cast<std::size_t>(p.batch_axes); axis < p.shape.size(); ++axis) {
-        if (p.spacing[axis] != p.spacing[static_cast<std::size_t>(p.batch_axes)]) return false;
         const std::int64_t n = p.shape[axis];
         const integer cells = std::max<std::int64_t>(p.border[axis] == edge::periodic ? n / 2 : n - 1, 1);
-        apart += p.half_cell ? (2 * cells - 1) * (2 * cells - 1) : cells * cells;
+        const auto length = static_cast<integer>(lengths[axis]);
+        apart += length * length * (p.half_cell ? (2 * cells - 1) * (2 * cells - 1) : cells * cells);
     }
     return p.power.empty() && apart < 4503599627370496;
 }
 
-enum class arithmetic : std::uint8_t { integers, cells, doubles };
+/// "Spacings that are multiples of one length": whole numbers, and the square of that length; no numbers where it is
+/// none.
+struct counted_spacing {
+    std::vector<double> lengths;
+    double unit2 = 1;
+};
+counted_spacing counted_spacing_of(const option_problem& p) {
+    const auto first = static_cast<std::size_t>(p.batch_axes);
+    const auto begin = p.spacing.begin() + p.batch_axes;
+    if (std::all_of(begin, p.spacing.end(), [&](double s) { return s == *begin; })) {
+        counted_spacing same{std::vector<double>(p.spacing.size(), 1), *begin * *begin};
+        return countable(p, same.lengths) ? same : counted_spacing{};
+    }
+    if (whole_spacing(p)) return {};
+    for (int parts = 2; parts <= 1000; ++parts) {
+        std::vector<double> lengths(p.spacing.size(), 1);
+        std::int64_t common = 0;
+        bool all = true;
+        for (std::size_t axis = first; axis < p.spacing.size(); ++axis) {
+            lengths[axis] = std::floor(p.spacing[axis] * parts + 0.5);
+            all = all && lengths[axis] >= 1 && lengths[axis] < 67108864 && lengths[axis] / parts == p.spacing[axis];
+            if (all) common = std::gcd(common, static_cast<std::int64_t>(lengths[axis]));
+        }
+        if (!all) continue;
+        for (std::size_t axis = first; axis < p.spacing.size(); ++axis) lengths[axis] /= static_cast<double>(common);
+        if (!countable(p, lengths)) return {};
+        return {lengths, static_cast<double>(common * common) / (static_cast<double>(parts) * parts)};
+    }
+    return {};
+}
+
+enum class arithmetic : std::uint8_t { integers, counted, doubles };
 
 arithmetic arithmetic_of(const option_problem& p) {
-    return in_integers(p) ? arithmetic::integers : in_cells(p) ? arithmetic::cells : arithmetic::doubles;
+    if (in_integers(p)) return arithmetic::integers;
+    return counted_spacing_of(p).lengths.empty() ? arithmetic::doubles : arithmetic::counted;
 }
 
 /// Distances in the arithmetic of V, integers in quarters where half cells are asked for.
@@ -61,8 +93,10 @@ template <class V>
 class measure {
 public:
     measure(const option_problem& p, arithmetic by) : p_(p), by_(by) {
-        for (double s : p.spacing) {
-            const V length = by == arithmetic::cells ? V{1} : static_cast<V>(s);
+        const counted_spacing counted = by == arithmetic::counted ? counted_spacing_of(p) : counted_spacing{};
+        unit2_ = counted.unit2;
+        for (double s : by == arithmetic::counted ? counted.lengths : p.spacing) {
+            const V length = static_cast<V>(s);
             V weight = length * length;
             if constexpr (std::is_same_v<V, double>) weight = p.half_cell ? weight / 4 : weight;
             weight_.push_back(weight);
@@ -102,14 +136,14 @@ public:
         const double v = static_cast<double>(value);
         if (rounds()) return v;
         if (whole()) return p_.half_cell ? v / 4 : v;
-        const double length = p_.spacing.back(), weight = length * length;
-        return (p_.half_cell ? weight / 4 : weight) * v;
+        return (p_.half_cell ? unit2_ / 4 : unit2_) * v;
     }
 
 private:
     const option_problem& p_;
     arithmetic by_;
     std::vector<V> weight_;
+    double unit2_ = 1;  ///< what counted numbers are counted in
 };
 
 /// True when site a comes before site b: last axis first.
@@ -268,9 +302,9 @@ option_answer solve_some(const option_problem& p, const std::vector<std::int64_t
 
 double value_between(const option_problem& p, std::int64_t cell, std::int64_t site) {
     option_answer unused;
-    if (in_cells(p)) {
-        const search<integer> by(p, arithmetic::cells, unused);
-        const measure<integer> counted(p, arithmetic::cells);
+    if (!counted_spacing_of(p).lengths.empty()) {
+        const search<integer> by(p, arithmetic::counted, unused);
+        const measure<integer> counted(p, arithmetic::counted);
         return counted.in_double(counted.between(by.coordinates(cell), by.coordinates(site), site));
     }
     const search<double> by(p, arithmetic::doubles, unused);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace oracle {
 namespace {
@@ -37,15 +38,42 @@ std::vector<V> weights_of(const std::vector<double>& spacing) {
     return weights;
 }
 
-/// "The same spacing along all axes": distances are counted in cells, as long as no two are 2^52 apart.
-bool in_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing) {
+/// Spacing of which all are whole multiples of one length, in that length, and its square; none where the multiples
+/// are no integers, or where two cells may be 2^52 apart.
+struct counted_spacing {
+    std::vector<double> lengths;
+    double unit2 = 1;
+};
+bool countable(const std::vector<std::int64_t>& shape, const std::vector<double>& lengths) {
     long double apart = 0;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        const auto cells = static_cast<long double>(std::max<std::int64_t>(shape[axis] - 1, 1));
+        const auto cells = static_cast<long double>(lengths[axis]) *
+                           static_cast<long double>(std::max<std::int64_t>(shape[axis] - 1, 1));
         apart += cells * cells;
-        if (spacing[axis] != spacing[0]) return false;
     }
     return apart < 4503599627370496.0L;
+}
+counted_spacing counted_spacing_of(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing) {
+    if (std::all_of(spacing.begin(), spacing.end(), [&](double s) { return s == spacing[0]; })) {
+        const std::vector<double> ones(spacing.size(), 1);
+        return countable(shape, ones) ? counted_spacing{ones, spacing[0] * spacing[0]} : counted_spacing{};
+    }
+    if (std::all_of(spacing.begin(), spacing.end(), [](double s) { return s == std::floor(s); })) return {};
+    for (int parts = 2; parts <= 1000; ++parts) {
+        std::vector<double> lengths;
+        std::int64_t common = 0;
+        for (double s : spacing) {
+            const double length = std::floor(s * parts + 0.5);
+            if (length < 1 || length >= 67108864 || length / parts != s) break;
+            lengths.push_back(length);
+            common = std::gcd(common, static_cast<std::int64_t>(length));
+        }
+        if (lengths.size() < spacing.size()) continue;
+        for (double& length : lengths) length /= static_cast<double>(common);
+        if (!countable(shape, lengths)) return {};
+        return {lengths, static_cast<double>(common * common) / (static_cast<double>(parts) * parts)};
+    }
+    return {};
 }
 
 template <class V>
@@ -197,15 +225,11 @@ answer finish(width type, solution<std::uint64_t> found) {
     return a;
 }
 
-/// Numbers of cells as squared distances.
-solution<double> with_spacing(double length, const solution<std::uint64_t>& found) {
+/// Counted numbers as squared distances.
+solution<double> in_units(double unit2, const solution<std::uint64_t>& found) {
     solution<double> to{{}, found.index};
-    for (std::uint64_t cells : found.value) to.value.push_back(length * length * static_cast<double>(cells));
+    for (std::uint64_t number : found.value) to.value.push_back(unit2 * static_cast<double>(number));
     return to;
-}
-
-std::vector<double> unit_spacing(const std::vector<std::int64_t>& shape) {
-    return std::vector<double>(shape.size(), 1.0);
 }
 
 answer finish(width type, solution<double> found) {
@@ -249,24 +273,27 @@ width squared_width(const std::vector<std::int64_t>& shape, const std::vector<do
 answer by_cells(const problem& p) {
     const width type = squared_width(p.shape, p.spacing);
     if (type != width::f64) return finish(type, flat<std::uint64_t>(p));
-    if (!in_cells(p.shape, p.spacing)) return finish(type, flat<double>(p));
-    return finish(type, with_spacing(p.spacing[0], flat<std::uint64_t>({p.shape, unit_spacing(p.shape), p.site})));
+    const counted_spacing counted = counted_spacing_of(p.shape, p.spacing);
+    if (counted.lengths.empty()) return finish(type, flat<double>(p));
+    return finish(type, in_units(counted.unit2, flat<std::uint64_t>({p.shape, counted.lengths, p.site})));
 }
 
 answer at_cells(const std::vector<std::int64_t>& shape, const std::vector<double>& spacing,
                 const std::vector<std::int64_t>& site_indices, const std::vector<std::int64_t>& cells) {
     const width type = squared_width(shape, spacing);
     if (type != width::f64) return finish(type, some<std::uint64_t>(shape, spacing, site_indices, cells));
-    if (!in_cells(shape, spacing)) return finish(type, some<double>(shape, spacing, site_indices, cells));
-    const auto counted = some<std::uint64_t>(shape, unit_spacing(shape), site_indices, cells);
-    return finish(type, with_spacing(spacing[0], counted));
+    const counted_spacing counted = counted_spacing_of(shape, spacing);
+    if (counted.lengths.empty()) return finish(type, some<double>(shape, spacing, site_indices, cells));
+    const auto found = some<std::uint64_t>(shape, counted.lengths, site_indices, cells);
+    return finish(type, in_units(counted.unit2, found));
 }
 
 answer by_lines(const problem& p) {
     const width type = squared_width(p.shape, p.spacing);
     if (type != width::f64) return finish(type, lines<std::uint64_t>(p));
-    if (!in_cells(p.shape, p.spacing)) return finish(type, lines<double>(p));
-    return finish(type, with_spacing(p.spacing[0], lines<std::uint64_t>({p.shape, unit_spacing(p.shape), p.site})));
+    const counted_spacing counted = counted_spacing_of(p.shape, p.spacing);
+    if (counted.lengths.empty()) return finish(type, lines<double>(p));
+    return finish(type, in_units(counted.unit2, lines<std::uint64_t>({p.shape, counted.lengths, p.site})));
 }
 
 }  // namespace oracle

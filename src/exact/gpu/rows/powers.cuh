@@ -1,5 +1,5 @@
-// Rows of power diagrams: the row's sites are listed in shared memory; the winners of every 32nd cell, each found among all
-// sites of the row, bound those between. Reads the initial values once and writes 2 bytes a cell.
+// Rows of power diagrams: the row's sites are listed in shared memory; the winners of every 32nd cell, each found
+// among all sites of the row, bound those between. Reads the initial values once and writes 2 bytes a cell.
 #pragma once
 
 #include "exact/core.hpp"
@@ -85,8 +85,8 @@ private:
         if (lane_ == 0) start_[words_] = sum;
     }
 
-    /// Place in the list, unrolled where the row is periodic, of the winner of cell x among [from, to]: of equal ones the
-    /// smaller coordinate.
+    /// Place in the list, unrolled where the row is periodic, of the winner of cell x among [from, to]: of equal ones
+    /// the smaller coordinate.
     __device__ int search(int x, int from, int to) const {
         V best = no_site<V>();
         int found = from;

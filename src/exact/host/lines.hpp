@@ -1,0 +1,76 @@
+// Lines of one axis: the lower envelope of parabolas along neighbouring lines, one in each lane of a vector.
+//
+//   best(q) = min(first(q), min over the rows r of value(r) + term(|q - r|))
+//
+// Blocks of eight rows search outward together and share one test of whether anything farther can still win. A block
+// that is not done after `patience` steps makes the tile find the winners of every 16th row by halving; winners never
+// move back as rows move on, so each block then takes the cheaper of the outward search and the rows between the
+// winners around it. Declines nothing but doubles of which plan::rows_ordered says that rounding may turn winners
+// round. Bytes: a value, a best and, with first values, one more for each cell of a tile. Meijster, Roerdink,
+// Hesselink, "A general algorithm for computing distance transforms in linear time", 2000; Aggarwal et al., "Geometric
+// applications of a matrix-searching algorithm", 1987 (winners by halving).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exact/host/terms.hpp"
+
+namespace nearfield {
+class workers;
+}
+
+namespace nearfield::exact {
+
+/// A thread's lists: least and largest winner of each pivot, rows with a site, and how many of these come before each
+/// row.
+struct line_lists {
+    std::vector<std::int64_t> low, high, sites, next;
+};
+
+/// number<T>::columns neighbouring lines; rows are `pitch` elements apart in all arrays.
+template <class T>
+struct line_tile {
+    std::int64_t rows = 0, pitch = number<T>::columns;
+    bool periodic = false;
+    const axis_terms<T>* terms = nullptr;
+    const T* value = nullptr;
+    const T* first = nullptr;  ///< what holds without any row: ends of runs, closed borders; null: nothing
+    T* best = nullptr;
+    line_lists* lists = nullptr;
+    workers* team = nullptr;  ///< asked during long searches whether the call is to go on
+};
+
+void solve_lines(const line_tile<std::uint16_t>& t);
+void solve_lines(const line_tile<std::int32_t>& t);
+void solve_lines(const line_tile<double>& t);
+
+/// Lines of at most this many rows are solved by offering every row to every other one.
+inline constexpr std::int64_t few_rows = 8;
+/// best(q, i) = min over the rows r of value(r, i) + term(|q - r|), for `count` neighbouring lines: a multiple of
+/// columns.
+void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
+                 std::uint16_t* best);
+void relax_lines(const std::int32_t* value, std::int64_t rows, std::int64_t count, const std::int32_t* term,
+                 std::int32_t* best);
+void relax_lines(const double* value, std::int64_t rows, std::int64_t count, const double* term, double* best);
+
+/// First values of a tile's lines: a cell's steps to the end of its run of equal classes, and to a closed border, are
+/// upper bounds of its distance to another class. A row of another class costs at least as much as the end of the run,
+/// so that the search along a line needs to know no classes.
+template <class T>
+struct run_ends {
+    std::int64_t rows = 0, pitch = number<T>::columns;
+    const std::uint8_t* cut =
+        nullptr;  ///< bits: class differs from the row before, columns / 8 bytes a row; null: no runs
+    std::int64_t cut_pitch = number<T>::columns / 8;
+    bool closed = false, periodic = false;
+    const step_cost<T>* cost = nullptr;
+    T* first = nullptr;
+};
+
+void first_values(const run_ends<std::uint16_t>& r);
+void first_values(const run_ends<std::int32_t>& r);
+void first_values(const run_ends<double>& r);
+
+}  // namespace nearfield::exact

@@ -1,0 +1,141 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host/roots.cpp"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <cstring>
+#include <limits>
+
+#include "exact/host/roots.hpp"
+#include "exact/host_lanes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+
+// Tiles are whole vectors: so are counts.
+
+void roots16(const std::uint16_t* value, std::int64_t count, float unit, std::uint16_t limit, float* out) {
+    const hn::CappedTag<float, 16> tag;
+    const hn::Rebind<std::int32_t, decltype(tag)> whole;
+    const hn::Rebind<std::uint16_t, decltype(tag)> narrow;
+    const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
+    const auto most = hn::Set(tag, static_cast<float>(limit)), factor = hn::Set(tag, unit);
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        const auto v = hn::ConvertTo(tag, hn::PromoteTo(whole, hn::LoadU(narrow, value + i)));
+        hn::StoreU(hn::IfThenElse(hn::Lt(most, v), infinite, hn::Mul(hn::Sqrt(v), factor)), tag, out + i);
+    }
+}
+
+/// Integers below 2^24 are floats, whose correctly rounded root is that of the double.
+void roots32(const std::int32_t* value, std::int64_t count, double unit2, float unit, std::int32_t limit, float* out) {
+    const hn::CappedTag<double, 8> wide;
+    const hn::CappedTag<std::int32_t, 16> whole;
+    const hn::Rebind<float, decltype(whole)> tag;
+    const hn::Rebind<std::int32_t, decltype(wide)> half;
+    const hn::Rebind<float, decltype(wide)> half_tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole)),
+               wide_lanes = static_cast<std::int64_t>(hn::Lanes(wide));
+    const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
+    const auto most = hn::Set(whole, limit);
+    for (std::int64_t i = 0; i < count; i += lanes) {
+        const auto v = hn::LoadU(whole, value + i);
+        const auto none = hn::RebindMask(tag, hn::Lt(most, v));
+        if (unit != 0 && hn::AllTrue(whole, hn::Lt(v, hn::Set(whole, 1 << 24)))) {
+            const auto root = hn::Mul(hn::Sqrt(hn::ConvertTo(tag, v)), hn::Set(tag, unit));
+            hn::StoreU(hn::IfThenElse(none, infinite, root), tag, out + i);
+            continue;
+        }
+        for (std::int64_t j = i; j < i + lanes; j += wide_lanes) {
+            const auto real = hn::PromoteTo(wide, hn::LoadU(half, value + j));
+            hn::StoreU(hn::DemoteTo(half_tag, hn::Sqrt(hn::Mul(hn::Set(wide, unit2), real))), half_tag, out + j);
+        }
+        hn::StoreU(hn::IfThenElse(none, infinite, hn::LoadU(tag, out + i)), tag, out + i);
+    }
+}
+
+void roots64(const double* value, std::int64_t count, double unit2, double limit, float* out) {
+    const hn::CappedTag<double, 8> tag;
+    const hn::Rebind<float, decltype(tag)> single;
+    const auto infinite = hn::Set(tag, std::numeric_limits<double>::infinity());
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+        auto v = hn::LoadU(tag, value + i);
+        if (hn::AllTrue(tag, hn::Eq(v, hn::Zero(tag)))) {
+            hn::StoreU(hn::Zero(single), single, out + i);
+            continue;
+        }
+        v = hn::IfThenElse(hn::Lt(hn::Set(tag, limit), v), infinite, hn::Mul(hn::Set(tag, unit2), v));
+        hn::StoreU(hn::DemoteTo(single, hn::Sqrt(v)), single, out + i);
+    }
+}
+
+void copy_past_caches(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+                      std::uint8_t* to, std::int64_t to_pitch) {
+    const hn::CappedTag<std::int32_t, 16> tag;
+    const auto bytes = static_cast<std::int64_t>(hn::Lanes(tag) * 4);
+    for (std::int64_t r = 0; r < rows; ++r, from += from_pitch, to += to_pitch)
+        for (std::int64_t i = 0; i < row_bytes; i += bytes)
+            hn::Stream(hn::LoadU(tag, reinterpret_cast<const std::int32_t*>(from + i)), tag,
+                       reinterpret_cast<std::int32_t*>(to + i));
+}
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(roots16);
+HWY_EXPORT(roots32);
+HWY_EXPORT(roots64);
+HWY_EXPORT(copy_past_caches);
+
+template <class T>
+root_rule<T>::root_rule(const plan& p) : unit2_(p.unit2), unit_(p.unit()), limit_(number<T>::infinite) {
+    if (p.limit < static_cast<double>(number<T>::infinite)) limit_ = static_cast<T>(p.limit);
+    else if constexpr (std::is_same_v<T, double>) limit_ = std::numeric_limits<double>::max();
+    else limit_ = number<T>::infinite - 1;
+    if constexpr (sizeof(T) == 2) {
+        if (unit_ != 0) return;
+        table_ = host_scratch<float>(65536);
+        for (int v = 0; v < 65536; ++v)
+            table_.get()[v] = v > limit_ ? std::numeric_limits<float>::infinity()
+                                         : static_cast<float>(std::sqrt(unit2_ * static_cast<double>(v)));
+    }
+}
+
+template <class T>
+void root_rule<T>::roots(const T* value, std::int64_t count, float* out) const {
+    const auto unit = static_cast<float>(unit_);
+    if constexpr (sizeof(T) == 4) {
+        HWY_DYNAMIC_DISPATCH(roots32)(value, count, unit2_, unit, limit_, out);
+    } else if constexpr (sizeof(T) == 8) {
+        HWY_DYNAMIC_DISPATCH(roots64)(value, count, unit2_, limit_, out);
+    } else if (unit_ != 0) {
+        HWY_DYNAMIC_DISPATCH(roots16)(value, count, unit, limit_, out);
+    } else {
+        const float* const root_of = table_.get();
+        for (std::int64_t i = 0; i < count; ++i) out[i] = root_of[value[i]];
+    }
+}
+
+template class root_rule<std::uint16_t>;
+template class root_rule<std::int32_t>;
+template class root_rule<double>;
+
+void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
+                   std::int64_t to_pitch, bool past_caches) {
+    constexpr std::int64_t vector = 64;
+    const auto* source = static_cast<const std::uint8_t*>(from);
+    auto* target = static_cast<std::uint8_t*>(to);
+    const bool whole =
+        row_bytes % vector == 0 && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0;
+    if (past_caches && whole)
+        return HWY_DYNAMIC_DISPATCH(copy_past_caches)(source, row_bytes, from_pitch, rows, target, to_pitch);
+    for (std::int64_t r = 0; r < rows; ++r, source += from_pitch, target += to_pitch)
+        std::memcpy(target, source, static_cast<std::size_t>(row_bytes));
+}
+void end_copies() { hwy::FlushStream(); }
+
+}  // namespace nearfield::exact
+#endif

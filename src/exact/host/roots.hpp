@@ -1,0 +1,32 @@
+// Distances from squared distances, and tiles on their way to memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/scratch.hpp"
+#include "exact/host/terms.hpp"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+/// From values of a problem to float32 distances: the root of unit2 * value in double, rounded once; infinite beyond
+/// `limit`.
+template <class T>
+class root_rule {
+public:
+    explicit root_rule(const plan& p);
+    void roots(const T* value, std::int64_t count, float* out) const;
+
+private:
+    double unit2_, unit_;  ///< unit_: root of unit2_ where that is a power of two, else 0
+    T limit_;
+    host_scratch<float> table_;  ///< of 16 bits in a unit that is no power of two: the root of every value
+};
+
+/// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; past the caches where they lie at whole vectors.
+/// end_copies() makes them visible to other threads.
+void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
+                   std::int64_t to_pitch, bool past_caches);
+void end_copies();
+
+}  // namespace nearfield::exact

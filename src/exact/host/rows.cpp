@@ -1,0 +1,353 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host/rows.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "exact/host/rows.hpp"
+#include "exact/host_lanes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+
+constexpr std::uint8_t no_mark = 255;
+
+// Plain loops: the compiler turns them into this instruction set's vectors.
+
+template <class In>
+void mark_changes(const In* HWY_RESTRICT row, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
+    for (std::int64_t x = 1; x + 1 < count; ++x)
+        marks[x] = (row[x] != row[x - 1]) | (row[x] != row[x + 1]) ? std::uint8_t{1} : no_mark;
+}
+template <class In>
+void clear(const In* HWY_RESTRICT row, std::int64_t count, std::uint8_t* HWY_RESTRICT steps) {
+    for (std::int64_t x = 0; x < count; ++x) steps[x] = row[x] == 0 ? std::uint8_t{0} : steps[x];
+}
+template <class In>
+void clear_far(const In* HWY_RESTRICT row, std::int64_t count, std::int32_t* HWY_RESTRICT steps) {
+    for (std::int64_t x = 0; x < count; ++x) steps[x] = row[x] == 0 ? 0 : steps[x];
+}
+template <class In>
+void flag_differing(const In* HWY_RESTRICT a, const In* HWY_RESTRICT b, std::int64_t count,
+                    std::uint8_t* HWY_RESTRICT flags) {
+    for (std::int64_t x = 0; x < count; ++x) flags[x] = a[x] != b[x];
+}
+template <class In>
+void flag_zeros(const In* HWY_RESTRICT a, std::int64_t count, std::uint8_t* HWY_RESTRICT flags) {
+    for (std::int64_t x = 0; x < count; ++x) flags[x] = a[x] == 0;
+}
+
+template <class Use>
+void with_classes(int bytes, const Use& use) {
+    switch (bytes) {
+        case 1: return use(std::uint8_t{});
+        case 2: return use(std::uint16_t{});
+        case 4: return use(std::uint32_t{});
+        default: return use(std::uint64_t{});
+    }
+}
+
+void marks_of_sites(const std::uint8_t* HWY_RESTRICT site, std::int64_t count, std::uint8_t* HWY_RESTRICT marks) {
+    for (std::int64_t x = 0; x < count; ++x) marks[x] = site[x] != 0 ? std::uint8_t{0} : no_mark;
+}
+void marks_of_runs(const void* classes, int bytes, std::int64_t count, std::uint8_t* marks) {
+    with_classes(bytes, [&]<class In>(In) { mark_changes(static_cast<const In*>(classes), count, marks); });
+}
+void cleared(const void* classes, int bytes, std::int64_t count, std::uint8_t* steps, std::int32_t* far_steps) {
+    with_classes(bytes, [&]<class In>(In) {
+        const auto* const row = static_cast<const In*>(classes);
+        if (steps != nullptr) clear(row, count, steps);
+        else clear_far(row, count, far_steps);
+    });
+}
+
+/// Bits of flags that are 0 or 1; writes whole vectors.
+void pack(const std::uint8_t* flags, std::int64_t count, std::uint8_t* bits) {
+    const hn::ScalableTag<std::uint8_t> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    for (std::int64_t x = 0; x < count; x += std::max<std::int64_t>(lanes, 8)) {
+        if (lanes >= 8) {
+            hn::StoreMaskBits(tag, hn::Not(hn::Eq(hn::LoadU(tag, flags + x), hn::Zero(tag))), bits + x / 8);
+        } else {
+            std::uint8_t byte = 0;
+            for (int i = 0; i < 8; ++i) byte = static_cast<std::uint8_t>(byte | flags[x + i] << i);
+            bits[x / 8] = byte;
+        }
+    }
+}
+void differing_bits(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags,
+                    std::uint8_t* bits) {
+    with_classes(bytes, [&]<class In>(In) {
+        flag_differing(static_cast<const In*>(a), static_cast<const In*>(b), count, flags);
+    });
+    std::fill_n(flags + count, 64, flags[count - 1]);
+    pack(flags, count, bits);
+}
+void zero_bits(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
+    with_classes(bytes, [&]<class In>(In) { flag_zeros(static_cast<const In*>(classes), count, flags); });
+    std::fill_n(flags + count, 64, flags[count - 1]);
+    pack(flags, count, bits);
+}
+
+/// One turn of doubling: whole vectors, so that some bytes behind the row are steps of cells that it does not have.
+void spread(const std::uint8_t* HWY_RESTRICT from, std::int64_t count, int apart, std::uint8_t* HWY_RESTRICT to) {
+    const hn::ScalableTag<std::uint8_t> tag;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+    const auto extra = hn::Set(tag, static_cast<std::uint8_t>(apart));
+    for (std::int64_t x = 0; x < count; x += lanes) {
+        const auto nearer = hn::Min(hn::LoadU(tag, from + x - apart), hn::LoadU(tag, from + x + apart));
+        hn::StoreU(hn::Min(hn::LoadU(tag, from + x), hn::SaturatedAdd(nearer, extra)), tag, to + x);
+    }
+}
+std::uint8_t most_steps(const std::uint8_t* HWY_RESTRICT steps, std::int64_t count) {
+    std::uint8_t most = 0;
+    for (std::int64_t x = 0; x < count; ++x) most = std::max(most, steps[x]);
+    return most;
+}
+std::uint8_t least_steps(const std::uint8_t* HWY_RESTRICT steps, std::int64_t count) {
+    std::uint8_t least = no_mark;
+    for (std::int64_t x = 0; x < count; ++x) least = std::min(least, steps[x]);
+    return least;
+}
+
+/// Cells before and behind the row, as far as the next turn looks.
+void extend(std::uint8_t* row, std::int64_t count, int apart, bool periodic) {
+    if (!periodic) {
+        std::memset(row - apart, no_mark, static_cast<std::size_t>(apart));
+        std::memset(row + count, no_mark, row_slack - 64);
+        return;
+    }
+    if (count >= row_slack) {
+        std::memcpy(row - apart, row + count - apart, static_cast<std::size_t>(apart));
+        std::memcpy(row + count, row, row_slack - 64);
+        return;
+    }
+    for (std::int64_t i = 1, at = count; i <= apart; ++i) row[-i] = row[--at], at = at == 0 ? count : at;
+    for (std::int64_t i = 0; i < row_slack - 64; ++i) row[count + i] = row[i];
+}
+
+/// The steps of all cells where none has more than 254; the buffer that holds them comes out in `steps`.
+std::uint8_t near_steps(std::int64_t count, bool periodic, std::uint8_t* marks, std::uint8_t*& steps,
+                        std::uint8_t*& other) {
+    std::uint8_t* from = marks;
+    for (int apart = 1; apart <= 128; apart *= 2) {
+        extend(from, count, apart, periodic);
+        spread(from, count, apart, steps);
+        from = steps;
+        if (apart == 8 || apart == 32 || apart == 128) {
+            const std::uint8_t most = most_steps(steps, count);
+            if (most < 2 * apart || apart == 128) return most;
+        }
+        std::swap(steps, other), from = other;
+    }
+    return no_mark;
+}
+
+/// Fills the gap between marked cells a and b, or up to a row's end where one of them does not exist.
+void fill_gap(std::int64_t from, std::int64_t to, std::int32_t left, std::int32_t right,
+              std::int32_t* HWY_RESTRICT steps) {
+    const auto length = static_cast<std::int32_t>(to - from);
+    for (std::int32_t i = 0; i < length; ++i) steps[from + i] = std::min(left + i, right + length - 1 - i);
+}
+
+template <class T, class Steps, bool HalfCell>
+void costs(const Steps* HWY_RESTRICT steps, std::int64_t count, T weight, std::int32_t most, T* to,
+           std::int64_t tile_pitch) {
+    constexpr int columns = number<T>::columns;
+    const auto farthest = static_cast<Steps>(std::min<std::int32_t>(most, sizeof(Steps) == 1 ? 254 : most));
+    for (std::int64_t x = 0; x < count; x += columns, to += tile_pitch) {
+        const Steps* HWY_RESTRICT const from = steps + x;
+        T* HWY_RESTRICT const out = to;
+        for (int c = 0; c < columns; ++c) {
+            const Steps away = std::min(from[c], farthest);
+            using wide = std::conditional_t<std::is_same_v<T, std::uint16_t>, std::uint16_t,
+                                            std::conditional_t<std::is_same_v<T, double>, std::int32_t, std::int32_t>>;
+            wide cells = static_cast<wide>(away);
+            if constexpr (HalfCell) cells = static_cast<wide>(away == 0 ? 0 : 2 * cells - 1);
+            const T square = static_cast<T>(static_cast<T>(cells) * static_cast<T>(cells));
+            const T value = static_cast<T>(weight * square);
+            out[c] = from[c] > farthest ? number<T>::infinite : value;
+        }
+    }
+}
+template <class T>
+void put(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, T weight, bool half_cell,
+         std::int32_t most, T* to, std::int64_t tile_pitch) {
+    if (near != nullptr) {
+        if (half_cell) costs<T, std::uint8_t, true>(near, count, weight, most, to, tile_pitch);
+        else costs<T, std::uint8_t, false>(near, count, weight, most, to, tile_pitch);
+    } else {
+        if (half_cell) costs<T, std::int32_t, true>(far, count, weight, most, to, tile_pitch);
+        else costs<T, std::int32_t, false>(far, count, weight, most, to, tile_pitch);
+    }
+}
+void put16(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::uint16_t weight, bool half_cell,
+           std::int32_t most, std::uint16_t* to, std::int64_t pitch) {
+    put(near, far, count, weight, half_cell, most, to, pitch);
+}
+void put32(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, std::int32_t weight, bool half_cell,
+           std::int32_t most, std::int32_t* to, std::int64_t pitch) {
+    put(near, far, count, weight, half_cell, most, to, pitch);
+}
+void put64(const std::uint8_t* near, const std::int32_t* far, std::int64_t count, double weight, bool half_cell,
+           std::int32_t most, double* to, std::int64_t pitch) {
+    put(near, far, count, weight, half_cell, most, to, pitch);
+}
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(marks_of_sites);
+HWY_EXPORT(marks_of_runs);
+HWY_EXPORT(cleared);
+HWY_EXPORT(differing_bits);
+HWY_EXPORT(zero_bits);
+HWY_EXPORT(near_steps);
+HWY_EXPORT(least_steps);
+HWY_EXPORT(most_steps);
+HWY_EXPORT(fill_gap);
+HWY_EXPORT(put16);
+HWY_EXPORT(put32);
+HWY_EXPORT(put64);
+
+namespace {
+
+constexpr std::uint8_t not_marked = 255;
+constexpr std::int32_t no_steps = 1 << 30;
+constexpr std::int64_t piece_cells = 4096, reach_of_bytes = 256;
+
+/// Lists the marked cells: eight cells at a time where none is.
+void list_marks(std::int64_t count, row_scratch& r) {
+    r.marked.clear();
+    for (std::int64_t x = 0; x < count; ++x) {
+        std::uint64_t eight = 0;
+        while (x + 8 <= count && (std::memcpy(&eight, r.marks + x, 8), eight == ~std::uint64_t{0})) x += 8;
+        if (x < count && r.marks[x] != not_marked) r.marked.push_back(x);
+    }
+}
+
+void fill_gaps(std::int64_t count, bool periodic, row_scratch& r) {
+    list_marks(count, r);
+    const std::int64_t first = r.marked.front(), last = r.marked.back();
+    const auto mark = [&](std::int64_t x) { return std::int32_t{r.marks[x]}; };
+    std::int32_t left = periodic ? mark(last) + static_cast<std::int32_t>(count - last) : no_steps;
+    std::int64_t before = -1;
+    for (const std::int64_t x : r.marked) {
+        HWY_DYNAMIC_DISPATCH(fill_gap)(before + 1, x, left, mark(x) + 1, r.far_steps);
+        r.far_steps[x] = mark(x);
+        before = x, left = mark(x) + 1;
+    }
+    const std::int32_t right = periodic ? mark(first) + static_cast<std::int32_t>(first + 1) : no_steps;
+    HWY_DYNAMIC_DISPATCH(fill_gap)(before + 1, count, left, right, r.far_steps);
+}
+
+/// Long rows leave the first-level cache between the turns of doubling: pieces, with as many cells before and behind as
+/// matter.
+std::uint8_t steps_by_pieces(std::int64_t count, bool periodic, row_scratch& r) {
+    row_scratch& p = *r.piece;
+    std::uint8_t most = 0;
+    for (std::int64_t from = 0; from < count; from += piece_cells) {
+        const std::int64_t cells = std::min(piece_cells, count - from);
+        for (std::int64_t done = -reach_of_bytes; done < cells + reach_of_bytes;) {
+            const std::int64_t at = from + done, place = at < 0 ? at + count : at >= count ? at - count : at;
+            std::int64_t some = std::min(cells + reach_of_bytes - done, count - place);
+            if (at < 0) some = std::min(some, -at);
+            std::uint8_t* const to = p.marks + reach_of_bytes + done;
+            if (place == at || periodic) std::memcpy(to, r.marks + place, static_cast<std::size_t>(some));
+            else std::memset(to, not_marked, static_cast<std::size_t>(some));
+            done += some;
+        }
+        HWY_DYNAMIC_DISPATCH(near_steps)(cells + 2 * reach_of_bytes, false, p.marks, p.steps, p.other);
+        std::memcpy(r.steps + from, p.steps + reach_of_bytes, static_cast<std::size_t>(cells));
+        most = std::max(most, HWY_DYNAMIC_DISPATCH(most_steps)(r.steps + from, cells));
+    }
+    return most;
+}
+
+}  // namespace
+
+row_scratch::row_scratch(std::int64_t length) : bytes_(3 * (length + 2 * row_slack)), far_(length + row_slack) {
+    marks = bytes_.get() + row_slack;
+    steps = marks + length + 2 * row_slack, other = steps + length + 2 * row_slack;
+    far_steps = far_.get();
+    if (length > 2 * piece_cells) piece = std::make_unique<row_scratch>(piece_cells + 2 * reach_of_bytes);
+}
+
+void mark_sites(const std::uint8_t* site, std::int64_t count, bool closed, row_scratch& r) {
+    HWY_DYNAMIC_DISPATCH(marks_of_sites)(site, count, r.marks);
+    if (!closed) return;
+    r.marks[0] = std::min<std::uint8_t>(r.marks[0], 1);
+    r.marks[count - 1] = std::min<std::uint8_t>(r.marks[count - 1], 1);
+}
+
+void mark_runs(const void* classes, int bytes, std::int64_t count, border ends, row_scratch& r) {
+    const auto differ = [&](std::int64_t a, std::int64_t b) {
+        const auto* const at = static_cast<const std::byte*>(classes);
+        return std::memcmp(at + a * bytes, at + b * bytes, static_cast<std::size_t>(bytes)) != 0;
+    };
+    HWY_DYNAMIC_DISPATCH(marks_of_runs)(classes, bytes, count, r.marks);
+    const bool beyond = ends == border::closed || (ends == border::periodic && differ(0, count - 1));
+    r.marks[0] = beyond || (count > 1 && differ(0, 1)) ? 1 : not_marked;
+    r.marks[count - 1] = beyond || (count > 1 && differ(count - 1, count - 2)) ? 1 : not_marked;
+}
+
+row_kind steps_of_row(std::int64_t count, bool periodic, row_scratch& r) {
+    if (HWY_DYNAMIC_DISPATCH(least_steps)(r.marks, count) == not_marked) return row_kind::none;
+    const std::uint8_t most = r.piece == nullptr
+                                  ? HWY_DYNAMIC_DISPATCH(near_steps)(count, periodic, r.marks, r.steps, r.other)
+                                  : steps_by_pieces(count, periodic, r);
+    if (most != not_marked) return row_kind::near;
+    fill_gaps(count, periodic, r);
+    return row_kind::far;
+}
+
+row_kind clear_background(const void* classes, int bytes, std::int64_t count, row_kind kind, row_scratch& r) {
+    if (kind == row_kind::none) {
+        // The row has one class: it is background, or has no site.
+        const auto* const first = static_cast<const std::uint8_t*>(classes);
+        if (std::any_of(first, first + bytes, [](std::uint8_t byte) { return byte != 0; })) return kind;
+        kind = row_kind::near;
+    }
+    std::uint8_t* const steps = kind == row_kind::near ? r.steps : nullptr;
+    HWY_DYNAMIC_DISPATCH(cleared)(classes, bytes, count, steps, r.far_steps);
+    return kind;
+}
+
+void differing(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
+    HWY_DYNAMIC_DISPATCH(differing_bits)(a, b, bytes, count, flags, bits);
+}
+void zeros(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits) {
+    HWY_DYNAMIC_DISPATCH(zero_bits)(classes, bytes, count, flags, bits);
+}
+
+template <class T>
+void put_costs(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<T>& cost, T* to,
+               std::int64_t tile_pitch) {
+    if (kind == row_kind::none) {
+        for (std::int64_t x = 0; x < count; x += number<T>::columns, to += tile_pitch)
+            std::fill_n(to, number<T>::columns, number<T>::infinite);
+        return;
+    }
+    std::uint8_t* const near = kind == row_kind::near ? r.steps : nullptr;
+    if (near != nullptr) std::fill_n(near + count, number<T>::columns, near[count - 1]);
+    else std::fill_n(r.far_steps + count, number<T>::columns, r.far_steps[count - 1]);
+    if constexpr (sizeof(T) == 2)
+        HWY_DYNAMIC_DISPATCH(put16)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
+    else if constexpr (sizeof(T) == 4)
+        HWY_DYNAMIC_DISPATCH(put32)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
+    else HWY_DYNAMIC_DISPATCH(put64)(near, r.far_steps, count, cost.weight, cost.half_cell, cost.most, to, tile_pitch);
+}
+template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<std::uint16_t>&, std::uint16_t*,
+                        std::int64_t);
+template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<std::int32_t>&, std::int32_t*,
+                        std::int64_t);
+template void put_costs(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, double*, std::int64_t);
+
+}  // namespace nearfield::exact
+#endif

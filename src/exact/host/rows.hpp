@@ -1,0 +1,62 @@
+// Rows: the last axis. Each cell gets its steps to the nearest site, or to the nearest cell of another class, as a
+// cost.
+//
+// Steps up to 254 come from bytes by doubling: after 1, 2, 4, ..., 128 steps to both sides at once every byte is the
+// least of 511 neighbours plus their distance; most rows need fewer turns. Rows with longer gaps fill these from a list
+// of marked cells. Nothing is declined. Bytes: eight for each cell of a row and thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/scratch.hpp"
+#include "exact/host/terms.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::exact {
+
+/// Elements that may be read and written behind a row's end.
+inline constexpr std::int64_t row_slack = 256;
+
+/// A thread's buffers for rows of one length.
+class row_scratch {
+public:
+    row_scratch() = default;
+    explicit row_scratch(std::int64_t length);
+    /// Bytes that the constructor takes.
+    static std::int64_t bytes(std::int64_t length) { return 3 * (length + 2 * row_slack) + 4 * (length + row_slack); }
+
+    std::uint8_t *marks = nullptr, *steps = nullptr, *other = nullptr;  ///< row_slack bytes before each may be read
+    std::int32_t* far_steps = nullptr;
+    std::vector<std::int64_t> marked;
+    std::unique_ptr<row_scratch> piece;  ///< of long rows
+
+private:
+    host_scratch<std::uint8_t> bytes_;
+    host_scratch<std::int32_t> far_;
+};
+
+enum class row_kind : std::uint8_t { near, far, none };  ///< steps are bytes, in far_steps, or there are none
+
+/// Marks: 0 for a site, 1 for a cell beside another class, else 255. `closed`: beyond the ends everything is a site.
+void mark_sites(const std::uint8_t* site, std::int64_t count, bool closed, row_scratch& r);
+/// The same for classes of 1 to 8 bytes; the row goes on round its ends where it is periodic.
+void mark_runs(const void* classes, int bytes, std::int64_t count, border ends, row_scratch& r);
+/// Steps to the nearest mark, plus that mark.
+row_kind steps_of_row(std::int64_t count, bool periodic, row_scratch& r);
+/// Gives cells of class 0, which are sites, no steps.
+row_kind clear_background(const void* classes, int bytes, std::int64_t count, row_kind kind, row_scratch& r);
+
+/// Steps as costs: the row's tiles of number<T>::columns cells go to `to` and then `tile_pitch` elements further each.
+/// The last tile repeats the row's last cell.
+template <class T>
+void put_costs(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<T>& cost, T* to,
+               std::int64_t tile_pitch);
+
+/// bits[i] = whether cell i of two rows differs in class.
+void differing(const void* a, const void* b, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits);
+/// bits[i] = whether cell i has class 0.
+void zeros(const void* classes, int bytes, std::int64_t count, std::uint8_t* flags, std::uint8_t* bits);
+
+}  // namespace nearfield::exact

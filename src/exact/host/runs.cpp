@@ -1,0 +1,161 @@
+// Lines that need no search: those of a few rows, and first values from the ends of runs.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host/runs.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+
+#include "exact/host/lines.hpp"
+#include "exact/host_lanes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+
+template <class T, int Rows>
+void relax_rows(const T* HWY_RESTRICT value, std::int64_t count, const T* term, T* HWY_RESTRICT best) {
+    const hn::CappedTag<T, 64 / sizeof(T)> tag;
+    for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(tag))) {
+#pragma GCC unroll 8
+        for (int q = 0; q < Rows; ++q) {
+            auto least = hn::LoadU(tag, value + q * count + i);
+#pragma GCC unroll 8
+            for (int r = 0; r < Rows; ++r) {
+                if (r == q) continue;
+                const auto v = hn::LoadU(tag, value + r * count + i), extra = hn::Set(tag, term[r < q ? q - r : r - q]);
+                if constexpr (sizeof(T) == 2) least = hn::Min(least, hn::SaturatedAdd(v, extra));
+                else least = hn::Min(least, hn::Add(v, extra));
+            }
+            hn::StoreU(least, tag, best + q * count + i);
+        }
+    }
+}
+template <class T>
+void relax(const T* value, std::int64_t rows, std::int64_t count, const T* term, T* best) {
+    switch (rows) {
+        case 2: return relax_rows<T, 2>(value, count, term, best);
+        case 3: return relax_rows<T, 3>(value, count, term, best);
+        case 4: return relax_rows<T, 4>(value, count, term, best);
+        case 5: return relax_rows<T, 5>(value, count, term, best);
+        case 6: return relax_rows<T, 6>(value, count, term, best);
+        case 7: return relax_rows<T, 7>(value, count, term, best);
+        default: return relax_rows<T, 8>(value, count, term, best);
+    }
+}
+void relax16(const std::uint16_t* v, std::int64_t rows, std::int64_t count, const std::uint16_t* t, std::uint16_t* b) {
+    relax(v, rows, count, t, b);
+}
+void relax32(const std::int32_t* v, std::int64_t rows, std::int64_t count, const std::int32_t* t, std::int32_t* b) {
+    relax(v, rows, count, t, b);
+}
+void relax64(const double* v, std::int64_t rows, std::int64_t count, const double* t, double* b) {
+    relax(v, rows, count, t, b);
+}
+
+// ---- first values: plain loops, which the compiler turns into this instruction set's vectors ------------------------
+
+template <class T>
+class run_sweep {
+    static constexpr int columns = number<T>::columns;
+
+public:
+    explicit run_sweep(const run_ends<T>& r)
+        : r_(r), weight_(r.cost->weight), most_(static_cast<T>(std::min<std::int32_t>(r.cost->most, most_steps))) {
+        none_ = static_cast<T>(most_ + 1);
+    }
+
+    void solve() {
+        if (r_.cut == nullptr) return borders_alone();
+        sweep<false>();
+        sweep<true>();
+    }
+
+private:
+    /// So that steps, doubled for half cells, and their squares stay in the number.
+    static constexpr std::int32_t most_steps = sizeof(T) == 2 ? 255 : 1 << 29;
+
+    void borders_alone() const {
+        for (std::int64_t m = 0; m < r_.rows; ++m)
+            std::fill_n(r_.first + m * r_.pitch, columns, r_.cost->of(std::min(m + 1, r_.rows - m)));
+    }
+
+    template <bool Up>
+    void sweep() const {
+        HWY_ALIGN T steps[columns];
+        std::fill_n(steps, columns, r_.closed ? T{0} : none_);
+        if (r_.periodic)
+            for (std::int64_t i = 0; i < r_.rows; ++i) count<Up>(Up ? r_.rows - 1 - i : i, true, steps);
+        for (std::int64_t i = 0; i < r_.rows; ++i) {
+            const std::int64_t m = Up ? r_.rows - 1 - i : i;
+            count<Up>(m, r_.periodic || i > 0, steps);
+            put<Up>(steps, r_.first + m * r_.pitch);
+        }
+    }
+
+    /// Steps to the nearest row above (below) of another class: 1 where the class changes.
+    template <bool Up>
+    HWY_INLINE void count(std::int64_t m, bool has_before, T* HWY_RESTRICT steps) const {
+        const std::int64_t at = !Up ? m : m + 1 < r_.rows ? m + 1 : 0;
+        const std::uint8_t* const bits = r_.cut + at * r_.cut_pitch;
+        std::uint32_t any = 0;
+        for (int i = 0; has_before && i < columns / 8; ++i) any |= bits[i];
+        if (any == 0) {
+            for (int c = 0; c < columns; ++c) steps[c] = steps[c] < none_ ? static_cast<T>(steps[c] + 1) : none_;
+            return;
+        }
+        std::uint8_t cut[columns];
+        for (int c = 0; c < columns; ++c) cut[c] = bits[c / 8] >> (c % 8) & 1;
+        for (int c = 0; c < columns; ++c)
+            steps[c] = cut[c] != 0 ? T{1} : steps[c] < none_ ? static_cast<T>(steps[c] + 1) : none_;
+    }
+
+    template <bool Up>
+    HWY_INLINE void put(const T* HWY_RESTRICT steps, T* HWY_RESTRICT first) const {
+        const T twice = r_.cost->half_cell ? T{2} : T{1}, less = r_.cost->half_cell ? T{1} : T{0};
+        for (int c = 0; c < columns; ++c) {
+            const T reach = static_cast<T>(twice * std::min(steps[c], most_) - less);
+            const T value = static_cast<T>(weight_ * static_cast<T>(reach * reach));
+            const T cost = steps[c] > most_ ? number<T>::infinite : value;
+            first[c] = Up ? std::min(first[c], cost) : cost;
+        }
+    }
+
+    const run_ends<T>& r_;
+    const T weight_, most_;
+    T none_;
+};
+
+void first16(const run_ends<std::uint16_t>& r) { run_sweep<std::uint16_t>(r).solve(); }
+void first32(const run_ends<std::int32_t>& r) { run_sweep<std::int32_t>(r).solve(); }
+void first64(const run_ends<double>& r) { run_sweep<double>(r).solve(); }
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(relax16);
+HWY_EXPORT(relax32);
+HWY_EXPORT(relax64);
+HWY_EXPORT(first16);
+HWY_EXPORT(first32);
+HWY_EXPORT(first64);
+
+void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
+                 std::uint16_t* best) {
+    HWY_DYNAMIC_DISPATCH(relax16)(value, rows, count, term, best);
+}
+void relax_lines(const std::int32_t* value, std::int64_t rows, std::int64_t count, const std::int32_t* term,
+                 std::int32_t* best) {
+    HWY_DYNAMIC_DISPATCH(relax32)(value, rows, count, term, best);
+}
+void relax_lines(const double* value, std::int64_t rows, std::int64_t count, const double* term, double* best) {
+    HWY_DYNAMIC_DISPATCH(relax64)(value, rows, count, term, best);
+}
+void first_values(const run_ends<std::uint16_t>& r) { HWY_DYNAMIC_DISPATCH(first16)(r); }
+void first_values(const run_ends<std::int32_t>& r) { HWY_DYNAMIC_DISPATCH(first32)(r); }
+void first_values(const run_ends<double>& r) { HWY_DYNAMIC_DISPATCH(first64)(r); }
+
+}  // namespace nearfield::exact
+#endif

@@ -1,0 +1,92 @@
+// The numbers of the row and line engine, and what distances along an axis add in them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/scratch.hpp"
+#include "exact/core.hpp"
+
+namespace nearfield::exact {
+
+/// Number types of a squared distance. `infinite` means that there is no site; of 16 bits it also means that the value
+/// does not fit. A tile has `columns` neighbouring lines: at least one cache line a row.
+template <class T>
+struct number;
+template <>
+struct number<std::uint16_t> {
+    static constexpr std::uint16_t infinite = 65535;
+    static constexpr int columns = 32;
+};
+template <>
+struct number<std::int32_t> {
+    static constexpr std::int32_t infinite = no_site<std::int32_t>();
+    static constexpr int columns = 16;
+};
+template <>
+struct number<double> {
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    static constexpr int columns = 16;
+};
+
+/// What `steps` cells along an axis cost: weight * reach(steps)^2, or `infinite` for more than `most` steps.
+template <class T>
+struct step_cost {
+    T weight{};
+    bool half_cell = false;
+    std::int32_t most = 0;
+
+    /// For an axis of `size` cells, the border beyond its ends included: no smaller value than infinite is out of
+    /// range.
+    step_cost(double given, bool half, std::int64_t size) : half_cell(half) {
+        constexpr double infinite = std::is_same_v<T, double> ? 0x1p60 : static_cast<double>(number<T>::infinite);
+        weight = static_cast<T>(std::is_same_v<T, double> ? given : std::min(given, infinite - 1));
+        auto farthest = std::is_same_v<T, double> ? 0x1p30 : std::sqrt((infinite - 1) / given);
+        if (half) farthest = (farthest + 1) / 2;
+        most = static_cast<std::int32_t>(
+            std::min(std::floor(farthest), static_cast<double>(std::max<std::int64_t>(size - 1, 1))));
+    }
+    [[nodiscard]] T of(std::int64_t steps) const {
+        if (steps > most) return number<T>::infinite;
+        const std::int64_t cells = reach(steps, half_cell);
+        return static_cast<T>(weight * static_cast<T>(cells * cells));
+    }
+};
+
+/// Costs of 0, 1, 2, ... steps along an axis of the problem.
+template <class T>
+class axis_terms {
+public:
+    /// Lines are searched up to `window` steps to either side.
+    axis_terms(double weight, bool half_cell, std::int64_t size, std::int64_t window)
+        : cost_(weight, half_cell, size), window_(window), term_(entries(size)) {
+        // Sums of two numbers without a site stay in range.
+        constexpr T most = std::is_same_v<T, std::int32_t> ? number<T>::infinite - 1 : number<T>::infinite;
+        for (std::int64_t k = 0; k < entries(size); ++k) {
+            if constexpr (std::is_same_v<T, double>) term_.get()[k] = along(weight, reach(k, half_cell));
+            else term_.get()[k] = k <= cost_.most ? std::min(cost_.of(k), most) : most;
+        }
+    }
+    [[nodiscard]] const T* get() const { return term_.get(); }
+    [[nodiscard]] std::int64_t window() const { return window_; }
+    [[nodiscard]] const step_cost<T>& cost() const { return cost_; }
+    /// No row farther than this adds less than `value`.
+    [[nodiscard]] std::int64_t steps_within(T value) const {
+        if (!(value < number<T>::infinite)) return beyond;
+        const double steps = std::sqrt(static_cast<double>(value) / static_cast<double>(cost_.weight)) * (1 + 1e-12);
+        return static_cast<std::int64_t>(std::min((cost_.half_cell ? (steps + 1) / 2 : steps) + 1, 1e9));
+    }
+    /// Searches of several rows together look a few steps beyond the end.
+    static std::int64_t entries(std::int64_t size) { return size + 40; }
+
+    static constexpr std::int64_t beyond = std::int64_t{1} << 40;
+
+private:
+    step_cost<T> cost_;
+    std::int64_t window_;
+    host_scratch<T> term_;
+};
+
+}  // namespace nearfield::exact
