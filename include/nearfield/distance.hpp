@@ -99,20 +99,14 @@ struct job {
 /// is shorter than 32 cells and another is long); plus one tile of lines a thread.
 /// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a
 /// cell and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
-/// On the device: 4 or 8 bytes a cell for images of 2 axes or more, twice that from 3 axes on (once where a contiguous
-/// output of that width can serve), 4 more where a line is longer than 1024 cells or the numbers are large. Distances
-/// alone, in unit spacing, of sides up to 65536 and, where squares reach 2^30, of 2 axes, need one state of 4 bytes
-/// less, none of those 4, and half a byte; 1 more where a side other than the last two is longer than 1024. The same in
-/// spacings whose squares are no integers in any unit: a quarter of a byte a cell, 8 or 4 more from 3 axes on, 4 more
-/// at most, and 32 KiB. Nearest sites in unit spacing, of images of sides up to 65536 and of volumes whose squares stay
-/// below 2^30 and whose lines have 16384 cells at most, need a quarter of a byte a cell, 4 more from 3 axes on, and 1
-/// more where a line of another axis than the last is longer than 1024 cells or squares reach 3 * 2^20 (0.2 in images,
-/// below 2^30). On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells
-/// in unit spacing need none. Always 1 more where the image is not contiguous, or is wider than a byte in a call that
-/// is none of these. Options take more: labels a copy of an image that is not contiguous, and so do signs on a device
-/// (a byte a cell); signs on the host may need a state where an output would have served (two plain fields, one after
-/// the other); any option on a device a state of its own and, for labels and signs, 4 bytes a cell. nearfield::plan
-/// tells the sum for every call.
+/// On the device, bytes a cell: distances alone or linear indices alone in unit spacing take 0.25 to 0.5 in images of
+/// sides up to 65536 and 4.25 in volumes, 1 more where a side other than the last two is longer than 1024 or packed
+/// sites have more than 31 bits. On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up to
+/// 64x64x64 cells take none. Coordinates, labels, or several fields take as much, and 4 or 8 more where no field of 4
+/// bytes lends its memory. All other calls take 2.3 in images and 6.3 in volumes whose sides are at most 32767 and whose
+/// packed sites have 31 bits; 8.5 in lines, 16.5 in all others. Labels and signs take 0.5 more, power diagrams 16 to 26
+/// more, fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes, and distances
+/// by tiles of 16 bits a state of 2. nearfield::plan tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

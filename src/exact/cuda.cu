@@ -1,7 +1,6 @@
 #include "exact/cuda.hpp"
 
 #include <array>
-#include <cstdlib>
 
 #include "base/cuda.cuh"
 #include "exact/cuda_call.hpp"
@@ -17,7 +16,7 @@ namespace {
 std::int64_t pass_on(const device_call& call) { return call_int32(call); }
 
 /// Whether the engine without options gets a call.
-bool goes_plainly(const plan& p) { return !std::getenv("NF_LINES") && serves_plainly(p) && !prefers_tiles(p); }
+bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
 
 /// Whether the fields of a call are made of indices that the engine without options finds.
 bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && goes_plainly(several.sites()); }

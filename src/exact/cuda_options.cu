@@ -203,13 +203,12 @@ item item_for(const plan& p, const any_input<device>& image, const fields<device
 
 std::int64_t with_options(const option_call& call) {
     const plan& p = call.p;
-    // Keys of images and volumes are narrow; with others, numbers have 64 bits. A power diagram in double is exact as
-    // long as its weights have 32 bits, and has kernels for narrow keys.
+    // Integers below 2^53 are exact in double, which has kernels for the narrow keys of images and volumes.
+    constexpr double most_exact = 9007199254740992.0;
+    const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
     switch (p.numbers) {
         case tier::int32: return gpu::keys_are_narrow(p) ? options_int32(call) : options_int64(call);
-        case tier::int64:
-            return p.weighted && size_of(call.weights->type) < 8 && p.largest < largest_narrow ? options_float64(call)
-                                                                                               : options_int64(call);
+        case tier::int64: return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
         case tier::float64: return options_float64(call);
     }
     return 0;

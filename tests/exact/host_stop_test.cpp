@@ -109,6 +109,7 @@ double some_weight(int kind, std::uint64_t chance) {
 }
 
 /// Weights of any kind: the least (power, site) of all rows, where a row's own site is the least along the row.
+// over 40 lines because the oracle stands beside what it checks
 TEST(HostSteep, AnyWeightsHaveTheAnswerOfAllRows) {
     constexpr std::int64_t rows = 900, columns = 3;
     const shape_t shape{rows, columns};

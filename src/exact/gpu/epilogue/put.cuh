@@ -27,7 +27,7 @@ public:
             for (int i = 0; i < c.done(); ++i) {
                 const int axis = c.g.m.rank - 1 - i;
                 if (c.g.out.closed >> axis & 1)
-                    border_ = min(border_, end_value(axis, c.own(i), static_cast<int>(c.g.m.size[axis])));
+                    border_ = min(border_, c.to_end(c.g.done_weight[i], c.own(i), c.g.done_size[i]));
             }
         }
     }
@@ -45,10 +45,6 @@ public:
     }
 
 private:
-    [[nodiscard]] __device__ V end_value(int axis, int at, int size) const {
-        return c_.g.m.term(axis, static_cast<steps<V>>(min(at + 1, size - at)));
-    }
-
     template <int Count, bool Near, class Value, class Site>
     __device__ void put(int m, int count, const Value& value, const Site& site) const {
         const auto each = [&](const auto& body) {
@@ -74,7 +70,7 @@ private:
 #pragma unroll
                 for (int i = 0; i < Count; ++i) {
                     V border = border_;
-                    if (to.closed >> c_.g.axis & 1) border = min(border, end_value(c_.g.axis, m + i, c_.rows()));
+                    if (to.closed >> c_.g.axis & 1) border = min(border, c_.to_end(c_.g.weight, m + i, c_.rows()));
                     if (border < values[i]) values[i] = border, nowhere[i] = true;
                 }
             }

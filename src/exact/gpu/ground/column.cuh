@@ -110,6 +110,12 @@ public:
     }
 
     [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
+    /// What the nearer end of an axis costs, of which a cell is number `at` of `size`. (A minimum of both sides here went wrong
+    /// in images on GPUs: ptxas 13.0.88 drops signs in chains of minima.)
+    [[nodiscard]] __device__ V to_end(V weight, int at, int size) const {
+        const int before = at + at + 1 < size ? at : size - 1 - at;
+        return cost(weight, stretched(before + 1));
+    }
     /// What a site costs within its row of the axes that are done.
     [[nodiscard]] __device__ V beside(K key, int row) const {
         if (key < 0) return no_site<V>();
