@@ -12,8 +12,8 @@ namespace nearfield::exact {
 /// 32 neighbouring cells of a row.
 struct class_word {
     std::uint32_t changes;  ///< bit i: cell i is not of the class of the cell before it
-    std::uint32_t
-        beside;  ///< cells, as uint16: from the first one back to the nearest of another class, << 16 from the last one on
+    /// Cells, as uint16: from the first one back to the nearest of another class, << 16 from the last one on.
+    std::uint32_t beside;
 };
 
 /// Images of two classes or more, and where their distances go.

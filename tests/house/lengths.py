@@ -23,7 +23,7 @@ FOLDERS = ("src", "include", "cli", "python", "tests", "bench")
 # only go down: whoever makes one smaller writes the new one here.
 REWRITTEN = "src/exact"
 LONG_FUNCTIONS_LEFT = 14
-LONG_LINES_LEFT = 1
+LONG_LINES_LEFT = 0
 
 
 def reason(lines: int) -> str:

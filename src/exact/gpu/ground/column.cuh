@@ -68,7 +68,7 @@ public:
         if constexpr (Stored == keys::narrow) here_ = own_[0];
         else if constexpr (Stored == keys::word) here_ = own_[0] << 16 | own_[1];
         else here_ = packed_here();
-        if constexpr (powers) slack_ = upper_bound(max(-g.extremes[0], V{0}));
+        if constexpr (powers) slack_ = g.extremes[0] < 0 ? upper_bound(V{0} - g.extremes[0]) : 0.0f;
     }
 
     [[nodiscard]] __device__ int rows() const { return g.rows; }
@@ -110,8 +110,8 @@ public:
     }
 
     [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
-    /// What the nearer end of an axis costs, of which a cell is number `at` of `size`. (A minimum of both sides here went wrong
-    /// in images on GPUs: ptxas 13.0.88 drops signs in chains of minima.)
+    /// What the nearer end of an axis costs, of which a cell is number `at` of `size`. (A minimum of both sides here
+    /// went wrong in images on GPUs: ptxas 13.0.88 drops signs in chains of minima.)
     [[nodiscard]] __device__ V to_end(V weight, int at, int size) const {
         const int before = at + at + 1 < size ? at : size - 1 - at;
         return cost(weight, stretched(before + 1));

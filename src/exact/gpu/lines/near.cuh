@@ -147,7 +147,7 @@ public:
           plan_(plan),
           at_(memory + (m - base) * width +
               static_cast<int>(threadIdx.x) % cuda::warp * static_cast<int>(sizeof(staged))),
-          lowest_((base - m) * width),
+          deepest_((m - base) * width),
           highest_((end - 1 - m) * width),
           m_(m) {}
 
@@ -237,7 +237,7 @@ private:
             const int offset = j * width;
 #pragma unroll
             for (int u = 0; u < near_round; ++u) {
-                const std::uint32_t down = candidate(max(-offset - u * width, lowest_), -j - u),
+                const std::uint32_t down = candidate(-min(offset + u * width, deepest_), -j - u),
                                     up = candidate(min(offset + (near_block - 1 + u) * width, highest_),
                                                    near_block - 1 + j + u);
 #pragma unroll
@@ -253,7 +253,7 @@ private:
     const C& c_;
     const near_plan& plan_;
     const unsigned char* at_;
-    int lowest_, highest_, m_;
+    int deepest_, highest_, m_;  ///< bytes to the first and to the last row that is staged
     std::uint32_t best_[near_block];
 };
 

@@ -47,8 +47,8 @@ public:
     }
 
 private:
-    /// Values of 16 bits reach 181 cells of weight 1. Of images in other spacings they end so near that most are refused:
-    /// 8192^2 in (2.5, 0.7) took 5.5 ms by tiles first, 1.4 by lines alone (H200, 2026-11-24).
+    /// Values of 16 bits reach 181 cells of weight 1. Of images in other spacings they end so near that most are
+    /// refused: 8192^2 in (2.5, 0.7) took 5.5 ms by tiles first, 1.4 by lines alone (H200, 2026-11-24).
     [[nodiscard]] bool serves_tiles() const {
         constexpr double most_weight = 8;
         double least = most_weight;
