@@ -353,9 +353,17 @@ def table(name, measured):
     return "\n".join(lines)
 
 
-def write_page(files):
-    from report import insert
+def insert(page, marker, text):
+    """The page with `text` between the marker and the next end of a report."""
+    start, end = f"<!-- report: {marker} -->", "<!-- /report -->"
+    begin = page.find(start)
+    stop = page.find(end, begin)
+    if begin < 0 or stop < 0:
+        raise SystemExit(f"migration.py: the page has no {start} ... {end}")
+    return page[: begin + len(start)] + "\n\n" + text + "\n\n" + page[stop:]
 
+
+def write_page(files):
     measured = {}
     for path in files or sorted(KEPT.glob("*migration*.json")):
         for row in json.loads(path.read_text())["migration"]:
