@@ -11,7 +11,7 @@ namespace nearfield::exact {
 template <class V>
 struct rules {
     metric<V> m;
-    V limit = no_site<V>();  ///< larger values mean no site
+    V limit = no_site<V>();      ///< larger values mean no site
     const V* initial = nullptr;  ///< of a power diagram: values that sites start from, a cell each
     const V* values =
         nullptr;  ///< of a power diagram with sites: kept beside the state, since looking up weights is slow

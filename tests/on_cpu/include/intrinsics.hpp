@@ -159,9 +159,8 @@ inline std::uint32_t __viaddmin_s16x2(std::uint32_t a, std::uint32_t b, std::uin
     });
 }
 inline std::uint32_t __vmaxs2(std::uint32_t a, std::uint32_t b) {
-    return on_cpu::by_halves(a, b, 0, [](auto x, auto y, auto) {
-        return max(static_cast<std::int16_t>(x), static_cast<std::int16_t>(y));
-    });
+    return on_cpu::by_halves(
+        a, b, 0, [](auto x, auto y, auto) { return max(static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)); });
 }
 inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
