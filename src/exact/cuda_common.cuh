@@ -48,68 +48,6 @@ struct pass {
     }
 };
 
-/// Values and packed sites along one line. `Done` counts the axes already searched (1 or 2; 0 means any number, at the
-/// cost of a stack frame).
-template <class V, class K, bool Keyed, int Done>
-class line_reader {
-    using state = state_of<V, K, Keyed>;
-
-public:
-    __device__ line_reader(const metric<V>& m, const pass& g, const state* cells, std::int64_t column)
-        : m_(m), inner_(g.inner), shift_(g.axis), cell_(cells + g.first_cell(column)) {
-        if constexpr (Keyed) {
-            std::int64_t rest = column - quotient(column, g.inner) * g.inner;
-            if constexpr (Done == 1) {
-                at_[0] = static_cast<steps<V>>(rest);
-            } else if constexpr (Done == 2) {
-                const std::int64_t above = quotient(rest, m.size[m.rank - 1]);
-                at_[0] = static_cast<steps<V>>(rest - above * m.size[m.rank - 1]);
-                at_[1] = static_cast<steps<V>>(above);
-            } else {
-                for (int axis = m.rank - 1; axis > g.axis; --axis) {
-                    const std::int64_t above = quotient(rest, m.size[axis]);
-                    at_[m.rank - 1 - axis] = static_cast<steps<V>>(rest - above * m.size[axis]);
-                    rest = above;
-                }
-            }
-        }
-    }
-
-    __device__ state load(std::int64_t row) const { return cell_[row * inner_]; }
-
-    /// Value of a loaded state.
-    __device__ V value(state s) const {
-        if constexpr (!Keyed) {
-            return s;
-        } else {
-            if (s == no_key<K>) return no_site<V>();
-            V sum = term(s, 0);
-            const int done = Done == 0 ? m_.rank - 1 - shift_ : Done;
-            for (int i = 1; i < done; ++i) sum += term(s, i);
-            return sum;
-        }
-    }
-
-    /// Packed site of a loaded state when its row is `row`; 0 when sites are not wanted.
-    __device__ K key(state s, std::int64_t row) const {
-        if constexpr (Keyed) return m_.keys.with(s, shift_, row);
-        else return K{0};
-    }
-
-private:
-    __device__ V term(state s, int i) const {
-        const int axis = m_.rank - 1 - i;
-        const auto site = static_cast<steps<V>>(m_.keys.coordinate(static_cast<K>(s), axis));
-        return along(m_.weight[axis], static_cast<steps<V>>(at_[i] - site));
-    }
-
-    const metric<V>& m_;
-    std::int64_t inner_;
-    int shift_;
-    const state* cell_;
-    steps<V> at_[Done == 0 ? max_rank : Done];
-};
-
 /// The caller's fields, contiguous, one pointer each; null is not wanted.
 struct outputs {
     float* distance32 = nullptr;

@@ -3,11 +3,24 @@
 // device memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
-#include "exact/cuda_slabs.cuh"
+#include "exact/cuda_short.cuh"
 #include "exact/cuda_tile.cuh"
 
 namespace nearfield::exact {
 namespace {
+
+constexpr int slab_rows = 256;
+using slab_row = std::uint8_t;  ///< a row of a slab
+static_assert(slab_rows - 1 <= std::numeric_limits<slab_row>::max());
+constexpr int slab_bands = slab_rows / band_rows;
+constexpr int slab_threads = slab_bands * cuda::warp;
+
+/// Shared memory of one slab: values of its rows, and for each band a list of the rows that are on the hull.
+struct slab_memory {
+    std::int32_t value[slab_rows][cuda::warp];
+    slab_row on_hull[slab_rows][cuda::warp];
+    std::uint16_t range[slab_bands][cuda::warp];
+};
 
 constexpr int slab_blocks = 4;  // of build_far, that a multiprocessor holds
 constexpr int merge_warps = 16;

@@ -2,7 +2,7 @@
 // bit that says that a cell's label is not that of the cell before it along an axis.
 #pragma once
 
-#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/marks.hpp"
 
 namespace nearfield::exact {
 

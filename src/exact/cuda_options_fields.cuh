@@ -6,7 +6,7 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_options.hpp"
-#include "exact/cuda_options_scan.cuh"
+#include "exact/gpu/rows/first_values.cuh"
 
 namespace nearfield::exact {
 

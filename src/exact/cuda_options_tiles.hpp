@@ -7,7 +7,7 @@
 
 #include "exact/cuda_options.hpp"
 #include "exact/cuda_options_far.hpp"
-#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/marks.hpp"
 
 namespace nearfield::exact {
 

@@ -1,8 +1,4 @@
-// The first pass: along the contiguous axis, the nearest site to the left and right of every cell, by bits.
-//
-// A warp takes 1024 cells of a line: 32 words of 32 sites, a word a lane. The last site before and the first one after
-// each word come from scans over the warp; for lines of more than 1024 cells, from tables of the last and first site
-// of every stretch, made by a first reading of the image.
+// The image as a kernel reads it: words of 32 sites of cells of any width, and copies of what is not contiguous.
 #pragma once
 
 #include "base/lines.hpp"
@@ -13,9 +9,6 @@ namespace {
 
 constexpr int scan_cells = 1024;
 constexpr int flat_threads = 256;
-constexpr int scan_warps = 8;
-constexpr int scan_threads = scan_warps * cuda::warp;
-constexpr std::int32_t nowhere = -1;
 
 /// How the image's bytes are read: one a cell, lines one after another.
 struct site_bytes {
@@ -104,112 +97,6 @@ __device__ inline std::uint32_t word_of_wide(const site_bytes& image, std::int64
     if (image.cell_bytes == 2) return word_of<std::uint16_t>(image, first, cells);
     if (image.cell_bytes == 4) return word_of<std::uint32_t>(image, first, cells);
     return word_of<unsigned long long>(image, first, cells);
-}
-
-/// Largest site up to this lane, or smallest from this lane on, among per-lane positions.
-__device__ inline std::int32_t last_up_to(std::int32_t position) {
-    for (int o = 1; o < cuda::warp; o *= 2) {
-        const std::int32_t other = __shfl_up_sync(cuda::every_lane, position, o);
-        if (threadIdx.x >= static_cast<unsigned>(o)) position = max(position, other);
-    }
-    return position;
-}
-__device__ inline std::uint32_t first_from(std::uint32_t position) {
-    for (int o = 1; o < cuda::warp; o *= 2) {
-        const std::uint32_t other = __shfl_down_sync(cuda::every_lane, position, o);
-        if (threadIdx.x + o < static_cast<unsigned>(cuda::warp)) position = min(position, other);
-    }
-    return position;
-}
-
-// "Nowhere" is -1 on the left, where the larger position wins, and as unsigned the largest number on the right, where
-// the smaller one wins.
-__device__ inline std::int32_t last_in(std::uint32_t word, std::int32_t start) {
-    return word ? start + 31 - __clz(static_cast<int>(word)) : nowhere;
-}
-__device__ inline std::uint32_t first_in(std::uint32_t word, std::int32_t start) {
-    return static_cast<std::uint32_t>(word ? start + __ffs(static_cast<int>(word)) - 1 : nowhere);
-}
-
-/// A warp a stretch: its last and its first site.
-__global__ void __launch_bounds__(scan_threads)
-    find_ends(const site_bytes image, std::int32_t* last, std::uint32_t* first) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
-    if (nth >= image.lines * image.stretches) return;
-    const std::int64_t line = nth / image.stretches, stretch = nth - line * image.stretches;
-    const std::uint32_t word = image.word(line, stretch);
-    const auto start = static_cast<std::int32_t>(stretch * scan_cells + threadIdx.x * cuda::warp);
-    const std::int32_t l = __shfl_sync(cuda::every_lane, last_up_to(last_in(word, start)), cuda::warp - 1);
-    const std::uint32_t f = __shfl_sync(cuda::every_lane, first_from(first_in(word, start)), 0);
-    if (threadIdx.x == 0) last[nth] = l, first[nth] = f;
-}
-
-/// A warp a line: from the ends of each stretch to the nearest site before it and after it, in place.
-__global__ void __launch_bounds__(scan_threads)
-    carry_ends(std::int64_t lines, std::int64_t stretches, std::int32_t* last, std::uint32_t* first) {
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
-    if (line >= lines) return;
-    std::int32_t* l = last + line * stretches;
-    std::uint32_t* f = first + line * stretches;
-    std::int32_t before = nowhere;
-    for (std::int64_t at = 0; at < stretches; at += cuda::warp) {
-        const std::int64_t i = at + threadIdx.x;
-        const std::int32_t upto = max(before, last_up_to(i < stretches ? l[i] : nowhere));
-        const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
-        if (i < stretches) l[i] = threadIdx.x == 0 ? before : left;
-        before = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
-    }
-    std::uint32_t after = static_cast<std::uint32_t>(nowhere);
-    for (std::int64_t at = (stretches - 1) / cuda::warp * cuda::warp; at >= 0; at -= cuda::warp) {
-        const std::int64_t i = at + threadIdx.x;
-        const std::uint32_t from = min(after, first_from(i < stretches ? f[i] : static_cast<std::uint32_t>(nowhere)));
-        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
-        if (i < stretches) f[i] = threadIdx.x == cuda::warp - 1 ? after : right;
-        after = __shfl_sync(cuda::every_lane, from, 0);
-    }
-}
-
-/// A warp a stretch, a lane a cell of each word in turn, so that cells are written 32 at a time. One function, because
-/// each step hands its registers to the next by shuffles.
-template <class V, class K, bool Keyed, bool Last>
-__global__ void __launch_bounds__(scan_threads)
-    scan_lines(const site_bytes image, const metric<V> m, const std::int32_t* before, const std::uint32_t* after,
-               const sink<V, K, Keyed, Last> to) {
-    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * scan_warps + threadIdx.y;
-    if (nth >= image.lines * image.stretches) return;
-    const std::int64_t line = nth / image.stretches, stretch = nth - line * image.stretches;
-    const std::uint32_t word = image.word(line, stretch);
-    const int lane = threadIdx.x, axis = m.rank - 1;
-    const auto stretch_start = static_cast<std::int32_t>(stretch * scan_cells);
-    const std::int32_t start = stretch_start + lane * cuda::warp;
-    std::int32_t left = __shfl_up_sync(cuda::every_lane, last_up_to(last_in(word, start)), 1);
-    std::uint32_t right = __shfl_down_sync(cuda::every_lane, first_from(first_in(word, start)), 1);
-    if (lane == 0) left = nowhere;
-    if (lane == cuda::warp - 1) right = static_cast<std::uint32_t>(nowhere);
-    if (before != nullptr) left = max(left, before[nth]), right = min(right, after[nth]);
-
-    const std::int64_t here = line * image.length + stretch_start;
-    const int cells = static_cast<int>(min(image.length - stretch_start, static_cast<std::int64_t>(scan_cells)));
-    for (int w = 0; w * cuda::warp < cells; ++w) {
-        const std::uint32_t bits = __shfl_sync(cuda::every_lane, word, w);
-        const std::int32_t word_left = __shfl_sync(cuda::every_lane, left, w);
-        const auto word_right = static_cast<std::int32_t>(__shfl_sync(cuda::every_lane, right, w));
-        const int at = w * cuda::warp + lane;
-        if (at >= cells) continue;
-        const std::int32_t x = stretch_start + at;
-        const std::uint32_t upto = bits << (31 - lane), from = bits >> lane;
-        const std::int32_t l = upto ? x - __clz(static_cast<int>(upto)) : word_left;
-        const std::int32_t r = from ? x + __ffs(static_cast<int>(from)) - 1 : word_right;
-        const bool to_left = r == nowhere || (l != nowhere && x - l <= r - x);
-        const std::int32_t site = to_left ? l : r;
-        if (site == nowhere) {
-            to.put(m, here + at, no_site<V>(), no_key<K>);
-        } else {
-            const std::int32_t apart = to_left ? x - site : site - x;
-            to.put(m, here + at, along(m.weight[axis], static_cast<steps<V>>(apart)),
-                   m.keys.template field<K>(axis, site));
-        }
-    }
 }
 
 /// A thread a cell: any strides and element types to one byte a cell, 0 for zero. Floats lose their sign bit first.

@@ -108,28 +108,5 @@ __device__ __forceinline__ void search_lines(packed_point* points, int rows, std
     walk<Keyed>(hull, bands, 0, from, end, weight, key_of, put);
 }
 
-/// Columns [32 * group, 32 * group + 32) of a pass.
-template <bool Keyed, int Done, bool Last>
-__device__ __forceinline__ void search_columns(packed_point* points, std::int64_t group, const pass& g,
-                                               const metric<std::int32_t>& m, const std::int32_t* cells,
-                                               const sink<std::int32_t, std::int32_t, Keyed, Last>& to) {
-    const std::int64_t mine = group * cuda::warp + threadIdx.x;
-    // Lanes beyond the last column repeat it; they write the same values to the same cells.
-    const std::int64_t column = mine < g.columns ? mine : g.columns - 1;
-    const line_reader<std::int32_t, std::int32_t, Keyed, Done> line(m, g, cells, column);
-    const std::int64_t first_cell = g.first_cell(column);
-    search_lines<Keyed>(
-        points, static_cast<int>(g.rows), m.weight[g.axis], line,
-        [&](int q, std::int32_t value, std::int32_t key) { to.put(m, first_cell + q * g.inner, value, key); });
-}
-
-template <bool Keyed, int Done, bool Last>
-__global__ void __launch_bounds__(short_threads)
-    search_in_shared(const pass g, const metric<std::int32_t> m, const std::int32_t* cells,
-                     const sink<std::int32_t, std::int32_t, Keyed, Last> to) {
-    extern __shared__ packed_point points[];
-    search_columns<Keyed, Done>(points, blockIdx.x, g, m, cells, to);
-}
-
 }  // namespace
 }  // namespace nearfield::exact

@@ -19,17 +19,6 @@
 
 namespace nearfield::exact {
 
-/// A block of search_in_shared and its like.
-struct block_shape {
-    dim3 threads;
-    std::size_t shared;
-};
-inline block_shape hull_block(std::int64_t rows) {
-    const std::int64_t bands = blocks_for(rows, band_rows);
-    return {dim3(cuda::warp, static_cast<unsigned>(bands)),
-            static_cast<std::size_t>(rows * cuda::warp * 4 + bands * cuda::warp * 2)};
-}
-
 // Cells of volumes that are looked at for being sparse. It takes two more launches, of 128^3 2 us (0.029 to 0.031 ms at
 // 10 %), which at 0.01 % brings 0.066 to 0.032 (H100, 2026-11-21).
 constexpr std::int64_t least_listed = 1 << 21;
@@ -203,9 +192,6 @@ public:
     [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
         const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
         return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks, far(p_.rank - 2) ? images : 0};
-    }
-    void clear_counts(const device& on, const cuda::workspace& memory) const {
-        if (any_) clear(on, memory.get<std::int32_t>(counts_), 2 * max_rank);
     }
     void clear_marks(const device& on, const cuda::workspace& memory, int axis) const {
         if (far(axis)) clear(on, memory.get<std::uint32_t>(marks_), groups_of(axis));

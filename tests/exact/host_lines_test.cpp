@@ -16,7 +16,7 @@ struct lines_case {
 
 const std::vector<lines_case>& lines_cases() {
     static const std::vector<lines_case> list = {
-        {{300, 20}, "results beyond 16 bits, and pivots"},
+        {{400, 20}, "results beyond 16 bits, and pivots"},
         {{4, 90, 17}, "planes, and a last tile of one cell"},
         {{90, 4, 33}, "more planes than threads take one by one"},
         {{17, 2, 3, 2, 19}, "short axes together"},

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "exact/core.hpp"
-#include "exact/cuda_options_marks.hpp"
 #include "exact/gpu/ground/fields.hpp"
+#include "exact/gpu/ground/marks.hpp"
 
 namespace nearfield::exact::gpu {
 
@@ -74,6 +74,9 @@ struct line_needs {
     std::int64_t pivots = 0, least = 0, far = 0, left = 0;
 };
 line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns);
+
+/// Whether a pass begins with near windows, whose candidates are one word (lines/near.cuh).
+bool searches_near(const line_form& how, const line_pass<std::int32_t>& g);
 
 /// Solves a pass.
 void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g);

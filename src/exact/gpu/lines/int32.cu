@@ -13,6 +13,12 @@ line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
     return needs;
 }
 
+bool searches_near(const line_form& how, const line_pass<std::int32_t>& g) {
+    if (how.bent || how.by == rule::powers || how.stored == keys::wide) return false;
+    near_plan plan;
+    return how.stored == keys::narrow ? plan_near<keys::narrow>(g, plan) : plan_near<keys::word>(g, plan);
+}
+
 void solve(const device& on, const line_form& how, const line_pass<std::int32_t>& g) { solve_pass(on, how, g); }
 
 }  // namespace nearfield::exact::gpu

@@ -8,7 +8,7 @@
 
 #include "base/lines.hpp"
 #include "exact/cuda_options_fields.cuh"
-#include "exact/cuda_options_finish.cuh"
+#include "exact/gpu/epilogue/finish.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/route/choice.hpp"
 #include "exact/gpu/rows/narrow.cuh"
@@ -48,8 +48,8 @@ public:
                              p_.weighted ? "start from the weights" : "nearest sites of rows by bits",
                              blocks_for(lines, row_warps), size(p_.rank - 1), 1});
         for (int axis = first_searched(); axis >= p_.first_axis; --axis)
-            to.passes.push_back({source(axis), "strips of 32 rows between winners of pivot rows",
-                                 blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
+            to.passes.push_back(
+                {source(axis), method_of(axis), blocks_for(p_.cells / size(axis), cuda::warp), size(axis), cuda::warp});
         if (!writes_fields()) {
             const line_shares shares(size(p_.rank - 1), p_.cells);
             to.passes.push_back({-1, "fields", blocks_for(shares.threads(), finish_threads),
@@ -228,7 +228,8 @@ private:
 
     // ---- further passes --------------------------------------------------------------------------------------------
 
-    [[nodiscard]] line_pass<V> pass_along(int axis) const {
+    /// Without its memory.
+    [[nodiscard]] line_pass<V> shape_along(int axis) const {
         line_pass<V> g;
         g.m = by_.m, g.axis = axis;
         g.rows = static_cast<int>(size(axis)), g.columns = p_.cells / size(axis);
@@ -243,6 +244,11 @@ private:
         g.ordered = p_.rows_ordered[static_cast<std::size_t>(axis)];
         g.periodic = by_.m.periodic[axis];
         g.limit = by_.limit;
+        return g;
+    }
+
+    [[nodiscard]] line_pass<V> pass_along(int axis) const {
+        line_pass<V> g = shape_along(axis);
         g.open = open_;
         if (p_.weighted) {
             g.initial = memory_.template get<V>(initial_), g.extremes = memory_.template get<V>(extremes_);
@@ -253,13 +259,25 @@ private:
         return g;
     }
 
-    void search(int axis, const elements& image) {
-        line_pass<V> g = pass_along(axis);
+    [[nodiscard]] line_form form_along(int axis) const {
         line_form how;
         how.by = p_.weighted ? rule::powers : has_labels() ? rule::labels : rule::plain;
         how.stored = keys_before(axis);
         how.bent = p_.half_cell || p_.any(border::periodic);
         how.last = axis == p_.first_axis && writes_fields();
+        return how;
+    }
+
+    [[nodiscard]] const char* method_of(int axis) const {
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            if (searches_near(form_along(axis), shape_along(axis)))
+                return "near windows in one word, else strips of 32 rows between winners of pivot rows";
+        return "strips of 32 rows between winners of pivot rows";
+    }
+
+    void search(int axis, const elements& image) {
+        line_pass<V> g = pass_along(axis);
+        const line_form how = form_along(axis);
         if (has_labels()) {
             g.ends = put_marks(axis, image, false);
             g.image = image.data, g.image_bytes = image.bytes, g.floating = image.floating;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
-#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 
 namespace nearfield::exact::gpu {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "exact/core.hpp"
-#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 #include "exact/plan.hpp"
 

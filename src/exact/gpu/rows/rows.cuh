@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "exact/cuda_options_scan.cuh"
+#include "exact/gpu/rows/first_values.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

@@ -1,4 +1,4 @@
-// The first pass of the engine with options: along the last axis from marks, or, for power diagrams, the weights.
+// First values of power diagrams: minus the weight of each site, their extremes, and a turned copy for long rows.
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
@@ -8,39 +8,6 @@ namespace {
 
 constexpr int scan_rows_warps = 8;
 constexpr int scan_rows_threads = scan_rows_warps * cuda::warp;
-
-/// A warp 32 words of a line, a lane a cell of each word in turn.
-template <class V, class K, bool Keyed>
-__global__ void __launch_bounds__(scan_rows_threads)
-    scan_marks(const gate when, const marked from, bool changes, std::int64_t stretches,
-               const __grid_constant__ rules<V> by, state_of<V, K, Keyed>* to) {
-    each_block(when, [&](std::int64_t block) {
-        const std::int64_t nth = block * scan_rows_warps + threadIdx.y;
-        if (nth >= from.columns * stretches) return;
-        const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
-        const int lane = threadIdx.x, axis = by.m.rank - 1;
-        const int words = static_cast<int>(min(from.words - word, static_cast<std::int64_t>(cuda::warp)));
-        const std::int64_t mine = line * from.words + word + (lane < words ? lane : 0);
-        const std::uint32_t my_bits = from.bits[mine], my_before = from.to_before[mine], my_after = from.to_after[mine];
-        const std::uint32_t my_zeros = from.zeros == nullptr ? 0 : from.zeros[mine];
-        for (int w = 0; w < words; ++w) {
-            const gaps near(__shfl_sync(cuda::every_lane, my_bits, w), __shfl_sync(cuda::every_lane, my_before, w),
-                            __shfl_sync(cuda::every_lane, my_after, w), lane, changes);
-            const bool is_zero = __shfl_sync(cuda::every_lane, my_zeros, w) >> lane & 1;
-            const std::int64_t x = (word + w) * mark_bits + lane;
-            if (x >= from.rows) continue;
-            V value = no_site<V>();
-            K key = no_key<K>;
-            if (is_zero) {
-                value = 0, key = by.m.keys.template field<K>(axis, x);
-            } else if (!near.none()) {
-                value = by.m.term(axis, static_cast<steps<V>>(near.nearest()));
-                key = by.m.keys.template field<K>(axis, near.where(x, from.rows));
-            }
-            to[line * from.rows + x] = state_for<V, K, Keyed>(by, value, key);
-        }
-    });
-}
 
 /// The arrays of a power diagram: their elements along the problem's axes.
 struct weighted_sites {
@@ -90,16 +57,6 @@ __global__ void __launch_bounds__(scan_rows_threads)
     initial[cell] = value;
 }
 
-/// A thread a cell: the state before any axis has been searched.
-template <class V, class K, bool Keyed>
-__global__ void __launch_bounds__(scan_rows_threads)
-    start_states(const V* initial, std::int64_t cells, state_of<V, K, Keyed>* to) {
-    const std::int64_t cell = static_cast<std::int64_t>(blockIdx.x) * scan_rows_threads + threadIdx.x;
-    if (cell >= cells) return;
-    if constexpr (Keyed) to[cell] = initial[cell] < no_site<V>() ? K{0} : no_key<K>;
-    else to[cell] = initial[cell];
-}
-
 /// A block a tile of 32x32 of a matrix, whose lines become columns; both sides are read and written along their lines.
 template <class T>
 __global__ void __launch_bounds__(scan_rows_threads)
@@ -123,7 +80,6 @@ void turn(const device& on, const T* from, std::int64_t lines, std::int64_t leng
 }
 
 constexpr int extremes_blocks = 512;
-constexpr double ordered_ratio = 562949953421312.0;  // 2^49, see plan::rows_ordered
 
 /// Least value and largest magnitude of the sites: of a share by each block, then of the shares by one.
 template <class V>

@@ -1,4 +1,4 @@
-#include "exact/cuda_options_marks.hpp"
+#include "exact/gpu/ground/marks.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,115 @@
+// Rows and lines on the device, bit for bit the host's: near windows on both sides of their limits, strips between pivots that
+// are near and far, lines that are staged and that are not, narrow and wide keys, every number.
+#include <gtest/gtest.h>
+
+#include "exact/cases.hpp"
+#include "exact/options_device_engine.hpp"
+#include "exact/options_fields.hpp"
+#include "nearfield/plan.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class DeviceLines : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+std::string plan_text(const shape_t& shape, const distance_options& options, dtype type = dtype::uint8) {
+    fields<device> out;
+    out.index = any_output<device>::contiguous(nullptr, dtype::int32, shape);
+    return plan(device{nullptr}, any_input<device>::contiguous(nullptr, type, shape), out, options).text();
+}
+bool has_near(const shape_t& shape, const distance_options& options, dtype type = dtype::uint8) {
+    return plan_text(shape, options, type).find("near windows") != std::string::npos;
+}
+
+/// Needs CUDA in the build, but no GPU.
+TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
+    EXPECT_TRUE(has_near({200, 300}, {.spacing = {2, 1}}));
+    EXPECT_TRUE(has_near({200, 300}, {.spacing = {2, 1}, .border = border::closed}));
+    EXPECT_TRUE(has_near({200, 300}, {.sites = sites::other_labels}));
+    EXPECT_TRUE(has_near({20, 30, 40}, {.spacing = {1, 2, 1}}));
+    EXPECT_TRUE(has_near({200, 300}, {.spacing = {0.7, 0.35}})) << "2 and 1 times one length";
+    EXPECT_FALSE(has_near({7, 300}, {.spacing = {2, 1}})) << "fewer rows than a block has";
+    EXPECT_FALSE(has_near({200, 300}, {.spacing = {9, 1}})) << "winners are 15 rows away at most";
+    EXPECT_FALSE(has_near({200, 300}, {.spacing = {2, 1}, .border = border::periodic}));
+    EXPECT_FALSE(has_near({200, 300}, {.spacing = {2, 1}, .half_cell = true}));
+    EXPECT_FALSE(has_near({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
+    EXPECT_FALSE(has_near({8, 32600}, {.spacing = {2, 1}})) << "keys of no site would come near";
+    EXPECT_FALSE(has_near({8, 8, 8, 8}, {.spacing = {2, 1, 1, 1}})) << "wide keys";
+}
+
+/// One row of sites among `rows`, as far from the last one as winners may be or not.
+codes_t one_row(const shape_t& shape, std::int64_t row) {
+    codes_t codes(static_cast<std::size_t>(cells_of(shape)), 1);
+    const std::int64_t inner = cells_of(shape) / shape[0];
+    for (std::int64_t i = 0; i < inner; i += 3) codes[static_cast<std::size_t>(row * inner + i)] = 0;
+    return codes;
+}
+
+const std::vector<wanted_fields>& line_fields() {
+    static const std::vector<wanted_fields> list = {
+        {.distance = dtype::float32},
+        {.distance = dtype::float32, .index = dtype::int32, .coordinates = true},
+        {.squared = dtype::float64, .distance = dtype::float64, .index = dtype::int64},
+        {.coordinates = true, .output_layout = layout::stepping},
+    };
+    return list;
+}
+
+void check(const shape_t& shape, const codes_t& codes, const distance_options& options, std::uint64_t k) {
+    ASSERT_EQ(differs(shape, k % 2 == 0 ? dtype::uint8 : dtype::int32, codes, options,
+                      line_fields()[k % line_fields().size()]),
+              "")
+        << text_of(shape) << ", case " << k;
+}
+
+TEST_F(DeviceLines, WinnersRoundTheReachOfNearWindows) {
+    std::uint64_t k = 0;
+    for (const std::int64_t rows : {8, 9, 100, 127, 128, 129, 240})
+        for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1})
+            for (const double weight : {1.0, 2.0, 7.0})
+                check({rows, 35}, one_row({rows, 35}, row), {.spacing = {weight, 2}}, ++k);
+    for (const std::int64_t rows : {9, 89, 92, 130})
+        for (const std::int64_t row : {std::int64_t{0}, rows - 1})
+            check({rows, 3, 34}, one_row({rows, 3, 34}, row), {.spacing = {1, 2, 1}}, ++k);
+}
+
+TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
+    static const double real[] = {1.4142135623730951, 0.7, 1}, whole[] = {2, 3, 1};
+    std::uint64_t k = 0;
+    for (const shape_t& shape :
+         {shape_t{1023, 33}, shape_t{1025, 33}, shape_t{2100, 5}, shape_t{513, 2, 33}, shape_t{3, 1030, 5},
+          shape_t{257, 2, 2, 9}, shape_t{33, 1}, shape_t{1, 700}, shape_t{5000}})
+        for (const double zeros : {0.0, 0.0005, 0.02, 0.5})
+            for (const double* lengths : {real, whole})
+                for (const border beyond : {border::open, border::closed, border::periodic}) {
+                    std::vector<double> length(shape.size());
+                    for (std::size_t axis = 0; axis < shape.size(); ++axis) length[axis] = lengths[axis % 3];
+                    const codes_t codes = random_labels<std::uint32_t>(shape, 1, zeros, ++k);
+                    check(shape, codes, {.spacing = {length.data(), length.size()}, .border = beyond}, k);
+                    if (HasFailure()) return;
+                }
+}
+
+/// Blocks of labels whose ends are nearer and farther than near windows reach.
+TEST_F(DeviceLines, RunsOfLabels) {
+    std::uint64_t k = 0;
+    for (const std::int64_t block : {1, 7, 40, 111, 112, 113, 200})
+        for (const bool is_signed : {false, true}) {
+            const shape_t shape{420, 37};
+            codes_t codes;
+            for (std::int64_t i = 0; i < cells_of(shape); ++i)
+                codes.push_back(static_cast<std::uint32_t>(mix(i / 37 / block * 7 + i % 37 / 19) % 4 +
+                                                           (is_signed ? 0 : i % 3 == 0)));
+            distance_options options{.spacing = {2, 1}, .sites = sites::other_labels};
+            if (is_signed) options.sign = sign::inside_negative;
+            check(shape, codes, options, ++k);
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::test
