@@ -1,5 +1,5 @@
-// Rows and lines on the device, bit for bit the host's: near windows on both sides of their limits, strips between pivots that
-// are near and far, lines that are staged and that are not, narrow and wide keys, every number.
+// Rows and lines on the device, bit for bit the host's: near windows on both sides of their limits, strips between near
+// and far pivots, lines that are staged and that are not, narrow and wide keys, every number.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -76,6 +76,19 @@ TEST_F(DeviceLines, WinnersRoundTheReachOfNearWindows) {
     for (const std::int64_t rows : {9, 89, 92, 130})
         for (const std::int64_t row : {std::int64_t{0}, rows - 1})
             check({rows, 3, 34}, one_row({rows, 3, 34}, row), {.spacing = {1, 2, 1}}, ++k);
+}
+
+/// A column of sites: offsets along the last axis are cut at 128 cells, values from there on are not told apart.
+TEST_F(DeviceLines, OffsetsThatWordsCut) {
+    std::uint64_t k = 0;
+    for (const double weight : {1.0, 2.0, 3.0, 7.0})
+        for (const shape_t& shape : {shape_t{70, 300}, shape_t{20, 3, 300}}) {
+            codes_t codes(static_cast<std::size_t>(cells_of(shape)), 1);
+            for (std::int64_t i = 0; i < cells_of(shape); i += 300) codes[static_cast<std::size_t>(i)] = 0;
+            distance_options options{.spacing = {weight, 1}};
+            if (shape.size() == 3) options.spacing = {weight, 2, 1};
+            check(shape, codes, options, ++k);
+        }
 }
 
 TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
