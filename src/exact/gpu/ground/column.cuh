@@ -110,8 +110,8 @@ public:
     }
 
     [[nodiscard]] __device__ V term(int apart) const { return cost(g.weight, stretched(apart)); }
-    /// What the nearer end of an axis costs, of which a cell is number `at` of `size`. (A minimum of both sides here
-    /// went wrong in images on GPUs: ptxas 13.0.88 drops signs in chains of minima.)
+    /// Cost of the way to the nearer end of an axis, of which a cell is number `at` of `size`. It is a choice, since a
+    /// minimum of both ways gave 1 in every column of images on GPUs, as if a sign were lost (ptxas 13.0.88).
     [[nodiscard]] __device__ V to_end(V weight, int at, int size) const {
         const int before = at + at + 1 < size ? at : size - 1 - at;
         return cost(weight, stretched(before + 1));
