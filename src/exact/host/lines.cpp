@@ -192,6 +192,8 @@ private:
             who = hn::IfThenElse(less(v, best), hn::Set(tag, static_cast<T>(zero_at + r - m)), who);
             best = hn::Min(best, v);
         };
+        // No winner is farther than half a turn: a row that is has a copy nearer by.
+        if (t_.periodic) from = std::max(from, m - n_ / 2), to = std::min(to, m + n_ / 2);
         std::int64_t steps = t_.terms->steps_within(static_cast<T>(infinite - 1));
         if (sizeof(T) == 2) from = std::max(from, m - steps), to = std::min(to, m + steps);
         const span given{from, to};

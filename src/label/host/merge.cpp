@@ -314,7 +314,8 @@ void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const
         if (wide) merge_by_links<AtRoots, true>(bits, row, other, known, to, trees);
         else merge_by_links<AtRoots, false>(bits, row, other, known, to, trees);
     };
-    const auto to_n = [&](std::int64_t w, word) { return n[w]; }, to_u = [&](std::int64_t w, word) { return u[w]; };
+    const auto to_n = [&](std::int64_t w, word) { return n[w]; };
+    const auto to_u = [&](std::int64_t w, word) { return u[w]; };
     if (cells.n.there) merge(p.changes >= 2, row - 1, true, links.n, to_n, [](std::int64_t) { return word{0}; });
     if (!cells.u.there && !cells.us.there && !cells.un.there) return;
     const column_links u_to_un = bits.links_to_n(above);
