@@ -39,7 +39,8 @@ struct distance_options {
 /// a closed border is nearer than every site of the grid.
 template <class Place>
 struct fields {
-    /// float16, float32 or float64, units of `spacing`; +inf without a site, -inf where the sign is negative.
+    /// float16, float32 or float64, units of `spacing`; +inf without a site, -inf where the sign is negative. Or bool:
+    /// whether the cell has a site, within `max_distance`; not with a sign.
     any_output<Place> distance{};
     /// uint16, uint32, uint64, float16, float32 or float64, where it holds every answer of the call exactly (float64
     /// always); see squared_distance_type. Its maximum without a site (floating point: as `distance`). Signed like

@@ -9,6 +9,7 @@
 #include "nearfield/label.hpp"
 #include "nearfield/link_propagation.hpp"
 #include "nearfield/methods.hpp"
+#include "nearfield/morphology.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/voronoi.hpp"

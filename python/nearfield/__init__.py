@@ -26,6 +26,7 @@ from nearfield._errors import Cancelled
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
 from nearfield._methods import Comparison, Stage, compare
+from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._voronoi import expand_labels, voronoi
@@ -47,13 +48,16 @@ __all__ = [
     "PropagationReport",
     "Stage",
     "__version__",
+    "closing",
     "component_statistics",
     "compat",
     "components",
     "contacts",
     "compare",
     "devices",
+    "dilation",
     "distance_transform",
+    "erosion",
     "expand_labels",
     "info",
     "label",
@@ -62,6 +66,7 @@ __all__ = [
     "link_bit",
     "methods",
     "ndimage",
+    "opening",
     "plan",
     "relabel",
     "release_device_memory",

@@ -26,7 +26,7 @@ from nearfield._request import (
 from nearfield.methods import Method, text_of
 
 DISTANCE_TYPES = {
-    "distance": ("float16", "float32", "float64"),
+    "distance": ("bool", "float16", "float32", "float64"),
     "squared": ("uint16", "uint32", "uint64", "float16", "float32", "float64"),
 }
 
@@ -88,8 +88,9 @@ def distance_transform(
         sites, in its type. Trusted is bool: True where the distance would stay the same whatever lay beyond the open
         borders.
     dtype : dtype, optional
-        Of the distances: float16, float32 (default) or float64. With `squared` any type that holds every answer
-        exactly; default the narrowest of uint32, uint64 and float64 that does.
+        Of the distances: float16, float32 (default) or float64; or bool: whether there is a site within `max_distance`.
+        With `squared` any type that holds every answer exactly; default the narrowest of uint32, uint64 and float64
+        that does.
     out, indices_out : array, optional
         Filled instead of new arrays; same device as `image`. May not overlap each other or `image`.
     batch_axes : int

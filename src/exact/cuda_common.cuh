@@ -52,6 +52,7 @@ struct pass {
 struct outputs {
     float* distance32 = nullptr;
     double* distance64 = nullptr;
+    std::uint8_t* within = nullptr;  ///< whether there is a site
     std::uint32_t* squared32 = nullptr;
     std::uint64_t* squared64 = nullptr;
     double* squared_float = nullptr;
@@ -118,6 +119,7 @@ __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
     const double infinite = __longlong_as_double(0x7ff0000000000000);
     if (distance32) distance32[cell] = root32(value, limit, unit2);
     if (distance64) distance64[cell] = value > limit ? infinite : __dsqrt_rn(in_unit(value, unit2));
+    if (within) within[cell] = !(value > limit);
     if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX, whole_unit2);
     if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX, whole_unit2);
     if (squared_float) squared_float[cell] = value > limit ? infinite : in_unit(value, unit2);

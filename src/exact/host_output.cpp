@@ -216,6 +216,10 @@ void output_writer<V, K>::write_distance(const cells& c) const {
     };
     if (distance_.type == dtype::float32) return put<float>(distance_, c, fill);
     if (distance_.type == dtype::float64) return put<double>(distance_, c, fill);
+    if (distance_.type == dtype::boolean)
+        return put<std::uint8_t>(distance_, c, [&](std::int64_t from, std::int64_t n, std::uint8_t* to) {
+            for (std::int64_t i = 0; i < n; ++i) to[i] = c.value[from + i] < no_site<V>();
+        });
     put<std::uint16_t>(distance_, c, [&](std::int64_t from, std::int64_t n, std::uint16_t* to) {
         double root[batch];
         for (std::int64_t done = 0; done < n; done += batch) {

@@ -47,8 +47,10 @@ dtype squared_type(const range& r) {
 }
 
 void check_distance_type(dtype came, const range& r) {
-    check_type("out.distance", came, {dtype::float16, dtype::float32, dtype::float64});
-    if (came == dtype::float64) return;
+    check_type("out.distance", came, {dtype::boolean, dtype::float16, dtype::float32, dtype::float64});
+    if (came == dtype::boolean && r.negative)
+        fail("out.distance has element type bool, which holds no sign; give float32, or leave sign out");
+    if (came == dtype::boolean || came == dtype::float64) return;
     // inf would say "no site", and 0 "a site".
     const bool half = came == dtype::float16;
     const double end = half ? float16_largest : double{std::numeric_limits<float>::max()};

@@ -149,10 +149,16 @@ TEST(OptionsArguments, FieldTypes) {
         if (type != dtype::int32) spoil(&fields<host>::label, "out.label");
         if (type != dtype::boolean && type != dtype::uint8) spoil(&fields<host>::trusted, "out.trusted");
         if (type != dtype::int32 && type != dtype::int64) spoil(&fields<host>::index, "out.index");
-        if (type < dtype::float16) spoil(&fields<host>::distance, "out.distance");
+        if (type < dtype::float16 && type != dtype::boolean) spoil(&fields<host>::distance, "out.distance");
         if (type < dtype::float16 && type != dtype::uint16 && type != dtype::uint32 && type != dtype::uint64)
             spoil(&fields<host>::squared, "out.squared");
     }
+}
+
+TEST(OptionsArguments, BoolHoldsNoSign) {
+    options_attempt a;
+    a.out.distance.type = dtype::boolean, a.options.sign = sign::inside_negative;
+    a.refused({"out.distance", "bool", "sign", "float32"});
 }
 
 TEST(OptionsArguments, FieldShapes) {

@@ -43,6 +43,7 @@ bool excluded_by(dim a, int va, dim b, int vb) {
     if (a == dim::rule && va == static_cast<int>(sites::other_labels))
         return b == dim::image && floating(static_cast<dtype>(vb));
     if (a == dim::border) return b == dim::axes && border_kinds(va).size() > static_cast<std::size_t>(vb) + 1;
+    if (a == dim::distance && type_of(a, va) == dtype::boolean) return b == dim::sign && vb != 0;
     if (a != dim::squared || va == 0 || type_of(a, va) == dtype::float64) return false;
     if (b == dim::spacing) return !integral_spacing(vb);
     return !floating(type_of(a, va)) && (b == dim::sign || b == dim::half_cell) && vb != 0;
@@ -71,7 +72,7 @@ const std::array<dimension, dims>& dimensions() {
         {"output_layout", layouts},
         {"content", {"zeros", "constant", "one_cell", "two_values", "many_labels", "blocks", "holes", "seeds"}},
         {"squared", {"none", "uint16", "uint32", "uint64", "float16", "float32", "float64"}},
-        {"distance", {"none", "float16", "float32", "float64"}},
+        {"distance", {"none", "bool", "float16", "float32", "float64"}},
         {"index", {"none", "int32", "int64"}},
         {"coordinates", {"no", "yes"}},
         {"label", {"no", "yes"}},

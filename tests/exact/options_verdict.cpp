@@ -11,6 +11,7 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::uint64_t float_bits(dtype type, double value) {
+    if (type == dtype::boolean) return value < inf;
     if (type == dtype::float16) return half_bits(value);
     std::uint64_t bits = 0;
     if (type == dtype::float32) {

@@ -23,6 +23,7 @@ FIELD_HEADERS = {
     "components.hpp",
     "link_propagation.hpp",
     "methods.hpp",
+    "morphology.hpp",
 }
 
 # Who may include whom.

@@ -2,7 +2,7 @@
 # can explain to a C++ compiler said otherwise: shared memory of a size known at the launch, and PTX of one operand.
 # Lines keep their numbers. Files that stay the same are not written, so that only what depends on a change is built again.
 set(patterns)
-foreach(room banding base brushfire chamfer components exact jump_flood label link_propagation methods plane_sweep)
+foreach(room banding base brushfire chamfer components exact jump_flood label link_propagation methods morphology plane_sweep)
   list(APPEND patterns ${FROM}/${room}/*.cu ${FROM}/${room}/*.cuh)
 endforeach()
 file(GLOB_RECURSE sources RELATIVE ${FROM} ${patterns})

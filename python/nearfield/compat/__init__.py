@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = ("cc3d", "edt", "itk", "nibabel", "sitk", "xarray")
+_MODULES = ("cc3d", "edt", "itk", "nibabel", "sitk", "skimage", "xarray")
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ _KEYWORD = {
     "components": "return_components",
 }
 _OUTPUTS = ("out", "indices_out", "labels_out")
-_OFFERED = {"label": LABEL_TYPES, "distance_transform": DISTANCE_TYPES["distance"]}
+_OFFERED = {"label": LABEL_TYPES, "distance_transform": DISTANCE_TYPES["distance"][1:]}  # no bool
 
 
 class Opened(NamedTuple):

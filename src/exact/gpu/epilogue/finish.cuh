@@ -69,9 +69,10 @@ __device__ T* element(const target& array, std::int64_t offset) {
     return reinterpret_cast<T*>(array.data) + offset;
 }
 
-/// Rounded once to the field's type.
+/// Rounded once to the field's type; as bool, whether it is finite.
 __device__ inline void store_floating(const target& array, std::int64_t offset, dtype type, double value) {
     switch (type) {
+        case dtype::boolean: *element<std::uint8_t>(array, offset) = value < infinite(); break;
         case dtype::float16: *element<std::uint16_t>(array, offset) = half_bits(value); break;
         case dtype::float32: *element<float>(array, offset) = static_cast<float>(value); break;
         default: *element<double>(array, offset) = value;

@@ -89,7 +89,7 @@ private:
                (to.label.data == nullptr || is_contiguous(p_.size.data(), to.label.step, p_.rank)) &&
                (!reads_image || is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank)) &&
                (!p_.is_signed() || to.squared.data == nullptr) &&
-               plain_type(call_.out.distance, {dtype::float32, dtype::float64}) &&
+               plain_type(call_.out.distance, {dtype::boolean, dtype::float32, dtype::float64}) &&
                plain_type(call_.out.squared, {dtype::uint32, dtype::uint64, dtype::float64});
     }
 
