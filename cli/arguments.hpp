@@ -36,6 +36,8 @@ struct arguments {
                  largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,
          hooked = false;
+    // Of shapes.
+    std::string operation, radius;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
 };
@@ -84,6 +86,7 @@ struct exit_status {
 
 int field_verb(const arguments& args);  ///< distance and voronoi
 int label_verb(const arguments& args);
+int morphology_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

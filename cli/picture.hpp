@@ -77,6 +77,9 @@ struct voronoi_style {
 /// Green where the mask is 1, else orange.
 [[nodiscard]] picture draw_trust(const sheet& on, const io::array& trusted);
 
+/// Of two masks (not zero is inside): what stays light, what is gone orange, what is new blue, the rest dark.
+[[nodiscard]] picture draw_change(const sheet& on, const io::array& before, const io::array& after);
+
 /// What belongs together in `seeds`: equal labels where the values are few whole numbers, else connected sites of one
 /// image of the batch. The caller keeps `seeds` as long as the answer.
 [[nodiscard]] std::function<std::int64_t(std::int64_t)> group_seeds(const io::array& seeds, bool zero_is_site,

@@ -9,6 +9,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb distance_row();
 [[nodiscard]] verb voronoi_row();
 [[nodiscard]] verb label_row();
+[[nodiscard]] verb morphology_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 

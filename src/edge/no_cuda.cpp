@@ -1,3 +1,4 @@
+#include "edge/arrays_run.hpp"
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "edge/label_run.hpp"
@@ -13,6 +14,10 @@ namespace {
 }  // namespace
 
 device_timing run_on_device(int, const work<host>&, int, int) { refuse(); }
+device_timing run_arrays_on_device(int, std::span<const any_input<host>>, std::span<const any_output<host>>,
+                                   const device_work&, int, int) {
+    refuse();
+}
 device_timing label_on_device(int, const any_input<host>&, const label_fields<host>&, const label_options&) {
     refuse();
 }

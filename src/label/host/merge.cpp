@@ -314,14 +314,13 @@ void merge_cells(const bit_rows& bits, const problem& p, std::int64_t row, const
         if (wide) merge_by_links<AtRoots, true>(bits, row, other, known, to, trees);
         else merge_by_links<AtRoots, false>(bits, row, other, known, to, trees);
     };
-    const auto to_n = [&](std::int64_t w, word) { return n[w]; };
-    const auto to_u = [&](std::int64_t w, word) { return u[w]; };
-    if (cells.n.there) merge(p.changes >= 2, row - 1, true, links.n, to_n, [](std::int64_t) { return word{0}; });
+    const auto in = [](const column_links& column) { return [&column](std::int64_t w, word) { return column[w]; }; };
+    if (cells.n.there) merge(p.changes >= 2, row - 1, true, links.n, in(n), [](std::int64_t) { return word{0}; });
     if (!cells.u.there && !cells.us.there && !cells.un.there) return;
     const column_links u_to_un = bits.links_to_n(above);
     const column_links n_to_un = row % bits.side == 0 ? column_links{} : bits.links_to_u(row - 1);
     if (cells.u.there)
-        merge(p.changes >= 2, above, true, links.u, to_u,
+        merge(p.changes >= 2, above, true, links.u, in(u),
               [&](std::int64_t w) { return n[w] & n_to_un[w] & u_to_un[w]; });
     const auto asked = [&](std::int64_t other, const row_links* to) {
         return [a = bits.foreground(row), b = bits.foreground(other), to](std::int64_t w, word known) {

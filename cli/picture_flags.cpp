@@ -1,0 +1,49 @@
+// Masks: where answers can be trusted, and what an operation has changed.
+#include "cli/picture.hpp"
+#include "cli/slabs.hpp"
+#include "cli/values.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+/// Every pixel in the colour of its cell; colour_of(-1) where the sheet shows none.
+template <class ColourOf>
+picture in_colours(const sheet& on, const ColourOf& colour_of) {
+    picture image(on);
+    for (const panel& part : on.panels)
+        for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
+            for (int y = static_cast<int>(begin); y < end; ++y)
+                for (int x = 0; x < part.width; ++x) {
+                    const std::int64_t down = static_cast<std::int64_t>((y + 0.5) * on.pitch / part.shows.row_spacing);
+                    const std::int64_t row = part.rows_up ? part.shows.rows - 1 - down : down,
+                                       column =
+                                           static_cast<std::int64_t>((x + 0.5) * on.pitch / part.shows.column_spacing);
+                    const bool known = row >= 0 && row < part.shows.rows && column < part.shows.columns;
+                    image.at(part.left + x, part.top + y) = colour_of(known ? part.shows.cell(row, column) : -1);
+                }
+        });
+    return image;
+}
+
+}  // namespace
+
+picture draw_trust(const sheet& on, const io::array& trusted) {
+    const auto* cells = reinterpret_cast<const std::uint8_t*>(trusted.data.get());
+    constexpr rgb sure{176, 218, 196}, open{229, 140, 96};
+    return in_colours(on, [&](std::int64_t cell) { return cell >= 0 && cells[cell] != 0 ? sure : open; });
+}
+
+picture draw_change(const sheet& on, const io::array& before, const io::array& after) {
+    constexpr rgb outside{24, 24, 28}, stays{235, 233, 226}, gone{219, 122, 52}, fresh{66, 135, 197};
+    return with_elements(before.data.get(), before.type, [&](const auto* was) {
+        return with_elements(after.data.get(), after.type, [&](const auto* is) {
+            return in_colours(on, [&](std::int64_t cell) {
+                if (cell < 0) return outside;
+                const bool shape = static_cast<double>(was[cell]) != 0, kept = static_cast<double>(is[cell]) != 0;
+                return shape ? (kept ? stays : gone) : kept ? fresh : outside;
+            });
+        });
+    });
+}
+
+}  // namespace nearfield::cli

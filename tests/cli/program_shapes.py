@@ -1,0 +1,65 @@
+"""The verb morphology end to end: masks, labels, files, messages. Standard library only."""
+
+import json
+import unittest
+
+from program_case import Case, npy, parse_npy
+
+ROW = npy((9,), [0, 7, 7, 7, 0, 0, 7, 0, 0])
+LABELS = npy((8,), [3, 3, 3, 4, 4, 4, 0, 0], "<i4")
+
+
+class Morphology(Case):
+    def row(self, *words, stdin=ROW, **more):
+        return parse_npy(self.run_program("morphology", *words, "-", "-o", "-", stdin=stdin, **more).stdout)
+
+    def test_masks(self):
+        for words, wanted in (
+            (("erosion", "--radius", "1"), [0, 0, 255, 0, 0, 0, 0, 0, 0]),
+            (("dilation", "--radius", "1"), [255] * 8 + [0]),
+            (("opening", "--radius", "1"), [0, 255, 255, 255, 0, 0, 0, 0, 0]),
+            (("closing", "--radius", "1"), [255, 255, 255, 255, 255, 255, 255, 0, 0]),
+            (("closing", "--radius", "3", "--spacing", "2"), [255, 255, 255, 255, 255, 255, 255, 0, 0]),
+            (("dilation", "--radius", "1", "--border", "closed"), [255] * 9),
+        ):
+            self.assertEqual(self.row(*words), ((9,), "|u1", wanted), words)
+
+    def test_labels(self):
+        for words, wanted in (
+            ("erosion", [3, 3, 0, 0, 4, 0, 0, 0]),
+            ("dilation", [3, 3, 3, 4, 4, 4, 4, 0]),
+        ):
+            self.assertEqual(self.row(words, "--radius", "1", "--multilabel", stdin=LABELS), ((8,), "<i4", wanted))
+
+    def test_report(self):
+        done = self.run_program("morphology", "opening", "-", "--radius", "1", "--json", stdin=ROW)
+        said = json.loads(done.stdout)
+        self.assertEqual((said["foreground_before"], said["foreground_after"]), (4, 3))
+        self.assertEqual((said["operation"], said["radius"]), ("opening", 1))
+
+    def test_pictures(self):
+        image = npy((6, 7), [1] * 42)
+        self.run_program("morphology", "erosion", "-", "-o", "e.png", "--radius", "1", stdin=image)
+        self.run_program("morphology", "erosion", "-", "--picture", "p.png", "--radius", "1", stdin=image)
+        for name in ("e.png", "p.png"):
+            with open(self.folder / name, "rb") as file:
+                self.assertEqual(file.read(4), b"\x89PNG")
+
+    def test_refusals(self):
+        for words, said in (
+            (("opening", "-", "--radius", "-1"), "--radius"),
+            (("opening", "-", "--radius", "wide"), "--radius"),
+            (("opening", "-"), "--radius"),
+            (("open", "-", "--radius", "1"), "did you mean opening"),
+            (("opening", "-", "--radius", "1", "-q"), "nothing to make"),
+            (("opening", "-", "--radius", "1", "--picture", "p.tif"), "PNG"),
+            (("opening", "-", "--radius", "1", "-o", "a.png", "--picture", "p.png"), "both name a picture"),
+        ):
+            self.assertIn(said, self.refusal("morphology", *words, stdin=ROW), words)
+        floats = npy((3,), [0, 1, 1], "<f4")
+        said = self.refusal("morphology", "erosion", "-", "--radius", "1", "--multilabel", stdin=floats)
+        self.assertIn("--multilabel", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
