@@ -9,11 +9,19 @@
 #include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
 #include "exact/gpu/epilogue/by_index.hpp"
+#include "exact/gpu/route/trace.hpp"
 
 namespace nearfield::exact {
 namespace {
 
-std::int64_t pass_on(const device_call& call) { return call_int32(call); }
+bool is_small(const plan& p) { return whole_fits(p) && cuda::has_clusters(true); }
+
+std::int64_t pass_on(const device_call& call) {
+    if (!call.measure_only)
+        gpu::trace::note(call.on, is_small(call.p) ? gpu::rung::small : gpu::rung::words,
+                         blocks_for(call.p.cells, 1024));
+    return call_int32(call);
+}
 
 /// Whether the engine without options gets a call.
 bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
@@ -36,15 +44,15 @@ void describe_plain(const plan& p, call_plan& to) {
     const int last = p.rank - 1;
     const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    if (whole_fits(p) && cuda::has_clusters(true)) {
+    if (is_small(p)) {
         const std::int64_t images = p.cells / cells_between(p.size.data(), p.first_axis, p.rank);
-        to.passes.push_back({source(last), "all axes in one kernel, by clusters of blocks",
+        to.passes.push_back({source(last), gpu::row_of(gpu::rung::small).method,
                              images * whole_clusters(p) * whole_blocks, size(last), 4});
         return;
     }
     constexpr std::int64_t stretch = 1024;
-    to.passes.push_back({source(last), "words of sites", p.cells / size(last) * blocks_for(size(last), stretch),
-                         std::min(stretch, size(last)), 1});
+    to.passes.push_back({source(last), gpu::row_of(gpu::rung::words).method,
+                         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
     for (int axis = last - 1; axis >= p.first_axis; --axis) {
         pass g;
         g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
@@ -77,6 +85,7 @@ void describe_plain(const plan& p, call_plan& to) {
 
 void run(const device& on, const plan& p, const arrays<device>& a) {
     const cuda::device_guard current(on);
+    const gpu::traced_call traced(on, p.size.data(), p.rank);
     try {
         gpu::fields_by_index several(on, p, a);
         if (goes_by_index(several)) {

@@ -54,9 +54,10 @@ function(nearfield_on_cpu_test room tests shared)
   target_link_libraries(${program} PRIVATE nearfield_on_cpu ${shared} GTest::gtest_main)
 endfunction()
 set(of_exact device_test device_large_test device_engine workspace_test options_device_engine options_device_test options_tiles_test options_wrapped_test
-  options_alone_test lines_device_test options_sites_test options_windows_test options_near_test options_far_test counted_test near_sites_test swept_sites_test close_device_test small_volumes_test far_volumes_test posted_sites_test)
+  options_alone_test lines_device_test ladder_test options_sites_test options_windows_test options_near_test options_far_test counted_test near_sites_test swept_sites_test close_device_test small_volumes_test far_volumes_test posted_sites_test)
 list(TRANSFORM of_exact PREPEND exact/)
 nearfield_on_cpu_test(exact "${of_exact}" nearfield_exact_tests)
+target_compile_definitions(test_exact_device_on_cpu PRIVATE NEARFIELD_ENGINE_MD="${PROJECT_SOURCE_DIR}/docs/engine.md")
 nearfield_on_cpu_test(base base/device_on_cpu nearfield::nearfield)
 set(of_label exact/device_engine label/device_engine label/device_test label/device_links_test label/traps_device_test label/device_runs_test label/device_tables_test)
 nearfield_on_cpu_test(label "${of_label}" nearfield_label_tests)
@@ -69,7 +70,7 @@ nearfield_on_cpu_test(methods "${of_methods}" nearfield_method_tests)
 if(NEARFIELD_DEVICE_ON_CPU)
   # Half a minute of processor time. Of the rest one test must fail here: streams do not run beside the caller.
   add_test(NAME device_on_cpu COMMAND test_exact_device_on_cpu
-    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:Device.SitesOf*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:DeviceLines*:Counted.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5)
+    --gtest_filter=*DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:Device.SitesOf*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:DeviceLines*:*Ladder*:Counted.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5)
   set_tests_properties(device_on_cpu PROPERTIES LABELS exact_device_on_cpu TIMEOUT 600 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
   # What older GPUs do with small images.
   add_test(NAME device_on_cpu_without_clusters COMMAND test_exact_device_on_cpu --gtest_filter=*DeviceSmall*:Device.AGraph*)

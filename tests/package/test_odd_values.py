@@ -30,6 +30,7 @@ SHARED = {
     nf.components: nf.label,
     nf.remove_small: nf.label,
 }
+REQUIRED = {"min_size": 2, "radius": 1.5}
 NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}
 
 
@@ -55,8 +56,9 @@ def test_odd_values_are_taken_or_refused_in_words(function, name):
         if name == "progress" and callable(value):  # what it raises is its own
             continue
         arguments = {first: IMAGE.copy(), name: value}
-        if function is nf.remove_small and name != "min_size":
-            arguments["min_size"] = 2
+        for required, usual in REQUIRED.items():
+            if required in inspect.signature(function).parameters:
+                arguments.setdefault(required, usual)
         try:
             function(**arguments)
         except (TypeError, ValueError, MemoryError, NotImplementedError) as problem:

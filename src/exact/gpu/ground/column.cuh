@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exact/cuda_options_common.cuh"
+#include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/number.cuh"
 
@@ -30,6 +31,11 @@ struct stored_key<keys::wide> {
     using type = std::int64_t;
     static constexpr int done = max_rank - 1;
 };
+
+/// Adds windows that a rung has solved to a trace's numbers; null in all calls that nobody traces.
+__device__ inline void count_solved(std::uint32_t* solved, rung which, int windows) {
+    if (solved != nullptr && windows > 0) atomicAdd(solved + static_cast<int>(which), static_cast<unsigned>(windows));
+}
 
 /// The nearest so far; `row` counts on beyond the line's ends where they are joined.
 template <class V, class K>

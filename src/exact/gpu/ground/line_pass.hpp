@@ -52,6 +52,7 @@ struct line_pass {
     int image_bytes = 1;
     bool floating = false, by_zero = false;
     written_fields<V> out;
+    std::uint32_t* solved = nullptr;  ///< windows by rung, where a trace counts them
 
     /// Strips that the search of near windows leaves: a bit each, for windows of 512 rows; null: all.
     std::uint16_t* left = nullptr;

@@ -165,6 +165,12 @@ public:
         const staged_keys<C> here{keys_ + lane_, base, c_};
         auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
         if (!layout_.is_long && ordered) least = solve_pivots(here, pivots);
+        if (threadIdx.x == 0)
+            count_solved(c_.g.solved,
+                         !ordered           ? rung::plain
+                         : least != nullptr ? rung::halving
+                                            : rung::strips,
+                         __popc(left_));
         const auto winner_of = [&](int j) {
             return layout_.is_long ? known[j * cuda::warp] : static_cast<int>(pivots[j * cuda::warp]);
         };

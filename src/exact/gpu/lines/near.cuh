@@ -293,7 +293,9 @@ __global__ void __launch_bounds__(near_threads, 3)
                 m, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
     }
     __syncthreads();
-    if (threadIdx.x == 0) g.left[blockIdx.x] = static_cast<std::uint16_t>(left);
+    if (threadIdx.x != 0) return;
+    g.left[blockIdx.x] = static_cast<std::uint16_t>(left);
+    count_solved(g.solved, rung::near, (to - from + strip - 1) / strip - __popc(left));
 }
 
 /// Launches the search where the axis has near windows; false where it has none.

@@ -11,6 +11,7 @@
 #include "exact/gpu/epilogue/finish.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/route/choice.hpp"
+#include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/rows/narrow.cuh"
 #include "exact/gpu/rows/powers.cuh"
 #include "exact/gpu/rows/rows.cuh"
@@ -255,6 +256,7 @@ private:
             g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
         }
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
+        g.solved = trace::numbers();
         g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint16_t>(left_);
         return g;
     }
@@ -268,11 +270,12 @@ private:
         return how;
     }
 
-    [[nodiscard]] const char* method_of(int axis) const {
+    [[nodiscard]] std::string method_of(int axis) const {
+        const std::string last = row_of(shape_along(axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (searches_near(form_along(axis), shape_along(axis)))
-                return "near windows in one word, else strips of 32 rows between winners of pivot rows";
-        return "strips of 32 rows between winners of pivot rows";
+                return std::string(row_of(rung::near).method) + ", else " + last;
+        return last;
     }
 
     void search(int axis, const elements& image) {

@@ -30,6 +30,7 @@ public:
         memory_.allocate();
         point_items();
         if (serves_tiles()) solve_tiles();
+        if (serves_tiles()) trace::note(on_, rung::tiles, blocks_for(p_.cells, 1024), open());
         if (needs_lines()) line_engine<V>(call_, open()).solve(elements_, items_);
     }
 

@@ -1,0 +1,35 @@
+// The ladder: the ways that solve a window of a problem, from the first that is tried to the last, which never declines.
+// Calls are planned, traced, tested and documented (docs/engine.md) by this table.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+namespace nearfield::exact::gpu {
+
+enum class rung : std::uint8_t { small, words, tiles, near, strips, halving, plain };
+
+struct rung_row {
+    rung which;
+    const char* name;    ///< as plans and traces say it
+    const char* method;  ///< in a plan's words
+    const char* serves;
+    const char* declines;  ///< when
+};
+
+inline constexpr rung_row ladder[] = {
+    {rung::small, "small", "all axes in one kernel, by clusters of blocks",
+     "plain calls of small grids in unit spacing", "a side is longer than 512 cells of an image, 64 of a volume"},
+    {rung::words, "words", "words of sites", "plain calls in unit spacing", "options, or other spacings"},
+    {rung::tiles, "16-bit tiles", "tiles of steps in 16 bits", "distances with options", "values end above 16 bits"},
+    {rung::near, "near", "near windows in one word", "int32 in one word, keys of 31 bits", "a value reaches the cap"},
+    {rung::strips, "strips", "strips of 32 rows between winners of pivot rows", "any number, key, class, ends",
+     "never, given pivots"},
+    {rung::halving, "pivots", "pivots by halving", "any number, key, class, ends", "never"},
+    {rung::plain, "plain", "all rows of the line", "spacings that fail the guard", "never"},
+};
+inline constexpr int rungs = static_cast<int>(std::size(ladder));
+
+constexpr const rung_row& row_of(rung which) { return ladder[static_cast<int>(which)]; }
+
+}  // namespace nearfield::exact::gpu

@@ -1,0 +1,109 @@
+// Every rung of the ladder solves windows of some call, and rightly: against all pairs of cells, with the trace telling
+// which rung it was. A rung without a case fails, as does one that is never taken.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "exact/gpu/route/trace.hpp"
+#include "exact/options_device_engine.hpp"
+#include "nearfield/system.hpp"
+
+namespace nearfield::test {
+namespace {
+
+using exact::gpu::ladder;
+using exact::gpu::rung;
+
+struct ladder_case {
+    rung which;
+    shape_t shape;
+    double zeros;  ///< share of sites; 0: one row in the middle
+    distance_options options{};
+    bool index = false;
+};
+
+const std::vector<ladder_case>& ladder_cases() {
+    static const double real[] = {1.4142135623730951, 1}, steep[] = {1.0000001, 1.1e7}, heavy[] = {9, 1};
+    static const std::vector<ladder_case> list = {
+        {rung::small, {40, 50}, 0.05},
+        {rung::words, {20, 600}, 0.05},
+        {rung::tiles, {40, 70}, 0.1, {.sites = sites::other_labels}},
+        {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
+        {rung::near, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}}, true},
+        {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},
+        {rung::strips, {60, 40}, 0.1, {.border = border::periodic}, true},
+        {rung::strips, {7, 8, 9, 5}, 0.1, {.spacing = {2, 1, 1, 1}}, true},
+        {rung::halving, {300, 33}, 0, {.spacing = {heavy, 2}}, true},
+        {rung::halving, {1100, 9}, 0, {.spacing = {real, 2}}, true},
+        {rung::plain, {40, 35}, 0.05, {.spacing = {steep, 2}}, true},
+    };
+    return list;
+}
+
+codes_t image_of(const ladder_case& c) {
+    codes_t codes;
+    const std::int64_t inner = cells_of(c.shape) / c.shape[0];
+    for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+        const std::uint64_t bits = mix(static_cast<std::uint64_t>(i) + 5);
+        const bool zero =
+            c.zeros > 0 ? static_cast<double>(bits >> 11) * 0x1p-53 < c.zeros : i / inner == c.shape[0] / 2;
+        codes.push_back(zero ? 0 : 1 + static_cast<std::uint32_t>(i / inner / 6 + i % inner / 11) % 3);
+    }
+    return codes;
+}
+
+class DeviceLadder : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+TEST_F(DeviceLadder, EveryRungSolvesItsCases) {
+    std::array<int, exact::gpu::rungs> cases{};
+    for (const ladder_case& each : ladder_cases()) {
+        if (each.which == rung::small && query_system().devices.front().compute_major < 9) continue;
+        option_call c;
+        c.options = each.options;
+        wanted_fields wanted;
+        wanted.distance = dtype::float32;
+        if (each.index) wanted.index = dtype::int64;
+        c.items.emplace_back(each.shape, dtype::uint8, image_of(each), c.options, wanted, 3);
+        c.items.front().solve();
+        exact::gpu::trace counted;
+        ASSERT_EQ(check(device_options_engine(), c), "") << row_of(each.which).name;
+        EXPECT_GT(counted.solved()[static_cast<std::size_t>(each.which)], 0)
+            << row_of(each.which).name << " took nothing of a case that is made for it: " << counted.text();
+        ++cases[static_cast<std::size_t>(each.which)];
+    }
+    for (const auto& row : ladder)
+        if (row.which != rung::small) EXPECT_GT(cases[static_cast<std::size_t>(row.which)], 0) << row.name;
+}
+
+TEST_F(DeviceLadder, CountsNothingWithoutATrace) {
+    exact::gpu::trace before;
+    EXPECT_EQ(before.text(), "nothing");
+    EXPECT_NE(exact::gpu::trace::numbers(), nullptr);
+    {
+        const exact::gpu::trace inner;
+        EXPECT_NE(exact::gpu::trace::numbers(), nullptr);
+    }
+    EXPECT_EQ(before.text(), "nothing");
+}
+
+/// The table of docs/engine.md is this one.
+TEST(Ladder, StandsInTheDocuments) {
+    std::ifstream from(NEARFIELD_ENGINE_MD);
+    std::stringstream text;
+    text << from.rdbuf();
+    int nth = 0;
+    for (const auto& row : ladder) {
+        EXPECT_EQ(static_cast<int>(row.which), nth++);
+        const std::string line = std::string("| ") + row.name + " | " + row.serves + " | " + row.declines + " |";
+        EXPECT_NE(text.str().find(line), std::string::npos) << "docs/engine.md lacks: " << line;
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
