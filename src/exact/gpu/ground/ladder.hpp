@@ -1,5 +1,5 @@
-// The ladder: the ways that solve a window of a problem, from the first that is tried to the last, which never declines.
-// Calls are planned, traced, tested and documented (docs/engine.md) by this table.
+// The ladder: the ways that solve a window of a problem, from the first that is tried to the last, which never
+// declines. Calls are planned, traced, tested and documented (docs/engine.md) by this table.
 #pragma once
 
 #include <cstdint>
