@@ -6,9 +6,9 @@
 namespace nearfield::test {
 namespace {
 
-TEST(LinkPropagationHost, EveryFigureOnEveryShape) { walk_figures(propagate_on_host, 1); }
+TEST(LinkPropagationHost, EveryFigureOnEveryShape) { walk_figures(propagate_on_host, 3); }
 TEST(LinkPropagationHost, EveryCriterionTypeAndLayout) { walk_criteria(propagate_on_host, 1); }
-TEST(LinkPropagationHost, RoundsAreThoseOfTheText) { walk_rounds(propagate_on_host, 4); }
+TEST(LinkPropagationHost, RoundsAreThoseOfTheText) { walk_rounds(propagate_on_host, 13); }
 TEST(LinkPropagationHost, NeverUnfinishedInSilence) { walk_unfinished(propagate_on_host); }
 
 TEST(LinkPropagationHost, EverySwitchThatFinishesOnWindingFigures) {
