@@ -6,7 +6,7 @@
 
 #include "base/lines.hpp"
 #include "exact/half.hpp"
-#include "exact/host_simd.hpp"
+#include "exact/host/roots.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -30,35 +30,14 @@ T whole_number(V squared, T unit2) {
     return squared < no_site<V>() ? static_cast<T>(static_cast<T>(squared) * unit2) : std::numeric_limits<T>::max();
 }
 
-/// Distances from values of a plan.
-template <class V, class T>
-void roots_of(const plan& p, const V* value, std::int64_t count, T* out) {
-    if (const double unit = p.unit(); unit != 0) {
-        roots(value, count, out);
-        if (unit == 1) return;
-        for (std::int64_t i = 0; i < count; ++i) out[i] *= static_cast<T>(unit);
-    } else if constexpr (std::is_same_v<V, std::int32_t> && std::is_same_v<T, float>) {
-        roots_in_units(value, p.unit2, count, out);
-    } else {
-        roots_one_by_one(value, p.unit2, count, out);
-    }
-}
-
 }  // namespace
 
-const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes) {
-    if (p.negative_side) return nullptr;
-    for (const any_output<host>* field : {&out.distance, &out.squared, &out.index})
-        if (field->wanted() && size_of(field->type) == bytes && target_of(p, *field, 0).contiguous) return field;
-    return nullptr;
-}
-
 template <class V, class K>
-output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const class_field& classes)
+output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
     : p_(p),
       m_(p.as_metric<V>()),
       image_(a.image),
-      classes_(classes),
+      roots_(p),
       plain_(p.plain()),
       closed_(p.any(border::closed) || p.closed_beside < std::numeric_limits<double>::infinity()),
       open_(p.any(border::open) || p.open_beside < std::numeric_limits<double>::infinity()),
@@ -81,6 +60,14 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a, const c
     if (plain_ && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
         distances_alone_ = reinterpret_cast<float*>(distance_.data);
+    const auto row_by_row = [&](const target& t) { return t.data != nullptr && !t.contiguous; };
+    bool coordinates_apart = false;  // or of an axis of one cell
+    for (std::size_t source = 0; source < static_cast<std::size_t>(p.image_rank); ++source)
+        coordinates_apart = coordinates_apart || row_by_row(coordinate_[source]) ||
+                            (coordinate_[source].data != nullptr && problem_axis_[source] < 0);
+    plain_sites_ = !closed_ && !p.negative_side && (!distance_.data || distance_.type == dtype::float32) &&
+                   !row_by_row(distance_) && !row_by_row(index_) && !coordinates_apart && !out.squared.wanted() &&
+                   !out.label.wanted() && !out.trusted.wanted();
     plan any_type = p;
     any_type.plain_outputs = true;
     index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
@@ -120,11 +107,11 @@ void put_negative(const float* root, std::int64_t count, float* to) {
 
 template <class V, class K>
 void output_writer<V, K>::write_alone(const V* value, std::int64_t count, float* to) const {
-    if (!p_.negative_side) return roots(value, count, to);
+    if (!p_.negative_side) return roots_.roots(value, count, to);
     float root[batch];
     for (std::int64_t from = 0; from < count; from += batch) {
         const std::int64_t n = std::min(batch, count - from);
-        roots(value + from, n, root);
+        roots_.roots(value + from, n, root);
         put_negative(root, n, to + from);
     }
 }
@@ -189,7 +176,6 @@ void output_writer<V, K>::finish(std::int64_t first, std::int64_t count, const V
             trusted[i] = !open_ || (values[i] < no_site<V>() ? !(beyond[i] < values[i]) : limited && beyond[i] > limit);
     }
     if (given_sign != nullptr) std::copy_n(given_sign, count, sign);
-    else if (p_.is_signed()) classes_.signs(first, count, sign);
     write_cells({first, count, values, key == nullptr ? nullptr : keys, p_.is_signed() ? sign : nullptr, trusted});
 }
 
@@ -208,7 +194,7 @@ void output_writer<V, K>::write_cells(const cells& c) const {
 template <class V, class K>
 void output_writer<V, K>::write_distance(const cells& c) const {
     const auto fill = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        roots_of(p_, c.value + from, n, to);
+        roots_.roots(c.value + from, n, to);
         if (p_.negative_side)
             for (std::int64_t i = 0; i < n; ++i) to[i] = -to[i];
         if (c.sign != nullptr)
@@ -258,18 +244,21 @@ void output_writer<V, K>::write_squared(const cells& c) const {
 }
 
 template <class V, class K>
+template <class T>
+void output_writer<V, K>::linear(const K* site, std::int64_t count, T* to) const {
+    std::fill(to, to + count, T{0});
+    for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
+        const auto step = static_cast<T>(linear_[static_cast<std::size_t>(axis)]);
+        for (std::int64_t i = 0; i < count; ++i) to[i] += static_cast<T>(p_.keys.coordinate(site[i], axis)) * step;
+    }
+    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
+}
+
+template <class V, class K>
 void output_writer<V, K>::write_sites(const cells& c) const {
-    const auto linear = [&]<class T>(std::int64_t from, std::int64_t n, T* to) {
-        const K* site = c.key + from;
-        std::fill(to, to + n, T{0});
-        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
-            const auto step = static_cast<T>(linear_[static_cast<std::size_t>(axis)]);
-            for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<T>(p_.keys.coordinate(site[i], axis)) * step;
-        }
-        for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
-    };
-    if (index_.data != nullptr && index_.type == dtype::int64) put<std::int64_t>(index_, c, linear);
-    if (index_.data != nullptr && index_.type == dtype::int32) put<std::int32_t>(index_, c, linear);
+    const auto linear_of = [&]<class T>(std::int64_t from, std::int64_t n, T* to) { linear(c.key + from, n, to); };
+    if (index_.data != nullptr && index_.type == dtype::int64) put<std::int64_t>(index_, c, linear_of);
+    if (index_.data != nullptr && index_.type == dtype::int32) put<std::int32_t>(index_, c, linear_of);
     for (std::size_t source = 0; source < static_cast<std::size_t>(p_.image_rank); ++source) {
         if (coordinate_[source].data == nullptr) continue;
         const int axis = problem_axis_[source];
@@ -310,6 +299,12 @@ void output_writer<V, K>::write_label(const cells& c) const {
     }
 }
 
+template void output_writer<std::int32_t, std::int32_t>::linear(const std::int32_t*, std::int64_t, std::int32_t*) const;
+template void output_writer<std::int32_t, std::int32_t>::linear(const std::int32_t*, std::int64_t, std::int64_t*) const;
+template void output_writer<std::int64_t, std::int64_t>::linear(const std::int64_t*, std::int64_t, std::int32_t*) const;
+template void output_writer<std::int64_t, std::int64_t>::linear(const std::int64_t*, std::int64_t, std::int64_t*) const;
+template void output_writer<double, std::int64_t>::linear(const std::int64_t*, std::int64_t, std::int32_t*) const;
+template void output_writer<double, std::int64_t>::linear(const std::int64_t*, std::int64_t, std::int64_t*) const;
 template class output_writer<std::int32_t, std::int32_t>;
 template class output_writer<std::int64_t, std::int64_t>;
 template class output_writer<double, std::int64_t>;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "exact/host_classes.hpp"
+#include "exact/host/roots.hpp"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact {
@@ -17,23 +17,30 @@ struct target {
     bool contiguous = false;
 };
 
-/// A wanted, contiguous field with elements of `bytes` bytes, which may serve as state until it is written; null if
-/// none.
-const any_output<host>* lends_state(const plan& p, const fields<host>& out, std::int64_t bytes);
-
 /// The negative half of a signed field: minus the root, where that is not 0.
 void put_negative(const float* root, std::int64_t count, float* to);
 
 template <class V, class K>
 class output_writer {
 public:
-    output_writer(const plan& p, const arrays<host>& a, const class_field& classes);
+    output_writer(const plan& p, const arrays<host>& a);
 
     /// Cells [first, first + count) in C order, with the values the last pass found and, where sites are wanted,
     /// packed sites. `sign`: of the distances of a signed field, where the caller knows them.
     void write(std::int64_t first, std::int64_t count, const V* value, const K* key,
                const std::int8_t* sign = nullptr) const;
     [[nodiscard]] const target& distance() const { return distance_; }
+    [[nodiscard]] const target& index() const { return index_; }
+    /// Plane of the coordinates along an axis of the problem; null where they are not wanted.
+    [[nodiscard]] std::byte* coordinate(int axis) const {
+        return coordinate_[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)])].data;
+    }
+    /// Only float32 distances, coordinates and linear indices are wanted, all contiguous, and no border is looked at:
+    /// all of it follows from value and site.
+    [[nodiscard]] bool plain_sites() const { return plain_sites_; }
+    /// Linear indices of sites.
+    template <class T>
+    void linear(const K* site, std::int64_t count, T* to) const;
     /// Where distances go that are the only field, contiguous, of a plain call or of half a signed one; else null.
     [[nodiscard]] float* distances_alone() const { return distances_alone_; }
     /// The same for linear indices.
@@ -62,10 +69,10 @@ private:
     const plan& p_;
     const metric<V> m_;
     const any_input<host>& image_;
-    const class_field& classes_;
+    const field_roots<V> roots_;
     const bool plain_, closed_, open_;
     float* distances_alone_ = nullptr;
-    bool index_alone_ = false;
+    bool index_alone_ = false, plain_sites_ = false;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1

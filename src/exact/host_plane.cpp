@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "exact/host_simd.hpp"
-
 namespace nearfield::exact {
 namespace {
 
@@ -227,11 +225,10 @@ void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
     const std::int64_t pitch = at_.pitch(), width = std::min(tile_columns, pitch);
     if (tile_value_.get() == nullptr) {
         tile_value_ = host_scratch<wide>(at_.lines * width);
-        tile_winner_ = host_scratch<wide>(at_.lines * width);
+        tile_best_ = host_scratch<wide>(at_.lines * width);
     }
-    tile<wide, wide> t;
-    t.rows = t.queries = at_.lines, t.pitch = width, t.best_pitch = pitch, t.window = terms_.window;
-    t.term = terms_.template middle<wide>(), t.value = tile_value_.get(), t.winner = tile_winner_.get();
+    line_tile<wide> t;
+    t.rows = at_.lines, t.pitch = width, t.terms = terms_.wide_lines(), t.lists = &lists_;
     for (std::int64_t x = 0;;) {
         const std::int64_t columns = std::min(width, at_.length);
         for (std::int64_t y = 0; y < at_.lines; ++y) {
@@ -239,8 +236,12 @@ void plane_search<Keyed>::make_wide_plane(const std::uint16_t* steps) {
             numbers_of(steps + y * at_.length + x, columns, terms_.first, terms_.low_of_line(y), row);
             std::fill(row + columns, row + width, row[columns - 1]);
         }
-        t.best = wide_.plane.get() + x;
-        search_tile(t);
+        for (std::int64_t from = 0; from < width; from += number<wide>::columns) {
+            t.value = tile_value_.get() + from, t.best = tile_best_.get() + from;
+            solve_lines(t);
+        }
+        for (std::int64_t y = 0; y < at_.lines; ++y)
+            std::copy_n(tile_best_.get() + y * width, columns, wide_.plane.get() + y * pitch + x);
         if (x + columns >= at_.length) break;
         x = std::min(x + columns, at_.length - columns);
     }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "base/scratch.hpp"
+#include "exact/host/lines.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_rows.hpp"
 #include "exact/host_sites.hpp"
@@ -48,6 +50,8 @@ public:
         if constexpr (sizeof(N) == sizeof(narrow)) return narrow_middle_.get();
         else return wide_middle_.get();
     }
+    /// Of the search along the middle axis in wide numbers.
+    [[nodiscard]] const axis_terms<wide>* wide_lines() const { return &*wide_lines_; }
     /// Of cells to either side: from -(length + row_padding) to length + row_padding.
     template <class N>
     [[nodiscard]] const N* last() const {
@@ -76,6 +80,7 @@ private:
 
     host_scratch<narrow> narrow_middle_, narrow_last_, narrow_gap_;
     host_scratch<wide> wide_middle_, wide_last_, wide_gap_;
+    std::optional<axis_terms<wide>> wide_lines_;
     std::int64_t reach_ = 0;
 };
 
@@ -148,7 +153,8 @@ private:
     bool wide_plane_ready_ = false;
     line_buffers<narrow> narrow_;
     line_buffers<wide> wide_;
-    host_scratch<wide> tile_value_, tile_winner_;
+    host_scratch<wide> tile_value_, tile_best_;
+    line_lists lists_;
     few_columns few_;
     std::int64_t few_of_ = -1;  ///< the image whose columns these are
     host_scratch<wide> few_number_;

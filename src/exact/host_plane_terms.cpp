@@ -51,6 +51,7 @@ plane_terms<Keyed>::plane_terms(const plan& p) {
 template <bool Keyed>
 void plane_terms<Keyed>::make_middle(const metric<std::int64_t>& m, int axis) {
     const std::int64_t lines = m.size[axis];
+    wide_lines_.emplace(std::ldexp(static_cast<double>(m.weight[axis]), line_bits), m.half_cell, lines, window);
     narrow_middle_ = host_scratch<narrow>(lines + 1);
     wide_middle_ = host_scratch<wide>(lines + 1);
     for (std::int64_t d = 0; d <= lines; ++d) {

@@ -7,7 +7,6 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
-#include "exact/host_classes.hpp"
 #include "exact/host_output.hpp"
 #include "exact/host_plane.hpp"
 #include "exact/host_steps.hpp"
@@ -55,8 +54,7 @@ public:
           image_(a.image),
           shape_(p, thread_count(on)),
           terms_(p),
-          classes_(p, a.image),
-          writer_(p, a, classes_),
+          writer_(p, a),
           crew_(on, 2 * p.cells),
           bytes_(size_of(a.image.type) == 1 && p.image_stride[static_cast<std::size_t>(p.rank - 1)] == 1),
           ends_(shape_.image_a_thread ? static_cast<std::size_t>(crew_.threads()) : 1),
@@ -183,7 +181,6 @@ private:
     const any_input<host>& image_;
     const plane_shape shape_;
     const plane_terms<Keyed> terms_;
-    const class_field classes_;
     const output_writer<std::int32_t, std::int32_t> writer_;
     workers crew_;
     const bool bytes_;                     ///< the image's own bytes can be read

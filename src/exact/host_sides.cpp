@@ -10,7 +10,7 @@
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "exact/host.hpp"
-#include "exact/host/values.hpp"
+#include "exact/host/layout.hpp"
 #include "exact/host_planes.hpp"
 
 namespace nearfield::exact {
@@ -64,6 +64,11 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     return !many;
 }
 
+/// Both classes in one search: not where sites of the cell's own class may look as near as they are allowed to be.
+bool one_search_serves(const plan& p) {
+    return std::all_of(p.rows_ordered.begin(), p.rows_ordered.begin() + p.rank, [](bool ordered) { return ordered; });
+}
+
 /// Lines that are scanned one by one at a cost that no longer axis has, axes that are worth a scan instead, and how
 /// far apart their cells may lie.
 constexpr std::int64_t short_line = 32, long_line = 256, most_apart = 1024;
@@ -98,7 +103,7 @@ std::vector<plan> sides_of(const plan& p, int threads) {
     positive.rule = nonzero_is_negative ? sites::nonzero : sites::zero;
     positive = with_long_lines(positive);
     const plan both = with_long_lines(p);
-    if (suits_values(both) && !suits_planes(positive, threads)) return {both};
+    if (one_search_serves(both) && !suits_planes(positive, threads)) return {both};
     plan negative = positive;
     negative.rule = nonzero_is_negative ? sites::zero : sites::nonzero;
     negative.negative_side = true;

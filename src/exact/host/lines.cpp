@@ -4,6 +4,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "base/parallel.hpp"
@@ -11,11 +12,9 @@
 #include "exact/host_lanes.hpp"
 
 HWY_BEFORE_NAMESPACE();
+#include "exact/host/line_lanes.hpp"
 namespace nearfield::exact::HWY_NAMESPACE {
 
-/// Rows that search together: one test that is hard to predict for all. 192x256x256 with 16 bits, blocks of 4 and 8:
-/// 13, 9 ms.
-constexpr int block = 8;
 /// Steps to either side before pivots are cheaper.
 constexpr std::int64_t patience = 24;
 /// Rows from pivot to pivot.
@@ -29,25 +28,30 @@ constexpr std::int64_t blocks_between_asking = 1024;
 
 template <class T>
 class line_group {
-    using tag_of = hn::CappedTag<T, 64 / sizeof(T)>;
-    using values = hn::Vec<tag_of>;
-    static constexpr tag_of tag{};
-    static constexpr T infinite = number<T>::infinite;
+    using lanes_of = line_lanes<T>;
+    using lane = typename lanes_of::lane;
+    using cells = typename lanes_of::cells;
+    using values = typename lanes_of::values;
+    static constexpr auto tag = lanes_of::tag;
+    static constexpr auto row_tag = lanes_of::row_tag;
+    static constexpr std::int64_t beyond = axis_terms<lane>::beyond;
+    static constexpr lane infinite = number<T>::infinite;
     /// Rows are kept in a lane as their distance from the query, plus this.
-    static constexpr std::int64_t zero_at = sizeof(T) == 2 ? 32768 : std::int64_t{1} << 29;
+    static constexpr std::int64_t zero_at = sizeof(lane) == 2 ? 32768 : sizeof(lane) == 4 ? 1 << 29 : 1LL << 40;
+    using row_lane = decltype(hn::GetLane(hn::Zero(row_tag)));
 
 public:
     line_group(const line_tile<T>& t, std::int64_t column)
-        : t_(t), l_(*t.lists), term_(t.terms->get()), value_(t.value + column), column_(column), n_(t.rows) {}
+        : t_(t), l_(*t.lists), term_(t.terms->get()), column_(column), n_(t.rows) {}
 
     static constexpr std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(tag)); }
 
     template <bool First>
     void solve() {
         std::int64_t m = 0, asked = 0;
-        for (; m + block <= n_; m += block) {
-            solve_block<block, First>(m);
-            if (++asked % blocks_between_asking == 0) t_.team->go_on(0);
+        for (; m + lanes_of::block <= n_; m += lanes_of::block) {
+            solve_block<lanes_of::block, First>(m);
+            if (++asked % blocks_between_asking == 0) ask();
         }
         for (; m + 2 <= n_; m += 2) solve_block<2, First>(m);
         for (; m < n_; ++m) solve_block<1, First>(m);
@@ -60,24 +64,35 @@ private:
         if (t_.periodic) return r < 0 ? r + n_ : r >= n_ ? r - n_ : r;
         return std::clamp<std::int64_t>(r, 0, n_ - 1);
     }
-    HWY_INLINE values at(std::int64_t r) const { return hn::LoadU(tag, value_ + row(r) * t_.pitch); }
-    static HWY_INLINE values sum(values a, values b) {
-        if constexpr (sizeof(T) == 2) return hn::SaturatedAdd(a, b);
-        else return hn::Add(a, b);
+    HWY_INLINE cells here(std::int64_t r) const { return lanes_of::load(t_.value + r * t_.pitch, column_); }
+    HWY_INLINE cells at(std::int64_t r) const { return here(row(r)); }
+    void ask() const {
+        if (t_.team != nullptr) t_.team->go_on(0);
     }
-    static HWY_INLINE bool none_above(values v, values bound) {
-        return hn::AllTrue(tag, hn::Eq(hn::Max(v, bound), bound));
+    static lane largest(values v) { return hn::GetLane(hn::MaxOfLanes(tag, v)); }
+    /// What a row k rows away costs at least.
+    [[nodiscard]] HWY_INLINE lane bound(std::int64_t k) const {
+        if constexpr (number<T>::wide) return term_[k] + t_.floor;
+        else return term_[k];
     }
-    static HWY_INLINE auto less(values a, values b) { return hn::Not(hn::Eq(hn::Max(a, b), a)); }
-    static T largest(values v) { return hn::GetLane(hn::MaxOfLanes(tag, v)); }
-    static T least(values v) { return hn::GetLane(hn::MinOfLanes(tag, v)); }
-    HWY_INLINE values offer(std::int64_t r, std::int64_t query) const {
-        return sum(at(r), hn::Set(tag, term_[r < query ? query - r : r - query]));
+    /// No row farther than this costs as little as `value`.
+    [[nodiscard]] std::int64_t steps_within(lane value) const {
+        if constexpr (number<T>::wide)
+            if (t_.floor != lane{} && value < infinite) {
+                // What the sum of the floor and a step may lose by rounding.
+                if constexpr (std::is_same_v<lane, double>)
+                    return t_.terms->steps_within(value - t_.floor + 0x1p-50 * (std::abs(value) + std::abs(t_.floor)));
+                value -= t_.floor;
+            }
+        return t_.terms->steps_within(value);
+    }
+    HWY_INLINE cells offer(std::int64_t r, std::int64_t query) const {
+        return lanes_of::add(at(r), term_[r < query ? query - r : r - query]);
     }
     template <int R>
-    static HWY_INLINE values most_of(const values (&best)[R]) {
-        values most = best[0];
-        for (int i = 1; i < R; ++i) most = hn::Max(most, best[i]);
+    static HWY_INLINE values most_of(const cells (&best)[R]) {
+        values most = lanes_of::value(best[0]);
+        for (int i = 1; i < R; ++i) most = hn::Max(most, lanes_of::value(best[i]));
         return most;
     }
 
@@ -101,58 +116,52 @@ private:
 
     template <int R, bool First>
     HWY_INLINE void solve_block(std::int64_t m) {
-        values best[R];
+        cells best[R];
 #pragma GCC unroll 8
         for (int i = 0; i < R; ++i) {
-            best[i] = at(m + i);
-            if constexpr (First) best[i] = hn::Min(best[i], hn::LoadU(tag, t_.first + (m + i) * t_.pitch + column_));
+            best[i] = here(m + i);
+            if constexpr (First)
+                best[i] = lanes_of::nearer(best[i], lanes_of::load(t_.first + (m + i) * t_.pitch, column_));
         }
         if (pivots_ready_ || !outward<R>(m, patience, best)) among_pivots<R>(m, best);
 #pragma GCC unroll 8
-        for (int i = 0; i < R; ++i) hn::StoreU(best[i], tag, t_.best + (m + i) * t_.pitch + column_);
+        for (int i = 0; i < R; ++i) lanes_of::store(best[i], t_.best + (m + i) * t_.pitch, column_);
     }
 
     /// Offers the rows up to `limit` steps away on both sides; false where farther ones may still win. Beyond an end
     /// the last row is offered again for more than it costs, which never wins.
     template <int R>
-    HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, values (&best)[R]) const {
+    HWY_INLINE bool outward(std::int64_t m, std::int64_t limit, cells (&best)[R]) const {
         const std::int64_t farthest = t_.periodic ? n_ / 2 : std::max(m + R - 1, n_ - 1 - m);
         const std::int64_t last = std::min(farthest, t_.terms->window());
         for (std::int64_t k = 1;;) {
-            if (k > last || none_above(most_of(best), hn::Set(tag, term_[k]))) return true;
+            if (k > last || lanes_of::settled(most_of(best), bound(k))) return true;
             if (k > limit) return false;
             if (m - k - 1 >= 0 && m + R + k < n_) {
                 for (int twice = 0; twice < 2; ++twice, ++k) {
-                    const values term = hn::Set(tag, term_[k]);
-                    const T* const above = value_ + (m - k) * t_.pitch;
-                    const T* const below = value_ + (m + k) * t_.pitch;
 #pragma GCC unroll 8
-                    for (int i = 0; i < R; ++i) {
-                        const values nearer =
-                            hn::Min(hn::LoadU(tag, above + i * t_.pitch), hn::LoadU(tag, below + i * t_.pitch));
-                        best[i] = hn::Min(best[i], sum(nearer, term));
-                    }
+                    for (int i = 0; i < R; ++i)
+                        best[i] = lanes_of::relax(best[i], here(m + i - k), here(m + i + k), term_[k]);
                 }
             } else {
-                const values term = hn::Set(tag, term_[k]);
-                for (int i = 0; i < R; ++i)
-                    best[i] = hn::Min(best[i], sum(hn::Min(at(m + i - k), at(m + i + k)), term));
+                for (int i = 0; i < R; ++i) best[i] = lanes_of::relax(best[i], at(m + i - k), at(m + i + k), term_[k]);
                 ++k;
             }
         }
     }
 
     template <int R>
-    HWY_NOINLINE void among_pivots(std::int64_t m, values (&best)[R]) {
+    HWY_NOINLINE void among_pivots(std::int64_t m, cells (&best)[R]) {
         if (!pivots_ready_) find_pivots();
-        if (few_) return offer_sites<R>(m, 0, n_ - 1, best);
+        if (!t_.ordered && t_.periodic) return (void)outward<R>(m, n_ + lanes_of::block, best);
+        if (few_ || !t_.ordered) return offer_sites<R>(m, 0, n_ - 1, best);
         const auto j = static_cast<std::size_t>(m / strip);
         const auto next = std::min(static_cast<std::size_t>((m + R - 1) / strip + 1), l_.high.size() - 1);
         std::int64_t from = l_.low[j], to = l_.high[next];
         // Searching outward takes three operations for two rows and needs no winners.
         const std::int64_t cheaper = std::clamp<std::int64_t>((to - from) / 3, 2, n_);
-        if (largest(most_of(best)) <= term_[cheaper]) {
-            (void)outward<R>(m, n_ + block, best);
+        if (largest(most_of(best)) <= bound(cheaper)) {
+            (void)outward<R>(m, n_ + lanes_of::block, best);
             return;
         }
         if (to - from > many_rows) {
@@ -164,14 +173,14 @@ private:
     }
 
     template <int R>
-    HWY_INLINE void offer_sites(std::int64_t m, std::int64_t from, std::int64_t to, values (&best)[R]) const {
-        const std::int64_t steps = t_.terms->steps_within(largest(most_of(best)));
+    HWY_INLINE void offer_sites(std::int64_t m, std::int64_t from, std::int64_t to, cells (&best)[R]) const {
+        const std::int64_t steps = steps_within(largest(most_of(best)));
         each_site(std::max(from, m - steps), std::min(to, m + R - 1 + steps), [&](std::int64_t r) {
-            const values v = at(r);
+            const cells v = at(r);
 #pragma GCC unroll 8
             for (int i = 0; i < R; ++i) {
                 const std::int64_t apart = r < m + i ? m + i - r : r - m - i;
-                best[i] = hn::Min(best[i], sum(v, hn::Set(tag, term_[apart])));
+                best[i] = lanes_of::nearer(best[i], lanes_of::add(v, term_[apart]));
             }
         });
     }
@@ -185,34 +194,37 @@ private:
 
     /// Of row m, among rows [from, to]; more rows never hurt.
     span winners(std::int64_t m, std::int64_t from, std::int64_t to) const {
-        const values infinity = hn::Set(tag, infinite);
-        values best = at(m), who = hn::Set(tag, static_cast<T>(zero_at));
+        cells best = at(m);
+        auto who = hn::Set(row_tag, static_cast<row_lane>(zero_at));
         const auto take = [&](std::int64_t r) {
-            const values v = offer(r, m);
-            who = hn::IfThenElse(less(v, best), hn::Set(tag, static_cast<T>(zero_at + r - m)), who);
-            best = hn::Min(best, v);
+            const cells v = offer(r, m);
+            who = hn::IfThenElse(lanes_of::is_nearer(v, best), hn::Set(row_tag, static_cast<row_lane>(zero_at + r - m)),
+                                 who);
+            best = lanes_of::nearer(best, v);
         };
         // No winner is farther than half a turn: a row that is has a copy nearer by.
         if (t_.periodic) from = std::max(from, m - n_ / 2), to = std::min(to, m + n_ / 2);
-        std::int64_t steps = t_.terms->steps_within(static_cast<T>(infinite - 1));
-        if (sizeof(T) == 2) from = std::max(from, m - steps), to = std::min(to, m + steps);
+        std::int64_t steps = t_.terms->steps_within(static_cast<lane>(infinite - 1));
+        if (sizeof(lane) == 2) from = std::max(from, m - steps), to = std::min(to, m + steps);
         const span given{from, to};
         if (from <= to) take(from), take(to);
-        steps = t_.terms->steps_within(largest(best));
+        steps = steps_within(largest(lanes_of::value(best)));
         each_site(std::max(from, m - steps), std::min(to, m + steps), take);
-        const auto none = hn::Not(less(best, infinity));
+        const auto none = hn::Not(lanes_of::has_site(best));
         // A lane that saturates here need not do so elsewhere: nothing but the reach of 16 bits bounds its winners.
-        if (sizeof(T) == 2 && !hn::AllFalse(tag, none)) return given;
-        const T low = least(hn::IfThenElse(none, hn::Set(tag, static_cast<T>(2 * zero_at - 1)), who));
-        const T high = largest(hn::IfThenElse(none, hn::Zero(tag), who));
-        if (hn::AllTrue(tag, none)) return {axis_terms<T>::beyond, -axis_terms<T>::beyond};
-        return {static_cast<std::int64_t>(low) - zero_at + m, static_cast<std::int64_t>(high) - zero_at + m};
+        if (sizeof(lane) == 2 && !hn::AllFalse(row_tag, none)) return given;
+        if (hn::AllTrue(row_tag, none)) return {beyond, -beyond};
+        const auto high_end = hn::Set(row_tag, static_cast<row_lane>(2 * zero_at - 1));
+        const auto low = hn::MinOfLanes(row_tag, hn::IfThenElse(none, high_end, who));
+        const auto high = hn::MaxOfLanes(row_tag, hn::IfThenElse(none, hn::Zero(row_tag), who));
+        return {static_cast<std::int64_t>(hn::GetLane(low)) - zero_at + m,
+                static_cast<std::int64_t>(hn::GetLane(high)) - zero_at + m};
     }
 
     HWY_NOINLINE void find_pivots() {
         pivots_ready_ = true;
         list_sites();
-        if (few_) return;
+        if (few_ || !t_.ordered) return;
         if (t_.periodic) {
             // Pivot `last` stands for row n, the first one again.
             const auto last = static_cast<std::size_t>((n_ + strip - 1) / strip);
@@ -235,7 +247,7 @@ private:
         l_.next.resize(static_cast<std::size_t>(n_) + 1);
         for (std::int64_t r = 0; r < n_; ++r) {
             l_.next[static_cast<std::size_t>(r)] = static_cast<std::int64_t>(l_.sites.size());
-            if (!hn::AllFalse(tag, less(at(r), hn::Set(tag, infinite)))) l_.sites.push_back(r);
+            if (!hn::AllFalse(row_tag, lanes_of::has_site(here(r)))) l_.sites.push_back(r);
         }
         l_.next[static_cast<std::size_t>(n_)] = static_cast<std::int64_t>(l_.sites.size());
         few_ = l_.sites.size() <= few_sites;
@@ -246,15 +258,14 @@ private:
     void halve(std::size_t a, std::size_t b) {
         if (b - a < 2) return;
         const std::size_t c = (a + b) / 2;
-        if (b - a > 64) t_.team->go_on(0);
+        if (b - a > 64) ask();
         set_pivot(c, winners(std::min(static_cast<std::int64_t>(c) * strip, n_ - 1), l_.low[a], l_.high[b]));
         halve(a, c), halve(c, b);
     }
 
     const line_tile<T>& t_;
     line_lists& l_;
-    const T* const term_;
-    const T* const value_;
+    const lane* const term_;
     const std::int64_t column_, n_;
     bool pivots_ready_ = false, few_ = false;
 };
@@ -270,6 +281,10 @@ void lines_of(const line_tile<T>& t) {
 void lines16(const line_tile<std::uint16_t>& t) { lines_of(t); }
 void lines32(const line_tile<std::int32_t>& t) { lines_of(t); }
 void lines64(const line_tile<double>& t) { lines_of(t); }
+void long_lines(const line_tile<std::int64_t>& t) { lines_of(t); }
+void packed(const line_tile<packed_site>& t) { lines_of(t); }
+void wide_whole(const line_tile<wide_site<std::int64_t>>& t) { lines_of(t); }
+void wide_real(const line_tile<wide_site<double>>& t) { lines_of(t); }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -280,9 +295,17 @@ namespace nearfield::exact {
 HWY_EXPORT(lines16);
 HWY_EXPORT(lines32);
 HWY_EXPORT(lines64);
+HWY_EXPORT(long_lines);
+HWY_EXPORT(packed);
+HWY_EXPORT(wide_whole);
+HWY_EXPORT(wide_real);
 
 void solve_lines(const line_tile<std::uint16_t>& t) { HWY_DYNAMIC_DISPATCH(lines16)(t); }
 void solve_lines(const line_tile<std::int32_t>& t) { HWY_DYNAMIC_DISPATCH(lines32)(t); }
 void solve_lines(const line_tile<double>& t) { HWY_DYNAMIC_DISPATCH(lines64)(t); }
+void solve_lines(const line_tile<std::int64_t>& t) { HWY_DYNAMIC_DISPATCH(long_lines)(t); }
+void solve_lines(const line_tile<packed_site>& t) { HWY_DYNAMIC_DISPATCH(packed)(t); }
+void solve_lines(const line_tile<wide_site<std::int64_t>>& t) { HWY_DYNAMIC_DISPATCH(wide_whole)(t); }
+void solve_lines(const line_tile<wide_site<double>>& t) { HWY_DYNAMIC_DISPATCH(wide_real)(t); }
 }  // namespace nearfield::exact
 #endif

@@ -2,11 +2,11 @@
 //
 //   best(q) = min(first(q), min over the rows r of value(r) + term(|q - r|))
 //
-// Blocks of eight rows search outward together and share one test of whether anything farther can still win. A block
-// that is not done after `patience` steps makes the tile find the winners of every 16th row by halving; winners never
-// move back as rows move on, so each block then takes the cheaper of the outward search and the rows between the
-// winners around it. Declines nothing but doubles of which plan::rows_ordered says that rounding may turn winners
-// round. Bytes: a value, a best and, with first values, one more for each cell of a tile. Meijster, Roerdink,
+// Blocks of rows search outward together and share one test of whether anything farther can still win. A block that is
+// not done after `patience` steps makes the tile find the winners of every 16th row by halving; winners never move back
+// as rows move on, so each block then takes the cheaper of the outward search and the rows between the winners around
+// it. Declines nothing: where rounding may turn winners round (plan::rows_ordered), all rows with a site within reach
+// are looked at. Bytes: a number, a best and, with first values, one more for each cell of a tile. Meijster, Roerdink,
 // Hesselink, "A general algorithm for computing distance transforms in linear time", 2000; Aggarwal et al., "Geometric
 // applications of a matrix-searching algorithm", 1987 (winners by halving).
 #pragma once
@@ -33,17 +33,23 @@ template <class T>
 struct line_tile {
     std::int64_t rows = 0, pitch = number<T>::columns;
     bool periodic = false;
-    const axis_terms<T>* terms = nullptr;
+    bool ordered = true;        ///< winners never move back: false for doubles that rounding may turn round
+    lane_of_number<T> floor{};  ///< no value is below it: not 0 in power diagrams of numbers with sites beside them
+    const axis_terms<lane_of_number<T>>* terms = nullptr;
     const T* value = nullptr;
     const T* first = nullptr;  ///< what holds without any row: ends of runs, closed borders; null: nothing
     T* best = nullptr;
     line_lists* lists = nullptr;
-    workers* team = nullptr;  ///< asked during long searches whether the call is to go on
+    workers* team = nullptr;  ///< asked during long searches whether the call is to go on; may be null
 };
 
 void solve_lines(const line_tile<std::uint16_t>& t);
 void solve_lines(const line_tile<std::int32_t>& t);
 void solve_lines(const line_tile<double>& t);
+void solve_lines(const line_tile<std::int64_t>& t);
+void solve_lines(const line_tile<packed_site>& t);
+void solve_lines(const line_tile<wide_site<std::int64_t>>& t);
+void solve_lines(const line_tile<wide_site<double>>& t);
 
 /// Lines of at most this many rows are solved by offering every row to every other one.
 inline constexpr std::int64_t few_rows = 8;
@@ -65,12 +71,17 @@ struct run_ends {
         nullptr;  ///< bits: class differs from the row before, columns / 8 bytes a row; null: no runs
     std::int64_t cut_pitch = number<T>::columns / 8;
     bool closed = false, periodic = false;
-    const step_cost<T>* cost = nullptr;
+    const step_cost<lane_of_number<T>>* cost = nullptr;
+    const std::int64_t* column_site = nullptr;  ///< of numbers with sites: each column's along the other axes
+    int site_shift = 0;                         ///< of the axis
     T* first = nullptr;
 };
 
 void first_values(const run_ends<std::uint16_t>& r);
 void first_values(const run_ends<std::int32_t>& r);
 void first_values(const run_ends<double>& r);
+void first_values(const run_ends<packed_site>& r);
+void first_values(const run_ends<wide_site<std::int64_t>>& r);
+void first_values(const run_ends<wide_site<double>>& r);
 
 }  // namespace nearfield::exact

@@ -69,14 +69,26 @@ void roots64(const double* value, std::int64_t count, double unit2, double limit
     }
 }
 
-void copy_past_caches(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
-                      std::uint8_t* to, std::int64_t to_pitch) {
+/// Whole vectors of 64 bytes; no call of memcpy for each row.
+template <bool PastCaches>
+void copy_rows(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+               std::uint8_t* to, std::int64_t to_pitch) {
     const hn::CappedTag<std::int32_t, 16> tag;
     const auto bytes = static_cast<std::int64_t>(hn::Lanes(tag) * 4);
     for (std::int64_t r = 0; r < rows; ++r, from += from_pitch, to += to_pitch)
-        for (std::int64_t i = 0; i < row_bytes; i += bytes)
-            hn::Stream(hn::LoadU(tag, reinterpret_cast<const std::int32_t*>(from + i)), tag,
-                       reinterpret_cast<std::int32_t*>(to + i));
+        for (std::int64_t i = 0; i < row_bytes; i += bytes) {
+            const auto v = hn::LoadU(tag, reinterpret_cast<const std::int32_t*>(from + i));
+            if constexpr (PastCaches) hn::Stream(v, tag, reinterpret_cast<std::int32_t*>(to + i));
+            else hn::StoreU(v, tag, reinterpret_cast<std::int32_t*>(to + i));
+        }
+}
+void copy_past_caches(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+                      std::uint8_t* to, std::int64_t to_pitch) {
+    copy_rows<true>(from, row_bytes, from_pitch, rows, to, to_pitch);
+}
+void copy_unaligned(const std::uint8_t* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows,
+                    std::uint8_t* to, std::int64_t to_pitch) {
+    copy_rows<false>(from, row_bytes, from_pitch, rows, to, to_pitch);
 }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
@@ -89,6 +101,7 @@ HWY_EXPORT(roots16);
 HWY_EXPORT(roots32);
 HWY_EXPORT(roots64);
 HWY_EXPORT(copy_past_caches);
+HWY_EXPORT(copy_unaligned);
 
 template <class T>
 root_rule<T>::root_rule(const plan& p) : unit2_(p.unit2), unit_(p.unit()), limit_(number<T>::infinite) {
@@ -123,15 +136,44 @@ template class root_rule<std::uint16_t>;
 template class root_rule<std::int32_t>;
 template class root_rule<double>;
 
+template <class V>
+void field_roots<V>::roots(const V* value, std::int64_t count, float* out) const {
+    constexpr std::int64_t batch = 64;
+    std::conditional_t<sizeof(V) == 4, V, double> part[batch];
+    float root[batch];
+    for (std::int64_t from = 0; from < count; from += batch) {
+        const std::int64_t n = std::min(batch, count - from);
+        for (std::int64_t i = 0; i < batch; ++i) {
+            const V v = value[from + std::min(i, n - 1)];
+            if constexpr (std::is_same_v<V, std::int64_t>)
+                part[i] = v < no_site<V>() ? static_cast<double>(v) : number<double>::infinite;
+            else part[i] = v;
+        }
+        rule_.roots(part, batch, root);
+        std::copy_n(root, n, out + from);
+    }
+}
+template <class V>
+void field_roots<V>::roots(const V* value, std::int64_t count, double* out) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto real = static_cast<double>(value[i]);
+        const double root = unit_ != 0 ? unit_ * std::sqrt(real) : std::sqrt(unit2_ * real);
+        out[i] = value[i] < no_site<V>() ? root : number<double>::infinite;
+    }
+}
+template class field_roots<std::int32_t>;
+template class field_roots<std::int64_t>;
+template class field_roots<double>;
+
 void copy_rows_out(const void* from, std::int64_t row_bytes, std::int64_t from_pitch, std::int64_t rows, void* to,
                    std::int64_t to_pitch, bool past_caches) {
     constexpr std::int64_t vector = 64;
     const auto* source = static_cast<const std::uint8_t*>(from);
     auto* target = static_cast<std::uint8_t*>(to);
-    const bool whole =
-        row_bytes % vector == 0 && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0;
-    if (past_caches && whole)
+    const bool whole = row_bytes % vector == 0;
+    if (whole && past_caches && to_pitch % vector == 0 && reinterpret_cast<std::uintptr_t>(to) % vector == 0)
         return HWY_DYNAMIC_DISPATCH(copy_past_caches)(source, row_bytes, from_pitch, rows, target, to_pitch);
+    if (whole) return HWY_DYNAMIC_DISPATCH(copy_unaligned)(source, row_bytes, from_pitch, rows, target, to_pitch);
     for (std::int64_t r = 0; r < rows; ++r, source += from_pitch, target += to_pitch)
         std::memcpy(target, source, static_cast<std::size_t>(row_bytes));
 }

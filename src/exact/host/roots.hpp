@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/scratch.hpp"
 #include "exact/host/terms.hpp"
@@ -15,12 +16,27 @@ template <class T>
 class root_rule {
 public:
     explicit root_rule(const plan& p);
+    /// `count` is a multiple of a tile's columns.
     void roots(const T* value, std::int64_t count, float* out) const;
 
 private:
     double unit2_, unit_;  ///< unit_: root of unit2_ where that is a power of two, else 0
     T limit_;
     host_scratch<float> table_;  ///< of 16 bits in a unit that is no power of two: the root of every value
+};
+
+/// Distances from finished values, any number of them, in a problem's units: the root in double, rounded once to the
+/// output's type.
+template <class V>
+class field_roots {
+public:
+    explicit field_roots(const plan& p) : unit2_(p.unit2), unit_(p.unit()), rule_(p) {}
+    void roots(const V* value, std::int64_t count, float* out) const;
+    void roots(const V* value, std::int64_t count, double* out) const;
+
+private:
+    double unit2_, unit_;
+    root_rule<std::conditional_t<sizeof(V) == 4, V, double>> rule_;
 };
 
 /// Copies rows of `row_bytes` bytes to places `to_pitch` bytes apart; past the caches where they lie at whole vectors.

@@ -272,10 +272,11 @@ std::uint8_t steps_by_pieces(std::int64_t count, bool periodic, row_scratch& r) 
 
 }  // namespace
 
-row_scratch::row_scratch(std::int64_t length) : bytes_(3 * (length + 2 * row_slack)), far_(length + row_slack) {
+row_scratch::row_scratch(std::int64_t length, bool sited)
+    : bytes_(3 * (length + 2 * row_slack)), far_(length + 2 * row_slack), site_(sited ? length + row_slack : 0) {
     marks = bytes_.get() + row_slack;
     steps = marks + length + 2 * row_slack, other = steps + length + 2 * row_slack;
-    far_steps = far_.get();
+    far_steps = far_.get() + row_slack, site = site_.get();
     if (length > 2 * piece_cells) piece = std::make_unique<row_scratch>(piece_cells + 2 * reach_of_bytes);
 }
 

@@ -3,7 +3,7 @@
 //
 // Steps up to 254 come from bytes by doubling: after 1, 2, 4, ..., 128 steps to both sides at once every byte is the
 // least of 511 neighbours plus their distance; most rows need fewer turns. Rows with longer gaps fill these from a list
-// of marked cells. Nothing is declined. Bytes: eight for each cell of a row and thread.
+// of marked cells. Nothing is declined. Bytes: eight for each cell of a row and thread, with sites twelve.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,21 @@ inline constexpr std::int64_t row_slack = 256;
 class row_scratch {
 public:
     row_scratch() = default;
-    explicit row_scratch(std::int64_t length);
+    explicit row_scratch(std::int64_t length, bool sited = false);
     /// Bytes that the constructor takes.
-    static std::int64_t bytes(std::int64_t length) { return 3 * (length + 2 * row_slack) + 4 * (length + row_slack); }
+    static std::int64_t bytes(std::int64_t length, bool sited) {
+        return 3 * (length + 2 * row_slack) + 4 * (length + 2 * row_slack) + (sited ? 4 * (length + row_slack) : 0);
+    }
 
     std::uint8_t *marks = nullptr, *steps = nullptr, *other = nullptr;  ///< row_slack bytes before each may be read
-    std::int32_t* far_steps = nullptr;
+    std::int32_t* far_steps = nullptr;                                  ///< the one before may be written
+    std::int32_t* site = nullptr;  ///< of cells with steps: the coordinate of the nearest site
     std::vector<std::int64_t> marked;
     std::unique_ptr<row_scratch> piece;  ///< of long rows
 
 private:
     host_scratch<std::uint8_t> bytes_;
-    host_scratch<std::int32_t> far_;
+    host_scratch<std::int32_t> far_, site_;
 };
 
 enum class row_kind : std::uint8_t { near, far, none };  ///< steps are bytes, in far_steps, or there are none

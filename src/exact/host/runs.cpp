@@ -54,20 +54,69 @@ void relax64(const double* v, std::int64_t rows, std::int64_t count, const doubl
 
 // ---- first values: plain loops, which the compiler turns into this instruction set's vectors ------------------------
 
-template <class T>
-class run_sweep {
+/// Steps of a tile's columns to the nearest row above (below) of another class, row after row.
+template <class T, class S>
+class run_counter {
+protected:
     static constexpr int columns = number<T>::columns;
+
+    run_counter(const run_ends<T>& r, S none) : r_(r), none_(none) {}
+
+    /// put(m, steps) for every row, `none_` where there are no such rows.
+    template <bool Up, class Put>
+    void sweep(const Put& put) const {
+        HWY_ALIGN S steps[columns];
+        std::fill_n(steps, columns, r_.closed ? S{0} : none_);
+        if (r_.periodic)
+            for (std::int64_t i = 0; i < r_.rows; ++i) count<Up>(Up ? r_.rows - 1 - i : i, true, steps);
+        for (std::int64_t i = 0; i < r_.rows; ++i) {
+            const std::int64_t m = Up ? r_.rows - 1 - i : i;
+            count<Up>(m, r_.periodic || i > 0, steps);
+            put(m, steps);
+        }
+    }
+
+private:
+    /// One step on, or 1 where the class changes.
+    template <bool Up>
+    HWY_INLINE void count(std::int64_t m, bool has_before, S* HWY_RESTRICT steps) const {
+        const std::int64_t at = !Up ? m : m + 1 < r_.rows ? m + 1 : 0;
+        const std::uint8_t* const bits = r_.cut + at * r_.cut_pitch;
+        std::uint32_t any = 0;
+        for (int i = 0; has_before && i < columns / 8; ++i) any |= bits[i];
+        if (any == 0) {
+            for (int c = 0; c < columns; ++c) steps[c] = steps[c] < none_ ? static_cast<S>(steps[c] + 1) : none_;
+            return;
+        }
+        std::uint8_t cut[columns];
+        for (int c = 0; c < columns; ++c) cut[c] = bits[c / 8] >> (c % 8) & 1;
+        for (int c = 0; c < columns; ++c)
+            steps[c] = cut[c] != 0 ? S{1} : steps[c] < none_ ? static_cast<S>(steps[c] + 1) : none_;
+    }
+
+protected:
+    const run_ends<T>& r_;
+    const S none_;
+};
+
+template <class T>
+class run_sweep : run_counter<T, T> {
+    using base = run_counter<T, T>;
+    using base::columns;
+    using base::r_;
 
 public:
     explicit run_sweep(const run_ends<T>& r)
-        : r_(r), weight_(r.cost->weight), most_(static_cast<T>(std::min<std::int32_t>(r.cost->most, most_steps))) {
-        none_ = static_cast<T>(most_ + 1);
-    }
+        : base(r, static_cast<T>(std::min<std::int32_t>(r.cost->most, most_steps) + 1)),
+          weight_(r.cost->weight),
+          most_(static_cast<T>(base::none_ - 1)) {}
 
-    void solve() {
+    void solve() const {
         if (r_.cut == nullptr) return borders_alone();
-        sweep<false>();
-        sweep<true>();
+        base::template sweep<false>(
+            [this](std::int64_t m, const T* steps) { put<false>(steps, r_.first + m * r_.pitch); });
+        base::template sweep<true>(
+            [this](std::int64_t m, const T* steps) { put<true>(steps, r_.first + m * r_.pitch); });
     }
 
 private:
@@ -77,36 +126,6 @@ private:
     void borders_alone() const {
         for (std::int64_t m = 0; m < r_.rows; ++m)
             std::fill_n(r_.first + m * r_.pitch, columns, r_.cost->of(std::min(m + 1, r_.rows - m)));
-    }
-
-    template <bool Up>
-    void sweep() const {
-        HWY_ALIGN T steps[columns];
-        std::fill_n(steps, columns, r_.closed ? T{0} : none_);
-        if (r_.periodic)
-            for (std::int64_t i = 0; i < r_.rows; ++i) count<Up>(Up ? r_.rows - 1 - i : i, true, steps);
-        for (std::int64_t i = 0; i < r_.rows; ++i) {
-            const std::int64_t m = Up ? r_.rows - 1 - i : i;
-            count<Up>(m, r_.periodic || i > 0, steps);
-            put<Up>(steps, r_.first + m * r_.pitch);
-        }
-    }
-
-    /// Steps to the nearest row above (below) of another class: 1 where the class changes.
-    template <bool Up>
-    HWY_INLINE void count(std::int64_t m, bool has_before, T* HWY_RESTRICT steps) const {
-        const std::int64_t at = !Up ? m : m + 1 < r_.rows ? m + 1 : 0;
-        const std::uint8_t* const bits = r_.cut + at * r_.cut_pitch;
-        std::uint32_t any = 0;
-        for (int i = 0; has_before && i < columns / 8; ++i) any |= bits[i];
-        if (any == 0) {
-            for (int c = 0; c < columns; ++c) steps[c] = steps[c] < none_ ? static_cast<T>(steps[c] + 1) : none_;
-            return;
-        }
-        std::uint8_t cut[columns];
-        for (int c = 0; c < columns; ++c) cut[c] = bits[c / 8] >> (c % 8) & 1;
-        for (int c = 0; c < columns; ++c)
-            steps[c] = cut[c] != 0 ? T{1} : steps[c] < none_ ? static_cast<T>(steps[c] + 1) : none_;
     }
 
     template <bool Up>
@@ -120,14 +139,54 @@ private:
         }
     }
 
-    const run_ends<T>& r_;
     const T weight_, most_;
-    T none_;
+};
+
+/// The same with the site, the cell beyond the run's end.
+template <class T>
+class site_sweep : run_counter<T, std::int32_t> {
+    using base = run_counter<T, std::int32_t>;
+    using base::columns;
+    using base::r_;
+    using lane = lane_of_number<T>;
+
+public:
+    explicit site_sweep(const run_ends<T>& r) : base(r, r.cost->most + 1) {}
+
+    void solve() const {
+        base::template sweep<false>([this](std::int64_t m, const std::int32_t* steps) { put<false>(m, steps); });
+        base::template sweep<true>([this](std::int64_t m, const std::int32_t* steps) { put<true>(m, steps); });
+    }
+
+private:
+    template <bool Up>
+    HWY_INLINE void put(std::int64_t m, const std::int32_t* HWY_RESTRICT steps) const {
+        lane* const value = reinterpret_cast<lane*>(r_.first + m * r_.pitch);
+        for (int c = 0; c < columns; ++c) {
+            const bool none = steps[c] >= base::none_;
+            std::int64_t row = Up ? m + steps[c] : m - steps[c];
+            row = row < 0 ? row + r_.rows : row >= r_.rows ? row - r_.rows : row;
+            const std::int64_t cells = reach(std::int64_t{steps[c]}, r_.cost->half_cell);
+            const lane cost = none ? number<T>::infinite : r_.cost->weight * static_cast<lane>(cells * cells);
+            const std::int64_t site = r_.column_site[c] + (row << r_.site_shift);
+            if constexpr (number<T>::wide) {
+                auto* const sites = reinterpret_cast<std::int64_t*>(value) + columns;
+                const bool better = !Up || cost < value[c] || (cost == value[c] && site < sites[c]);
+                value[c] = better ? cost : value[c], sites[c] = better ? site : sites[c];
+            } else {
+                const double cell = cost + static_cast<double>(site);
+                value[c] = Up ? std::min(value[c], cell) : cell;
+            }
+        }
+    }
 };
 
 void first16(const run_ends<std::uint16_t>& r) { run_sweep<std::uint16_t>(r).solve(); }
 void first32(const run_ends<std::int32_t>& r) { run_sweep<std::int32_t>(r).solve(); }
 void first64(const run_ends<double>& r) { run_sweep<double>(r).solve(); }
+void first_packed(const run_ends<packed_site>& r) { site_sweep<packed_site>(r).solve(); }
+void first_whole(const run_ends<wide_site<std::int64_t>>& r) { site_sweep<wide_site<std::int64_t>>(r).solve(); }
+void first_real(const run_ends<wide_site<double>>& r) { site_sweep<wide_site<double>>(r).solve(); }
 
 }  // namespace nearfield::exact::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -141,6 +200,9 @@ HWY_EXPORT(relax64);
 HWY_EXPORT(first16);
 HWY_EXPORT(first32);
 HWY_EXPORT(first64);
+HWY_EXPORT(first_packed);
+HWY_EXPORT(first_whole);
+HWY_EXPORT(first_real);
 
 void relax_lines(const std::uint16_t* value, std::int64_t rows, std::int64_t count, const std::uint16_t* term,
                  std::uint16_t* best) {
@@ -156,6 +218,9 @@ void relax_lines(const double* value, std::int64_t rows, std::int64_t count, con
 void first_values(const run_ends<std::uint16_t>& r) { HWY_DYNAMIC_DISPATCH(first16)(r); }
 void first_values(const run_ends<std::int32_t>& r) { HWY_DYNAMIC_DISPATCH(first32)(r); }
 void first_values(const run_ends<double>& r) { HWY_DYNAMIC_DISPATCH(first64)(r); }
+void first_values(const run_ends<packed_site>& r) { HWY_DYNAMIC_DISPATCH(first_packed)(r); }
+void first_values(const run_ends<wide_site<std::int64_t>>& r) { HWY_DYNAMIC_DISPATCH(first_whole)(r); }
+void first_values(const run_ends<wide_site<double>>& r) { HWY_DYNAMIC_DISPATCH(first_real)(r); }
 
 }  // namespace nearfield::exact
 #endif

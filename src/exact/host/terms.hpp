@@ -11,25 +11,45 @@
 
 namespace nearfield::exact {
 
-/// Number types of a squared distance. `infinite` means that there is no site; of 16 bits it also means that the value
-/// does not fit. A tile has `columns` neighbouring lines: at least one cache line a row.
+/// A squared distance and its site in one float64, value * 2^bits + site: the smaller number is nearer, and of equally
+/// near sites it is the first by the tie rule. Exact while the largest value * 2^bits is below 2^53.
+struct packed_site {
+    double cell;
+};
+/// A squared distance and its site side by side, for any value and any site. A row of a tile holds the values of its
+/// columns, then their sites, so that vectors load either.
+template <class V>
+struct wide_site {
+    V value;
+    std::int64_t site;
+};
+
+/// Numbers of a squared distance. Vectors compare `lane`s. `infinite` means that there is no site; of 16 bits it also
+/// means that the value does not fit. A tile has `columns` neighbouring lines: at least one cache line a row.
 template <class T>
-struct number;
+struct number {
+    using lane = T;
+    static constexpr T infinite = no_site<T>();
+    static constexpr int columns = 16;
+    static constexpr bool sited = false, wide = false;
+};
 template <>
 struct number<std::uint16_t> {
+    using lane = std::uint16_t;
     static constexpr std::uint16_t infinite = 65535;
     static constexpr int columns = 32;
+    static constexpr bool sited = false, wide = false;
 };
 template <>
-struct number<std::int32_t> {
-    static constexpr std::int32_t infinite = no_site<std::int32_t>();
-    static constexpr int columns = 16;
+struct number<packed_site> : number<double> {
+    static constexpr bool sited = true;
 };
-template <>
-struct number<double> {
-    static constexpr double infinite = std::numeric_limits<double>::infinity();
-    static constexpr int columns = 16;
+template <class V>
+struct number<wide_site<V>> : number<V> {
+    static constexpr bool sited = true, wide = true;
 };
+template <class T>
+using lane_of_number = typename number<T>::lane;
 
 /// What `steps` cells along an axis cost: weight * reach(steps)^2, or `infinite` for more than `most` steps.
 template <class T>
@@ -43,7 +63,7 @@ struct step_cost {
     step_cost(double given, bool half, std::int64_t size) : half_cell(half) {
         constexpr double infinite = std::is_same_v<T, double> ? 0x1p60 : static_cast<double>(number<T>::infinite);
         weight = static_cast<T>(std::is_same_v<T, double> ? given : std::min(given, infinite - 1));
-        auto farthest = std::is_same_v<T, double> ? 0x1p30 : std::sqrt((infinite - 1) / given);
+        auto farthest = std::is_same_v<T, double> ? 0x1p31 - 1 : std::sqrt((infinite - 1) / given);
         if (half) farthest = (farthest + 1) / 2;
         most = static_cast<std::int32_t>(
             std::min(std::floor(farthest), static_cast<double>(std::max<std::int64_t>(size - 1, 1))));
@@ -63,7 +83,7 @@ public:
     axis_terms(double weight, bool half_cell, std::int64_t size, std::int64_t window)
         : cost_(weight, half_cell, size), window_(window), term_(entries(size)) {
         // Sums of two numbers without a site stay in range.
-        constexpr T most = std::is_same_v<T, std::int32_t> ? number<T>::infinite - 1 : number<T>::infinite;
+        constexpr T most = std::is_signed_v<T> && std::is_integral_v<T> ? number<T>::infinite - 1 : number<T>::infinite;
         for (std::int64_t k = 0; k < entries(size); ++k) {
             if constexpr (std::is_same_v<T, double>) term_.get()[k] = along(weight, reach(k, half_cell));
             else term_.get()[k] = k <= cost_.most ? std::min(cost_.of(k), most) : most;
@@ -76,7 +96,7 @@ public:
     [[nodiscard]] std::int64_t steps_within(T value) const {
         if (!(value < number<T>::infinite)) return beyond;
         const double steps = std::sqrt(static_cast<double>(value) / static_cast<double>(cost_.weight)) * (1 + 1e-12);
-        return static_cast<std::int64_t>(std::min((cost_.half_cell ? (steps + 1) / 2 : steps) + 1, 1e9));
+        return static_cast<std::int64_t>(std::min((cost_.half_cell ? (steps + 1) / 2 : steps) + 1, 0x1p40));
     }
     /// Searches of several rows together look a few steps beyond the end.
     static std::int64_t entries(std::int64_t size) { return size + 40; }

@@ -1,0 +1,116 @@
+// What a call keeps: the image's rows as classes of cells, a thread's buffers, and which tiles 16 bits leave.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/host/layout.hpp"
+#include "exact/host/lines.hpp"
+#include "exact/host/rows.hpp"
+#include "exact/host_classes.hpp"
+#include "exact/sites.hpp"
+
+namespace nearfield::exact {
+
+/// Buffers of one thread.
+template <class T>
+struct thread_buffers {
+    /// Tiles have at least `rows` rows.
+    thread_buffers(const pass_layout& s, bool first_wanted, std::int64_t rows) : row(s.length, number<T>::sited) {
+        for (const line_pass& pass : s.passes) rows = std::max(rows, pass.rows);
+        const std::int64_t cells = rows * number<T>::columns;
+        best = host_scratch<T>(cells), other = host_scratch<T>(cells), root = host_scratch<float>(cells);
+        if (number<T>::sited) value = host_scratch<std::int64_t>(cells), site = host_scratch<std::int64_t>(cells);
+        if (first_wanted) first = host_scratch<T>(cells);
+        if (s.planes) plane = host_scratch<T>(s.plane_elements());
+        classes = host_scratch<std::uint8_t>(4 * (s.length + row_slack));
+    }
+    [[nodiscard]] std::uint8_t* class_row(int which, std::int64_t length) const {
+        return classes.get() + which * (length + row_slack);
+    }
+    row_scratch row;
+    line_lists lists;
+    host_scratch<T> plane, best, other, first;
+    host_scratch<float> root;
+    host_scratch<std::int64_t> value, site;  ///< of a finished tile
+    std::int64_t column_site[number<T>::columns]{};
+    host_scratch<std::uint8_t> classes;  ///< two rows of classes, flags and bits
+};
+
+/// Rows of the image as classes of cells.
+class class_rows {
+public:
+    class_rows(const plan& p, const any_input<host>& image, const class_field& labels)
+        : p_(p),
+          image_(image),
+          labels_(labels),
+          length_(p.size[static_cast<std::size_t>(p.rank - 1)]),
+          step_(p.image_stride[static_cast<std::size_t>(p.rank - 1)]) {
+        if (copies(p, image)) copy_ = host_scratch<std::uint8_t>(p.cells);
+    }
+    /// Bytes of a copy of classes whose rows do not lie together.
+    static std::int64_t bytes(const plan& p, const any_input<host>& image) { return copies(p, image) ? p.cells : 0; }
+    static bool copies(const plan& p, const any_input<host>& image) {
+        const std::int64_t step = p.image_stride[static_cast<std::size_t>(p.rank - 1)];
+        return p.by != classes::values && !p.weighted && std::abs(step) * size_of(image.type) >= worth_copying;
+    }
+
+    /// Bytes of an element: those of a label, or one, for sites (1) and other cells, or in a signed field for zero and
+    /// others.
+    [[nodiscard]] int bytes() const { return by_value() ? static_cast<int>(size_of(image_.type)) : 1; }
+    /// Row `line`, which is the labels' own memory or `buffer`.
+    const void* row(std::int64_t line, std::uint8_t* buffer) const {
+        if (by_value()) return labels_.elements(line * length_);
+        if (copy_.get() != nullptr) return copy_.get() + line * length_;
+        read(line, 0, length_, buffer);
+        return buffer;
+    }
+
+    /// Rows whose cells lie far apart are copied in parts first, many rows at a time, so that each cache line comes
+    /// once.
+    [[nodiscard]] std::int64_t copy_jobs() const {
+        return copy_.get() == nullptr ? 0 : parts() * ((lines() + most_lines - 1) / most_lines);
+    }
+    void copy(std::int64_t job) const {
+        const std::int64_t from = job % parts() * part, first = job / parts() * most_lines;
+        for (std::int64_t line = first; line < std::min(first + most_lines, lines()); ++line)
+            read(line, from, std::min(part, length_ - from), copy_.get() + line * length_ + from);
+    }
+
+private:
+    static constexpr std::int64_t worth_copying = 16, part = 512, most_lines = 128;
+
+    [[nodiscard]] bool by_value() const { return p_.by == classes::values; }
+    [[nodiscard]] std::int64_t parts() const { return (length_ + part - 1) / part; }
+    [[nodiscard]] std::int64_t lines() const { return p_.cells / length_; }
+    void read(std::int64_t line, std::int64_t from, std::int64_t count, std::uint8_t* to) const {
+        const std::int64_t offset =
+            p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
+        const sites rule = p_.by == classes::zero ? sites::nonzero : p_.rule;
+        read_sites(static_cast<const std::byte*>(image_.data) + (offset + from * step_) * size_of(image_.type),
+                   image_.type, step_, count, rule, to);
+    }
+
+    const plan& p_;
+    const any_input<host>& image_;
+    const class_field& labels_;
+    std::int64_t length_, step_;
+    host_scratch<std::uint8_t> copy_;
+};
+
+/// Tiles that 16 bits leave, by their number in the last pass: `count` of them is known while others still come.
+struct unresolved_tiles {
+    std::vector<std::uint8_t> tile;
+    std::atomic<std::int64_t> count{0}, done{0};
+    /// 16 bits are given up where at least this many tiles, and this share of those that were looked at, are too large.
+    static constexpr std::int64_t least = 16, share = 3;
+    [[nodiscard]] bool too_many() const {
+        const std::int64_t some = count.load(std::memory_order_relaxed);
+        return some >= least && some * share >= done.load(std::memory_order_relaxed);
+    }
+};
+
+}  // namespace nearfield::exact

@@ -1,0 +1,390 @@
+// The passes of a call: rows, then lines of one further axis at a time, then the epilogue.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "exact/host/epilogue.hpp"
+#include "exact/host/powers.hpp"
+
+namespace nearfield::exact {
+
+/// Cells of rows, or of tiles, that a thread takes at a time.
+constexpr std::int64_t cells_a_block = 1 << 15;
+
+template <class T, class V>
+class line_engine {
+    using lane = lane_of_number<T>;
+    using initial_values = weight_field<std::conditional_t<std::is_same_v<V, double>, double, std::int64_t>>;
+    static constexpr std::int64_t columns = number<T>::columns, row_bytes = columns / 8;
+    static constexpr bool sited = number<T>::sited, packed = sited && !number<T>::wide;
+
+public:
+    line_engine(const host& on, const plan& p, const arrays<host>& a, const initial_values* initial = nullptr)
+        : p_(p),
+          shape_(p, thread_count(on), columns, sizeof(T)),
+          labels_(p, a.image),
+          rows_(p, a.image, labels_),
+          initial_(initial),
+          epilogue_(p, a, shape_.passes.back(),
+                    packed && initial != nullptr ? static_cast<std::int64_t>(initial->base()) : 0),
+          crew_(on, p.cells * static_cast<std::int64_t>(shape_.passes.size() + 1)),
+          runs_(p.by != classes::none),
+          scale_(packed ? std::ldexp(1.0, p.keys.total()) : 1),
+          row_cost_(scale_ * p.weight[static_cast<std::size_t>(p.rank - 1)], p.half_cell, shape_.length),
+          mine_(static_cast<std::size_t>(crew_.threads())) {
+        for (int axis = p.first_axis; axis < p.rank; ++axis) {
+            const auto i = static_cast<std::size_t>(axis);
+            ordered_[i] = p.rows_ordered[i], rounds_steps_away_ = rounds_steps_away_ || !ordered_[i];
+            if (p.weighted && p.numbers == tier::float64)
+                ordered_[i] = rows_ordered(p.largest + initial->magnitude(), p.weight[i]);
+            if (axis < p.rank - 1 || p.weighted)
+                terms_[i].emplace(scale_ * p.weight[i], p.half_cell, p.size[i], window_of(p, axis));
+        }
+        for (int k = 0; k < 2; ++k)
+            if (shape_.needs_field(k)) field_[static_cast<std::size_t>(k)] = host_scratch<T>(shape_.field_elements(k));
+        const std::int64_t bits = shape_.field_elements(1) / 8 + row_slack;
+        for (int axis = p.first_axis; runs_ && axis < p.rank - 1; ++axis) cut_[axis] = host_scratch<std::uint8_t>(bits);
+        if (p.is_signed()) zero_ = host_scratch<std::uint8_t>(bits);
+    }
+
+    /// Solves the tiles that `only` notes, or all where it is null; notes those that it leaves in `left`.
+    void solve(const unresolved_tiles* only, std::int64_t only_columns, unresolved_tiles* left) {
+        only_ = only, ratio_ = std::max<std::int64_t>(only_columns / columns, 1), left_ = left;
+        if (left != nullptr) left->tile.assign(static_cast<std::size_t>(tiles_of(shape_.passes.back())), 0);
+        if (only != nullptr) find_wanted();
+        read_classes();
+        const std::int64_t planes = shape_.passes.front().before;
+        for (std::int64_t first = 0; first < planes; first += shape_.together) {
+            const std::int64_t end = std::min(planes, first + shape_.together);
+            if (shape_.planes) solve_planes(first, end);
+            else rows(first, end), tiles(0, first, end);
+        }
+        for (std::size_t k = 1; k < shape_.passes.size(); ++k) tiles(k, 0, shape_.passes[k].before);
+    }
+
+private:
+    using buffers = thread_buffers<T>;
+
+    [[nodiscard]] std::int64_t tiles_of(const line_pass& s) const { return s.before * s.after * shape_.tiles; }
+    [[nodiscard]] bool last(std::size_t k) const { return k + 1 == shape_.passes.size(); }
+    [[nodiscard]] bool first_wanted() const { return runs_ || (!sited && p_.any(border::closed)); }
+    buffers& buffers_of(int thread) {
+        auto& mine = mine_[static_cast<std::size_t>(thread)];
+        if (!mine) mine = std::make_unique<buffers>(shape_, first_wanted(), p_.weighted ? shape_.length : 0);
+        return *mine;
+    }
+
+    // ---- which tiles ------------------------------------------------------------------------------------------------
+
+    /// Tiles of `only_` are `ratio_` of these.
+    [[nodiscard]] bool wanted(std::int64_t tile) const {
+        if (only_ == nullptr) return true;
+        const std::int64_t place = tile / shape_.tiles, at = tile % shape_.tiles / ratio_;
+        return only_->tile[static_cast<std::size_t>(place * only_tiles_ + at)] != 0;
+    }
+    void find_wanted() {
+        only_tiles_ = (shape_.tiles + ratio_ - 1) / ratio_;
+        wanted_column_.assign(static_cast<std::size_t>(only_tiles_), 0);
+        for (std::size_t i = 0; i < only_->tile.size(); ++i)
+            wanted_column_[i % static_cast<std::size_t>(only_tiles_)] |= only_->tile[i];
+    }
+    /// Of passes before the last one: all tiles of the columns that any wanted tile has.
+    [[nodiscard]] bool wanted_column(std::int64_t column) const {
+        return only_ == nullptr || wanted_column_[static_cast<std::size_t>(column / ratio_)] != 0;
+    }
+
+    // ---- rows -------------------------------------------------------------------------------------------------------
+
+    /// Copies what cannot be read in place.
+    void read_classes() {
+        crew_.for_each(rows_.copy_jobs(), 1, 0, [&](std::int64_t job, std::int64_t, int) { rows_.copy(job); });
+        if (p_.by != classes::values) return;
+        crew_.for_each(p_.cells / shape_.length, std::max<std::int64_t>(1, cells_a_block / shape_.length), 0,
+                       [&](std::int64_t first, std::int64_t end, int) { labels_.read_lines(first, end); });
+    }
+
+    /// Of planes [first, end) of the first pass.
+    void rows(std::int64_t first, std::int64_t end) {
+        const line_pass& s = shape_.passes.front();
+        const std::int64_t block = std::max(p_.weighted ? columns : 1, cells_a_block / shape_.length);
+        crew_.for_each((end - first) * s.rows, block, shape_.length,
+                       [&](std::int64_t line, std::int64_t stop, int thread) {
+                           const auto place = [&](std::int64_t at) {
+                               return field_[0].get() + (at / s.rows * shape_.tiles * s.rows + at % s.rows) * columns;
+                           };
+                           solve_rows(first * s.rows, line, stop, place, buffers_of(thread));
+                       });
+    }
+
+    void solve_planes(std::int64_t first, std::int64_t end) {
+        const line_pass& s = shape_.passes.front();
+        crew_.for_each(end - first, 1, 2 * s.rows * shape_.length, [&](std::int64_t item, std::int64_t, int thread) {
+            const std::int64_t plane = first + item;
+            buffers& mine = buffers_of(thread);
+            const auto place = [&](std::int64_t r) { return mine.plane.get() + r * columns; };
+            solve_rows(plane * s.rows, 0, s.rows, place, mine);
+            for (std::int64_t t = 0; t < shape_.tiles; ++t)
+                solve_tile(0, plane * shape_.tiles + t, mine.plane.get() + t * s.rows * columns, mine);
+            end_copies();
+        });
+    }
+
+    /// Rows base + [line, stop), each of which goes to place(its number).
+    template <class Place>
+    void solve_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
+        for (; line < stop && !p_.weighted; ++line) solve_row(base + line, place(line), mine);
+        if constexpr (sited)
+            for (; line < stop; line += columns)
+                solve_power_rows(base, line, std::min(line + columns, stop), place, mine);
+    }
+
+    void solve_row(std::int64_t line, T* to, buffers& mine) {
+        const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
+        border ends = p_.borders[static_cast<std::size_t>(p_.rank - 1)];
+        if (sited && ends == border::closed) ends = border::open;  // the epilogue looks at borders
+        const bool periodic = ends == border::periodic;
+        const void* const row = rows_.row(line, mine.class_row(0, n));
+        if (runs_) mark_runs(row, rows_.bytes(), n, ends, mine.row);
+        else mark_sites(static_cast<const std::uint8_t*>(row), n, ends == border::closed, mine.row);
+        row_kind kind = steps_of_row(n, periodic, mine.row);
+        if constexpr (sited) {
+            std::uint8_t* const changed = runs_ ? mine.class_row(2, n) : nullptr;
+            if (runs_) changes_of_row(row, rows_.bytes(), n, periodic, changed);
+            sites_of_row(n, kind, periodic, changed, mine.row);
+        }
+        if (p_.background) kind = clear_background(row, rows_.bytes(), n, kind, mine.row);
+        if constexpr (sited) put_sites(mine.row, kind, n, row_cost_, p_.keys.shift[p_.rank - 1], to, pitch);
+        else put_costs(mine.row, kind, n, row_cost_, to, pitch);
+        if (runs_) put_bits(line, row, mine);
+    }
+
+    /// Rows of a power diagram are lines whose values are minus the weights: as many as a tile has columns, side by
+    /// side.
+    template <class Place>
+    void solve_power_rows(std::int64_t base, std::int64_t line, std::int64_t stop, const Place& place, buffers& mine) {
+        const std::int64_t n = shape_.length, pitch = shape_.passes.front().rows * columns;
+        const auto last = static_cast<std::size_t>(p_.rank - 1);
+        T* const value = mine.best.get();
+        put_powers(*initial_, base + line, stop - line, n, scale_, value);
+        add_coordinates(value, n, columns, p_.keys.shift[last]);
+        line_tile<T> t = tile_of(p_.rank - 1, n, columns, mine);
+        t.value = value, t.best = mine.other.get();
+        solve_lines(t);
+        for (std::int64_t c = 0; c < stop - line; ++c) {
+            T* const to = place(line + c);
+            for (std::int64_t x = 0; x < n; ++x)
+                copy_number(t.best + x * columns, static_cast<int>(c), to + x / columns * pitch,
+                            static_cast<int>(x % columns));
+        }
+    }
+    /// Where the class changes from the rows before along the other axes, and where it is zero.
+    void put_bits(std::int64_t line, const void* row, buffers& mine) const {
+        const std::int64_t n = shape_.length;
+        std::uint8_t *const flags = mine.class_row(2, n), *const bits = mine.class_row(3, n);
+        std::int64_t step = 1;
+        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) {
+            const std::int64_t size = p_.size[static_cast<std::size_t>(axis)], at = line / step % size;
+            if (at > 0 || p_.borders[static_cast<std::size_t>(axis)] == border::periodic) {
+                const std::int64_t before = at > 0 ? line - step : line + (size - 1) * step;
+                differing(row, rows_.row(before, mine.class_row(1, n)), rows_.bytes(), n, flags, bits);
+                scatter(pass_of(axis), line, bits, cut_[axis].get());
+            }
+            step *= size;
+        }
+        if (zero_.get() == nullptr) return;
+        zeros(row, rows_.bytes(), n, flags, bits);
+        scatter(shape_.passes.back(), line, bits, zero_.get());
+    }
+    [[nodiscard]] const line_pass& pass_of(int axis) const {
+        std::size_t k = 0;
+        while (axis < shape_.passes[k].first) ++k;
+        return shape_.passes[k];
+    }
+    /// A row's bits to the tiles of a pass.
+    void scatter(const line_pass& s, std::int64_t line, const std::uint8_t* bits, std::uint8_t* to) const {
+        const std::int64_t after = line % s.after, r = line / s.after % s.rows, before = line / s.after / s.rows;
+        to += ((before * s.after + after) * shape_.tiles * s.rows + r) * row_bytes;
+        for (std::int64_t t = 0; t < shape_.tiles; ++t)
+            std::memcpy(to + t * s.rows * row_bytes, bits + t * row_bytes, row_bytes);
+    }
+
+    // ---- lines ------------------------------------------------------------------------------------------------------
+
+    void tiles(std::size_t k, std::int64_t first, std::int64_t end) {
+        const line_pass& s = shape_.passes[k];
+        const std::int64_t cells = s.rows * std::min(columns, shape_.length), base = first * s.after * shape_.tiles;
+        crew_.for_each((end - first) * s.after * shape_.tiles, std::max<std::int64_t>(1, cells_a_block / cells), cells,
+                       [&](std::int64_t tile, std::int64_t stop, int thread) {
+                           for (; tile < stop; ++tile)
+                               solve_tile(k, base + tile, field_[k % 2].get() + tile * s.rows * columns,
+                                          buffers_of(thread));
+                           end_copies();
+                       });
+    }
+
+    /// Tile number `tile` of a pass, whose values are at `value`.
+    void solve_tile(std::size_t k, std::int64_t tile, T* value, buffers& mine) {
+        const line_pass& s = shape_.passes[k];
+        const std::int64_t column = tile % shape_.tiles, place = tile / shape_.tiles;
+        if (!wanted_column(column)) return;
+        if (last(k)) {
+            if (!wanted(tile)) return;
+            if (left_ != nullptr && left_->too_many()) {
+                left_->tile[static_cast<std::size_t>(tile)] = 1;
+                return;
+            }
+        }
+        for (int axis = s.last; axis >= s.first; --axis) value = solve_axis(s, axis, tile, value, mine);
+        const std::int64_t before = place / s.after, after = place % s.after;
+        if (last(k)) return put(s, tile, before * s.rows * s.after + after, column, value, mine);
+        const line_pass& next = shape_.passes[k + 1];
+        const std::int64_t base = (before / next.rows * next.after + after) * shape_.tiles + column;
+        const std::int64_t step = s.after * shape_.tiles * next.rows * columns;
+        copy_rows_out(value, columns * sizeof(T), columns * sizeof(T), s.rows,
+                      field_[(k + 1) % 2].get() + (base * next.rows + before % next.rows) * columns, step * sizeof(T),
+                      true);
+    }
+
+    /// Lines of `size` rows along an axis.
+    line_tile<T> tile_of(int axis, std::int64_t size, std::int64_t pitch, buffers& mine) {
+        const auto i = static_cast<std::size_t>(axis);
+        line_tile<T> t;
+        t.rows = size, t.pitch = pitch, t.periodic = p_.borders[i] == border::periodic, t.ordered = ordered_[i];
+        if constexpr (number<T>::wide) t.floor = initial_ == nullptr ? lane{} : initial_->base();
+        t.terms = &*terms_[i], t.lists = &mine.lists, t.team = &crew_;
+        return t;
+    }
+
+    /// Lines along one axis of a tile; returns where the results are.
+    T* solve_axis(const line_pass& s, int axis, std::int64_t tile, T* value, buffers& mine) {
+        const auto i = static_cast<std::size_t>(axis);
+        const std::int64_t apart = cells_between(p_.size.data(), axis + 1, s.last + 1), size = p_.size[i];
+        T* const best = value == mine.best.get() ? mine.other.get() : mine.best.get();
+        const bool closed = p_.borders[i] == border::closed && !sited;
+        line_tile<T> t = tile_of(axis, size, apart * columns, mine);
+        if (!number<T>::wide && size <= few_rows && !runs_ && !closed && !t.periodic) {
+            relax_axis(value, size, apart, s.rows, *terms_[i], p_.keys.shift[i], best);
+            return best;
+        }
+        run_ends<T> r;
+        r.rows = size, r.pitch = t.pitch, r.cut_pitch = apart * row_bytes;
+        r.closed = closed, r.periodic = t.periodic, r.cost = &t.terms->cost();
+        r.column_site = mine.column_site, r.site_shift = p_.keys.shift[i];
+        for (std::int64_t line = 0; line < s.rows / size; ++line) {
+            const std::int64_t row = line / apart * size * apart + line % apart;
+            if constexpr (sited) {
+                add_coordinates(value + row * columns, size, t.pitch, r.site_shift);
+                if (runs_) find_column_sites(s, axis, tile, line % apart, mine);
+            }
+            if (runs_ || closed) {
+                r.cut = runs_ ? cut_[i].get() + (tile * s.rows + row) * row_bytes : nullptr;
+                r.first = mine.first.get() + row * columns, t.first = r.first;
+                first_values(r);
+            }
+            t.value = value + row * columns, t.best = best + row * columns;
+            solve_lines(t);
+            if constexpr (number<T>::wide)
+                if (runs_ && rounds_steps_away_) drop_own_class(s, axis, tile, row, t);
+        }
+        return best;
+    }
+
+    /// A few rows: each offers to all.
+    static void relax_axis(T* value, std::int64_t size, std::int64_t apart, std::int64_t rows,
+                           const axis_terms<lane>& terms, int shift, T* best) {
+        for (std::int64_t at = 0; at < rows; at += size * apart) {
+            T *const from = value + at * columns, *const to = best + at * columns;
+            if constexpr (sited)
+                for (std::int64_t i = 0; i < apart; ++i)
+                    add_coordinates(from + i * columns, size, apart * columns, shift);
+            if constexpr (!number<T>::wide)
+                relax_lines(reinterpret_cast<const lane*>(from), size, apart * columns, terms.get(),
+                            reinterpret_cast<lane*>(to));
+        }
+    }
+
+    /// Sites of a tile's columns along the axes that are solved; `line`: place along those of them that the tile holds.
+    void find_column_sites(const line_pass& s, int axis, std::int64_t tile, std::int64_t line, buffers& mine) const {
+        std::int64_t site = 0, after = tile / shape_.tiles % s.after;
+        for (int k = p_.rank - 2; k > axis; --k) {
+            const std::int64_t size = p_.size[static_cast<std::size_t>(k)];
+            std::int64_t& rest = k > s.last ? after : line;
+            site += rest % size << p_.keys.shift[k], rest /= size;
+        }
+        const std::int64_t x = tile % shape_.tiles * columns;
+        for (std::int64_t c = 0; c < columns; ++c)
+            mine.column_site[c] = site + (std::min(x + c, shape_.length - 1) << p_.keys.shift[p_.rank - 1]);
+    }
+
+    /// Where steps are lost, rounding can make the site of a row of another class look as near as the end of
+    /// the cell's run, though that site has the cell's own class.
+    void drop_own_class(const line_pass& s, int axis, std::int64_t tile, std::int64_t row, const line_tile<T>& t) {
+        const std::int64_t place = tile / shape_.tiles, x = tile % shape_.tiles * columns;
+        for (std::int64_t m = 0; m < t.rows; ++m) {
+            const auto* const first = t.first + m * t.pitch;
+            T* const best = t.best + m * t.pitch;
+            for (std::int64_t c = 0; c < std::min<std::int64_t>(columns, shape_.length - x); ++c) {
+                const auto value = [&](const T* of) { return reinterpret_cast<const lane*>(of)[c]; };
+                const auto site = [&](const T* of) { return reinterpret_cast<const std::int64_t*>(of)[columns + c]; };
+                if (value(best) != value(first) || site(best) == site(first)) continue;
+                const std::int64_t line = row + m * (t.pitch / columns);
+                const std::int64_t cell =
+                    ((place / s.after * s.rows + line) * s.after + place % s.after) * shape_.length + x + c;
+                if (labels_.same(cell, cell_of(cell, axis, site(best))))
+                    copy_number(first, static_cast<int>(c), best, static_cast<int>(c));
+            }
+        }
+    }
+    /// The cell that differs from `cell` in the coordinates that a site has after a pass along `axis`.
+    [[nodiscard]] std::int64_t cell_of(std::int64_t cell, int axis, std::int64_t site) const {
+        for (int k = axis; k < p_.rank; ++k) {
+            const std::int64_t step = cells_between(p_.size.data(), k + 1, p_.rank);
+            const std::int64_t own = cell / step % p_.size[static_cast<std::size_t>(k)];
+            cell += (p_.keys.coordinate(site, k) - own) * step;
+        }
+        return cell;
+    }
+
+    void put(const line_pass& s, std::int64_t tile, std::int64_t line, std::int64_t column, const T* value,
+             buffers& mine) {
+        const std::int64_t first = column * columns, count = std::min(columns, shape_.length - first);
+        const bool resolved = epilogue_.resolved(value, s.rows, count);
+        if (left_ != nullptr) {
+            left_->done.fetch_add(1, std::memory_order_relaxed);
+            if (!resolved) {
+                left_->count.fetch_add(1, std::memory_order_relaxed);
+                left_->tile[static_cast<std::size_t>(tile)] = 1;
+                return;
+            }
+        }
+        const std::uint8_t* const zero = zero_.get() == nullptr ? nullptr : zero_.get() + tile * s.rows * row_bytes;
+        epilogue_.put(value, count, line * shape_.length + first, zero, mine);
+    }
+
+    const plan& p_;
+    const pass_layout shape_;
+    class_field labels_;
+    class_rows rows_;
+    const initial_values* const initial_;  ///< of a power diagram; else null
+    const epilogue<T, V> epilogue_;
+    workers crew_;
+    const bool runs_;     ///< a cell's sites are cells of another class
+    const double scale_;  ///< of a value beside its site
+    const step_cost<lane> row_cost_;
+    std::array<std::optional<axis_terms<lane>>, max_rank> terms_;
+    std::array<bool, max_rank> ordered_{};
+    bool rounds_steps_away_ = false;  ///< a step along one axis may be lost in the sum with another one
+    std::array<host_scratch<T>, 2> field_;
+    std::array<host_scratch<std::uint8_t>, max_rank> cut_;
+    host_scratch<std::uint8_t> zero_;
+    std::vector<std::unique_ptr<buffers>> mine_;
+    const unresolved_tiles* only_ = nullptr;
+    unresolved_tiles* left_ = nullptr;
+    std::int64_t ratio_ = 1, only_tiles_ = 1;
+    std::vector<std::uint8_t> wanted_column_;
+};
+
+}  // namespace nearfield::exact

@@ -1,0 +1,187 @@
+// The epilogue: fields of a solved tile while it is in the first-level cache.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/host/buffers.hpp"
+#include "exact/host/roots.hpp"
+#include "exact/host/sites.hpp"
+#include "exact/host_output.hpp"
+
+namespace nearfield::exact {
+
+/// Writes the fields of solved tiles. V is the number of the problem's plan.
+template <class T, class V>
+class epilogue {
+    using K = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
+    static constexpr int columns = number<T>::columns;
+
+public:
+    /// Packed values are `base` less.
+    epilogue(const plan& p, const arrays<host>& a, const line_pass& s, std::int64_t base)
+        : p_(p),
+          s_(s),
+          base_(base),
+          step_(s.after * p.size[static_cast<std::size_t>(p.rank - 1)]),
+          writer_(p, a),
+          rule_(p),
+          past_caches_(p.cells >= worth_streaming) {
+        const fields<host>& out = a.out;
+        const bool alone = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
+                           out.distance.type == dtype::float32 && !out.squared.wanted() && !out.trusted.wanted();
+        if (alone && p.closed_beside == std::numeric_limits<double>::infinity()) take_distance(writer_.distance());
+        whole_tiles_ = writer_.plain_sites();
+        of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
+    }
+
+    /// False where a result of 16 bits does not say how large it is.
+    [[nodiscard]] bool resolved(const T* tile, std::int64_t rows, std::int64_t count) const {
+        if constexpr (sizeof(T) == 2) {
+            if (p_.limit < static_cast<double>(number<T>::infinite)) return true;
+            for (std::int64_t r = 0; r < rows; ++r, tile += columns) {
+                T most = 0;
+                for (std::int64_t c = 0; c < count; ++c) most = std::max(most, tile[c]);
+                if (most == number<T>::infinite) return false;
+            }
+        }
+        return true;
+    }
+
+    /// A tile whose first row has `count` cells from `first` on. `zero`: bits of cells of class zero, columns / 8 bytes
+    /// a row; null where distances have no signs.
+    void put(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
+             const thread_buffers<T>& mine) const {
+        if constexpr (number<T>::sited) put_sites(tile, count, first, zero, mine);
+        else if (distance_ == nullptr) put_fields(tile, count, first, zero);
+        else put_distance(tile, count, first, zero, mine.root.get());
+    }
+
+private:
+    void put_distance(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
+                      float* root) const {
+        rule_.roots(tile, s_.rows * columns, root);
+        if (zero != nullptr)
+            for (std::int64_t r = 0; r < s_.rows; ++r) put_signs(root + r * columns, zero + r * (columns / 8));
+        if (contiguous_)
+            return copy_rows_out(root, count * 4, columns * 4, s_.rows, distance_ + first, step_ * 4, past_caches_);
+        float* const to = distance_ + offset_of(first, p_.size.data(), stride_.data(), p_.rank);
+        const std::int64_t apart = stride_[static_cast<std::size_t>(p_.rank - 1)];
+        for (std::int64_t r = 0; r < s_.rows; ++r)
+            for (std::int64_t c = 0; c < count; ++c)
+                to[row_offset_[static_cast<std::size_t>(r)] + c * apart] = root[r * columns + c];
+    }
+
+    void put_sites(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
+                   const thread_buffers<T>& mine) const {
+        // The buffers are as large as the largest numbers need.
+        V* const value = reinterpret_cast<V*>(mine.value.get());
+        K* const site = reinterpret_cast<K*>(mine.site.get());
+        if constexpr (number<T>::wide) split_sites(tile, s_.rows, value, site);
+        else split_sites(tile, s_.rows, p_.keys.total(), base_, value, site);
+        if (whole_tiles_) return put_tile(value, site, count, first, zero, mine);
+        for (std::int64_t r = 0; r < s_.rows; ++r, first += step_) {
+            std::int8_t sign[columns];
+            if (zero != nullptr) signs_of(zero + r * (columns / 8), sign);
+            writer_.write(first, count, value + r * columns, site + r * columns, zero == nullptr ? nullptr : sign);
+        }
+    }
+
+    /// Distances, coordinates and linear indices of a tile, one field after the other.
+    void put_tile(V* value, K* site, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
+                  const thread_buffers<T>& mine) const {
+        const std::int64_t cells = s_.rows * columns;
+        if (p_.limit < std::numeric_limits<double>::infinity()) {
+            const V limit = plan::bound<V>(p_.limit);
+            for (std::int64_t i = 0; i < cells; ++i) site[i] = value[i] > limit ? no_key<K> : site[i];
+        }
+        const auto leave = [&](const void* from, std::int64_t bytes, std::byte* to) {
+            copy_rows_out(from, count * bytes, columns * bytes, s_.rows, to + first * bytes, step_ * bytes,
+                          past_caches_);
+        };
+        if (const target& to = writer_.distance(); to.data != nullptr) {
+            rule_.roots(as_roots_need(value, cells), cells, mine.root.get());
+            for (std::int64_t r = 0; r < s_.rows && zero != nullptr; ++r)
+                put_signs(mine.root.get() + r * columns, zero + r * (columns / 8));
+            leave(mine.root.get(), 4, to.data);
+        }
+        for (int axis = p_.first_axis; axis < p_.rank; ++axis)
+            if (std::byte* const to = writer_.coordinate(axis); to != nullptr) {
+                auto* const part = reinterpret_cast<std::int32_t*>(mine.root.get());
+                coordinates_of(site, cells, p_.keys.shift[axis], p_.keys.bits[axis], part);
+                leave(part, 4, to);
+            }
+        if (const target& to = writer_.index(); to.data != nullptr) {
+            // The values are done with.
+            auto* const number = reinterpret_cast<std::int64_t*>(mine.value.get());
+            if (to.type == dtype::int64) writer_.linear(site, cells, number);
+            else writer_.linear(site, cells, reinterpret_cast<std::int32_t*>(number));
+            leave(number, size_of(to.type), to.data);
+        }
+    }
+
+    /// Roots of int64 are taken of doubles, in their place.
+    static auto* as_roots_need(V* value, std::int64_t cells) {
+        if constexpr (std::is_same_v<V, std::int64_t>) {
+            for (std::int64_t i = 0; i < cells; ++i) {
+                const double real = value[i] < no_site<V>() ? static_cast<double>(value[i]) : number<double>::infinite;
+                std::memcpy(value + i, &real, sizeof(real));
+            }
+            return reinterpret_cast<const double*>(value);
+        } else {
+            return value;
+        }
+    }
+
+    static constexpr std::int64_t worth_streaming = std::int64_t{1} << 20;
+
+    void take_distance(const target& to) {
+        distance_ = reinterpret_cast<float*>(to.data), stride_ = to.stride, contiguous_ = to.contiguous;
+        for (std::int64_t r = 0; r < s_.rows && !contiguous_; ++r)
+            row_offset_.push_back(
+                offset_of(r, p_.size.data() + s_.first, stride_.data() + s_.first, s_.last - s_.first + 1));
+    }
+
+    void put_signs(float* root, const std::uint8_t* zero) const {
+        const auto of_zero = static_cast<float>(of_zero_);
+        for (int c = 0; c < columns; ++c) root[c] *= (zero[c / 8] >> (c % 8) & 1) != 0 ? of_zero : -of_zero;
+    }
+
+    void signs_of(const std::uint8_t* zero, std::int8_t* sign) const {
+        for (int c = 0; c < columns; ++c)
+            sign[c] = (zero[c / 8] >> (c % 8) & 1) != 0 ? of_zero_ : static_cast<std::int8_t>(-of_zero_);
+    }
+
+    void put_fields(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero) const {
+        for (std::int64_t r = 0; r < s_.rows; ++r, tile += columns, first += step_) {
+            V value[columns];
+            std::int8_t sign[columns];
+            for (int c = 0; c < columns; ++c) {
+                if constexpr (std::is_same_v<T, V>) value[c] = tile[c];
+                else value[c] = tile[c] < number<T>::infinite ? static_cast<V>(tile[c]) : no_site<V>();
+            }
+            if (zero != nullptr) signs_of(zero + r * (columns / 8), sign);
+            writer_.write(first, count, value, nullptr, zero == nullptr ? nullptr : sign);
+        }
+    }
+
+    const plan& p_;
+    const line_pass s_;  ///< the last one
+    const std::int64_t base_;
+    const std::int64_t step_;  ///< cells from row to row of a tile
+    const output_writer<V, K> writer_;
+    const root_rule<std::conditional_t<!number<T>::sited, T, std::conditional_t<sizeof(V) == 4, V, double>>> rule_;
+    const bool past_caches_;
+    bool whole_tiles_ = false;   ///< put_tile() writes all fields
+    float* distance_ = nullptr;  ///< where float32 distances are the only field
+    std::array<std::int64_t, max_rank> stride_{};
+    bool contiguous_ = false;
+    std::vector<std::int64_t> row_offset_;
+    std::int8_t of_zero_ = 1;
+};
+
+}  // namespace nearfield::exact

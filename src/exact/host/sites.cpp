@@ -1,0 +1,265 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host/sites.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "exact/host/sites.hpp"
+#include "exact/host_lanes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+
+// Plain loops: the compiler turns them into this instruction set's vectors.
+
+/// A cell whose neighbour has one step less shares its site; of a cell beside another class the neighbour may be it.
+template <class Steps, bool Runs, bool Periodic>
+void sites_from(const Steps* HWY_RESTRICT steps, const std::uint8_t* HWY_RESTRICT changed, std::int64_t count,
+                std::int32_t* HWY_RESTRICT site) {
+    // Unsigned: positions round the ends reach 2^32.
+    const auto n = static_cast<std::uint32_t>(count);
+    for (std::int64_t x = 0; x < count; ++x) {
+        const auto at = static_cast<std::uint32_t>(x), s = static_cast<std::uint32_t>(steps[x]);
+        bool left = steps[x - 1] < steps[x];
+        if constexpr (Runs) left = left | ((s == 1) & (changed[x] != 0));
+        std::uint32_t before = at - s, after = at + s;
+        if constexpr (Periodic) {
+            bool right = steps[x + 1] < steps[x];
+            if constexpr (Runs) right = right | ((s == 1) & (changed[x + 1] != 0));
+            before = at < s ? before + n : before, after = after >= n ? after - n : after;
+            before = right ? std::min(before, after) : before;
+        }
+        site[x] = static_cast<std::int32_t>(left ? before : after);
+    }
+}
+template <class Steps>
+void sites_of(const Steps* steps, const std::uint8_t* changed, std::int64_t count, bool periodic, std::int32_t* site) {
+    if (changed == nullptr && !periodic) return sites_from<Steps, false, false>(steps, changed, count, site);
+    if (changed == nullptr) return sites_from<Steps, false, true>(steps, changed, count, site);
+    if (!periodic) return sites_from<Steps, true, false>(steps, changed, count, site);
+    sites_from<Steps, true, true>(steps, changed, count, site);
+}
+void near_sites(const std::uint8_t* steps, const std::uint8_t* changed, std::int64_t count, bool periodic,
+                std::int32_t* site) {
+    sites_of(steps, changed, count, periodic, site);
+}
+void far_sites(const std::int32_t* steps, const std::uint8_t* changed, std::int64_t count, bool periodic,
+               std::int32_t* site) {
+    sites_of(steps, changed, count, periodic, site);
+}
+
+template <class T, class Steps, bool HalfCell>
+void put(const Steps* HWY_RESTRICT steps, const row_of_sites& r, lane_of_number<T> weight, T* to,
+         std::int64_t tile_pitch) {
+    using lane = lane_of_number<T>;
+    constexpr int columns = number<T>::columns;
+    const auto step = static_cast<lane>(std::int64_t{1} << r.shift);
+    for (std::int64_t x = 0; x < r.count; x += columns, to += tile_pitch) {
+        lane* HWY_RESTRICT const value = reinterpret_cast<lane*>(to);
+        const Steps* HWY_RESTRICT const from = steps + x;
+        const std::int32_t* HWY_RESTRICT const nearest = r.site + x;
+        for (int c = 0; c < columns; ++c) {
+            const std::int32_t away = from[c];
+            const std::int32_t site = away == 0 ? static_cast<std::int32_t>(x) + c : nearest[c];
+            const auto cells = static_cast<lane>(away), reached = HalfCell && away > 0 ? 2 * cells - 1 : cells;
+            if constexpr (number<T>::wide) {
+                value[c] = weight * (reached * reached);
+                reinterpret_cast<std::int64_t*>(to)[columns + c] = std::int64_t{site} << r.shift;
+            } else {
+                value[c] = weight * (reached * reached) + static_cast<lane>(site) * step;
+            }
+        }
+    }
+}
+template <class T>
+void put_row(const row_of_sites& r, lane_of_number<T> weight, bool half_cell, T* to, std::int64_t tile_pitch) {
+    const auto with = [&](const auto* steps) {
+        using Steps = std::remove_cvref_t<decltype(*steps)>;
+        if (half_cell) put<T, Steps, true>(steps, r, weight, to, tile_pitch);
+        else put<T, Steps, false>(steps, r, weight, to, tile_pitch);
+    };
+    if (r.near != nullptr) with(r.near);
+    else with(r.far);
+}
+void put_packed(const row_of_sites& r, double weight, bool half_cell, packed_site* to, std::int64_t tile_pitch) {
+    put_row(r, weight, half_cell, to, tile_pitch);
+}
+void put_whole(const row_of_sites& r, std::int64_t weight, bool half_cell, wide_site<std::int64_t>* to,
+               std::int64_t tile_pitch) {
+    put_row(r, weight, half_cell, to, tile_pitch);
+}
+void put_real(const row_of_sites& r, double weight, bool half_cell, wide_site<double>* to, std::int64_t tile_pitch) {
+    put_row(r, weight, half_cell, to, tile_pitch);
+}
+
+void add_packed(double* HWY_RESTRICT value, std::int64_t count, double step) {
+    for (std::int64_t i = 0; i < count; ++i) value[i] += step;
+}
+
+template <class V, class K>
+void split(const double* HWY_RESTRICT cell, std::int64_t count, int bits, std::int64_t base, V* HWY_RESTRICT value,
+           K* HWY_RESTRICT site) {
+    const auto unit = static_cast<double>(std::int64_t{1} << bits), share = 1 / unit;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const bool none = cell[i] > std::numeric_limits<double>::max();
+        const double some = none ? 0 : cell[i];
+        const auto whole = static_cast<V>(some * share);
+        const auto rest = static_cast<K>(some - static_cast<double>(whole) * unit);
+        value[i] = none ? no_site<V>() : static_cast<V>(whole + static_cast<V>(base));
+        site[i] = none ? no_key<K> : rest;
+    }
+}
+void split_narrow(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int32_t* value,
+                  std::int32_t* site) {
+    split(cell, count, bits, base, value, site);
+}
+void split_long(const double* cell, std::int64_t count, int bits, std::int64_t base, std::int64_t* value,
+                std::int64_t* site) {
+    split(cell, count, bits, base, value, site);
+}
+
+void narrow_coordinates(const std::int32_t* HWY_RESTRICT site, std::int64_t count, int shift, int bits,
+                        std::int32_t* HWY_RESTRICT to) {
+    const auto mask = static_cast<std::int32_t>((std::int64_t{1} << bits) - 1);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] < 0 ? -1 : site[i] >> shift & mask;
+}
+void long_coordinates(const std::int64_t* HWY_RESTRICT site, std::int64_t count, int shift, int bits,
+                      std::int32_t* HWY_RESTRICT to) {
+    const std::int64_t mask = (std::int64_t{1} << bits) - 1;
+    for (std::int64_t i = 0; i < count; ++i)
+        to[i] = site[i] < 0 ? -1 : static_cast<std::int32_t>(site[i] >> shift & mask);
+}
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(near_sites);
+HWY_EXPORT(far_sites);
+HWY_EXPORT(put_packed);
+HWY_EXPORT(put_whole);
+HWY_EXPORT(put_real);
+HWY_EXPORT(add_packed);
+HWY_EXPORT(split_narrow);
+HWY_EXPORT(split_long);
+HWY_EXPORT(narrow_coordinates);
+HWY_EXPORT(long_coordinates);
+
+void sites_of_row(std::int64_t count, row_kind kind, bool periodic, const std::uint8_t* changed, row_scratch& r) {
+    if (kind == row_kind::none) return;
+    const auto surround = [&](auto* steps, auto none) {
+        steps[-1] = periodic ? steps[count - 1] : none, steps[count] = periodic ? steps[0] : none;
+    };
+    if (kind == row_kind::near) {
+        surround(r.steps, std::uint8_t{255});
+        HWY_DYNAMIC_DISPATCH(near_sites)(r.steps, changed, count, periodic, r.site);
+    } else {
+        surround(r.far_steps, std::numeric_limits<std::int32_t>::max());
+        HWY_DYNAMIC_DISPATCH(far_sites)(r.far_steps, changed, count, periodic, r.site);
+    }
+}
+
+void changes_of_row(const void* classes, int bytes, std::int64_t count, bool periodic, std::uint8_t* changed) {
+    const auto look = [&]<class In>(In) {
+        const auto* const row = static_cast<const In*>(classes);
+        changed[0] = changed[count] = periodic && row[0] != row[count - 1];
+        for (std::int64_t x = 1; x < count; ++x) changed[x] = row[x] != row[x - 1];
+    };
+    switch (bytes) {
+        case 1: return look(std::uint8_t{});
+        case 2: return look(std::uint16_t{});
+        case 4: return look(std::uint32_t{});
+        default: return look(std::uint64_t{});
+    }
+}
+
+template <class T>
+void put_sites(const row_scratch& r, row_kind kind, std::int64_t count, const step_cost<lane_of_number<T>>& cost,
+               int shift, T* to, std::int64_t tile_pitch) {
+    constexpr int columns = number<T>::columns;
+    if (kind == row_kind::none) {
+        for (std::int64_t x = 0; x < count; x += columns, to += tile_pitch) {
+            std::fill_n(reinterpret_cast<lane_of_number<T>*>(to), columns, number<T>::infinite);
+            if constexpr (number<T>::wide)
+                std::fill_n(reinterpret_cast<std::int64_t*>(to) + columns, columns, no_key<std::int64_t>);
+        }
+        return;
+    }
+    // Columns behind the row repeat its last cell.
+    const auto repeat = [&](auto* steps) {
+        std::fill_n(steps + count, columns, steps[count - 1]);
+        std::fill_n(r.site + count, columns,
+                    steps[count - 1] == 0 ? static_cast<std::int32_t>(count - 1) : r.site[count - 1]);
+    };
+    if (kind == row_kind::near) repeat(r.steps);
+    else repeat(r.far_steps);
+    const row_of_sites row{kind == row_kind::near ? r.steps : nullptr, r.far_steps, r.site, count, shift};
+    if constexpr (!number<T>::wide) HWY_DYNAMIC_DISPATCH(put_packed)(row, cost.weight, cost.half_cell, to, tile_pitch);
+    else if constexpr (std::is_same_v<T, wide_site<double>>)
+        HWY_DYNAMIC_DISPATCH(put_real)(row, cost.weight, cost.half_cell, to, tile_pitch);
+    else HWY_DYNAMIC_DISPATCH(put_whole)(row, cost.weight, cost.half_cell, to, tile_pitch);
+}
+template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, int, packed_site*,
+                        std::int64_t);
+template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<std::int64_t>&, int,
+                        wide_site<std::int64_t>*, std::int64_t);
+template void put_sites(const row_scratch&, row_kind, std::int64_t, const step_cost<double>&, int, wide_site<double>*,
+                        std::int64_t);
+
+void add_coordinates(packed_site* value, std::int64_t rows, std::int64_t pitch, int shift) {
+    for (std::int64_t r = 1; r < rows; ++r) HWY_DYNAMIC_DISPATCH(add_packed)
+    (reinterpret_cast<double*>(value + r * pitch), number<packed_site>::columns,
+     static_cast<double>(r) * static_cast<double>(std::int64_t{1} << shift));
+}
+template <class V>
+void add_coordinates(wide_site<V>* value, std::int64_t rows, std::int64_t pitch, int shift) {
+    constexpr int columns = number<wide_site<V>>::columns;
+    for (std::int64_t r = 1; r < rows; ++r) {
+        auto* const site = reinterpret_cast<std::int64_t*>(value + r * pitch) + columns;
+        for (int c = 0; c < columns; ++c) site[c] |= r << shift;
+    }
+}
+template void add_coordinates(wide_site<std::int64_t>*, std::int64_t, std::int64_t, int);
+template void add_coordinates(wide_site<double>*, std::int64_t, std::int64_t, int);
+
+void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int32_t* value,
+                 std::int32_t* site) {
+    HWY_DYNAMIC_DISPATCH(split_narrow)
+    (reinterpret_cast<const double*>(tile), rows * number<packed_site>::columns, bits, base, value, site);
+}
+void split_sites(const packed_site* tile, std::int64_t rows, int bits, std::int64_t base, std::int64_t* value,
+                 std::int64_t* site) {
+    HWY_DYNAMIC_DISPATCH(split_long)
+    (reinterpret_cast<const double*>(tile), rows * number<packed_site>::columns, bits, base, value, site);
+}
+template <class L, class V, class K>
+void split_sites(const wide_site<L>* tile, std::int64_t rows, V* value, K* site) {
+    constexpr int columns = number<wide_site<L>>::columns;
+    for (std::int64_t r = 0; r < rows; ++r, tile += columns, value += columns, site += columns) {
+        const auto* const from = reinterpret_cast<const L*>(tile);
+        const auto* const key = reinterpret_cast<const std::int64_t*>(tile) + columns;
+        for (int c = 0; c < columns; ++c) {
+            const bool none = !(from[c] < number<L>::infinite);
+            value[c] = none ? no_site<V>() : static_cast<V>(from[c]);
+            site[c] = none ? no_key<K> : static_cast<K>(key[c]);
+        }
+    }
+}
+template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int32_t*, std::int32_t*);
+template void split_sites(const wide_site<std::int64_t>*, std::int64_t, std::int64_t*, std::int64_t*);
+template void split_sites(const wide_site<double>*, std::int64_t, double*, std::int64_t*);
+
+void coordinates_of(const std::int32_t* site, std::int64_t count, int shift, int bits, std::int32_t* to) {
+    HWY_DYNAMIC_DISPATCH(narrow_coordinates)(site, count, shift, bits, to);
+}
+void coordinates_of(const std::int64_t* site, std::int64_t count, int shift, int bits, std::int32_t* to) {
+    HWY_DYNAMIC_DISPATCH(long_coordinates)(site, count, shift, bits, to);
+}
+
+}  // namespace nearfield::exact
+#endif
