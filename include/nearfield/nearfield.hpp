@@ -8,6 +8,7 @@
 #include "nearfield/grid.hpp"
 #include "nearfield/label.hpp"
 #include "nearfield/link_propagation.hpp"
+#include "nearfield/medial_axis.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/plan.hpp"

@@ -24,6 +24,7 @@ FIELD_HEADERS = {
     "link_propagation.hpp",
     "methods.hpp",
     "morphology.hpp",
+    "medial_axis.hpp",
 }
 
 # Who may include whom.

@@ -1,11 +1,8 @@
 # cmake -DFROM=src -DTO=folder -P translate.cmake: writes the .cu and .cuh files with the two things that no stand-in header
 # can explain to a C++ compiler said otherwise: shared memory of a size known at the launch, and PTX of one operand.
 # Lines keep their numbers. Files that stay the same are not written, so that only what depends on a change is built again.
-set(patterns)
-foreach(room banding base brushfire chamfer components exact jump_flood label link_propagation methods morphology plane_sweep)
-  list(APPEND patterns ${FROM}/${room}/*.cu ${FROM}/${room}/*.cuh)
-endforeach()
-file(GLOB_RECURSE sources RELATIVE ${FROM} ${patterns})
+file(GLOB_RECURSE sources RELATIVE ${FROM} ${FROM}/*.cu ${FROM}/*.cuh)
+list(FILTER sources EXCLUDE REGEX "^edge/")
 foreach(name IN LISTS sources)
   file(READ ${FROM}/${name} text)
   string(REGEX REPLACE "extern __shared__ ([a-zA-Z0-9_:]+) ([a-z_]+)\\[\\]" "\\1* const \\2 = on_cpu::dynamic_shared<\\1>()" text "${text}")

@@ -1,0 +1,376 @@
+// The passes on a device: columns of warps for masks in unit spacing, a thread a cell for all else.
+#include <cstddef>
+#include <list>
+
+#include "base/cuda.cuh"
+#include "base/divide.hpp"
+#include "medial_axis/steps.hpp"
+
+namespace nearfield::medial_axes {
+namespace {
+
+using cuda::blocks_for;
+using cuda::every_lane;
+using cuda::quotient;
+
+constexpr int threads_of_block = 256, warps_of_block = threads_of_block / cuda::warp;
+
+// ---- masks in unit spacing ------------------------------------------------------------------------------------------
+
+/// Planes that a warp walks through, and what of a warp's 32 columns is its own: the outer two are its neighbours'.
+constexpr int planes_of_walk = 16, own_columns = cuda::warp - 2;
+
+struct columns {
+    const std::int32_t* index;
+    std::uint8_t* axis;
+    std::int32_t size[most_axes];
+    std::int64_t image_cells;
+    divisor by_row, by_plane;  ///< size[2], size[1]
+    rule<std::int32_t, true> by;
+    std::int32_t tiles[most_axes];
+    std::int64_t warps;
+};
+
+/// The cells of a warp's columns in one plane: `Rows` of its own, and the rows before and after these where `Rows` > 1.
+template <int Rows>
+struct plane_of_cells {
+    static constexpr int halo = Rows > 1 ? 1 : 0;
+    cell<std::int32_t> at[Rows + 2 * halo];
+
+    __device__ void read(const columns& c, const std::int32_t* image, std::int32_t z, std::int32_t y, std::int32_t x) {
+        const bool inside = z >= 0 && z < c.size[0] && x >= 0 && x < c.size[2];
+#pragma unroll
+        for (int k = 0; k < Rows + 2 * halo; ++k) {
+            const std::int32_t row = y + k - halo;
+            at[k] = {};
+            if (!inside || row < 0 || row >= c.size[1]) continue;
+            const std::int64_t own = (static_cast<std::int64_t>(z) * c.size[1] + row) * c.size[2] + x;
+            const std::int32_t found = image[own], site = found < 0 ? static_cast<std::int32_t>(own) : found;
+            const auto line = static_cast<std::int32_t>(c.by_row.quotient(static_cast<std::uint32_t>(site)));
+            const auto plane = static_cast<std::int32_t>(c.by_plane.quotient(static_cast<std::uint32_t>(line)));
+            at[k].to[0] = plane - z, at[k].to[1] = line - plane * c.size[1] - row,
+            at[k].to[2] = site - line * c.size[2] - x;
+            at[k].squared = c.by.dot(at[k].to, at[k].to);
+        }
+    }
+};
+
+__device__ inline cell<std::int32_t> of_next_lane(const cell<std::int32_t>& own) {
+    cell<std::int32_t> next;
+#pragma unroll
+    for (int axis = 0; axis < most_axes; ++axis) next.to[axis] = __shfl_down_sync(every_lane, own.to[axis], 1);
+    next.squared = __shfl_down_sync(every_lane, own.squared, 1);
+    return next;
+}
+
+/// Bits by row that a pair sets: of the row that has p, and of the one that has q.
+template <bool Constant>
+__device__ inline void weigh(const columns& c, const cell<std::int32_t>& p, const cell<std::int32_t>& q, int axis,
+                             bool valid, unsigned bit_p, unsigned bit_q, unsigned& of_p, unsigned& of_q) {
+    const bond<std::int32_t> found = between<Constant>(c.by, p, q, axis);
+    const bool counts = valid && found.counts;
+    of_p |= counts && found.side >= 0 ? bit_p : 0;
+    of_q |= counts && found.side <= 0 ? bit_q : 0;
+}
+
+/// Bits by row of the cells of `here` that pairs within the plane mark; bit 0 is the row before, where `Rows` > 1.
+template <int Rows, bool Constant>
+__device__ unsigned marks_within(const columns& c, const plane_of_cells<Rows>& here, std::int32_t y, std::int32_t lane,
+                                 bool pair) {
+    constexpr int halo = plane_of_cells<Rows>::halo;
+    unsigned rows = 0;
+#pragma unroll
+    for (int k = halo; k < Rows + halo; ++k) {
+        unsigned of_next = 0;
+        weigh<Constant>(c, here.at[k], of_next_lane(here.at[k]), 2, pair, 1U << k, 1, rows, of_next);
+        const unsigned lanes = __ballot_sync(every_lane, of_next != 0);
+        rows |= (lanes << 1 >> lane & 1) << k;
+    }
+#pragma unroll
+    for (int k = 0; k + 1 < Rows + 2 * halo; ++k) {
+        const std::int32_t row = y + k - halo;
+        const bool valid = row >= 0 && row + 1 < c.size[1];
+        weigh<Constant>(c, here.at[k], here.at[k + 1], 1, valid, 1U << k, 2U << k, rows, rows);
+    }
+    return rows;
+}
+
+/// The same of pairs with the plane after it: the bits of `here`, and those of `next`.
+template <int Rows, bool Constant>
+__device__ void marks_between(const columns& c, const plane_of_cells<Rows>& here, const plane_of_cells<Rows>& next,
+                              bool valid, unsigned& of_here, unsigned& of_next) {
+    constexpr int halo = plane_of_cells<Rows>::halo;
+#pragma unroll
+    for (int k = halo; k < Rows + halo; ++k)
+        weigh<Constant>(c, here.at[k], next.at[k], 0, valid, 1U << k, 1U << k, of_here, of_next);
+}
+
+/// A warp owns 30 columns of `Rows` rows and walks along the first axis with two planes in registers; rows are read 32
+/// cells at a time. A site is taken apart once for each walk that sees it, and each pair is weighed once; those along
+/// the last axis are of neighbouring lanes.
+template <int Rows, bool Constant>
+__global__ void __launch_bounds__(threads_of_block) mark_columns(const columns c) {
+    constexpr int halo = plane_of_cells<Rows>::halo;
+    const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * warps_of_block + threadIdx.x / cuda::warp;
+    if (number >= c.warps) return;
+    const auto lane = static_cast<std::int32_t>(threadIdx.x % cuda::warp);
+    const std::int64_t band = quotient(number, c.tiles[2]), slab = quotient(band, c.tiles[1]);
+    const std::int64_t image = quotient(slab, c.tiles[0]);
+    const auto x = static_cast<std::int32_t>(number - band * c.tiles[2]) * own_columns + lane - 1;
+    const auto y = static_cast<std::int32_t>(band - slab * c.tiles[1]) * Rows;
+    const auto first = static_cast<std::int32_t>(slab - image * c.tiles[0]) * planes_of_walk;
+    const std::int32_t end = first + planes_of_walk < c.size[0] ? first + planes_of_walk : c.size[0];
+    const std::int32_t* const index = c.index + image * c.image_cells;
+    std::uint8_t* const axis = c.axis + image * c.image_cells;
+    const bool own = lane > 0 && lane <= own_columns && x < c.size[2], pair = x >= 0 && x + 1 < c.size[2];
+
+    plane_of_cells<Rows> here, next;
+    unsigned marked = 0, of_walk_before = 0;
+    here.read(c, index, first - 1, y, x);
+    next.read(c, index, first, y, x);
+    marks_between<Rows, Constant>(c, here, next, first > 0, of_walk_before, marked);
+    for (std::int32_t z = first; z < end; ++z) {
+        here = next;
+        next.read(c, index, z + 1, y, x);
+        unsigned rows = marked | marks_within<Rows, Constant>(c, here, y, lane, pair);
+        marked = 0;
+        marks_between<Rows, Constant>(c, here, next, z + 1 < c.size[0], rows, marked);
+#pragma unroll
+        for (int k = 0; k < Rows; ++k)
+            if (own && y + k < c.size[1])
+                axis[(static_cast<std::int64_t>(z) * c.size[1] + y + k) * c.size[2] + x] =
+                    here.at[k + halo].squared > 0 ? rows >> (k + halo) & 1 : 0;
+    }
+}
+
+// ---- all else -------------------------------------------------------------------------------------------------------
+
+/// What a thread of the general pass needs besides its cell.
+template <class Number>
+struct general {
+    grid where;
+    pass over;
+    rule<Number> by;
+    bool labels;
+
+    __device__ cell<Number> cell_at(std::int64_t image, const std::int64_t* at) const {
+        const std::int64_t site = index_at(over.index, over.index.first_of(where, image) + over.index.offset(at));
+        if (site < 0) return nearest_border(by, at, where.size, where.beyond);
+        const std::int64_t line = quotient(site, where.size[2]), plane = quotient(line, where.size[1]);
+        const std::int64_t of_site[most_axes] = {plane, line - plane * where.size[1], site - line * where.size[2]};
+        cell<Number> made;
+        for (int axis = 0; axis < most_axes; ++axis) {
+            std::int64_t way = of_site[axis] - at[axis];
+            if (where.beyond[axis] == border::periodic) way = shorter_way(way, where.size[axis]);
+            made.to[axis] = static_cast<Number>(way);
+        }
+        made.squared = by.dot(made.to, made.to);
+        return made;
+    }
+    __device__ std::uint64_t label_at(std::int64_t image, const std::int64_t* at) const {
+        return bits_at(over.image, over.image.first_of(where, image) + over.image.offset(at));
+    }
+};
+
+/// Coordinates of cell number `number` of all images; returns the image.
+__device__ inline std::int64_t place(const grid& g, std::int64_t number, std::int64_t (&at)[most_axes]) {
+    const std::int64_t line = quotient(number, g.size[2]), plane = quotient(line, g.size[1]);
+    const std::int64_t image = quotient(plane, g.size[0]);
+    at[0] = plane - image * g.size[0], at[1] = line - plane * g.size[1], at[2] = number - line * g.size[2];
+    return image;
+}
+
+__device__ inline std::int64_t number_of_thread() {
+    return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+}
+
+/// A thread marks its cell by its six neighbours; those of a warp share their reads through the cache.
+template <class Number>
+__global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Number> g, std::int64_t cells) {
+    if (number_of_thread() >= cells) return;
+    std::int64_t at[most_axes];
+    const std::int64_t image = place(g.where, number_of_thread(), at);
+    const cell<Number> own = g.cell_at(image, at);
+    bool marked = false;
+    Number farthest = 0;
+    std::int64_t second = -1;
+    for (int step = 0; step < 2 * most_axes && own.squared > 0; ++step) {
+        const int axis = step / 2, direction = step % 2 == 0 ? -1 : 1;
+        std::int64_t there[most_axes] = {at[0], at[1], at[2]};
+        there[axis] += direction;
+        if (there[axis] < 0 || there[axis] >= g.where.size[axis]) {
+            if (g.where.beyond[axis] != border::periodic) continue;
+            there[axis] = there[axis] < 0 ? g.where.size[axis] - 1 : 0;
+        }
+        // To a label, a cell of another one is a site.
+        const bool foreign = g.labels && g.label_at(image, at) != g.label_at(image, there);
+        const bond<Number> found =
+            between(g.by, own, foreign ? cell<Number>{} : g.cell_at(image, there), axis, direction);
+        if (!found.counts || found.side < 0) continue;
+        marked = true;
+        if (g.over.second.data == nullptr || found.apart2 <= farthest) continue;
+        farthest = found.apart2;
+        second = foreign ? (there[0] * g.where.size[1] + there[1]) * g.where.size[2] + there[2]
+                         : index_at(g.over.index, g.over.index.first_of(g.where, image) + g.over.index.offset(there));
+    }
+    static_cast<std::uint8_t*>(g.over.axis.data)[g.over.axis.first_of(g.where, image) + g.over.axis.offset(at)] =
+        marked;
+    if (g.over.second.data == nullptr) return;
+    const std::int64_t offset = g.over.second.first_of(g.where, image) + g.over.second.offset(at);
+    if (g.over.second.type == dtype::int32)
+        static_cast<std::int32_t*>(g.over.second.data)[offset] = static_cast<std::int32_t>(second);
+    else static_cast<std::int64_t*>(g.over.second.data)[offset] = second;
+}
+
+// ---- balls ----------------------------------------------------------------------------------------------------------
+
+struct weights3 {
+    std::int64_t of[most_axes];
+};
+
+/// A thread holds its ball against those of its 26 neighbours.
+template <class Squared>
+__global__ void __launch_bounds__(threads_of_block)
+    keep_balls_of(const grid g, const weights3 weight, const Squared* squared, const target axis, std::int64_t cells) {
+    if (number_of_thread() >= cells) return;
+    std::int64_t at[most_axes];
+    const std::int64_t image = place(g, number_of_thread(), at);
+    static_cast<std::uint8_t*>(axis.data)[axis.first_of(g, image) + axis.offset(at)] =
+        keeps_ball(g, weight.of, squared + image * g.cells(), at);
+}
+
+__global__ void __launch_bounds__(threads_of_block) clear_cells(const grid g, const target to, std::int64_t cells) {
+    if (number_of_thread() >= cells) return;
+    std::int64_t at[most_axes];
+    const std::int64_t image = place(g, number_of_thread(), at);
+    clear_at(to, to.first_of(g, image) + to.offset(at));
+}
+
+/// A thread of a cell of the shape marks the cell that owns it; many write the same byte to one place.
+__global__ void __launch_bounds__(threads_of_block)
+    mark_owners(const grid g, const void* squared, dtype type, const source owner, const target axis,
+                std::int64_t cells) {
+    if (number_of_thread() >= cells || !has_radius(squared, type, number_of_thread())) return;
+    const std::int64_t image = quotient(number_of_thread(), g.cells());
+    static_cast<std::uint8_t*>(
+        axis.data)[axis.first_of(g, image) + offset_of_number(g, axis, index_at(owner, number_of_thread()))] = 1;
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    count_each_radius(const grid g, const source from, const target to, double unit2, std::int64_t cells) {
+    if (number_of_thread() >= cells) return;
+    std::int64_t at[most_axes];
+    const std::int64_t image = place(g, number_of_thread(), at);
+    static_cast<std::int64_t*>(to.data)[to.first_of(g, image) + to.offset(at)] =
+        counted_radius(number_at(from, from.first_of(g, image) + from.offset(at)), unit2);
+}
+
+/// Cells without a ball around them.
+__global__ void __launch_bounds__(threads_of_block)
+    clear_outside(const grid g, const double* power, const target out, std::int64_t cells) {
+    if (number_of_thread() >= cells || power[number_of_thread()] < 0) return;
+    std::int64_t at[most_axes];
+    const std::int64_t image = place(g, number_of_thread(), at);
+    clear_at(out, out.first_of(g, image) + out.offset(at));
+}
+
+// ---- the call -------------------------------------------------------------------------------------------------------
+
+/// Memory and passes of a device.
+class backend {
+public:
+    explicit backend(const device& on) : on_(on) {}
+
+    void* make(std::int64_t bytes) {
+        cuda::workspace& made = memory_.emplace_back(on_);
+        const std::int64_t at = made.reserve<std::byte>(bytes);
+        made.allocate();
+        return made.get<std::byte>(at);
+    }
+
+    void mark(const device& on, const problem& p, const pass& over, bool dense) const {
+        bool open = true;
+        for (const border each : p.where.beyond) open = open && each == border::open;
+        const bool plain = dense && open && !p.labels && p.unit && p.fits_int32() && over.second.data == nullptr &&
+                           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
+        if (plain) mark_plain(on, p, over);
+        else if (p.counted) mark_general(on, p, over, p.whole);
+        else mark_general(on, p, over, p.real);
+    }
+
+    void keep_balls(const device& on, const problem& p, const void* squared, dtype type, const target& axis) const {
+        const weights3 weight{p.whole.weights[0], p.whole.weights[1], p.whole.weights[2]};
+        if (type == dtype::uint32)
+            each_cell(on, p, keep_balls_of<std::uint32_t>, p.where, weight, static_cast<const std::uint32_t*>(squared),
+                      axis);
+        else
+            each_cell(on, p, keep_balls_of<std::uint64_t>, p.where, weight, static_cast<const std::uint64_t*>(squared),
+                      axis);
+    }
+
+    void keep_owners(const device& on, const problem& p, const void* squared, dtype type, const void* index,
+                     dtype index_type, const target& axis) const {
+        each_cell(on, p, clear_cells, p.where, axis);
+        each_cell(on, p, mark_owners, p.where, squared, type, source{index, index_type}, axis);
+    }
+
+    void count_radii(const device& on, const problem& p, const source& from, const target& to) const {
+        each_cell(on, p, count_each_radius, p.where, from, to, p.unit2);
+    }
+
+    void cut(const device& on, const problem& p, const double* power, const target& out) const {
+        each_cell(on, p, clear_outside, p.where, power, out);
+    }
+
+private:
+    template <class Kernel, class... Arguments>
+    static void each_cell(const device& on, const problem& p, Kernel* kernel, const Arguments&... arguments) {
+        const std::int64_t cells = p.where.images * p.where.cells();
+        cuda::launch(on, kernel, blocks_for(cells, threads_of_block), dim3(threads_of_block), 0, arguments..., cells);
+    }
+
+    template <class Number>
+    static void mark_general(const device& on, const problem& p, const pass& over, const rule<Number>& by) {
+        each_cell(on, p, mark_cells<Number>, general<Number>{p.where, over, by, p.labels});
+    }
+
+    static void mark_plain(const device& on, const problem& p, const pass& over) {
+        constexpr int rows = 4;
+        columns c{};
+        c.index = static_cast<const std::int32_t*>(over.index.data);
+        c.axis = static_cast<std::uint8_t*>(over.axis.data);
+        for (int axis = 0; axis < most_axes; ++axis) c.size[axis] = static_cast<std::int32_t>(p.where.size[axis]);
+        c.image_cells = p.where.cells();
+        c.by_row = divisor(c.size[2]), c.by_plane = divisor(c.size[1]);
+        c.by = narrowed<true>(p.whole);
+        const bool flat = c.size[1] == 1, constant = c.by.prune == pruning::constant;
+        c.tiles[0] = static_cast<std::int32_t>(blocks_for(c.size[0], planes_of_walk));
+        c.tiles[1] = static_cast<std::int32_t>(blocks_for(c.size[1], flat ? 1 : rows));
+        c.tiles[2] = static_cast<std::int32_t>(blocks_for(c.size[2], own_columns));
+        c.warps = p.where.images * c.tiles[0] * c.tiles[1] * c.tiles[2];
+        auto* const kernel = flat       ? constant ? mark_columns<1, true> : mark_columns<1, false>
+                                   : constant ? mark_columns<rows, true>
+                                        : mark_columns<rows, false>;
+        cuda::launch(on, kernel, blocks_for(c.warps, warps_of_block), dim3(threads_of_block), 0, c);
+    }
+
+    const device& on_;
+    std::list<cuda::workspace> memory_;
+};
+
+}  // namespace
+
+void run(const device& on, const problem& p, const any_input<device>& image, const medial_axis_fields<device>& out) {
+    const cuda::device_guard guard(on);
+    backend there(on);
+    steps<device, backend>(on, p, there).axis(image, out);
+}
+
+void rebuild(const device& on, const problem& p, const any_input<device>& axis, const any_input<device>& squared,
+             const any_output<device>& out) {
+    const cuda::device_guard guard(on);
+    backend there(on);
+    steps<device, backend>(on, p, there).rebuild(axis, squared, out);
+}
+
+}  // namespace nearfield::medial_axes

@@ -1,0 +1,195 @@
+// What the public calls hand to a backend, checked; and the backend's entries.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "base/lines.hpp"
+#include "medial_axis/core.hpp"
+
+namespace nearfield::medial_axes {
+
+/// A batch of images as one of three axes each: an image has its second axis last but one, its only one last. Those
+/// that it does not have are of length 1.
+struct grid {
+    int batch = 0;  ///< axes that number images
+    std::int64_t images = 1;
+    std::int64_t batch_size[max_rank]{};
+    std::int64_t size[most_axes]{1, 1, 1};
+    border beyond[most_axes]{};
+
+    [[nodiscard]] NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
+};
+/// The axis of three in which axis `axis` of `axes` lies: an image's rows are the first, so that a walk along the first
+/// axis meets many cells.
+constexpr int place_of(int axis, int axes) { return axis == axes - 1 ? 2 : axes == 2 ? 0 : axis; }
+
+/// An array of the grid's shape, anywhere.
+template <class Void>
+struct array {
+    Void* data = nullptr;
+    dtype type = dtype::uint8;
+    std::int64_t batch_step[max_rank]{};
+    std::int64_t step[most_axes]{};
+
+    [[nodiscard]] NF_HD std::int64_t first_of(const grid& g, std::int64_t image) const {
+        return g.batch == 0 ? 0 : offset_of(image, g.batch_size, batch_step, g.batch);
+    }
+    [[nodiscard]] NF_HD constexpr std::int64_t offset(const std::int64_t* at) const {
+        return at[0] * step[0] + at[1] * step[1] + at[2] * step[2];
+    }
+};
+using source = array<const void>;
+using target = array<void>;
+
+template <class Void, class Place>
+array<Void> array_of(const any_view<Void, Place>& v, int batch) {
+    array<Void> a{v.data, v.type};
+    const int axes = v.rank - batch;
+    for (int axis = 0; axis < batch; ++axis) a.batch_step[axis] = v.stride[static_cast<std::size_t>(axis)];
+    for (int axis = 0; axis < axes; ++axis)
+        a.step[place_of(axis, axes)] = v.stride[static_cast<std::size_t>(batch + axis)];
+    return a;
+}
+
+/// An integer of any type by its bits, zero-extended.
+NF_HD inline std::uint64_t bits_at(const source& a, std::int64_t offset) {
+    switch (size_of(a.type)) {
+        case 1: return static_cast<const std::uint8_t*>(a.data)[offset];
+        case 2: return static_cast<const std::uint16_t*>(a.data)[offset];
+        case 4: return static_cast<const std::uint32_t*>(a.data)[offset];
+        default: return static_cast<const std::uint64_t*>(a.data)[offset];
+    }
+}
+NF_HD inline std::int64_t index_at(const source& a, std::int64_t offset) {
+    return a.type == dtype::int32 ? static_cast<const std::int32_t*>(a.data)[offset]
+                                  : static_cast<const std::int64_t*>(a.data)[offset];
+}
+
+struct problem {
+    grid where;
+    int rank = 1, axes = 1;
+    bool counted = true;        ///< rules in integers; else in double
+    bool labels = false;        ///< neighbours of another value are sites for each other
+    bool unit = true;           ///< all lengths are 1
+    double largest = 0;         ///< squared distance of two cells of the grid, at most; in the rule's unit
+    double unit2 = 1;           ///< squared distances are unit2 times those of the rule
+    double length[max_rank]{};  ///< of a cell along each axis of the image, in the rule's unit
+    rule<std::int64_t> whole;
+    rule<double> real;
+    distance_options options;  ///< the caller's, for distance_transform
+    axis_method method = axis_method::integer;
+
+    /// The same with lengths in the rule's unit, whose squared distances are integers.
+    [[nodiscard]] distance_options in_units() const {
+        distance_options o = options;
+        o.spacing = {length, static_cast<std::size_t>(rank)};
+        return o;
+    }
+    [[nodiscard]] bool fits_int32() const { return counted && largest < 0x1p27; }
+};
+
+/// What the pass over nearest sites reads and writes.
+struct pass {
+    source image;  ///< with labels
+    source index;  ///< int32 or int64
+    target axis;
+    target second;  ///< where wanted
+};
+
+void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);
+void run(const device& on, const problem& p, const any_input<device>& image, const medial_axis_fields<device>& out);
+
+/// `p.options` has sites::nonzero; `counted` radii are divided by p.unit2 and rounded.
+void rebuild(const host& on, const problem& p, const any_input<host>& axis, const any_input<host>& squared,
+             const any_output<host>& out);
+void rebuild(const device& on, const problem& p, const any_input<device>& axis, const any_input<device>& squared,
+             const any_output<device>& out);
+
+/// A rule whose numbers fit 32 bits, as problem::fits_int32() says.
+template <bool Unit>
+rule<std::int32_t, Unit> narrowed(const rule<std::int64_t>& by) {
+    rule<std::int32_t, Unit> made;
+    for (int axis = 0; axis < most_axes; ++axis) made.weights[axis] = static_cast<std::int32_t>(by.weights[axis]);
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    made.least = static_cast<std::int32_t>(by.least < most ? by.least : most);
+    made.slack = static_cast<std::int32_t>(by.slack), made.prune = by.prune, made.obtuse = by.obtuse;
+    made.share = by.share;
+    return made;
+}
+
+/// Whether the ball of a cell stays beside those of its neighbours; `squared` has the squared distances of its image.
+template <class Squared>
+NF_HD bool keeps_ball(const grid& g, const std::int64_t* weight, const Squared* squared, const std::int64_t* at) {
+    constexpr Squared none = std::numeric_limits<Squared>::max();
+    const std::int64_t own = (at[0] * g.size[1] + at[1]) * g.size[2] + at[2];
+    const Squared r2 = squared[own];
+    if (r2 == 0 || r2 == none) return false;
+    for (int step = 0; step < 27; ++step) {
+        std::int64_t there[most_axes]{};
+        std::uint64_t v2 = 0;
+        bool inside = true;
+        for (int axis = 0, rest = step; axis < most_axes; ++axis, rest /= 3) {
+            const int by = rest % 3 - 1;
+            there[axis] = at[axis] + by;
+            if (by != 0) v2 += static_cast<std::uint64_t>(weight[axis]);
+            if (there[axis] >= 0 && there[axis] < g.size[axis]) continue;
+            inside = inside && g.beyond[axis] == border::periodic && g.size[axis] > 1;
+            there[axis] = there[axis] < 0 ? g.size[axis] - 1 : 0;
+        }
+        if (!inside) continue;
+        const Squared other = squared[(there[0] * g.size[1] + there[1]) * g.size[2] + there[2]];
+        if (other > r2 && contains(other, r2, v2)) return false;
+    }
+    return true;
+}
+
+/// Whether cell number `number` of all images has a squared distance above 0, and a site.
+NF_HD inline bool has_radius(const void* squared, dtype type, std::int64_t number) {
+    if (type == dtype::uint32) {
+        const std::uint32_t r2 = static_cast<const std::uint32_t*>(squared)[number];
+        return r2 != 0 && r2 != std::numeric_limits<std::uint32_t>::max();
+    }
+    const std::uint64_t r2 = static_cast<const std::uint64_t*>(squared)[number];
+    return r2 != 0 && r2 != std::numeric_limits<std::uint64_t>::max();
+}
+
+/// Where cell number `number` of an image lies.
+NF_HD inline std::int64_t offset_of_number(const grid& g, const target& a, std::int64_t number) {
+    const std::int64_t line = number / g.size[2], plane = line / g.size[1];
+    const std::int64_t at[most_axes] = {plane, line - plane * g.size[1], number - line * g.size[2]};
+    return a.offset(at);
+}
+
+/// A number of any type but float16, as a double.
+NF_HD inline double number_at(const source& a, std::int64_t offset) {
+    switch (a.type) {
+        case dtype::int8: return static_cast<const std::int8_t*>(a.data)[offset];
+        case dtype::int16: return static_cast<const std::int16_t*>(a.data)[offset];
+        case dtype::uint16: return static_cast<const std::uint16_t*>(a.data)[offset];
+        case dtype::int32: return static_cast<const std::int32_t*>(a.data)[offset];
+        case dtype::uint32: return static_cast<const std::uint32_t*>(a.data)[offset];
+        case dtype::int64: return static_cast<double>(static_cast<const std::int64_t*>(a.data)[offset]);
+        case dtype::uint64: return static_cast<double>(static_cast<const std::uint64_t*>(a.data)[offset]);
+        case dtype::float32: return static_cast<const float*>(a.data)[offset];
+        case dtype::float64: return static_cast<const double*>(a.data)[offset];
+        default: return static_cast<const std::uint8_t*>(a.data)[offset];
+    }
+}
+
+NF_HD inline void clear_at(const target& a, std::int64_t offset) {
+    switch (size_of(a.type)) {
+        case 1: static_cast<std::uint8_t*>(a.data)[offset] = 0; break;
+        case 2: static_cast<std::uint16_t*>(a.data)[offset] = 0; break;
+        case 4: static_cast<std::uint32_t*>(a.data)[offset] = 0; break;
+        default: static_cast<std::uint64_t*>(a.data)[offset] = 0; break;
+    }
+}
+
+/// A squared radius as the integer that the rule counts; 0 for what is none.
+NF_HD inline std::int64_t counted_radius(double squared, double unit2) {
+    const double n = squared / unit2;
+    return n > 0 && n < 0x1p53 ? static_cast<std::int64_t>(n + 0.5) : 0;
+}
+
+}  // namespace nearfield::medial_axes

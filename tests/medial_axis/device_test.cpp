@@ -1,0 +1,46 @@
+// The medial axis on a GPU: the host's checks, plain and recorded as a graph.
+#include "components/device_runner.hpp"
+#include "medial_axis/checks.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class MedialAxisDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// A graph where the seed says so.
+template <class Check>
+void check_with(const axis_case& c, const Check& check) {
+    if (c.seed % 5 == 0) check(graph_runner());
+    else check(device_runner());
+}
+
+TEST_F(MedialAxisDevice, IsTheDefinition) {
+    for_each_case(0, 2000, [](const axis_case& c) { check_with(c, [&](const auto& run) { check_axis(run, c); }); });
+}
+
+TEST_F(MedialAxisDevice, MasksAreTheDefinition) {
+    for_each_case(50000, 2000, [](axis_case c) {
+        make_plain(c);
+        check_with(c, [&](const auto& run) { check_axis(run, c); });
+    });
+}
+
+TEST_F(MedialAxisDevice, BallsCoverTheShape) {
+    for_each_case(10000, 600, [](const axis_case& c) { check_with(c, [&](const auto& run) { check_balls(run, c); }); });
+}
+
+/// Several walks along each axis; odd ends.
+TEST_F(MedialAxisDevice, IsTheHosts) {
+    for (const shape_t& shape :
+         {shape_t{1000}, shape_t{70, 95}, shape_t{33, 400}, shape_t{35, 37, 61}, shape_t{20, 3, 130}})
+        for (std::uint64_t seed = 0; seed < 4 && !testing::Test::HasFailure(); ++seed)
+            check_equal(host_runner{2}, device_runner(), large_case(shape, seed));
+}
+
+}  // namespace
+}  // namespace nearfield::test
