@@ -40,6 +40,8 @@ struct arguments {
     std::string operation, radius;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
+    // Of medial-axis.
+    std::string axis_method = "integer", pruning = "constant", gamma;
 };
 
 /// Where an option's value goes; the member's type says how its text is read.
@@ -87,6 +89,7 @@ struct exit_status {
 int field_verb(const arguments& args);  ///< distance and voronoi
 int label_verb(const arguments& args);
 int morphology_verb(const arguments& args);
+int medial_axis_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

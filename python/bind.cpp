@@ -208,6 +208,7 @@ NB_MODULE(_core, m) {
     bind_methods(m);
     bind_label(m);
     bind_components(m);
+    bind_medial_axis(m);
     bind_runs(m);
     bind_questions(m);
 }

@@ -73,5 +73,6 @@ void run_staged(const call& what, int ordinal);
 void bind_device(nb::module_& module);
 void bind_chamfer(nb::module_& module);
 void bind_methods(nb::module_& module);
+void bind_medial_axis(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -64,7 +64,8 @@ struct medial_axis_fields {
 ///
 /// With sites::other_labels every label is a shape: the answer is that of a loop over labels. Along a periodic axis
 /// f(p) is the copy that is nearest to p, the lower one of two; along a closed axis the first cell beyond either end is
-/// a site, the one with the smallest coordinates as in the tie rule, where it is nearer than every site of the grid.
+/// a site and a neighbour; of several equally near ones the one with the smallest coordinates, as by the tie rule, is
+/// the nearest, where it is nearer than every site of the grid.
 /// Where there is no site at all nothing is on the axis.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph

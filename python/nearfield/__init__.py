@@ -25,6 +25,7 @@ from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
+from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._plan import Pass, Plan, plan
@@ -64,10 +65,12 @@ __all__ = [
     "label_by_propagation",
     "label_lists",
     "link_bit",
+    "medial_axis",
     "methods",
     "ndimage",
     "opening",
     "plan",
+    "reconstruct",
     "relabel",
     "release_device_memory",
     "remove_small",

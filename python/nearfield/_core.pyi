@@ -167,6 +167,30 @@ def contacts(labels: Array, connectivity: int, spacing: Sequence[float], place: 
 def label_by_propagation(
     image: Array, out: Array, options: LabelOptions, propagation: PropagationOptions, place: Place
 ) -> dict[str, Any]: ...
+def medial_axis(
+    image: Array,
+    out: tuple[Array | None, ...],
+    options: Options,
+    method: int,
+    pruning: int,
+    gamma: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def reconstruct(
+    axis: Array,
+    squared: Array,
+    out: Array,
+    options: Options,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
 def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def require_memory(bytes: int, what: str) -> None: ...
 def query_system() -> dict[str, Any]: ...

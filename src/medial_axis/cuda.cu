@@ -198,20 +198,21 @@ __global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Num
         const int axis = step / 2, direction = step % 2 == 0 ? -1 : 1;
         std::int64_t there[most_axes] = {at[0], at[1], at[2]};
         there[axis] += direction;
-        if (there[axis] < 0 || there[axis] >= g.where.size[axis]) {
-            if (g.where.beyond[axis] != border::periodic) continue;
-            there[axis] = there[axis] < 0 ? g.where.size[axis] - 1 : 0;
-        }
+        const bool beyond = there[axis] < 0 || there[axis] >= g.where.size[axis];
+        const bool closed = beyond && g.where.beyond[axis] == border::closed;
+        if (beyond && g.where.beyond[axis] == border::open) continue;
+        if (beyond && !closed) there[axis] = there[axis] < 0 ? g.where.size[axis] - 1 : 0;
         // To a label, a cell of another one is a site.
-        const bool foreign = g.labels && g.label_at(image, at) != g.label_at(image, there);
-        const bond<Number> found =
-            between(g.by, own, foreign ? cell<Number>{} : g.cell_at(image, there), axis, direction);
+        const bool foreign = !closed && g.labels && g.label_at(image, at) != g.label_at(image, there);
+        const cell<Number> other = foreign || closed ? cell<Number>{} : g.cell_at(image, there);
+        const bond<Number> found = between(g.by, own, other, axis, direction);
         if (!found.counts || found.side < 0) continue;
         marked = true;
         if (g.over.second.data == nullptr || found.apart2 <= farthest) continue;
         farthest = found.apart2;
-        second = foreign ? (there[0] * g.where.size[1] + there[1]) * g.where.size[2] + there[2]
-                         : index_at(g.over.index, g.over.index.first_of(g.where, image) + g.over.index.offset(there));
+        second = closed    ? -1
+                 : foreign ? (there[0] * g.where.size[1] + there[1]) * g.where.size[2] + there[2]
+                           : index_at(g.over.index, g.over.index.first_of(g.where, image) + g.over.index.offset(there));
     }
     static_cast<std::uint8_t*>(g.over.axis.data)[g.over.axis.first_of(g.where, image) + g.over.axis.offset(at)] =
         marked;

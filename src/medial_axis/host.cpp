@@ -38,6 +38,7 @@ class marker {
 public:
     marker(const problem& p, const pass& over, const rule<Number, Unit>& by) : p_(p), over_(over), by_(by) {
         for (row<Number>& each : rows_) each.resize(p.where.size[2], p.labels);
+        beyond_.resize(p.where.size[2], p.labels);
         marked_.resize(static_cast<std::size_t>(p.where.size[2]));
         if (over.second.data != nullptr) farthest_.resize(marked_.size()), second_.resize(marked_.size());
     }
@@ -56,6 +57,7 @@ public:
             for (int direction = -1; direction <= 1; direction += 2) {
                 std::int64_t at[2] = {z, y};
                 if (moved(at[axis], axis, direction)) look(own, row_at(at[0], at[1]), axis, direction, 0);
+                else if (p_.where.beyond[axis] == border::closed) look(own, beyond_, axis, direction, 0);
             }
         for (int direction = -1; direction <= 1; direction += 2) look(own, own, 2, direction, direction);
         write(own, z, y);
@@ -137,8 +139,9 @@ private:
                 marked_[static_cast<std::size_t>(x)] |= static_cast<std::uint8_t>(found.counts & (found.side >= 0));
             }
         }
-        if (shift == 0 || p_.where.beyond[2] != border::periodic) return;
-        look_closely(own, other, axis, direction, shift < 0 ? 0 : size - 1, shift < 0 ? size - 1 : 0);
+        if (shift == 0 || p_.where.beyond[2] == border::open) return;
+        const row<Number>& over_the_end = p_.where.beyond[2] == border::closed ? beyond_ : other;
+        look_closely(own, over_the_end, axis, direction, shift < 0 ? 0 : size - 1, shift < 0 ? size - 1 : 0);
     }
 
     void look_closely(const row<Number>& own, const row<Number>& other, int axis, int direction, std::int64_t x,
@@ -152,7 +155,9 @@ private:
         if (second_.empty() || found.apart2 <= farthest_[k]) return;
         farthest_[k] = found.apart2;
         const std::int64_t number = other.number * p_.where.size[2] + there;
-        second_[k] = foreign ? number : index_at(over_.index, offset_in_index(other.number, there));
+        second_[k] = other.number < 0 ? -1
+                     : foreign        ? number
+                                      : index_at(over_.index, offset_in_index(other.number, there));
     }
 
     [[nodiscard]] std::int64_t offset_in_index(std::int64_t number, std::int64_t x) const {
@@ -181,6 +186,7 @@ private:
     const rule<Number, Unit>& by_;
     std::int64_t image_ = -1;
     row<Number> rows_[6];
+    row<Number> beyond_;  ///< sites beyond a closed border
     std::size_t oldest_ = 0;
     std::int64_t own_ = -1;  ///< number of the row that is marked, which stays
     std::vector<std::uint8_t> marked_;

@@ -41,126 +41,51 @@ struct attempt {
     }
 };
 
+template <class Change>
+void refused(const Change& change, std::initializer_list<const char*> words) {
+    attempt a;
+    change(a);
+    a.refused(words);
+}
+
 TEST(MedialAxisArguments, Options) {
-    {
-        attempt a;
-        a.on.threads = -1;
-        a.refused({"threads"});
-    }
-    {
-        attempt a;
-        a.options.gamma = -1;
-        a.refused({"gamma", "-1"});
-    }
-    {
-        attempt a;
-        a.options.gamma = NAN;
-        a.refused({"gamma"});
-    }
-    {
-        attempt a;
-        a.options.prune = pruning::angle;
-        a.options.gamma = 181;
-        a.refused({"gamma", "180"});
-    }
-    {
-        attempt a;
-        a.options.prune = pruning::linear;
-        a.options.gamma = 1e9;
-        a.refused({"gamma"});
-    }
-    {
-        attempt a;
-        a.options.prune = static_cast<pruning>(9);
-        a.refused({"prune", "9"});
-    }
-    {
-        attempt a;
-        a.options.method = static_cast<axis_method>(9);
-        a.refused({"method", "9"});
-    }
-    {
-        attempt a;
-        a.options.method = axis_method::balls;
-        a.options.gamma = 2;
-        a.refused({"gamma", "integer"});
-    }
-    {
-        attempt a;
-        a.options.method = axis_method::reduced;
-        a.options.spacing = {1, 1.3090169943749475};
-        a.refused({"spacing", "multiples"});
-    }
-    {
-        attempt a;
-        a.options.spacing = {1, 1, 1};
-        a.refused({"spacing"});
-    }
-    {
-        attempt a;
-        a.options.spacing = -1;
-        a.refused({"spacing"});
-    }
-    {
-        attempt a;
-        a.options.batch_axes = 2;
-        a.refused({"batch_axes"});
-    }
-    {
-        attempt a;
-        a.options.sites = static_cast<sites>(7);
-        a.refused({"sites"});
-    }
+    refused([](attempt& a) { a.on.threads = -1; }, {"threads"});
+    refused([](attempt& a) { a.options.gamma = -1; }, {"gamma", "-1"});
+    refused([](attempt& a) { a.options.gamma = NAN; }, {"gamma"});
+    refused([](attempt& a) { a.options.prune = pruning::angle, a.options.gamma = 181; }, {"gamma", "180"});
+    refused([](attempt& a) { a.options.prune = pruning::linear, a.options.gamma = 1e9; }, {"gamma"});
+    refused([](attempt& a) { a.options.prune = static_cast<pruning>(9); }, {"prune", "9"});
+    refused([](attempt& a) { a.options.method = static_cast<axis_method>(9); }, {"method", "9"});
+    refused([](attempt& a) { a.options.method = axis_method::balls, a.options.gamma = 2; }, {"gamma", "integer"});
+    refused([](attempt& a) { a.options.spacing = {1, 1, 1}; }, {"spacing"});
+    refused([](attempt& a) { a.options.spacing = -1; }, {"spacing"});
+    refused([](attempt& a) { a.options.batch_axes = 2; }, {"batch_axes"});
+    refused([](attempt& a) { a.options.sites = static_cast<sites>(7); }, {"sites"});
+}
+
+TEST(MedialAxisArguments, BallsNeedACommonLength) {
+    for (const axis_method method : {axis_method::balls, axis_method::reduced})
+        refused([&](attempt& a) { a.options.method = method, a.options.spacing = {1, 1.3090169943749475}; },
+                {"spacing", "multiples"});
 }
 
 TEST(MedialAxisArguments, Arrays) {
-    {
-        attempt a;
-        a.out.axis = {};
-        a.refused({"out.axis"});
-    }
-    {
-        attempt a;
-        a.out.axis = a.second();
-        a.refused({"out.axis", "int64"});
-    }
-    {
-        attempt a;
-        a.out.axis = view<std::uint8_t, 2, host>(a.axis_memory.data(), {6, 4});
-        a.refused({"out.axis"});
-    }
-    {
-        attempt a;
-        a.out.second = a.squared();
-        a.refused({"out.second", "uint32"});
-    }
-    {
-        attempt a;
-        a.out.second = a.second();
-        a.options.method = axis_method::balls;
-        a.refused({"out.second"});
-    }
-    {
-        attempt a;
-        a.out.axis = view<std::uint8_t, 2, host>(a.image_memory.data(), {4, 6});
-        a.refused({"out.axis", "image"});
-    }
-    {
-        attempt a;
-        a.out.squared = a.second();
-        a.refused({"out.squared", "int64"});
-    }
-    {
-        attempt a;
-        a.image = view<const std::uint8_t, 4, host>(a.image_memory.data(), {1, 4, 6, 1});
-        a.refused({"4 axes"});
-    }
-    {
-        attempt a;
-        std::array<float, 24> real{};
-        a.image = view<const float, 2, host>(real.data(), {4, 6}), a.options.sites = sites::other_labels;
-        a.refused({"image", "float32"});
-    }
+    refused([](attempt& a) { a.out.axis = {}; }, {"out.axis"});
+    refused([](attempt& a) { a.out.axis = a.second(); }, {"out.axis", "int64"});
+    refused([](attempt& a) { a.out.axis = view<std::uint8_t, 2, host>(a.axis_memory.data(), {6, 4}); }, {"out.axis"});
+    refused([](attempt& a) { a.out.second = a.squared(); }, {"out.second", "uint32"});
+    refused([](attempt& a) { a.out.second = a.second(), a.options.method = axis_method::balls; }, {"out.second"});
+    refused([](attempt& a) { a.out.axis = view<std::uint8_t, 2, host>(a.image_memory.data(), {4, 6}); },
+            {"out.axis", "image"});
+    refused([](attempt& a) { a.out.squared = a.second(); }, {"out.squared", "int64"});
+    refused([](attempt& a) { a.image = view<const std::uint8_t, 4, host>(a.image_memory.data(), {1, 4, 6, 1}); },
+            {"4 axes"});
+    std::array<float, 24> real{};
+    refused(
+        [&](attempt& a) {
+            a.image = view<const float, 2, host>(real.data(), {4, 6}), a.options.sites = sites::other_labels;
+        },
+        {"image", "float32"});
 }
 
 TEST(MedialAxisArguments, Reconstruction) {

@@ -189,11 +189,14 @@ axis_answer medial_axis(const axis_problem& p) {
                 point next = at, there = at;
                 next[axis] += direction, there[axis] = next[axis];
                 const bool beyond = next[axis] < 0 || next[axis] >= p.shape[axis];
-                if (beyond && p.border[axis] != axis_border::periodic) continue;
-                if (beyond) there[axis] = next[axis] < 0 ? p.shape[axis] - 1 : 0;
-                const auto k_there = static_cast<std::size_t>(number_of(there, p.shape));
-                nearest other = s.inside(there, p.value[k]) ? own[k_there] : nearest{there, there, 0, false};
-                for (std::size_t each = 0; each < at.size(); ++each) other.at[each] += next[each] - there[each];
+                if (beyond && p.border[axis] == axis_border::open) continue;
+                nearest other{next, {}, 0, false};  // a site beyond a closed border
+                if (!beyond || p.border[axis] == axis_border::periodic) {
+                    if (beyond) there[axis] = next[axis] < 0 ? p.shape[axis] - 1 : 0;
+                    const auto k_there = static_cast<std::size_t>(number_of(there, p.shape));
+                    other = s.inside(there, p.value[k]) ? own[k_there] : nearest{there, there, 0, false};
+                    for (std::size_t each = 0; each < at.size(); ++each) other.at[each] += next[each] - there[each];
+                }
                 const pair_of_cells pair(p, s, at, next, own[k], other);
                 if (!pair.counts() || pair.side() < 0) continue;
                 answer.axis[k] = 1;

@@ -1,7 +1,8 @@
 """scikit-image's functions of distances, with its signatures; to migrate, import them from here.
 
 ``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing`` (``skimage.morphology``) and
-``expand_labels`` (``skimage.segmentation``), for arrays of 1 to 8 axes. Deliberate differences:
+``expand_labels`` (``skimage.segmentation``), for arrays of 1 to 8 axes; ``medial_axis``, whose notes say how it differs.
+Deliberate differences of the others:
 
 - Without any cell outside (or, for a dilation, inside) the shape nothing is within reach: an erosion of a full image is
   that image. scikit-image measures to a place beyond the corner there.
@@ -17,8 +18,16 @@ from typing import Any
 import numpy as np
 
 from nearfield import _morphology, _voronoi
+from nearfield.compat._skimage_axis import medial_axis
 
-__all__ = ["expand_labels", "isotropic_closing", "isotropic_dilation", "isotropic_erosion", "isotropic_opening"]
+__all__ = [
+    "expand_labels",
+    "isotropic_closing",
+    "isotropic_dilation",
+    "isotropic_erosion",
+    "isotropic_opening",
+    "medial_axis",
+]
 
 Array = np.ndarray[Any, Any]
 Spacing = float | Sequence[float] | None

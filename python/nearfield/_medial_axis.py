@@ -1,0 +1,291 @@
+"""Medial axes of shapes, and shapes from balls."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY, framework_of
+from nearfield._call import arguments_named, as_numpy, target
+from nearfield._dispatch import workplace_of
+from nearfield._progress import Progress, callable_of
+from nearfield._request import (
+    Border,
+    Request,
+    Sites,
+    Spacing,
+    batch_of,
+    border_of,
+    check_flags,
+    length_of,
+    request_for,
+    spacing_of,
+    threads_of,
+    word_of,
+)
+from nearfield._workplace import Slot, Workplace
+
+AxisMethod = Literal["integer", "balls", "reduced"]
+Pruning = Literal["constant", "linear", "sqrt", "angle"]
+METHODS = ("integer", "balls", "reduced")
+PRUNINGS = ("constant", "linear", "sqrt", "angle")
+_USUAL_GAMMA = {"constant": 1.0, "linear": 0.5, "sqrt": 1.0, "angle": 60.0}
+
+
+def medial_axis(
+    mask: Any,
+    *,
+    method: AxisMethod = "integer",
+    pruning: Pruning = "constant",
+    gamma: float | None = None,
+    spacing: Spacing = None,
+    sites: Sites = "zero",
+    multilabel: bool = False,
+    border: Border = "open",
+    return_distance: bool = False,
+    squared: bool = False,
+    return_sites: bool = False,
+    out: Any = None,
+    batch_axes: int = 0,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Medial axis of a shape: the cells between sites of its outside that lie apart.
+
+    Parameters
+    ----------
+    mask : array of 1 to 3 axes, besides those of a batch
+        The shape is what is not zero. Any element type; on the CPU or a GPU.
+    method : {'integer', 'balls', 'reduced'}
+        'integer': the integer medial axis of Hesselink and Roerdink. 'balls': centres of balls that no neighbour's ball
+        is known to contain. 'reduced': those of them that own a cell of the shape in their power diagram. From the last
+        two `reconstruct` gives the shape back exactly.
+    pruning, gamma : {'constant', 'linear', 'sqrt', 'angle'} and number
+        Of 'integer', which neighbours count, by the distance of their sites: more than `gamma`, a length (constant,
+        default 1, which keeps all); more than `gamma` times the sum of the ways to them (linear, 0.5); that and a
+        root (sqrt, 1); seen under an angle of at least `gamma` degrees (angle, 60). docs/medial-axis.md has formulas.
+    multilabel : bool
+        Every label by itself, all in one pass, as in `distance_transform`; zero is background.
+    return_distance, squared : bool
+        Also return the distances of all cells, float32, or with `squared` their squares, exact integers where the
+        spacing is integral: the radii, for `reconstruct`.
+    return_sites : bool
+        Also return linear indices of shape ``(2, *mask.shape)``, int32, or int64 where that does not suffice: of every
+        cell its nearest site, and of cells of the axis the site of the neighbour that puts it there; -1 for none.
+    out : array, optional
+        Of bool or uint8; filled instead of a new array.
+    spacing, sites, border, batch_axes, device, threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    array or tuple of arrays
+        The axis, bool; and what was asked for, in the order distances, sites.
+
+    Notes
+    -----
+    The axis may be two cells thick and need not be connected: measure with it, do not trace it. The same bits on the
+    CPU and on GPUs; on a GPU the call does not wait.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.medial_axis([0, 1, 1, 1, 0]).astype(int)
+    array([0, 0, 1, 0, 0])
+    >>> axis, radius2 = nf.medial_axis([0, 1, 1, 1, 1, 0], method="balls", return_distance=True, squared=True)
+    >>> nf.reconstruct(axis, radius2).astype(int)
+    array([0, 1, 1, 1, 1, 0])
+    """
+    check_flags(return_distance=return_distance, squared=squared, return_sites=return_sites, multilabel=multilabel)
+    how, prune = word_of("method", method, METHODS), word_of("pruning", pruning, PRUNINGS)
+    if how != "integer" and (prune != "constant" or gamma is not None):
+        raise ValueError(f"pruning and gamma go with method='integer', not {how!r}; leave them out")
+    reach = _USUAL_GAMMA[prune] if gamma is None else length_of("gamma", gamma)
+    work = workplace_of("mask", mask)
+    request = request_for(
+        len(work.shape),
+        spacing=spacing,
+        sites=sites,
+        signed=False,
+        multilabel=multilabel,
+        half_cell=False,
+        border=border,
+        max_distance=None,
+        batch_axes=batch_axes,
+    )
+    axis = work.empty(work.shape, "bool") if out is None else work.given("out", out)
+    distance, two = None, None
+    if return_distance or squared:
+        kind = _core.squared_distance_type(list(work.shape), request.options()) if squared else "float32"
+        distance = work.empty(work.shape, kind)
+    if return_sites:
+        two = work.empty((2, *work.shape), "int32" if math.prod(work.shape) < 2**31 else "int64")
+    place = _Where(work, device, threads, progress)
+    with _words(work.name):
+        place.axis(axis, None if squared else distance, distance if squared else None, two, request,
+                   (METHODS.index(how), PRUNINGS.index(prune), reach))  # fmt: skip
+    found = [work.hand_out(slot) for slot in (axis, distance, two) if slot is not None]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def reconstruct(
+    axis: Any,
+    squared: Any,
+    *,
+    spacing: Spacing = None,
+    border: Border = "open",
+    out: Any = None,
+    batch_axes: int = 0,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """The union of balls: all cells that lie nearer to a cell of the axis than its radius.
+
+    Parameters
+    ----------
+    axis : array of bool or integers, 1 to 3 axes besides those of a batch
+        Balls are at cells that are not zero, and give their value to the cells in them: labels make labels.
+    squared : array of the same shape
+        Squared radii, read on the axis only: from ``medial_axis(..., squared=True)``, in squared units of `spacing`.
+    out : array, optional
+        Of the axis' type; filled instead of a new array.
+    spacing, border, batch_axes, device, threads, progress
+        As in `medial_axis`; a closed border is as good as an open one.
+
+    Returns
+    -------
+    array
+        Shape and type of `axis`; 0 outside of all balls. Of cells in several balls the one decides for which squared
+        distance less squared radius is smallest.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.reconstruct([0, 0, 3, 0, 0, 0], [0, 0, 4, 0, 0, 0])
+    array([0, 3, 3, 3, 0, 0])
+    """
+    work = workplace_of("axis", axis)
+    if work.given_dtype.startswith("float"):
+        raise TypeError(f"axis has element type {work.given_dtype}; give bool or integers")
+    ndim = len(work.shape)
+    batch = batch_of(batch_axes, ndim)
+    request = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
+    made = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
+    place = _Where(work, device, threads, progress)
+    with _words(work.name):
+        place.rebuilt(squared, made, request)
+    return work.hand_out(made)
+
+
+# ---- the calls -------------------------------------------------------------------------------------------------------
+
+
+class _Packed(NamedTuple):
+    """An array of the host that the library fills, contiguous, and the caller's own, to which it goes."""
+
+    view: np.ndarray[Any, Any]
+    filled: np.ndarray[Any, Any]
+
+    def described(self) -> _core.Array:
+        return NUMPY.describe("out", self.filled, True)
+
+    def finish(self) -> None:
+        if self.view is not self.filled:
+            self.view[...] = self.filled
+
+
+def _packed(slot: Slot) -> _Packed:
+    view = as_numpy(slot.array)
+    return _Packed(view, view if view.flags.c_contiguous else np.empty(view.shape, view.dtype))
+
+
+class _Where:
+    """Where a call runs: where its arrays are, or on a device to which the library copies them."""
+
+    def __init__(self, work: Workplace, device: str | None, threads: int | None, progress: Progress) -> None:
+        self.work = work
+        self.threads, self.tell = threads_of(threads), callable_of(progress)
+        self.ordinal = target(device, work.place, work.name)
+        self.staged = self.ordinal >= 0 and work.place.ordinal < 0
+
+    def axis(
+        self,
+        axis: Slot,
+        distance: Slot | None,
+        squared: Slot | None,
+        two: Slot | None,
+        request: Request,
+        how: tuple[int, int, float],
+    ) -> None:
+        packed = _packed(axis) if self.staged else None
+        first = axis.described if packed is None else packed.described()
+        out = (first, _described(distance), _described(squared), *_halves(two))
+        _core.medial_axis(self._read(), out, request.options(), *how, *self._place())
+        if packed is not None:
+            packed.finish()
+        self.work.finish()
+
+    def rebuilt(self, squared: Any, out: Slot, request: Request) -> None:
+        packed = _packed(out) if self.staged else None
+        radii = self._copied("squared", squared) if self.staged else self.work.read("squared", squared)
+        to = out.described if packed is None else packed.described()
+        _core.reconstruct(self._read(), radii, to, request.options(), *self._place())
+        if packed is not None:
+            packed.finish()
+        self.work.finish()
+
+    def _read(self) -> _core.Array:
+        return self._copied(self.work.name, self.work.array) if self.staged else self.work.described()
+
+    @staticmethod
+    def _copied(name: str, x: Any) -> _core.Array:
+        return NUMPY.describe(name, np.ascontiguousarray(as_numpy(framework_of(x).array(name, x))), False)
+
+    def _place(self) -> tuple[int, int, bool, int, Any]:
+        return self.ordinal, self.work.place.stream, self.staged, self.threads, self.tell
+
+
+def _halves(two: Slot | None) -> tuple[_core.Array | None, _core.Array | None]:
+    """The two arrays of one that was made here, so that it is contiguous."""
+    if two is None:
+        return None, None
+    whole = two.described
+    shape = whole.shape[1:]
+    bytes_of_one = math.prod(shape) * np.dtype(whole.dtype).itemsize
+    return (
+        _core.Array(whole.data, whole.dtype, shape, None, whole),
+        _core.Array(whole.data + bytes_of_one, whole.dtype, shape, None, whole),
+    )
+
+
+def _described(slot: Slot | None) -> _core.Array | None:
+    return None if slot is None else slot.described
+
+
+_WORDS = (
+    (r"\bout\.axis\b", "out"),
+    (r"\bout\.second\b", "return_sites"),
+    (r"\bprune\b", "pruning"),
+    (r"\bweights\b", "squared"),
+)
+
+
+@contextmanager
+def _words(name: str) -> Iterator[None]:
+    """Errors of the library speak of Python's keywords."""
+    with arguments_named(name, {}):
+        try:
+            yield
+        except ValueError as problem:
+            text = str(problem)
+            for theirs, ours in _WORDS:
+                text = re.sub(theirs, ours, text)
+            raise ValueError(text) from None
