@@ -13,4 +13,5 @@
 #include "nearfield/morphology.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/system.hpp"
+#include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"

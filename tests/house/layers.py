@@ -25,6 +25,7 @@ FIELD_HEADERS = {
     "methods.hpp",
     "morphology.hpp",
     "medial_axis.hpp",
+    "thickness.hpp",
 }
 
 # Who may include whom.

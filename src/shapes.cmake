@@ -1,0 +1,10 @@
+# The rooms of shapes: what is made of distances.
+target_sources(nearfield PRIVATE
+  medial_axis/entry.cpp medial_axis/host.cpp
+  morphology/entry.cpp morphology/host.cpp
+  thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp)
+if(NEARFIELD_HAS_CUDA)
+  target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu thickness/cuda.cu)
+else()
+  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp morphology/no_cuda.cpp thickness/no_cuda.cpp)
+endif()

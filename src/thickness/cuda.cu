@@ -1,0 +1,230 @@
+// Local thickness on a device: squared distances, crescents, and what the caller wants of them.
+#include <algorithm>
+#include <span>
+
+#include "base/lines.hpp"
+#include "thickness/cuda_cells.cuh"
+#include "thickness/cuda_tiles.cuh"
+
+namespace nearfield::thickness {
+namespace {
+
+using cuda::blocks_for;
+
+constexpr int cell_block = 256;
+constexpr std::int64_t cells_a_queued = 8;  ///< cells of the array for each place of the queue: a byte a cell
+
+/// An array of the caller's, and where its cells lie.
+struct strided {
+    void* data = nullptr;
+    dtype type = dtype::float32;
+    int rank = 0;
+    std::int64_t size[max_rank] = {}, stride[max_rank] = {};
+    bool contiguous = false;
+
+    template <class Element>
+    static strided of(const any_view<Element, device>& v) {
+        strided s{const_cast<void*>(static_cast<const void*>(v.data)), v.type, v.rank};
+        std::copy_n(v.shape.begin(), v.rank, s.size);
+        std::copy_n(v.stride.begin(), v.rank, s.stride);
+        s.contiguous = is_contiguous(s.size, s.stride, s.rank);
+        return s;
+    }
+    __device__ std::int64_t at(std::int64_t cell) const {
+        return contiguous ? cell : offset_of(cell, size, stride, rank);
+    }
+};
+
+/// Reads squared radii that the caller gives; a thread has a cell.
+template <class N>
+__global__ void __launch_bounds__(cell_block) read_radii(const strided from, N* to, std::int64_t cells) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * cell_block + threadIdx.x;
+    if (i >= cells) return;
+    const std::int64_t at = from.at(i);
+    switch (from.type) {
+        case dtype::uint8: to[i] = given<N>(static_cast<const std::uint8_t*>(from.data)[at]); break;
+        case dtype::int16: to[i] = given<N>(static_cast<const std::int16_t*>(from.data)[at]); break;
+        case dtype::uint16: to[i] = given<N>(static_cast<const std::uint16_t*>(from.data)[at]); break;
+        case dtype::int32: to[i] = given<N>(static_cast<const std::int32_t*>(from.data)[at]); break;
+        case dtype::uint32: to[i] = given<N>(static_cast<const std::uint32_t*>(from.data)[at]); break;
+        case dtype::int64: to[i] = given<N>(static_cast<const std::int64_t*>(from.data)[at]); break;
+        default: to[i] = given<N>(static_cast<const std::uint64_t*>(from.data)[at]);
+    }
+}
+
+template <class N>
+__global__ void __launch_bounds__(cell_block)
+    round_down(N* field, std::int64_t cells, const N* least_radius2, int count) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * cell_block + threadIdx.x;
+    if (i < cells) field[i] = rounded_down(field[i], least_radius2, count);
+}
+
+/// A few numbers that a launch carries along, so that a captured graph needs no memory of the host's.
+template <class T>
+struct numbers {
+    static constexpr int most = 64;
+    T value[most];
+};
+template <class T>
+__global__ void __launch_bounds__(64) put(T* to, const numbers<T> from, int count) {
+    if (static_cast<int>(threadIdx.x) < count) to[threadIdx.x] = from.value[threadIdx.x];
+}
+
+/// Writes one output; a thread has a cell. T2 may stand in the output itself, where each thread reads its own.
+template <class N>
+__global__ void __launch_bounds__(cell_block)
+    write(const strided to, const N* painted, const N* field, const writer<N> made, bool root, std::int64_t cells) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * cell_block + threadIdx.x;
+    if (i >= cells) return;
+    const N r2 = painted[i];
+    const bool endless = field != nullptr && is_endless(field[i]);
+    const std::int64_t at = to.at(i);
+    switch (to.type) {
+        case dtype::float32: static_cast<float*>(to.data)[at] = static_cast<float>(made.thickness(r2, endless)); break;
+        case dtype::uint32:
+            static_cast<std::uint32_t*>(to.data)[at] = made.template squared<std::uint32_t>(r2, endless);
+            break;
+        case dtype::uint64:
+            static_cast<std::uint64_t*>(to.data)[at] = made.template squared<std::uint64_t>(r2, endless);
+            break;
+        default:
+            static_cast<double*>(to.data)[at] =
+                root ? made.thickness(r2, endless) : made.template squared<double>(r2, endless);
+    }
+}
+
+template <class N>
+class engine {
+public:
+    engine(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out)
+        : on_(on),
+          p_(p),
+          image_(image),
+          out_(out),
+          cells_(p.grid.cells()),
+          memory_(on),
+          sizes_(static_cast<int>(p.sizes.size())),
+          places_(p.plain ? std::min(cells_ / cells_a_queued + 1, most_places) : 0) {
+        const auto field = memory_.reserve<N>(cells_), painted = memory_.reserve<N>(lent() == nullptr ? cells_ : 0),
+                   queue = memory_.reserve<word>(places_), queued = memory_.reserve<unsigned>(2),
+                   table = memory_.reserve<std::uint32_t>(p.plain ? table_size : 0),
+                   least_radius2 = memory_.reserve<N>(sizes_), sizes = memory_.reserve<double>(sizes_);
+        memory_.allocate();
+        field_ = memory_.get<N>(field), painted_ = lent() != nullptr ? lent() : memory_.get<N>(painted);
+        queue_ = memory_.get<word>(queue), queued_ = memory_.get<unsigned>(queued);
+        table_ = memory_.get<std::uint32_t>(table);
+        least_radius2_ = memory_.get<N>(least_radius2), size_ = memory_.get<double>(sizes);
+    }
+
+    void solve() {
+        fill_field();
+        clear(painted_, cells_ * static_cast<std::int64_t>(sizeof(N)));
+        if (p_.plain) paint_plain();
+        else
+            cuda::launch(on_, paint_cells_of<N>, blocks_for(cells_, cell_threads), dim3(cell_threads), 0,
+                         static_cast<const N*>(field_), painted_, p_.grid, metric_of<N>(p_.weight));
+        if (out_.squared.wanted() && !is_written(out_.squared)) write_one(out_.squared, false);
+        if (out_.thickness.wanted()) write_one(out_.thickness, true);
+    }
+
+private:
+    static constexpr std::int64_t most_places = std::int64_t{1} << 30;
+
+    N* lent() const {
+        const any_output<device>& last = out_.thickness.wanted() ? out_.thickness : out_.squared;
+        const bool fits = size_of(last.type) == sizeof(N) &&
+                          is_contiguous(last.shape.data(), last.stride.data(), last.rank) &&
+                          reinterpret_cast<std::uintptr_t>(last.data) % sizeof(N) == 0;
+        return fits ? static_cast<N*>(last.data) : nullptr;
+    }
+    /// The fast way leaves T2 as the caller wants it, cells without any site included.
+    bool is_written(const any_output<device>& squared) const {
+        return p_.plain && squared.data == painted_ && squared.type == dtype::uint32 && p_.unit2 == 1;
+    }
+
+    void clear(void* data, std::int64_t bytes) const {
+        cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), cuda::stream_of(on_)), "clearing memory");
+    }
+
+    template <class T>
+    void send(T* to, const std::vector<double>& values) const {
+        const auto count = static_cast<int>(values.size());
+        for (int first = 0; first < count; first += numbers<T>::most) {
+            numbers<T> some{};
+            const int length = std::min(count - first, numbers<T>::most);
+            for (int k = 0; k < length; ++k)
+                some.value[k] = static_cast<T>(values[static_cast<std::size_t>(first + k)]);
+            cuda::launch(on_, put<T>, 1, dim3(64), 0, to + first, some, length);
+        }
+    }
+
+    void fill_field() const {
+        if (p_.radii_given) {
+            cuda::launch(on_, read_radii<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, strided::of(image_),
+                         field_, cells_);
+        } else {
+            fields<device> wanted;
+            wanted.squared = any_output<device>::contiguous(
+                field_, p_.field, std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+            distance_transform(on_, image_, wanted, p_.distances);
+        }
+        if (!p_.has_sizes) return;
+        send(least_radius2_, p_.least_radius2);
+        send(size_, p_.sizes);
+        cuda::launch(on_, round_down<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, field_, cells_,
+                     static_cast<const N*>(least_radius2_), sizes_);
+    }
+
+    template <int Axes>
+    void paint_with(const tiles_call& call) const {
+        using tile = tile_memory<Axes>;
+        const grid3& g = p_.grid;
+        const std::int64_t tiles = g.images * blocks_for(g.size[0], tile::depth) * blocks_for(g.size[1], tile::height) *
+                                   blocks_for(g.size[2], tile::width);
+        cuda::launch(on_, fill_table, table_size / (tile_threads / warp), dim3(tile_threads), 0, table_, Axes);
+        cuda::launch(on_, paint_tiles<Axes>, tiles, dim3(tile_threads), 0, call);
+        cuda::launch(on_, paint_queue<Axes>, 8 * cuda::limits().multiprocessors, dim3(tile_threads), 0, call);
+    }
+    void paint_plain() const {
+        if constexpr (std::is_same_v<N, std::int32_t>) {
+            clear(queued_, 2 * sizeof(unsigned));
+            const tiles_call call{p_.grid, field_, painted_, table_, queue_, queued_, static_cast<unsigned>(places_)};
+            if (p_.grid.size[0] == 1) paint_with<2>(call);
+            else paint_with<3>(call);
+        }
+    }
+
+    void write_one(const any_output<device>& to, bool root) const {
+        const writer<N> made{p_.unit2, p_.has_sizes ? least_radius2_ : nullptr, p_.has_sizes ? size_ : nullptr, sizes_};
+        cuda::launch(on_, write<N>, blocks_for(cells_, cell_block), dim3(cell_block), 0, strided::of(to),
+                     static_cast<const N*>(painted_), p_.radii_given ? nullptr : static_cast<const N*>(field_), made,
+                     root, cells_);
+    }
+
+    const device& on_;
+    const problem& p_;
+    const any_input<device>& image_;
+    const thickness_fields<device>& out_;
+    std::int64_t cells_;
+    cuda::workspace memory_;
+    int sizes_;
+    std::int64_t places_;
+    N *field_ = nullptr, *painted_ = nullptr, *least_radius2_ = nullptr;
+    double* size_ = nullptr;
+    word* queue_ = nullptr;
+    unsigned* queued_ = nullptr;
+    std::uint32_t* table_ = nullptr;
+};
+
+}  // namespace
+
+void run(const device& on, const problem& p, const any_input<device>& image, const thickness_fields<device>& out) {
+    const cuda::device_guard current(on);
+    switch (p.numbers) {
+        case number::int32: return engine<std::int32_t>(on, p, image, out).solve();
+        case number::int64: return engine<std::int64_t>(on, p, image, out).solve();
+        default: return engine<double>(on, p, image, out).solve();
+    }
+}
+
+}  // namespace nearfield::thickness

@@ -1,0 +1,250 @@
+// The public calls: check, decide how squared radii are counted, hand over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "base/unwritten.hpp"
+#include "exact/room.hpp"
+#include "thickness/problem.hpp"
+
+namespace nearfield {
+namespace thickness {
+namespace {
+
+constexpr int most_axes = 3;
+
+void check_place(const host& on) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+}
+void check_place(const device&) {}
+
+/// Upper bound of squared distances with these weights, to a closed border also.
+double bound_of_grid(const problem& p) {
+    double sum = p.flat2;
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::int64_t cells = p.grid.wraps[axis] ? p.grid.size[axis] / 2 : p.grid.size[axis];
+        const auto far = static_cast<double>(std::max<std::int64_t>(cells, 1));
+        sum += p.weight[axis] * (far * far);
+    }
+    return sum;
+}
+
+/// Lengths of a cell along the axes that are no batch axes, the last one first to be asked for: whole numbers of units
+/// where squared radii are counted.
+struct counted_lengths {
+    std::array<double, max_rank> length{};  ///< of all axes; 1 for batch axes
+    bool whole = true;
+};
+
+counted_lengths count_lengths(const std::int64_t* shape, int rank, int batch_axes, problem& p) {
+    const exact::counting counted = exact::counting_of(shape, rank, p.distances);
+    counted_lengths found;
+    found.length.fill(1);
+    std::int64_t common = 0;
+    for (int axis = batch_axes; axis < rank; ++axis) {
+        const double units = counted.length[static_cast<std::size_t>(axis - batch_axes)];
+        found.whole = found.whole && units == std::floor(units) && units < 0x1p26;
+        found.length[static_cast<std::size_t>(axis)] = units;
+        if (found.whole) common = std::gcd(common, static_cast<std::int64_t>(units));
+    }
+    p.unit2 = counted.unit2;
+    if (!found.whole || p.radii_given) return found;
+    const auto unit = static_cast<double>(common);
+    p.unit2 *= unit * unit;
+    for (int axis = batch_axes; axis < rank; ++axis) found.length[static_cast<std::size_t>(axis)] /= unit;
+    return found;
+}
+
+/// Axes of one cell are left out: no ball is longer for them.
+void set_grid(const std::int64_t* shape, int rank, const thickness_options& options, problem& p) {
+    const auto beyond = checked_borders(options.border, shape, rank);
+    for (int axis = 0; axis < options.batch_axes; ++axis) p.grid.images *= shape[axis];
+    for (int axis = rank - 1, to = 2; axis >= options.batch_axes; --axis) {
+        if (shape[axis] == 1) continue;
+        p.grid.size[to] = static_cast<std::int32_t>(shape[axis]);
+        p.grid.wraps[to--] = beyond[static_cast<std::size_t>(axis)] == border::periodic;
+    }
+}
+
+/// The weights of the grid's axes, and what a closed border of an axis of one cell can add to a squared distance.
+void set_weights(const std::int64_t* shape, int rank, int batch_axes, const std::array<double, max_rank>& length,
+                 problem& p) {
+    p.flat2 = 0;
+    for (int axis = rank - 1, to = 2; axis >= batch_axes; --axis) {
+        const double weight = length[static_cast<std::size_t>(axis)] * length[static_cast<std::size_t>(axis)];
+        if (shape[axis] == 1) p.flat2 += weight;
+        else p.weight[to--] = weight;
+    }
+}
+
+void set_lengths(const std::int64_t* shape, int rank, int batch_axes, problem& p) {
+    const counted_lengths counted = count_lengths(shape, rank, batch_axes, p);
+    p.numbers = counted.whole ? number::int64 : number::real;
+    if (counted.whole) p.distances.spacing = spacing(counted.length.data(), static_cast<std::size_t>(rank));
+    set_weights(shape, rank, batch_axes, counted.length, p);
+}
+
+/// Numbers, and the type that distance_transform is asked for.
+void choose_numbers(double largest, problem& p) {
+    const double heaviest = *std::max_element(p.weight, p.weight + 3);
+    if (p.numbers == number::int64 && !(largest < int64_limit)) p.numbers = number::real;
+    if (p.numbers == number::int64 && largest < int32_limit && heaviest <= int32_weight_limit)
+        p.numbers = number::int32;
+    const bool wraps = p.grid.wraps[0] || p.grid.wraps[1] || p.grid.wraps[2];
+    p.plain = p.numbers == number::int32 && heaviest == 1 && !wraps;
+    p.field = p.numbers == number::int32 ? dtype::uint32 : p.numbers == number::int64 ? dtype::uint64 : dtype::float64;
+}
+
+/// In double squared distances are those of the caller's own spacing.
+void take_doubles(const std::int64_t* shape, int rank, const thickness_options& options, problem& p) {
+    p.distances.spacing = options.spacing, p.unit2 = 1;
+    set_weights(shape, rank, options.batch_axes, checked_spacing(options.spacing, shape, rank), p);
+}
+
+/// What a ball of each size needs: the smallest squared radius whose diameter, as a double, is not below it.
+void set_sizes(std::span<const double> sizes, problem& p) {
+    p.has_sizes = !sizes.empty();
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const double size = sizes[k];
+        if (!(size > 0) || !std::isfinite(size))
+            fail(fmt::format("sizes[{}] is {}; give diameters above 0 in units of spacing", k, size));
+        if (k > 0 && !(size > sizes[k - 1]))
+            fail(fmt::format("sizes[{}] is {} after {}; give ascending diameters", k, size, sizes[k - 1]));
+        const bool real = p.numbers == number::real;
+        const auto diameter = [&](double r2) { return 2 * std::sqrt(p.unit2 * r2); };
+        const auto next = [&](double r2, double to) { return real ? std::nextafter(r2, to) : r2 + (to > r2 ? 1 : -1); };
+        double r2 = size / 2 * (size / 2) / p.unit2;
+        if (!real) r2 = std::ceil(r2);
+        if (!(r2 < 0x1p60) && !real) break;  // no ball is so large, and none of those behind it
+        while (r2 > 0 && diameter(next(r2, 0)) >= size) r2 = next(r2, 0);
+        while (diameter(r2) < size) r2 = next(r2, std::numeric_limits<double>::infinity());
+        p.sizes.push_back(size), p.least_radius2.push_back(r2);
+    }
+}
+
+void check_squared_type(dtype came, dtype narrowest) {
+    check_type("out.squared", came, {dtype::uint32, dtype::uint64, dtype::float64});
+    if (came == dtype::float64 || came == narrowest || (came == dtype::uint64 && narrowest == dtype::uint32)) return;
+    fail(fmt::format(
+        "out.squared has element type {}, which cannot hold every squared radius of this call exactly; give "
+        "an array of {}",
+        name_of(came), name_of(narrowest)));
+}
+
+template <class Place>
+void check_views(const any_input<Place>& image, const thickness_fields<Place>& out) {
+    if (!out.thickness.wanted() && !out.squared.wanted()) fail("out has no field; give thickness, squared, or both");
+    if (out.thickness.wanted()) {
+        check_type("out.thickness", out.thickness.type, {dtype::float32, dtype::float64});
+        check_same_shape<Place>("out.thickness", out.thickness, image);
+    }
+    if (out.squared.wanted()) check_same_shape<Place>("out.squared", out.squared, image);
+    const named_view<Place> all[] = {{"image", image}, {"out.thickness", out.thickness}, {"out.squared", out.squared}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
+}
+
+void check_rank(const std::int64_t* shape, int rank, const thickness_options& options) {
+    if (options.batch_axes < 0 || options.batch_axes >= rank)
+        fail(fmt::format("batch_axes is {} for a {}-D array (shape {}); give 0 to {}, so that an axis is left",
+                         options.batch_axes, rank, shape_text(shape, rank), rank - 1));
+    if (rank - options.batch_axes > most_axes)
+        fail(
+            fmt::format("image has {} axes (shape {}) of which {} are batch axes; local thickness takes 1 to 3 axes "
+                        "besides them: set batch_axes to {} if the leading axes number images",
+                        rank, shape_text(shape, rank), options.batch_axes, rank - most_axes));
+}
+
+/// What float32 cannot hold would read as no ball, or as no background.
+template <class Place>
+void check_thickness_type(const problem& p, double largest, const thickness_fields<Place>& out) {
+    if (!out.thickness.wanted() || out.thickness.type == dtype::float64) return;
+    const double lightest = *std::min_element(p.weight, p.weight + 3);
+    if (2 * std::sqrt(p.unit2 * largest) <= double{std::numeric_limits<float>::max()} &&
+        std::sqrt(p.unit2 * lightest) >= double{std::numeric_limits<float>::min()})
+        return;
+    fail(
+        "out.thickness has element type float32, which cannot hold the diameters of this spacing; give an array of "
+        "float64, or spacing in another unit");
+}
+
+template <class Place>
+problem checked(const any_input<Place>& image, const thickness_fields<Place>& out, const thickness_options& options,
+                bool radii_given) {
+    check_image<Place>("image", image, largest_side);
+    check_rank(image.shape.data(), image.rank, options);
+    check_views(image, out);
+    if (options.multilabel && image.type >= dtype::float16)
+        fail(fmt::format("image has element type {}; multilabel takes integers", name_of(image.type)));
+    problem p;
+    p.radii_given = radii_given;
+    p.distances.spacing = options.spacing, p.distances.border = options.border;
+    p.distances.batch_axes = options.batch_axes;
+    p.distances.sites = options.multilabel ? sites::other_labels : sites::zero;
+    const dtype narrowest = squared_distance_type(image.shape.data(), image.rank, p.distances);
+    set_grid(image.shape.data(), image.rank, options, p);
+    set_lengths(image.shape.data(), image.rank, options.batch_axes, p);
+    double largest = bound_of_grid(p);
+    if (radii_given) {
+        if (p.numbers == number::real || p.unit2 != 1 || options.multilabel)
+            fail("spacing is not integral, or multilabel is set; union_of_balls counts squared radii in whole units");
+        largest = size_of(image.type) <= 2 ? std::max(largest, 65536.0) : std::max(largest, 0x1p57);
+    }
+    choose_numbers(largest, p);
+    if (p.numbers == number::real) {
+        if (radii_given) fail("spacing is too large for union_of_balls; use a larger unit of length");
+        take_doubles(image.shape.data(), image.rank, options, p), largest = bound_of_grid(p);
+    }
+    check_thickness_type(p, largest, out);
+    if (out.squared.wanted())
+        check_squared_type(out.squared.type, !radii_given               ? narrowest
+                                             : size_of(image.type) <= 4 ? dtype::uint32
+                                                                        : dtype::uint64);
+    set_sizes(options.sizes, p);
+    return p;
+}
+
+template <class Place>
+void solve(const Place& on, const any_input<Place>& image, const thickness_fields<Place>& out,
+           const thickness_options& options, bool radii_given) {
+    in_call([&] {
+        check_place(on);
+        const problem p = checked(image, out, options, radii_given);
+        const expected_outputs written{out.thickness, out.squared};
+        if (image.cells() > 0) run(on, p, image, out);
+    });
+}
+
+template <class Place>
+void solve_balls(const Place& on, const any_input<Place>& radii, const thickness_fields<Place>& out,
+                 const thickness_options& options) {
+    check_type("squared_radii", radii.type,
+               {dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32, dtype::int64, dtype::uint64});
+    solve(on, radii, out, options, true);
+}
+
+}  // namespace
+}  // namespace thickness
+
+void local_thickness(const host& on, const any_input<host>& image, const thickness_fields<host>& out,
+                     const thickness_options& options) {
+    thickness::solve(on, image, out, options, false);
+}
+void local_thickness(const device& on, const any_input<device>& image, const thickness_fields<device>& out,
+                     const thickness_options& options) {
+    thickness::solve(on, image, out, options, false);
+}
+void union_of_balls(const host& on, const any_input<host>& squared_radii, const thickness_fields<host>& out,
+                    const thickness_options& options) {
+    thickness::solve_balls(on, squared_radii, out, options);
+}
+void union_of_balls(const device& on, const any_input<device>& squared_radii, const thickness_fields<device>& out,
+                    const thickness_options& options) {
+    thickness::solve_balls(on, squared_radii, out, options);
+}
+
+}  // namespace nearfield

@@ -1,0 +1,208 @@
+// Local thickness on the host: squared distances, crescents, and what the caller wants of them.
+#include <algorithm>
+#include <cstring>
+
+#include "base/lines.hpp"
+#include "base/scratch.hpp"
+#include "thickness/host.hpp"
+#include "thickness/walk.hpp"
+
+namespace nearfield::thickness {
+namespace {
+
+constexpr std::int64_t cells_at_once = 1 << 14;
+constexpr double share_of_distances = 0.1;  // of a call's time
+
+/// Calls body(T{}) with an element type that is written.
+template <class Body>
+void with_element(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::float32: return body(float{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::uint64: return body(std::uint64_t{});
+        default: return body(double{});
+    }
+}
+
+/// Calls body(T{}) with an element type that squared radii are given in.
+template <class Body>
+void with_radii(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::uint8: return body(std::uint8_t{});
+        case dtype::int16: return body(std::int16_t{});
+        case dtype::uint16: return body(std::uint16_t{});
+        case dtype::int32: return body(std::int32_t{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::int64: return body(std::int64_t{});
+        default: return body(std::uint64_t{});
+    }
+}
+
+/// The general way, one centre.
+template <class N>
+class painter {
+public:
+    painter(const grid3& g, const metric<N>& m, N* painted, bool shared)
+        : g_(g), m_(m), painted_(painted), shared_(shared) {}
+
+    void paint(const centre<N>& c) {
+        if (c.r2 <= 0 || is_endless(c.r2) || is_contained(c, g_, m_)) return;
+        for (int k = 0; k < 27; ++k)
+            cover_[k] = k == 13 ? never<N>() : cover_at(c, g_, m_, k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1);
+        const box b =
+            box_of<3>(c.r2, m_, [&](int z, int y, int x) { return cover_[(z + 1) * 9 + (y + 1) * 3 + x + 1]; });
+        const frame f = frame_of<3>(b, c.at, g_);
+        const auto w = turned_to<false>(m_, f.axis);
+        for (std::int32_t s = -f.first; s <= f.last; ++s) {
+            slice<N> t = slice_at(cover_, c.r2, w, f.axis, s);
+            if (!narrow(t, w, f.below, f.above)) continue;
+            for (std::int32_t b2 = -t.below; b2 <= t.above; ++b2) paint_row(c, t, w, f.axis, s, b2);
+        }
+    }
+
+private:
+    void paint_row(const centre<N>& c, const slice<N>& t, const turned<N, false>& w, int axis, std::int32_t s,
+                   std::int32_t b) {
+        const std::int32_t half = half_of_row(t, w, m_, c.r2, axis, s, b);
+        if (half < 0) return;
+        const leftover row = row_of(t, w, b, half);
+        const std::int64_t start = row_start(c, g_, axis, s, b);
+        paint_cells(c, axis, start, -std::int64_t{row.half}, -std::int64_t{row.left});
+        paint_cells(c, axis, start, row.right, row.half);
+    }
+    void paint_cells(const centre<N>& c, int axis, std::int64_t start, std::int64_t first, std::int64_t last) {
+        const int along = row_axis(axis);
+        const std::int64_t size = g_.size[along], step = g_.step(along);
+        const stretch cells = stretch_of(first, last, c.at[along], size, g_.wraps[along]);
+        std::int64_t place = wrapped(c.at[along] + cells.first, size);
+        for (std::int64_t k = 0; k < cells.count; ++k) {
+            raise(painted_[start + place * step], c.r2, shared_);
+            if (++place == size) place = 0;
+        }
+    }
+
+    const grid3& g_;
+    const metric<N>& m_;
+    N* painted_;
+    bool shared_;
+    N cover_[27];
+};
+
+template <class N>
+class solver {
+public:
+    solver(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out)
+        : on_(on), p_(p), image_(image), out_(out), cells_(p.grid.cells()) {
+        for (const double r2 : p.least_radius2) least_radius2_.push_back(static_cast<N>(r2));
+        field_ = host_scratch<N>(cells_);
+        painted_ = lent();
+        if (painted_ == nullptr) memory_ = host_scratch<N>(cells_), painted_ = memory_.get();
+    }
+
+    void solve() {
+        fill_field();
+        host rest = on_;
+        if (on_.progress)
+            rest.progress = [this](double share) {
+                return on_.progress(share_of_distances + (1 - share_of_distances) * share);
+            };
+        workers team(rest, 3 * cells_);
+        prepare(team);
+        paint(team);
+        team.for_each(cells_, cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
+            if (out_.squared.wanted()) write(out_.squared, first, last, false);
+            if (out_.thickness.wanted()) write(out_.thickness, first, last, true);
+        });
+    }
+
+private:
+    /// An output that T2 can be made in: of its width and contiguous. The last step writes each cell after it has read
+    /// it, the squared output first.
+    N* lent() const {
+        const any_output<host>& last = out_.thickness.wanted() ? out_.thickness : out_.squared;
+        const bool fits = size_of(last.type) == sizeof(N) &&
+                          is_contiguous(last.shape.data(), last.stride.data(), last.rank) &&
+                          reinterpret_cast<std::uintptr_t>(last.data) % sizeof(N) == 0;
+        return fits ? static_cast<N*>(last.data) : nullptr;
+    }
+
+    void fill_field() {
+        if (p_.radii_given) return;
+        host first = on_;
+        if (on_.progress) first.progress = [this](double share) { return on_.progress(share_of_distances * share); };
+        fields<host> wanted;
+        wanted.squared = any_output<host>::contiguous(
+            field_.get(), p_.field, std::span(image_.shape.data(), static_cast<std::size_t>(image_.rank)));
+        distance_transform(first, image_, wanted, p_.distances);
+    }
+
+    /// Clears T2; reads given radii; rounds radii down to sizes.
+    void prepare(workers& team) {
+        const cell_offsets at(image_.shape.data(), image_.stride.data(), image_.rank);
+        const auto sizes = static_cast<int>(least_radius2_.size());
+        team.for_each(cells_, cells_at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
+            std::fill(painted_ + first, painted_ + last, N{0});
+            N* const to = field_.get();
+            if (p_.radii_given)
+                with_radii(image_.type, [&]<class T>(T) {
+                    const T* from = static_cast<const T*>(image_.data);
+                    for (std::int64_t i = first; i < last; ++i) to[i] = given<N>(from[at.of(i)]);
+                });
+            if (!rounds_down()) return;
+            for (std::int64_t i = first; i < last; ++i) to[i] = rounded_down(to[i], least_radius2_.data(), sizes);
+        });
+    }
+    [[nodiscard]] bool rounds_down() const { return p_.has_sizes; }
+
+    void paint(workers& team) {
+        if constexpr (std::is_same_v<N, std::int32_t>)
+            if (p_.plain) return paint_plain(team, p_.grid, field_.get(), painted_);
+        const metric<N> m = metric_of<N>(p_.weight);
+        const std::int64_t image_cells = p_.grid.image_cells();
+        team.for_each(cells_, std::int64_t{1} << 10, 1, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t i = first; i < last; ++i) {
+                const std::int64_t image = i / image_cells * image_cells;
+                painter<N> one(p_.grid, m, painted_ + image, team.threads() > 1);
+                one.paint(centre_of(field_.get() + image, p_.grid, i - image));
+            }
+        });
+    }
+
+    void write(const any_output<host>& to, std::int64_t first, std::int64_t last, bool root) const {
+        const cell_offsets at(to.shape.data(), to.stride.data(), to.rank);
+        const writer<N> made{p_.unit2, rounds_down() ? least_radius2_.data() : nullptr,
+                             rounds_down() ? p_.sizes.data() : nullptr, static_cast<int>(least_radius2_.size())};
+        with_element(to.type, [&]<class T>(T) {
+            T* const cells = static_cast<T*>(to.data);
+            for (std::int64_t i = first; i < last; ++i) {
+                N r2;  // T2 may stand in the output itself, as another type
+                std::memcpy(&r2, painted_ + i, sizeof(N));
+                const bool endless = !p_.radii_given && is_endless(field_.get()[i]);
+                const T value =
+                    root ? static_cast<T>(made.thickness(r2, endless)) : made.template squared<T>(r2, endless);
+                std::memcpy(cells + at.of(i), &value, sizeof(T));
+            }
+        });
+    }
+
+    const host& on_;
+    const problem& p_;
+    const any_input<host>& image_;
+    const thickness_fields<host>& out_;
+    std::int64_t cells_;
+    std::vector<N> least_radius2_;
+    host_scratch<N> field_, memory_;
+    N* painted_ = nullptr;
+};
+
+}  // namespace
+
+void run(const host& on, const problem& p, const any_input<host>& image, const thickness_fields<host>& out) {
+    switch (p.numbers) {
+        case number::int32: return solver<std::int32_t>(on, p, image, out).solve();
+        case number::int64: return solver<std::int64_t>(on, p, image, out).solve();
+        default: return solver<double>(on, p, image, out).solve();
+    }
+}
+
+}  // namespace nearfield::thickness

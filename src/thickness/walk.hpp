@@ -1,0 +1,94 @@
+// One centre in any grid: weights, doubles, axes that wrap. Shared by host and device.
+#pragma once
+
+#include "thickness/contained.hpp"
+#include "thickness/problem.hpp"
+
+namespace nearfield::thickness {
+
+/// A field of one image, and a centre of it.
+template <class N>
+struct centre {
+    const N* field;
+    std::int32_t at[3];
+    std::int64_t index;
+    N r2;
+};
+
+template <class N>
+NF_HD inline centre<N> centre_of(const N* field, const grid3& g, std::int64_t index) {
+    const std::int64_t line = index / g.size[2], plane = line / g.size[1];
+    return {field,
+            {static_cast<std::int32_t>(plane), static_cast<std::int32_t>(line - plane * g.size[1]),
+             static_cast<std::int32_t>(index - line * g.size[2])},
+            index,
+            field[index]};
+}
+
+/// Cover of the neighbour at (z, y, x), or never() where there is none or it does not come before the centre.
+template <class N>
+NF_HD inline N cover_at(const centre<N>& c, const grid3& g, const metric<N>& m, int z, int y, int x) {
+    const int step[3] = {z, y, x};
+    std::int64_t other = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        std::int32_t place = c.at[axis] + step[axis];
+        if (place < 0 || place >= g.size[axis]) {
+            if (!g.wraps[axis]) return never<N>();
+            place += place < 0 ? g.size[axis] : -g.size[axis];
+        }
+        other = other * g.size[axis] + place;
+    }
+    const N larger2 = c.field[other];
+    if (larger2 < c.r2 || (larger2 == c.r2 && other >= c.index)) return never<N>();
+    return cover_of(larger2, c.r2, length2(m, z, y, x));
+}
+
+/// Whether the ball of the centre lies in that of a neighbour.
+template <class N>
+NF_HD inline bool is_contained(const centre<N>& c, const grid3& g, const metric<N>& m) {
+    if constexpr (std::is_floating_point_v<N>) return false;
+    else {
+        for (int k = 0; k < 27; ++k) {
+            if (k == 13) continue;
+            const int z = k / 9 - 1, y = k / 3 % 3 - 1, x = k % 3 - 1;
+            const N cover = cover_at(c, g, m, z, y, x), v2 = length2(m, z, y, x);
+            if (cover > never<N>() / 2 && contains(static_cast<N>(cover + c.r2 + v2), c.r2, v2)) return true;
+        }
+        return false;
+    }
+}
+
+template <class N>
+NF_HD inline std::int32_t half_of_row(const slice<N>& t, const turned<N, false>& w, const metric<N>& m, N r2, int axis,
+                                      std::int32_t s, std::int32_t b) {
+    if constexpr (std::is_floating_point_v<N>) return half_in_double(m, r2, axis, s, b);
+    else return half_of(t, w, b);
+}
+
+/// `place` brought into [0, size).
+NF_HD constexpr std::int64_t wrapped(std::int64_t place, std::int64_t size) {
+    if (place >= 0 && place < size) return place;
+    const std::int64_t rest = place % size;
+    return rest < 0 ? rest + size : rest;
+}
+
+/// Where row b of slice s begins, as if its middle had coordinate 0; the row runs along row_axis(axis).
+template <class N>
+NF_HD inline std::int64_t row_start(const centre<N>& c, const grid3& g, int axis, std::int32_t s, std::int32_t b) {
+    const int middle = middle_axis(axis);
+    return wrapped(c.at[axis] + std::int64_t{s}, g.size[axis]) * g.step(axis) +
+           wrapped(c.at[middle] + std::int64_t{b}, g.size[middle]) * g.step(middle);
+}
+
+/// Cells first .. last of a row, relative to the centre, without those beyond an open end. Where the axis wraps, a row
+/// longer than the axis holds every cell once.
+struct stretch {
+    std::int64_t first = 0, count = 0;
+};
+NF_HD inline stretch stretch_of(std::int64_t first, std::int64_t last, std::int64_t at, std::int64_t size, bool wraps) {
+    if (wraps) return {first, least(last - first + 1, size)};
+    first = most(first, std::int64_t{0} - at), last = least(last, size - 1 - at);
+    return {first, last - first + 1};
+}
+
+}  // namespace nearfield::thickness
