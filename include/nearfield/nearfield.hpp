@@ -12,6 +12,7 @@
 #include "nearfield/methods.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/plan.hpp"
+#include "nearfield/skeleton.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"

@@ -26,6 +26,7 @@ FIELD_HEADERS = {
     "morphology.hpp",
     "medial_axis.hpp",
     "thickness.hpp",
+    "skeleton.hpp",
 }
 
 # Who may include whom.

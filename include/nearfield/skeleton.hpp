@@ -1,0 +1,63 @@
+// Homotopic skeletons: a shape thinned to curves or points with the same components, tunnels and cavities.
+#pragma once
+
+#include "nearfield/grid.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+/// Which cells a skeleton keeps although the shape's topology does not need them. Without any, what is left of a solid
+/// body is one cell.
+enum class kept_cells : std::uint8_t {
+    /// Ends of curves: cells with exactly one neighbour in the shape when the round begins and when they are looked at.
+    ends,
+    /// Cells of curves: those whose neighbours in the shape are of two or more components when they are looked at.
+    isthmuses,
+    nothing
+};
+
+struct skeleton_options {
+    nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
+    /// What lies beyond the ends of each axis. For distances as in distance_transform: open nothing, closed background,
+    /// periodic the other end. For topology background beyond open and closed ends.
+    borders border{};
+    int batch_axes = 0;  ///< leading axes that number images, each by itself
+    kept_cells keep = kept_cells::ends;
+    /// Neighbours within the shape share a face, an edge or a corner, those outside a face: 8 and 4 in images, 26 and 6
+    /// in volumes. `true`: the other way round, 4 and 8, 6 and 26.
+    bool faces = false;
+};
+
+/// Thins a shape in the order of the distance of its cells to the nearest cell outside.
+///
+/// A cell is simple where its removal changes the number of no components, tunnels or cavities of the shape. For each
+/// squared distance v that occurs, from small to large, the call removes simple cells that are not kept and whose
+/// squared distance is at most v, in rounds until one removes nothing. A round has turns: one turn looks at the cells
+/// whose coordinates have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic
+/// axis of odd length the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the
+/// answer is defined without an order among them: equal bits on host and device, whatever the number of threads. No
+/// simple cell is left in the answer but those kept.
+///
+///   on       host: returns when done. device: throws error(unsupported) so far
+///   image    1 to 3 axes besides those of batches, any sizes, any element type, any strides; not changed. The shape is
+///            what is not zero (NaN is not zero)
+///   out      shape of the image; bool or uint8 (1 in the skeleton, else 0), any strides; may not overlap the others
+///   anchors  shape of the image, bool or uint8: cells that stay besides those of options.keep. Left out: none
+///
+/// Distances are those of distance_transform and exact. Along a periodic axis everything is as in the middle of a
+/// tiling; an axis of length 1 counts as open.
+///
+/// Time O(cells) and a few looks at each cell of the shape. Workspace: 2 bytes a cell, and 4 or 8 for its squared
+/// distance; 4 bytes a cell of the shape (8 in calls beyond 2^32 cells). Where squared distances are no integers or
+/// large, cells are sorted instead of counted: 16 bytes a cell of the shape more. Throws nearfield::error before any
+/// work is started, as distance_transform does.
+///
+/// Pudney, "Distance-ordered homotopic thinning", CVIU 72(3), 1998; subfields: Bertrand and Aktouf, "A
+/// three-dimensional thinning algorithm using subfields", Vision Geometry III, SPIE 2356, 1994; Palagyi and Kuba, "A
+/// parallel 3D 12-subiteration thinning algorithm", GMIP 61(4), 1999; simple cells: Bertrand and Malandain, "A new
+/// characterization of three-dimensional simple points", Pattern Recognition Letters 15(2), 1994.
+void skeletonize(const host& on, const any_input<host>& image, const any_output<host>& out,
+                 const skeleton_options& options = {}, const any_input<host>& anchors = {});
+void skeletonize(const device& on, const any_input<device>& image, const any_output<device>& out,
+                 const skeleton_options& options = {}, const any_input<device>& anchors = {});
+
+}  // namespace nearfield

@@ -1,0 +1,105 @@
+// Cells of a call as bytes with a margin, and the lists of cells of each layer.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "skeleton/core.hpp"
+
+namespace nearfield::skeleton {
+
+/// What a byte says of its cell; its turn stands above. A candidate is looked at again when a neighbour is removed;
+/// outside of the shape that bit is a cell that was removed in this round.
+inline constexpr std::uint8_t in_shape = 1, candidate = 2, on_seam = 4;
+inline constexpr int turn_shift = 3;
+
+/// The state of all cells: a byte each, with a margin of one cell round every image. The margin is background, or along
+/// a periodic axis a copy of what lies at the other end, in_shape or removed in this round. An image has no margin
+/// above and below.
+class cell_bytes {
+public:
+    explicit cell_bytes(const shape_of_call& shape);
+
+    [[nodiscard]] std::int64_t size() const { return total_; }
+    [[nodiscard]] bool flat() const { return flat_; }
+    [[nodiscard]] std::uint8_t* get() const { return bytes_.get(); }
+    [[nodiscard]] std::int64_t at(std::int64_t image, std::int64_t z, std::int64_t y, std::int64_t x) const {
+        return image * image_ + (z + (flat_ ? 0 : 1)) * plane_ + (y + 1) * row_ + x + 1;
+    }
+    /// Of the neighbour with so much in each direction.
+    [[nodiscard]] std::int64_t step(int dz, int dy, int dx) const { return dz * plane_ + dy * row_ + dx; }
+
+    /// The neighbours of a cell whose byte has this bit, as a word; cell by cell, since other threads change what lies
+    /// two cells away.
+    template <int Bit>
+    [[nodiscard]] word around(std::int64_t cell) const {
+        const std::uint8_t* const first = bytes_.get() + cell - row_ - 1;
+        if (flat_) return plane<Bit>(first) << 9;
+        return plane<Bit>(first - plane_) | plane<Bit>(first) << 9 | plane<Bit>(first + plane_) << 18;
+    }
+
+    /// Sets the copies of a cell at a periodic end.
+    void copy_to_margin(std::int64_t cell) const;
+    /// Calls use(cell) for the neighbours of a cell at a periodic end, perhaps several times for one.
+    template <class Use>
+    void for_each_wrapped(std::int64_t cell, const Use& use) const;
+
+private:
+    struct place {
+        std::int64_t image, at[3];
+    };
+    [[nodiscard]] place place_of(std::int64_t cell) const;
+
+    template <int Bit>
+    [[nodiscard]] word plane(const std::uint8_t* first) const {
+        return row<Bit>(first) | row<Bit>(first + row_) << 3 | row<Bit>(first + 2 * row_) << 6;
+    }
+    template <int Bit>
+    static word row(const std::uint8_t* first) {
+        std::uint16_t two = 0;
+        std::memcpy(&two, first, sizeof two);
+        const word three = (two | static_cast<word>(first[2]) << 16) >> Bit & 0x010101;
+        return three * 0x010204 >> 16 & 7;
+    }
+
+    const shape_of_call& shape_;
+    bool flat_;
+    std::int64_t row_, plane_, image_, total_;
+    host_scratch<std::uint8_t> bytes_;
+};
+
+template <class Use>
+void cell_bytes::for_each_wrapped(std::int64_t cell, const Use& use) const {
+    const place here = place_of(cell);
+    for (int n = 0; n < 27; ++n) {
+        const int to[] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+        std::int64_t at[3]{};
+        bool inside = n != middle;
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::int64_t size = shape_.size[axis];
+            at[axis] = here.at[axis] + to[axis];
+            if (shape_.wraps[axis]) at[axis] = (at[axis] + size) % size;
+            inside = inside && at[axis] >= 0 && at[axis] < size;
+        }
+        if (inside) use(this->at(here.image, at[0], at[1], at[2]));
+    }
+}
+
+/// The cells that may go, as they lie in cell_bytes: layer by layer in the order of the squared distance, in each turn
+/// by turn.
+template <class Index>
+struct layer_lists {
+    host_scratch<Index> cells;
+    /// Of turn t of layer l: [first[l * turns + t], first[l * turns + t + 1]).
+    std::vector<std::int64_t> first;
+    std::int64_t layers = 0;
+};
+
+/// Fills the bytes and lists the cells of the shape that are no anchors.
+template <class Index>
+layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_input<host>& squared,
+                        const any_input<host>& anchors, const cell_bytes& bytes);
+
+}  // namespace nearfield::skeleton
