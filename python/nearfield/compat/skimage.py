@@ -1,7 +1,7 @@
 """scikit-image's functions of distances, with its signatures; to migrate, import them from here.
 
 ``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing`` (``skimage.morphology``) and
-``expand_labels`` (``skimage.segmentation``), for arrays of 1 to 8 axes; ``medial_axis``, whose notes say how it differs.
+``expand_labels`` (``skimage.segmentation``), for arrays of 1 to 8 axes; ``medial_axis``, whose notes say what differs.
 Deliberate differences of the others:
 
 - Without any cell outside (or, for a dilation, inside) the shape nothing is within reach: an erosion of a full image is
