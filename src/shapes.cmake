@@ -1,6 +1,6 @@
 # The rooms of shapes: what is made of distances.
 target_sources(nearfield PRIVATE
-  medial_axis/entry.cpp medial_axis/host.cpp
+  medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
   morphology/entry.cpp morphology/host.cpp
   skeleton/entry.cpp skeleton/host.cpp skeleton/host_state.cpp skeleton/no_cuda.cpp
   thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp)

@@ -290,11 +290,7 @@ public:
     }
 
     void mark(const device& on, const problem& p, const pass& over, bool dense) const {
-        bool open = true;
-        for (const border each : p.where.beyond) open = open && each == border::open;
-        const bool plain = dense && open && !p.labels && p.unit && p.fits_int32() && over.second.data == nullptr &&
-                           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
-        if (plain) mark_plain(on, p, over);
+        if (serves_masks(p, over, dense)) mark_plain(on, p, over);
         else if (p.counted) mark_general(on, p, over, p.whole);
         else mark_general(on, p, over, p.real);
     }

@@ -97,6 +97,15 @@ struct pass {
     target second;  ///< where wanted
 };
 
+/// Whether a pass is one over masks in unit spacing with open borders, for which both places have loops of their own;
+/// `dense`: index and axis are contiguous.
+inline bool serves_masks(const problem& p, const pass& over, bool dense) {
+    for (const border each : p.where.beyond)
+        if (each != border::open) return false;
+    return dense && !p.labels && p.unit && p.fits_int32() && over.second.data == nullptr &&
+           over.index.type == dtype::int32 && p.where.cells() < std::int64_t{1} << 31;
+}
+
 void run(const host& on, const problem& p, const any_input<host>& image, const medial_axis_fields<host>& out);
 void run(const device& on, const problem& p, const any_input<device>& image, const medial_axis_fields<device>& out);
 

@@ -14,6 +14,32 @@ TEST(MedialAxis, BallsCoverTheShape) {
     for_each_case(10000, 3000, [](const axis_case& c) { check_balls(runner_of(c), c); });
 }
 
+TEST(MedialAxis, MasksAreTheDefinition) {
+    for_each_case(50000, 3000, [](axis_case c) {
+        make_plain(c);
+        check_axis(runner_of(c), c);
+    });
+}
+
+/// Several bands and walks, against the pass that takes every option: it also gives second sites.
+TEST(MedialAxis, MasksAreTheGeneralPass) {
+    for (const shape_t& shape : {shape_t{3000}, shape_t{70, 95}, shape_t{35, 37, 21}, shape_t{2, 18, 130}})
+        for (std::uint64_t seed = 0; seed < 12; ++seed) {
+            const axis_case c = large_case(shape, seed);
+            SCOPED_TRACE(c.text());
+            guarded image = c.image(), fast = c.array(dtype::uint8, 2), slow = c.array(dtype::uint8, 2),
+                    second = c.array(dtype::int32, 3);
+            runner_of(c)({}, [&](const host& on, const auto& at) {
+                medial_axis_fields<host> out;
+                out.axis = at(fast);
+                medial_axis(on, at(image), out, c.options());
+                out.axis = at(slow), out.second = at(second);
+                medial_axis(on, at(image), out, c.options());
+            });
+            EXPECT_TRUE(fast.bytes() == slow.bytes());
+        }
+}
+
 TEST(MedialAxis, ThreadsDoNotShow) {
     for (const shape_t& shape : {shape_t{100000}, shape_t{300, 401}, shape_t{70, 41, 63}})
         for (std::uint64_t seed = 0; seed < 4; ++seed)

@@ -1,0 +1,11 @@
+// The host's pass over masks in unit spacing with open borders.
+#pragma once
+
+#include "medial_axis/problem.hpp"
+
+namespace nearfield::medial_axes {
+
+/// For what serves_masks() says.
+void mark_masks(const host& on, const problem& p, const pass& over);
+
+}  // namespace nearfield::medial_axes
