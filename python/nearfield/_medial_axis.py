@@ -129,8 +129,8 @@ def medial_axis(
         two = work.empty((2, *work.shape), "int32" if math.prod(work.shape) < 2**31 else "int64")
     place = _Where(work, device, threads, progress)
     with _words(work.name):
-        place.axis(axis, None if squared else distance, distance if squared else None, two, request,
-                   (METHODS.index(how), PRUNINGS.index(prune), reach))  # fmt: skip
+        rule = METHODS.index(how), PRUNINGS.index(prune), reach
+        place.axis(axis, None if squared else distance, distance if squared else None, two, request, rule)
     found = [work.hand_out(slot) for slot in (axis, distance, two) if slot is not None]
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -228,7 +228,8 @@ class _Where:
         packed = _packed(axis) if self.staged else None
         first = axis.described if packed is None else packed.described()
         out = (first, _described(distance), _described(squared), *_halves(two))
-        _core.medial_axis(self._read(), out, request.options(), *how, *self._place())
+        method, pruning, gamma = how
+        _core.medial_axis(self._read(), out, request.options(), method, pruning, gamma, *self._place())
         if packed is not None:
             packed.finish()
         self.work.finish()

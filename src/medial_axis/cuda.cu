@@ -225,19 +225,15 @@ __global__ void __launch_bounds__(threads_of_block) mark_cells(const general<Num
 
 // ---- balls ----------------------------------------------------------------------------------------------------------
 
-struct weights3 {
-    std::int64_t of[most_axes];
-};
-
 /// A thread holds its ball against those of its 26 neighbours.
 template <class Squared>
 __global__ void __launch_bounds__(threads_of_block)
-    keep_balls_of(const grid g, const weights3 weight, const Squared* squared, const target axis, std::int64_t cells) {
+    keep_balls_of(const grid g, const ball_steps steps, const Squared* squared, const target axis, std::int64_t cells) {
     if (number_of_thread() >= cells) return;
     std::int64_t at[most_axes];
     const std::int64_t image = place(g, number_of_thread(), at);
     static_cast<std::uint8_t*>(axis.data)[axis.first_of(g, image) + axis.offset(at)] =
-        keeps_ball(g, weight.of, squared + image * g.cells(), at);
+        keeps_ball(g, steps, squared + image * g.cells(), at);
 }
 
 __global__ void __launch_bounds__(threads_of_block) clear_cells(const grid g, const target to, std::int64_t cells) {
@@ -296,12 +292,12 @@ public:
     }
 
     void keep_balls(const device& on, const problem& p, const void* squared, dtype type, const target& axis) const {
-        const weights3 weight{p.whole.weights[0], p.whole.weights[1], p.whole.weights[2]};
+        const ball_steps around = steps_of(p.where, p.whole.weights);
         if (type == dtype::uint32)
-            each_cell(on, p, keep_balls_of<std::uint32_t>, p.where, weight, static_cast<const std::uint32_t*>(squared),
+            each_cell(on, p, keep_balls_of<std::uint32_t>, p.where, around, static_cast<const std::uint32_t*>(squared),
                       axis);
         else
-            each_cell(on, p, keep_balls_of<std::uint64_t>, p.where, weight, static_cast<const std::uint64_t*>(squared),
+            each_cell(on, p, keep_balls_of<std::uint64_t>, p.where, around, static_cast<const std::uint64_t*>(squared),
                       axis);
     }
 

@@ -284,13 +284,14 @@ private:
 
     template <class Squared>
     static void keep(const host& on, const problem& p, const Squared* squared, const target& axis) {
+        const ball_steps around = steps_of(p.where, p.whole.weights);
         for_rows(on, p, [&] {
             return [&](std::int64_t image, std::int64_t z, std::int64_t y) {
                 const Squared* const first = squared + image * p.where.cells();
                 std::int64_t at[most_axes] = {z, y, 0};
                 for (; at[2] < p.where.size[2]; ++at[2])
                     static_cast<std::uint8_t*>(axis.data)[axis.first_of(p.where, image) + axis.offset(at)] =
-                        keeps_ball(p.where, p.whole.weights, first, at);
+                        keeps_ball(p.where, around, first, at);
             };
         });
     }

@@ -127,28 +127,55 @@ rule<std::int32_t, Unit> narrowed(const rule<std::int64_t>& by) {
     return made;
 }
 
+/// The ways to a cell's neighbours: 8 in an image, 26 in a volume.
+struct ball_steps {
+    int count = 0;
+    std::int64_t offset[26]{};  ///< of the neighbour's number
+    std::uint64_t squared[26]{};
+    std::int8_t by[26][most_axes]{};
+};
+inline ball_steps steps_of(const grid& g, const std::int64_t (&weight)[most_axes]) {
+    ball_steps made;
+    for (int number = 0; number < 27; ++number) {
+        const int by[most_axes] = {number / 9 - 1, number / 3 % 3 - 1, number % 3 - 1};
+        bool leaves = false, moves = false;
+        for (int axis = 0; axis < most_axes; ++axis) {
+            moves = moves || by[axis] != 0, leaves = leaves || (by[axis] != 0 && g.size[axis] == 1);
+            made.by[made.count][axis] = static_cast<std::int8_t>(by[axis]);
+        }
+        if (leaves || !moves) continue;
+        made.offset[made.count] = (by[0] * g.size[1] + by[1]) * g.size[2] + by[2];
+        made.squared[made.count++] = static_cast<std::uint64_t>(weight[0] * by[0] * by[0] + weight[1] * by[1] * by[1] +
+                                                                weight[2] * by[2] * by[2]);
+    }
+    return made;
+}
+
+/// The number of the neighbour that step `k` leads to over an end of the grid; -1 where nothing is there.
+NF_HD inline std::int64_t neighbour_over_ends(const grid& g, const ball_steps& steps, int k, const std::int64_t* at) {
+    std::int64_t there[most_axes]{};
+    for (int axis = 0; axis < most_axes; ++axis) {
+        there[axis] = at[axis] + steps.by[k][axis];
+        if (there[axis] >= 0 && there[axis] < g.size[axis]) continue;
+        if (g.beyond[axis] != border::periodic) return -1;
+        there[axis] = there[axis] < 0 ? g.size[axis] - 1 : 0;
+    }
+    return (there[0] * g.size[1] + there[1]) * g.size[2] + there[2];
+}
+
 /// Whether the ball of a cell stays beside those of its neighbours; `squared` has the squared distances of its image.
 template <class Squared>
-NF_HD bool keeps_ball(const grid& g, const std::int64_t* weight, const Squared* squared, const std::int64_t* at) {
+NF_HD bool keeps_ball(const grid& g, const ball_steps& steps, const Squared* squared, const std::int64_t* at) {
     constexpr Squared none = std::numeric_limits<Squared>::max();
     const std::int64_t own = (at[0] * g.size[1] + at[1]) * g.size[2] + at[2];
     const Squared r2 = squared[own];
     if (r2 == 0 || r2 == none) return false;
-    for (int step = 0; step < 27; ++step) {
-        std::int64_t there[most_axes]{};
-        std::uint64_t v2 = 0;
-        bool inside = true;
-        for (int axis = 0, rest = step; axis < most_axes; ++axis, rest /= 3) {
-            const int by = rest % 3 - 1;
-            there[axis] = at[axis] + by;
-            if (by != 0) v2 += static_cast<std::uint64_t>(weight[axis]);
-            if (there[axis] >= 0 && there[axis] < g.size[axis]) continue;
-            inside = inside && g.beyond[axis] == border::periodic && g.size[axis] > 1;
-            there[axis] = there[axis] < 0 ? g.size[axis] - 1 : 0;
-        }
-        if (!inside) continue;
-        const Squared other = squared[(there[0] * g.size[1] + there[1]) * g.size[2] + there[2]];
-        if (other > r2 && contains(other, r2, v2)) return false;
+    bool inner = true;
+    for (int axis = 0; axis < most_axes; ++axis)
+        inner = inner && (g.size[axis] == 1 || (at[axis] > 0 && at[axis] + 1 < g.size[axis]));
+    for (int k = 0; k < steps.count; ++k) {
+        const std::int64_t there = inner ? own + steps.offset[k] : neighbour_over_ends(g, steps, k, at);
+        if (there >= 0 && squared[there] > r2 && contains(squared[there], r2, steps.squared[k])) return false;
     }
     return true;
 }
