@@ -13,6 +13,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();
+[[nodiscard]] verb thickness_row();
 
 namespace rows_shared {
 

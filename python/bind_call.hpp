@@ -74,5 +74,6 @@ void bind_device(nb::module_& module);
 void bind_chamfer(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_medial_axis(nb::module_& module);
+void bind_thickness(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -30,6 +30,7 @@ from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
+from nearfield._thickness import Granulometry, balls, granulometry, local_thickness, porosimetry
 from nearfield._voronoi import expand_labels, voronoi
 
 __version__: str = _core.version
@@ -42,6 +43,7 @@ __all__ = [
     "Components",
     "Contacts",
     "Device",
+    "Granulometry",
     "Info",
     "LabelLists",
     "Pass",
@@ -49,27 +51,31 @@ __all__ = [
     "PropagationReport",
     "Stage",
     "__version__",
+    "balls",
     "closing",
-    "component_statistics",
+    "compare",
     "compat",
+    "component_statistics",
     "components",
     "contacts",
-    "compare",
     "devices",
     "dilation",
     "distance_transform",
     "erosion",
     "expand_labels",
+    "granulometry",
     "info",
     "label",
     "label_by_propagation",
     "label_lists",
     "link_bit",
+    "local_thickness",
     "medial_axis",
     "methods",
     "ndimage",
     "opening",
     "plan",
+    "porosimetry",
     "reconstruct",
     "relabel",
     "release_device_memory",

@@ -191,6 +191,35 @@ def reconstruct(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def thickness_on_host(
+    image: Array,
+    thickness: Array | None,
+    squared: Array | None,
+    options: Options,
+    sizes: Sequence[float],
+    balls: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def thickness_on_stream(
+    image: Array,
+    thickness: Array | None,
+    squared: Array | None,
+    options: Options,
+    sizes: Sequence[float],
+    balls: bool,
+    ordinal: int,
+    stream: int,
+) -> None: ...
+def thickness_staged(
+    image: Array,
+    thickness: Array | None,
+    squared: Array | None,
+    options: Options,
+    sizes: Sequence[float],
+    balls: bool,
+    ordinal: int,
+) -> None: ...
 def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def require_memory(bytes: int, what: str) -> None: ...
 def query_system() -> dict[str, Any]: ...

@@ -3,6 +3,7 @@
 #include "edge/device_run.hpp"
 #include "edge/label_run.hpp"
 #include "edge/medial_axis_run.hpp"
+#include "edge/thickness_run.hpp"
 
 namespace nearfield::edge {
 namespace {
@@ -33,6 +34,10 @@ device_timing medial_axis_on_device(int, const any_input<host>&, const medial_ax
 }
 device_timing reconstruct_on_device(int, const any_input<host>&, const any_input<host>&, const any_output<host>&,
                                     const reconstruct_options&) {
+    refuse();
+}
+device_timing thickness_on_device(int, const any_input<host>&, const thickness_fields<host>&, const thickness_options&,
+                                  bool) {
     refuse();
 }
 

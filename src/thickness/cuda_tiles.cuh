@@ -61,6 +61,7 @@ __device__ inline std::int64_t step_along(const grid3& g, int axis) {
     return axis == 2 ? 1 : axis == 1 ? line : line * g.size[1];
 }
 __device__ inline int pick(int axis, int z, int y, int x) { return axis == 0 ? z : axis == 1 ? y : x; }
+__device__ inline int side(const grid3& g, int axis) { return pick(axis, g.size[0], g.size[1], g.size[2]); }
 
 /// Paints cells from .. to of a lane's row, counted along `step`: a short stretch alone, long ones with all lanes. All
 /// lanes call it.
@@ -287,7 +288,7 @@ private:
         const int along = row_axis(axis), before = pick(along, z, y, x);
         const slice_place place{c_.painted + cell_at(z, y, x) + s * step_along(c_.g, axis),
                                 step_along(c_.g, middle_axis(axis)), step_along(c_.g, along), before,
-                                c_.g.size[along] - 1 - before};
+                                side(c_.g, along) - 1 - before};
         paint_rows<lanes_a_slice>(t, place, r2);
     }
 
@@ -319,7 +320,7 @@ private:
 
 /// A block has one tile; threads look at cells, then at kept balls, then eight of them at a slice.
 template <int Axes>
-__global__ void __launch_bounds__(tile_threads) paint_tiles(const tiles_call call) {
+__global__ void __launch_bounds__(tile_threads, 4) paint_tiles(const tiles_call call) {
     __shared__ tile_memory<Axes> memory;
     tile<Axes> mine(call, memory);
     if (!mine.load()) return;
@@ -365,9 +366,9 @@ __global__ void __launch_bounds__(tile_threads) paint_queue(const tiles_call cal
         for (int n = 0; n < 9; ++n) t.cover[n] = __shfl_sync(every_lane, merged, n);
         t.rest = r2 - 1 - s * s;
         const int row = pick(middle, z, y, x), before = pick(along, z, y, x);
-        if (!narrow(t, turned<std::int32_t, true>{1, 1, 1}, row, call.g.size[middle] - 1 - row)) continue;
+        if (!narrow(t, turned<std::int32_t, true>{1, 1, 1}, row, side(call.g, middle) - 1 - row)) continue;
         const slice_place place{call.painted + cell + s * step_along(call.g, axis), step_along(call.g, middle),
-                                step_along(call.g, along), before, call.g.size[along] - 1 - before};
+                                step_along(call.g, along), before, side(call.g, along) - 1 - before};
         paint_rows<warp>(t, place, r2);
     }
 }

@@ -189,6 +189,26 @@ void add_components(made& to, const std::shared_ptr<arrays>& all) {
     });
 }
 
+void add_shapes(made& to, const std::shared_ptr<arrays>& all) {
+    const auto with = [&](const char* name, const thickness_options& options, std::vector<double> sizes) {
+        add(to, all, name, [options, sizes](arrays& a, const host& on) {
+            thickness_options with_sizes = options;
+            with_sizes.sizes = sizes;
+            thickness_fields<host> out;
+            out.thickness = a.in(a.real), out.squared = as<double>(a.whole, a.shape);
+            local_thickness(on, a.in(a.mask), out, with_sizes);
+        });
+    };
+    with("local_thickness", {}, {});
+    with("local_thickness, sizes", {.spacing = {0.7, 0.3}, .border = border::periodic}, {1, 1.5, 2});
+    with("local_thickness in doubles", {.spacing = {1.0 / 3, 0.1 * 1.4142}}, {});
+    add(to, all, "union_of_balls", [](arrays& a, const host& on) {
+        thickness_fields<host> out;
+        out.thickness = a.in(a.real);
+        union_of_balls(on, a.in(a.labels), out);
+    });
+}
+
 }  // namespace
 
 std::vector<named_call> every_call(std::int64_t rows, std::int64_t columns) {
@@ -198,6 +218,7 @@ std::vector<named_call> every_call(std::int64_t rows, std::int64_t columns) {
     add_methods(calls, all);
     add_labels(calls, all);
     add_components(calls, all);
+    add_shapes(calls, all);
     return calls;
 }
 
