@@ -38,7 +38,8 @@ struct arguments {
     bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,
          hooked = false;
     // Of shapes.
-    std::string operation, radius;
+    std::string operation, radius, keep = "ends";
+    bool faces = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of medial-axis.
@@ -92,6 +93,7 @@ int label_verb(const arguments& args);
 int morphology_verb(const arguments& args);
 int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
+int skeleton_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

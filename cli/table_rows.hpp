@@ -10,6 +10,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb voronoi_row();
 [[nodiscard]] verb label_row();
 [[nodiscard]] verb morphology_row();
+[[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

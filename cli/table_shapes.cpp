@@ -1,4 +1,4 @@
-// The verbs of shapes: morphology.
+// The verbs of shapes: morphology, skeleton.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {
@@ -34,6 +34,32 @@ const std::vector<option> morphology_rows{
     batch_axes,
     picture};
 
+const std::vector<option> skeleton_rows{
+    input("image or volume to read: a mask, not zero is the shape; '-' is stdin"),
+    output("where the skeleton goes, by suffix: .npy .tif .nrrd .nii .nii.gz .pgm; .png of an image is the mask, of a "
+           "volume a picture; '-' is NPY on stdout"),
+    {"--keep",
+     "WHICH",
+     "cells that stay although components, holes and cavities do not need them (default ends): ends of curves; "
+     "isthmuses, which join parts of their surroundings; or nothing, so that a solid body becomes one cell",
+     &a::keep,
+     {"ends", "isthmuses", "nothing"}},
+    {"--faces", "",
+     "neighbours in the shape share a face, 4 in an image and 6 in a volume, instead of a face, an edge or a corner",
+     &a::faces},
+    cell,
+    {"--border",
+     "LIST",
+     "what lies beyond the ends of an axis (default open): for distances nothing; closed: background; or the other "
+     "end; one for all axes or one per axis in array order",
+     &a::border,
+     {"open", "closed", "periodic"},
+     false,
+     false,
+     true},
+    batch_axes,
+    picture};
+
 }  // namespace
 
 verb morphology_row() {
@@ -48,6 +74,21 @@ verb morphology_row() {
         "nearfield sample blobs -o blobs.png --size 256x256\n"
         "nearfield morphology opening blobs.png -o opened.png --radius 6.5",
         morphology_verb};
+}
+
+verb skeleton_row() {
+    return {
+        "skeleton",
+        "Thin a shape to curves or points",
+        "Reads a mask and writes its skeleton, thinned in the order of the distance to the outside, as 0 and 255: as "
+        "many components, holes and cavities as the shape has. A picture shows the skeleton light and the rest of the "
+        "shape orange. Without -o and --picture it says how many cells are left. docs/skeletons.md says what can be "
+        "done "
+        "with it, and how Python makes a graph of it.",
+        and_the_usual(skeleton_rows),
+        "nearfield sample blobs -o blobs.png --size 256x256\n"
+        "nearfield skeleton blobs.png -o skeleton.npy --picture skeleton.png",
+        skeleton_verb};
 }
 
 }  // namespace nearfield::cli

@@ -1,4 +1,4 @@
-"""The verb morphology end to end: masks, labels, files, messages. Standard library only."""
+"""The verbs morphology and skeleton end to end: masks, labels, files, messages. Standard library only."""
 
 import json
 import unittest
@@ -59,6 +59,47 @@ class Morphology(Case):
         floats = npy((3,), [0, 1, 1], "<f4")
         said = self.refusal("morphology", "erosion", "-", "--radius", "1", "--multilabel", stdin=floats)
         self.assertIn("--multilabel", said)
+
+
+BAR = npy((5, 9), [0] * 9 + ([0] + [9] * 7 + [0]) * 3 + [0] * 9)
+
+
+class Skeleton(Case):
+    def bar(self, *words):
+        done = self.run_program("skeleton", "-", "-o", "-", *words, stdin=BAR)
+        shape, dtype, cells = parse_npy(done.stdout)
+        self.assertEqual((shape, dtype), ((5, 9), "|u1"))
+        return cells
+
+    def test_masks(self):
+        self.assertEqual(self.bar(), [0] * 18 + [0, 0, 255, 255, 255, 255, 255, 0, 0] + [0] * 18)
+        self.assertEqual(self.bar("--keep", "nothing").count(255), 1)
+        for words in (("--faces",), ("--keep", "isthmuses"), ("--spacing", "2,1"), ("--border", "periodic")):
+            self.assertGreater(self.bar(*words).count(255), 0)
+
+    def test_batches(self):
+        pair = npy((2, 1, 3), [1, 1, 1, 0, 1, 0])
+        done = self.run_program("skeleton", "-", "-o", "-", "--batch-axes", "1", stdin=pair)
+        self.assertEqual(parse_npy(done.stdout)[2], [255, 255, 255, 0, 255, 0])
+
+    def test_report_and_pictures(self):
+        done = self.run_program("skeleton", "-", "--picture", "p.png", "--json", stdin=BAR)
+        said = json.loads(done.stdout)
+        self.assertEqual((said["foreground_before"], said["foreground_after"], said["keep"]), (21, 5, "ends"))
+        self.run_program("skeleton", "-", "-o", "s.png", stdin=BAR)
+        for name in ("p.png", "s.png"):
+            with open(self.folder / name, "rb") as file:
+                self.assertEqual(file.read(4), b"\x89PNG")
+
+    def test_refusals(self):
+        for words, said in (
+            (("-", "-q"), "nothing to make"),
+            (("-", "--keep", "tips"), "--keep"),
+            (("-", "--picture", "p.tif"), "PNG"),
+            (("-", "-o", "a.png", "--picture", "p.png"), "both name a picture"),
+        ):
+            self.assertIn(said, self.refusal("skeleton", *words, stdin=BAR), words)
+        self.assertIn("--batch-axes 1", self.refusal("skeleton", "-", stdin=npy((1, 1, 1, 2), [1, 1])))
 
 
 if __name__ == "__main__":
