@@ -80,8 +80,9 @@ struct medial_axis_fields {
 /// for the nearest sites (8 from 2^31 cells of an image on), unless out.index is given; `balls` 4 or 8 for squared
 /// distances, unless out.squared serves; `reduced` 5 or 9 more.
 ///
-/// Throws nearfield::error before any work is started: as distance_transform; more than 3 axes; grids of 2^46 squared
-/// units and more with a pruning other than `constant`, and of 2^60 with `balls` and `reduced`.
+/// Throws nearfield::error before any work is started: as distance_transform; more than 3 axes; largest squared
+/// distances of 2^46 units and more with a pruning other than `constant`, and with `balls` and `reduced` of 2^53, or of
+/// 2^60 over the squared diagonal of a cell.
 ///
 /// Hesselink, Roerdink, "Euclidean skeletons of digital image and volume data in linear time by the integer medial axis
 /// transform", IEEE TPAMI 30(12), 2008; Coeurjolly, Montanvert, "Optimal separable algorithms to compute the reverse

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double most_gamma = 65536;
 constexpr double most_pruned = 0x1p46, most_marked = 0x1p59, most_of_balls = 0x1p60;
+constexpr double most_weight = 0x1p53;  // of a seed of a power diagram
 constexpr auto masks = {dtype::boolean, dtype::uint8};
 constexpr auto integers = {dtype::boolean, dtype::int8,   dtype::uint8, dtype::int16, dtype::uint16,
                            dtype::int32,   dtype::uint32, dtype::int64, dtype::uint64};
@@ -152,10 +153,10 @@ void check_limits(const problem& p, const medial_axis_options& o) {
             "lengths, or the method integer");
     double diagonal = 0;
     for (const std::int64_t weight : p.whole.weights) diagonal += static_cast<double>(weight);
-    if (p.largest * diagonal >= most_of_balls)
+    if (p.largest >= most_weight || p.largest * diagonal >= most_of_balls)
         fail(
-            "method compares balls on grids of up to 2^60 squared units; give the method integer, or a coarser "
-            "spacing");
+            "method compares balls in 64 bits, which this grid with its spacing exceeds; give the method integer, or a "
+            "coarser spacing");
 }
 
 template <class Place>

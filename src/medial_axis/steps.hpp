@@ -91,13 +91,15 @@ private:
         fields<Place> wanted;
         wanted.distance = out.distance, wanted.index = out.index, wanted.squared = squared;
         const bool together = p_.unit2 == 1 && (serves || !own.wanted());
-        if (!together) {
-            wanted.squared = own;
-            if (out.distance.wanted() || out.index.wanted() || own.wanted())
-                distance_transform(on_, image, wanted, p_.options);
-            wanted = {}, wanted.squared = squared;
+        if (together) {
+            distance_transform(part_of(on_, 0, count), image, wanted, p_.in_units());
+            return squared;
         }
-        distance_transform(part_of(on_, 0, count), image, wanted, p_.in_units());
+        wanted.squared = own;
+        if (out.distance.wanted() || out.index.wanted() || own.wanted())
+            distance_transform(part_of(on_, 0, 2 * count), image, wanted, p_.options);
+        wanted = {}, wanted.squared = squared;
+        distance_transform(part_of(on_, 1, 2 * count), image, wanted, p_.in_units());
         return squared;
     }
 
