@@ -206,6 +206,7 @@ NB_MODULE(_core, m) {
     bind_device(m);
     bind_chamfer(m);
     bind_methods(m);
+    bind_thickness(m);
     bind_label(m);
     bind_components(m);
     bind_medial_axis(m);

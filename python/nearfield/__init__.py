@@ -23,6 +23,7 @@ from nearfield._components import (
 from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
+from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
 from nearfield._medial_axis import medial_axis, reconstruct
@@ -30,7 +31,7 @@ from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
-from nearfield._thickness import Granulometry, balls, granulometry, local_thickness, porosimetry
+from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
 
 __version__: str = _core.version

@@ -1,0 +1,235 @@
+"""What sits on local thickness: tables of sizes, balls that the caller gives, pores that are reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from nearfield._dispatch import workplace_of
+from nearfield._distance import distance_transform
+from nearfield._label import label
+from nearfield._request import Border, Spacing, flag_of, items_of, length_of, threads_of, word_of
+from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
+
+
+class Granulometry(NamedTuple):
+    """How much of a shape has which size; arrays of NumPy, one row a size, ascending."""
+
+    squared: np.ndarray[Any, Any]
+    """Squared radius, exact: uint32, uint64 or float64."""
+    diameter: np.ndarray[Any, Any]
+    """float64, in units of `spacing`: of the balls."""
+    cells: np.ndarray[Any, Any]
+    """int64: cells whose local thickness it is; of openings, cells that the opening keeps."""
+    volume: np.ndarray[Any, Any]
+    """float64: of these cells, in units of `spacing` (area in 2-D, length in 1-D)."""
+
+
+def granulometry(
+    mask: Any,
+    *,
+    method: Literal["thickness", "openings"] = "thickness",
+    sizes: Sequence[float] | np.ndarray[Any, Any] | None = None,
+    spacing: Spacing = None,
+    border: Border = "open",
+    multilabel: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Granulometry:
+    """The table of sizes of a shape: how many cells have which local thickness, or survive which opening.
+
+    Parameters
+    ----------
+    mask, spacing, border, multilabel, device, threads
+        As in `local_thickness`; all axes are space.
+    method : {'thickness', 'openings'}
+        'thickness': a histogram of `local_thickness`, a row for each value that occurs. 'openings': for each size the
+        cells of the opening by a ball of that diameter, that is in some ball of that size that fits; needs `sizes`.
+    sizes : sequence of floats, optional
+        Ascending diameters. With 'thickness' balls are rounded down to these; cells in none are in no row.
+
+    Returns
+    -------
+    Granulometry
+        Of NumPy arrays; a call on a GPU waits for them.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> table = nf.granulometry([0, 1, 1, 1, 0, 1, 0], spacing=0.5)
+    >>> table.diameter, table.cells, table.volume
+    (array([1., 2.]), array([1, 3]), array([0.5, 1.5]))
+    """
+    words: dict[str, Any] = {"spacing": spacing, "border": border, "multilabel": multilabel}
+    how: dict[str, Any] = {**words, "device": device, "threads": threads}
+    given = sizes_of(sizes)
+    cell = _cell_volume(spacing, len(workplace_of("mask", mask).shape))
+    if word_of("method", method, ("thickness", "openings")) == "openings":
+        if not given:
+            raise ValueError("sizes is not given; an opening needs a diameter: give sizes=[...]")
+        return _openings(mask, given, how, cell)
+    squared = local_thickness(mask, squared=True, sizes=sizes, **how)
+    values, cells = _counted(squared)
+    diameter = 2 * np.sqrt(values.astype(np.float64))
+    if given:
+        size = np.array(given)
+        diameter = size[np.searchsorted(size, diameter, side="right") - 1]
+    return Granulometry(values, diameter, cells, cells * cell)
+
+
+def balls(
+    centres: Any,
+    radii: Any,
+    shape: Sequence[int],
+    *,
+    squared: bool = False,
+    border: Border = "open",
+    device: str | None = None,
+    threads: int | None = None,
+) -> np.ndarray[Any, Any]:
+    """The union of balls of the given radii: for every cell the diameter of the largest ball that holds it, else 0.
+
+    Parameters
+    ----------
+    centres : array of ints, shape (n, axes)
+        Cells. Of two balls with one centre the larger counts.
+    radii : array of shape (n,), or one number for all
+        In cells; a ball holds the cells whose distance from the centre is less than its radius.
+    shape : sequence of 1 to 3 ints
+        Of the answer.
+    squared : bool
+        Squared radii instead, uint64: the smallest whole number that is at least the radius squared.
+    border, device, threads
+        As in `local_thickness`.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, or uint64 with `squared`. ``balls(...) > 0`` is the union.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.balls([[1], [5]], [1, 2.5], (8,), squared=True)
+    array([0, 1, 0, 7, 7, 7, 7, 7], dtype=uint64)
+    """
+    at = np.asarray(centres)
+    size = tuple(int(n) for n in shape)
+    if at.ndim != 2 or at.shape[1] != len(size) or at.dtype.kind not in "iu":
+        raise ValueError(
+            f"centres has shape {at.shape} and type {at.dtype}; give integers of shape (n, {len(size)}), one row a ball"
+        )
+    if ((at < 0) | (at >= np.array(size))).any():
+        raise ValueError(f"centres has cells outside of shape {size}; leave these balls out")
+    radius = np.broadcast_to(np.asarray(radii, np.float64), at.shape[:1])
+    if not (np.isfinite(radius) & (radius >= 0) & (radius < 2.0**28)).all():
+        raise ValueError("radii has negative, infinite or huge values; give lengths in cells, from 0 on")
+    radius2 = np.ceil(radius * radius)
+    field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # small ones take the fast way
+    np.maximum.at(field, tuple(at.T), radius2.astype(field.dtype))
+    call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads_of(threads), None)
+    made = filled(workplace_of("centres", field), call, {"border": border}, None, None)
+    return np.asarray(made)
+
+
+def porosimetry(
+    mask: Any,
+    inlets: Any,
+    sizes: Sequence[float] | np.ndarray[Any, Any],
+    *,
+    connectivity: int = 1,
+    spacing: Spacing = None,
+    border: Border = "open",
+    device: str | None = None,
+    threads: int | None = None,
+) -> np.ndarray[Any, Any]:
+    """The largest of the sizes at which a ball that comes from the inlets covers a cell; 0 where none does.
+
+    Parameters
+    ----------
+    mask : array of 1 to 3 axes
+        The pores: what is not zero. Converted to NumPy.
+    inlets : array of bool, of the mask's shape
+        Where balls enter.
+    sizes : sequence of floats
+        Ascending diameters in units of `spacing`.
+    connectivity : int
+        Between which cells the centre of a ball may move, as in `label`.
+    spacing, border, device, threads
+        As in `local_thickness`.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64. A ball of a size fits round the cells whose distance from the background is at least half of it; it
+        comes from the inlets where these cells hang together with one of `inlets`, and covers what lies nearer than
+        half its size to one of them.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> pores = [0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0]
+    >>> nf.porosimetry(pores, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [2, 4, 6])
+    array([0., 4., 4., 4., 0., 0., 0., 0., 0., 0., 0.])
+    """
+    pores, enters = np.asarray(mask), np.asarray(inlets) != 0
+    if enters.shape != pores.shape:
+        raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
+    how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
+    far = distance_transform(pores, dtype="float64", **how)
+    found = np.zeros(pores.shape)
+    for size in sizes_of(sizes):
+        parts = label(far >= size / 2, connectivity=connectivity, device=device, threads=threads)
+        entered = np.zeros(int(parts.max(initial=0)) + 1, bool)
+        entered[parts[enters]] = True
+        entered[0] = False
+        reach = distance_transform(entered[parts], sites="nonzero", dtype="float64", **how)
+        found[reach < size / 2] = size
+    return found
+
+
+# ---- the work --------------------------------------------------------------------------------------------------------
+
+
+def _cell_volume(spacing: Spacing, ndim: int) -> float:
+    each = items_of(1.0 if spacing is None else spacing)
+    if each is None:
+        each = [1.0 if spacing is None else spacing] * ndim
+    return math.prod(length_of("spacing", one) for one in each)
+
+
+def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The values above 0 and how often each occurs: on the device where its framework can, else of a copy."""
+    if not isinstance(squared, np.ndarray) and hasattr(squared, "get"):  # CuPy
+        import cupy
+
+        found = cupy.unique(squared, return_counts=True)
+        values, cells = (each.get() for each in found)
+    else:
+        flat = np.asarray(squared.cpu() if hasattr(squared, "cpu") else squared).ravel()
+        most = int(flat.max(initial=0)) if flat.dtype.kind == "u" else 2**62
+        if most <= max(2 * flat.size, 2**16):
+            cells = np.bincount(flat, minlength=1)
+            values = np.flatnonzero(cells).astype(flat.dtype)
+            cells = cells[values]
+        else:
+            values, cells = np.unique(flat, return_counts=True)
+    above = values > 0
+    return values[above], cells[above].astype(np.int64)
+
+
+def _openings(mask: Any, sizes: tuple[float, ...], how: dict[str, Any], cell: float) -> Granulometry:
+    """A ball of a size fits round the cells whose distance is at least half of it; what lies nearer to one is kept."""
+    far = distance_transform(mask, dtype="float64", **how)
+    nearest = {**how, "multilabel": False, "dtype": "float64"}
+    cells = []
+    for size in sizes:
+        centres = far >= size / 2
+        reach = distance_transform(centres, sites="nonzero", **nearest)
+        cells.append(int((reach < size / 2).sum()))
+    diameter = np.array(sizes)
+    count = np.array(cells, np.int64)
+    return Granulometry((diameter / 2) ** 2, diameter, count, count * cell)
