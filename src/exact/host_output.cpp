@@ -7,6 +7,7 @@
 #include "base/lines.hpp"
 #include "exact/half.hpp"
 #include "exact/host/roots.hpp"
+#include "exact/host/sites.hpp"
 
 namespace nearfield::exact {
 namespace {
@@ -60,14 +61,15 @@ output_writer<V, K>::output_writer(const plan& p, const arrays<host>& a)
     if (plain_ && p.unit2 == 1 && distance_.contiguous && distance_.type == dtype::float32 && !out.squared.wanted() &&
         !out.index.wanted() && !out.coordinates.wanted())
         distances_alone_ = reinterpret_cast<float*>(distance_.data);
-    const auto row_by_row = [&](const target& t) { return t.data != nullptr && !t.contiguous; };
-    bool coordinates_apart = false;  // or of an axis of one cell
-    for (std::size_t source = 0; source < static_cast<std::size_t>(p.image_rank); ++source)
-        coordinates_apart = coordinates_apart || row_by_row(coordinate_[source]) ||
-                            (coordinate_[source].data != nullptr && problem_axis_[source] < 0);
-    plain_sites_ = !closed_ && !p.negative_side && (!distance_.data || distance_.type == dtype::float32) &&
-                   !row_by_row(distance_) && !row_by_row(index_) && !coordinates_apart && !out.squared.wanted() &&
-                   !out.label.wanted() && !out.trusted.wanted();
+    const auto look = [&](const target& t) { contiguous_ = contiguous_ && (t.data == nullptr || t.contiguous); };
+    bool beside = false;  // coordinates along an axis of one cell
+    for (std::size_t source = 0; source < static_cast<std::size_t>(p.image_rank); ++source) {
+        look(coordinate_[source]);
+        beside = beside || (coordinate_[source].data != nullptr && problem_axis_[source] < 0);
+    }
+    look(distance_), look(index_);
+    plain_sites_ = !closed_ && !p.negative_side && !beside && !out.squared.wanted() && !out.label.wanted() &&
+                   !out.trusted.wanted() && (!out.distance.wanted() || distance_.type == dtype::float32);
     plan any_type = p;
     any_type.plain_outputs = true;
     index_alone_ = any_type.plain() && index_.contiguous && !out.distance.wanted() && !out.squared.wanted() &&
@@ -246,12 +248,17 @@ void output_writer<V, K>::write_squared(const cells& c) const {
 template <class V, class K>
 template <class T>
 void output_writer<V, K>::linear(const K* site, std::int64_t count, T* to) const {
-    std::fill(to, to + count, T{0});
-    for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
-        const auto step = static_cast<T>(linear_[static_cast<std::size_t>(axis)]);
-        for (std::int64_t i = 0; i < count; ++i) to[i] += static_cast<T>(p_.keys.coordinate(site[i], axis)) * step;
+    std::int32_t part[batch];
+    for (std::int64_t from = 0; from < count; from += batch, site += batch, to += batch) {
+        const std::int64_t n = std::min(batch, count - from);
+        for (int axis = p_.first_axis; axis < p_.rank; ++axis) {
+            coordinates_of(site, n, p_.keys.shift[axis], p_.keys.bits[axis], part);
+            const auto step = static_cast<T>(linear_[static_cast<std::size_t>(axis)]);
+            if (axis == p_.first_axis) std::fill_n(to, n, T{0});
+            for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<T>(part[i]) * step;
+        }
+        for (std::int64_t i = 0; i < n; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
     }
-    for (std::int64_t i = 0; i < count; ++i) to[i] = site[i] == no_key<K> ? -1 : to[i];
 }
 
 template <class V, class K>

@@ -31,13 +31,14 @@ public:
                const std::int8_t* sign = nullptr) const;
     [[nodiscard]] const target& distance() const { return distance_; }
     [[nodiscard]] const target& index() const { return index_; }
-    /// Plane of the coordinates along an axis of the problem; null where they are not wanted.
-    [[nodiscard]] std::byte* coordinate(int axis) const {
-        return coordinate_[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)])].data;
+    /// Coordinates along an axis of the problem.
+    [[nodiscard]] const target& coordinate(int axis) const {
+        return coordinate_[static_cast<std::size_t>(p_.source_axis[static_cast<std::size_t>(axis)])];
     }
-    /// Only float32 distances, coordinates and linear indices are wanted, all contiguous, and no border is looked at:
-    /// all of it follows from value and site.
+    /// Only float32 distances, coordinates and linear indices are wanted, and no border is looked at: all of it follows
+    /// from value and site.
     [[nodiscard]] bool plain_sites() const { return plain_sites_; }
+    [[nodiscard]] bool contiguous() const { return contiguous_; }  ///< distances, indices and coordinates
     /// Linear indices of sites.
     template <class T>
     void linear(const K* site, std::int64_t count, T* to) const;
@@ -72,7 +73,7 @@ private:
     const field_roots<V> roots_;
     const bool plain_, closed_, open_;
     float* distances_alone_ = nullptr;
-    bool index_alone_ = false, plain_sites_ = false;
+    bool index_alone_ = false, plain_sites_ = false, contiguous_ = true;
     target distance_, squared_, index_, label_, trusted_;
     std::array<target, max_rank> coordinate_;   ///< a plane for each axis of the caller's image that is searched
     std::array<int, max_rank> problem_axis_{};  ///< of each axis of the caller's image; -1 for one of length 1

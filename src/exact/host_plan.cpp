@@ -50,9 +50,11 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
                                            class_field::workspace_bytes(p, image));
     const auto axis_of = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
     const std::int64_t lines = p.cells / s.length;
-    what.passes.push_back({axis_of(p.rank - 1),
-                           p.weighted ? "rows of powers, side by side in SIMD" : "rows, steps by doubling in SIMD",
-                           lines, s.length, 1});
+    const char* const rows = p.weighted                ? "rows of powers, side by side in SIMD"
+                             : s.row_axis < p.rank - 1 ? "rows of short axes, every cell to all in SIMD"
+                                                       : "rows, steps by doubling in SIMD";
+    for (int axis = p.rank - 1; axis >= s.row_axis; --axis)
+        what.passes.push_back({axis_of(axis), rows, lines, s.length, 1});
     for (const line_pass& pass : s.passes)
         for (int axis = pass.last; axis >= pass.first; --axis)
             what.passes.push_back({axis_of(axis), lines_of(numbers), pass.before * pass.after * s.tiles, pass.rows,

@@ -64,22 +64,25 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     return !many;
 }
 
-/// Both classes in one search: not where sites of the cell's own class may look as near as they are allowed to be.
-bool one_search_serves(const plan& p) {
+/// No step along an axis is lost in the sum with another one. Else sites of a cell's own class may look as near as those
+/// of the other class are allowed to be.
+bool keeps_steps(const plan& p) {
     return std::all_of(p.rows_ordered.begin(), p.rows_ordered.begin() + p.rank, [](bool ordered) { return ordered; });
 }
 
 /// Lines that are scanned one by one at a cost that no longer axis has, axes that are worth a scan instead, and how
 /// far apart their cells may lie.
-constexpr std::int64_t short_line = 32, long_line = 256, most_apart = 1024;
+constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
 /// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines
 /// of two cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in
-/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits.
+/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits. In doubles two
+/// axes may change places, as a sum of two terms has no order, where no step is lost in it.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    if (p.numbers == tier::float64 || p.weighted || size_of_axis(last) >= short_line) return p;
+    const bool any_order = p.numbers != tier::float64 || (last - p.first_axis == 1 && keeps_steps(p));
+    if (!any_order || p.weighted || size_of_axis(last) >= short_line) return p;
     int from = last;
     for (std::int64_t apart = 1; from >= p.first_axis && size_of_axis(from) < long_line; --from) {
         apart *= size_of_axis(from);
@@ -103,7 +106,7 @@ std::vector<plan> sides_of(const plan& p, int threads) {
     positive.rule = nonzero_is_negative ? sites::nonzero : sites::zero;
     positive = with_long_lines(positive);
     const plan both = with_long_lines(p);
-    if (one_search_serves(both) && !suits_planes(positive, threads)) return {both};
+    if (keeps_steps(both) && !suits_planes(positive, threads)) return {both};
     plan negative = positive;
     negative.rule = nonzero_is_negative ? sites::zero : sites::nonzero;
     negative.negative_side = true;

@@ -1,6 +1,10 @@
 // The host's engine of rows and lines against a search over all pairs of cells, on shapes that each take one of its
-// turns. The plan has to name the engine, so that no case passes by another one.
+// turns. The plan has to name rows and lines, so that no case passes by another way.
 #include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "exact/cases.hpp"
 #include "exact/options_call.hpp"
@@ -22,6 +26,7 @@ const std::vector<lines_case>& lines_cases() {
         {{17, 2, 3, 2, 19}, "short axes together"},
         {{3, 2, 2, 2, 2, 2, 40}, "all axes but the last in one tile"},
         {{600, 3}, "rows of cells that lie apart"},
+        {{9, 5, 6}, "one row of all axes"},
         {{2, 9000}, "rows in pieces, and steps beyond bytes"},
         {{130, 65}, "three tiles of 32 columns"},
     };
@@ -41,6 +46,12 @@ const std::vector<lines_options>& lines_options_list() {
         {"signed labels to faces", {.sites = sites::other_labels, .sign = sign::inside_negative, .half_cell = true}},
         {"labels within 7", {.sites = sites::other_labels, .max_distance = 7}},
         {"periodic", {.border = border::periodic}},
+        {"plain, with sites", {}},
+        {"closed, with sites", {.half_cell = true, .border = border::closed}},
+        {"labels, with sites", {.sites = sites::other_labels}},
+        {"labels, periodic, with sites", {.sites = sites::other_labels, .border = border::periodic}},
+        {"signed, periodic, with sites", {.sign = sign::inside_negative, .border = border::periodic}},
+        {"within 5, with sites", {.max_distance = 5}},
         {"signed, periodic", {.sign = sign::outside_negative, .border = border::periodic}},
     };
     return list;
@@ -62,11 +73,14 @@ codes_t blocks(const shape_t& shape, int kind, std::uint64_t seed) {
     return codes;
 }
 
-std::string first_method(const option_item& item, const distance_options& options) {
+/// How the plan names the rows of a call, and its lines along the axis before.
+std::pair<std::string, std::string> methods(const shape_t& shape, const distance_options& options, bool sited) {
     fields<host> out;
-    out.distance = any_output<host>::contiguous(nullptr, dtype::float32, item.problem.shape);
-    const auto image = any_input<host>::contiguous(nullptr, dtype::uint16, item.problem.shape);
-    return plan(host{2, {}}, image, out, options).passes.front().method;
+    out.distance = any_output<host>::contiguous(nullptr, dtype::float32, shape);
+    if (sited) out.index = any_output<host>::contiguous(nullptr, dtype::int64, shape);
+    const auto image = any_input<host>::contiguous(nullptr, dtype::uint16, shape);
+    const call_plan p = plan(host{2, {}}, image, out, options);
+    return {p.passes.front().method, p.passes.back().method};
 }
 
 class HostLines : public testing::TestWithParam<lines_case> {};
@@ -76,7 +90,9 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
     const shape_t& shape = GetParam().shape;
     for (const lines_options& each : lines_options_list())
         for (const int spacing : {0, 1, 2, 3}) {
+            const bool sited = std::string_view(each.name).ends_with("sites");
             const int kind = static_cast<int>(++seed % 3);
+            if (sited && cells_of(shape) > 9000) continue;
             if (!chosen(seed)) continue;
             SCOPED_TRACE(GetParam().why + (std::string(", ") + each.name) + ", spacing " + std::to_string(spacing));
             option_call c;
@@ -91,13 +107,59 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
             wanted_fields wanted;
             wanted.distance = seed % 4 == 0 ? dtype::float64 : dtype::float32;
             if (seed % 5 == 0) wanted.squared = dtype::float64, wanted.trusted = dtype::boolean;
+            if (sited) wanted.index = dtype::int64, wanted.coordinates = seed % 2 == 0, wanted.label = seed % 3 == 0;
             c.items.emplace_back(shape, dtype::uint16, blocks(shape, kind, seed), c.options, wanted, seed);
             c.items.front().solve();
-            // Real numbers keep the order of the axes, in which some of these rows are too short.
-            if (spacing != 2 || shape.back() >= 16) {
-                EXPECT_EQ(first_method(c.items.front(), c.options), "rows, steps by doubling in SIMD");
+            const std::string rows = methods(shape, c.options, sited).first;
+            // Sites of masks with open and closed ends may go to the engine of planes.
+            const bool lines_alone =
+                each.options.sites == sites::other_labels || each.options.border[0] == border::periodic;
+            if (!sited || lines_alone || spacing == 2) {
+                EXPECT_TRUE(rows.starts_with("rows")) << rows;
             }
             ASSERT_EQ(check(host_options_engine(), c), "");
+        }
+}
+
+TEST(HostSites, PackUpTo53Bits) {
+    // Coordinates take 12 bits; 39^2 a^2 + 49^2 b^2 has to stay below 2^41.
+    const double fits[] = {23679, 23678}, wide[] = {23680, 23679};
+    std::uint64_t seed = 0;
+    for (const auto& spacing : {fits, wide})
+        for (const sites rule : {sites::zero, sites::other_labels})
+            for (const border ends : {border::open, border::periodic}) {
+                option_call c;
+                c.options = {.spacing = {spacing, 2}, .sites = rule, .border = ends};
+                const shape_t shape{40, 50};
+                const std::string lines = methods(shape, c.options, true).second;
+                const bool packed = lines == "lines of values and sites packed in doubles, columns in SIMD";
+                // Half a turn is the farthest along a periodic axis.
+                EXPECT_EQ(packed, spacing == fits || ends == border::periodic) << lines;
+                const wanted_fields wanted{.squared = dtype::float64, .index = dtype::int32, .coordinates = true};
+                for (int kind = 0; kind < 3; ++kind) {
+                    c.items.clear();
+                    c.items.emplace_back(shape, dtype::uint16, blocks(shape, kind, ++seed), c.options, wanted, seed);
+                    c.items.front().solve();
+                    ASSERT_EQ(check(host_options_engine(), c), "");
+                }
+            }
+}
+
+/// Steps along one axis vanish in the sum with another one, so that the end of a run and a site of the cell's own label
+/// look equally near.
+TEST(HostSites, KeepToOtherLabelsWhereStepsAreLost) {
+    const double spacing[] = {1e12, 3};
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+        for (const border ends : {border::open, border::periodic}) {
+            option_call c;
+            c.options = {.spacing = {spacing, 2}, .sites = sites::other_labels, .border = ends};
+            codes_t codes;
+            for (int i = 0; i < 13 * 40; ++i)
+                codes.push_back(static_cast<std::uint32_t>(mix(seed * 1000 + i) % 5 / 3 + 1));
+            const wanted_fields wanted{.squared = dtype::float64, .index = dtype::int32};
+            c.items.emplace_back(shape_t{13, 40}, dtype::uint16, codes, c.options, wanted, seed);
+            c.items.front().solve();
+            ASSERT_EQ(check(host_options_engine(), c), "") << seed;
         }
 }
 

@@ -62,8 +62,9 @@ TEST(HostStop, IsHeardWithinALongLine) {
 
 TEST(HostStop, IsHeardWithinALongColumn) {
     // One tile: its rows in parts of 2^13.
-    index_call column({100000, 2});
-    column.options.spacing = {0.3001, 0.7071};
+    const double cell[] = {0.3001, 0.7071, 0.7072};
+    index_call column({100000, 2, 2});
+    column.options.spacing = {cell, 3};
     column.sites.assign(column.sites.size(), 1);
     expect_stops(column, 12);
     // Squared lengths from a ratio of 2^49 on: steps of the search in parts of 2^17.

@@ -23,9 +23,27 @@ TEST(ShortAxes, TheLongAxisIsScanned) {
         EXPECT_EQ(p.passes.front().tile_rows, shape[0]) << p.text();
     }
     EXPECT_EQ(plan_for({5, 700, 3}).passes.front().axis, 1) << "the nearest long one";
-    EXPECT_EQ(plan_for({200, 20}).passes.front().axis, 1) << "none is long";
+    EXPECT_EQ(plan_for({64, 20}).passes.front().axis, 0);
+    EXPECT_EQ(plan_for({63, 20}).passes.front().axis, 1) << "none is long";
     EXPECT_EQ(plan_for({700, 300, 3}, {.spacing = {0.7071, 0.6, 0.31}}).passes.front().axis, 2)
         << "double rounds in order";
+    EXPECT_EQ(plan_for({700, 3}, {.spacing = {0.7071, 0.6}}).passes.front().axis, 0) << "a sum of two has no order";
+    EXPECT_EQ(plan_for({700, 3}, {.spacing = {1e-9, 1}}).passes.front().axis, 1) << "where it loses no step";
+}
+
+TEST(ShortAxes, MakeARowTogether) {
+    const auto rows = [&](const shape_t& shape, const distance_options& options = {}) {
+        const call_plan p = plan_for(shape, options);
+        std::int64_t axes = 0;
+        for (const pass_plan& pass : p.passes) axes += pass.method == "rows of short axes, every cell to all in SIMD";
+        return axes == 0 ? 0 : p.passes.front().tile_rows;
+    };
+    EXPECT_EQ(rows({8, 8, 8, 8, 3}), 192);
+    EXPECT_EQ(rows({9, 9, 9, 32}), 0) << "long enough";
+    EXPECT_EQ(rows({9, 9, 9, 31}), 9 * 31);
+    EXPECT_EQ(rows({9, 33, 7}), 0) << "too many shifts";
+    EXPECT_EQ(rows({9, 32, 7}), 32 * 7);
+    EXPECT_EQ(rows({5, 3}), 15) << "no axis is left";
 }
 
 TEST(ShortAxes, SeveralAreSearchedTogether) {

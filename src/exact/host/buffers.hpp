@@ -10,6 +10,7 @@
 #include "exact/host/layout.hpp"
 #include "exact/host/lines.hpp"
 #include "exact/host/rows.hpp"
+#include "exact/host/short_rows.hpp"
 #include "exact/host_classes.hpp"
 #include "exact/sites.hpp"
 
@@ -19,7 +20,8 @@ namespace nearfield::exact {
 template <class T>
 struct thread_buffers {
     /// Tiles have at least `rows` rows.
-    thread_buffers(const pass_layout& s, bool first_wanted, std::int64_t rows) : row(s.length, number<T>::sited) {
+    thread_buffers(const pass_layout& s, bool first_wanted, bool short_rows_wanted, std::int64_t rows)
+        : row(s.length, number<T>::sited), short_row(short_rows_wanted ? s.length : 0) {
         for (const line_pass& pass : s.passes) rows = std::max(rows, pass.rows);
         const std::int64_t cells = rows * number<T>::columns;
         best = host_scratch<T>(cells), other = host_scratch<T>(cells), root = host_scratch<float>(cells);
@@ -32,6 +34,7 @@ struct thread_buffers {
         return classes.get() + which * (length + row_slack);
     }
     row_scratch row;
+    typename short_rows<T>::scratch short_row;
     line_lists lists;
     host_scratch<T> plane, best, other, first;
     host_scratch<float> root;
@@ -43,12 +46,15 @@ struct thread_buffers {
 /// Rows of the image as classes of cells.
 class class_rows {
 public:
-    class_rows(const plan& p, const any_input<host>& image, const class_field& labels)
+    class_rows(const plan& p, const any_input<host>& image, const class_field& labels, const pass_layout& shape)
         : p_(p),
           image_(image),
           labels_(labels),
-          length_(p.size[static_cast<std::size_t>(p.rank - 1)]),
+          row_axis_(shape.row_axis),
+          length_(shape.length),
           step_(p.image_stride[static_cast<std::size_t>(p.rank - 1)]) {
+        for (auto axis = static_cast<std::size_t>(row_axis_) + 1; axis < static_cast<std::size_t>(p.rank); ++axis)
+            even_ = even_ && p.image_stride[axis - 1] == p.image_stride[axis] * p.size[axis];
         if (copies(p, image)) copy_ = host_scratch<std::uint8_t>(p.cells);
     }
     /// Bytes of a copy of classes whose rows do not lie together.
@@ -87,17 +93,28 @@ private:
     [[nodiscard]] std::int64_t parts() const { return (length_ + part - 1) / part; }
     [[nodiscard]] std::int64_t lines() const { return p_.cells / length_; }
     void read(std::int64_t line, std::int64_t from, std::int64_t count, std::uint8_t* to) const {
-        const std::int64_t offset =
-            p_.rank == 1 ? 0 : offset_of(line, p_.size.data(), p_.image_stride.data(), p_.rank - 1);
         const sites rule = p_.by == classes::zero ? sites::nonzero : p_.rule;
-        read_sites(static_cast<const std::byte*>(image_.data) + (offset + from * step_) * size_of(image_.type),
-                   image_.type, step_, count, rule, to);
+        const auto take = [&](std::int64_t offset, std::int64_t n, std::uint8_t* site) {
+            read_sites(static_cast<const std::byte*>(image_.data) + offset * size_of(image_.type), image_.type, step_,
+                       n, rule, site);
+        };
+        if (even_)
+            return take(offset_of(line, p_.size.data(), p_.image_stride.data(), row_axis_) + from * step_, count, to);
+        const std::int64_t last = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        for (std::int64_t cell = from; cell < from + count;) {
+            const std::int64_t n = std::min(from + count - cell, last - cell % last);
+            take(offset_of(line * length_ + cell, p_.size.data(), p_.image_stride.data(), p_.rank), n,
+                 to + cell - from);
+            cell += n;
+        }
     }
 
     const plan& p_;
     const any_input<host>& image_;
     const class_field& labels_;
-    std::int64_t length_, step_;
+    const int row_axis_;
+    const std::int64_t length_, step_;
+    bool even_ = true;  ///< the cells of a row lie in even steps
     host_scratch<std::uint8_t> copy_;
 };
 

@@ -26,27 +26,28 @@ public:
         : p_(p),
           shape_(p, thread_count(on), columns, sizeof(T)),
           labels_(p, a.image),
-          rows_(p, a.image, labels_),
+          rows_(p, a.image, labels_, shape_),
           initial_(initial),
-          epilogue_(p, a, shape_.passes.back(),
-                    packed && initial != nullptr ? static_cast<std::int64_t>(initial->base()) : 0),
+          epilogue_(p, a, shape_, packed && initial != nullptr ? static_cast<std::int64_t>(initial->base()) : 0),
           crew_(on, p.cells * static_cast<std::int64_t>(shape_.passes.size() + 1)),
           runs_(p.by != classes::none),
           scale_(packed ? std::ldexp(1.0, p.keys.total()) : 1),
           row_cost_(scale_ * p.weight[static_cast<std::size_t>(p.rank - 1)], p.half_cell, shape_.length),
           mine_(static_cast<std::size_t>(crew_.threads())) {
+        if (shape_.row_axis < p.rank - 1) short_rows_.emplace(p, shape_.row_axis, scale_);
         for (int axis = p.first_axis; axis < p.rank; ++axis) {
             const auto i = static_cast<std::size_t>(axis);
             ordered_[i] = p.rows_ordered[i], rounds_steps_away_ = rounds_steps_away_ || !ordered_[i];
             if (p.weighted && p.numbers == tier::float64)
                 ordered_[i] = rows_ordered(p.largest + initial->magnitude(), p.weight[i]);
-            if (axis < p.rank - 1 || p.weighted)
+            if (axis < shape_.row_axis || p.weighted)
                 terms_[i].emplace(scale_ * p.weight[i], p.half_cell, p.size[i], window_of(p, axis));
         }
         for (int k = 0; k < 2; ++k)
             if (shape_.needs_field(k)) field_[static_cast<std::size_t>(k)] = host_scratch<T>(shape_.field_elements(k));
         const std::int64_t bits = shape_.field_elements(1) / 8 + row_slack;
-        for (int axis = p.first_axis; runs_ && axis < p.rank - 1; ++axis) cut_[axis] = host_scratch<std::uint8_t>(bits);
+        for (int axis = p.first_axis; runs_ && axis < shape_.row_axis; ++axis)
+            cut_[axis] = host_scratch<std::uint8_t>(bits);
         if (p.is_signed()) zero_ = host_scratch<std::uint8_t>(bits);
     }
 
@@ -73,7 +74,9 @@ private:
     [[nodiscard]] bool first_wanted() const { return runs_ || (!sited && p_.any(border::closed)); }
     buffers& buffers_of(int thread) {
         auto& mine = mine_[static_cast<std::size_t>(thread)];
-        if (!mine) mine = std::make_unique<buffers>(shape_, first_wanted(), p_.weighted ? shape_.length : 0);
+        if (!mine)
+            mine = std::make_unique<buffers>(shape_, first_wanted(), short_rows_.has_value(),
+                                             p_.weighted ? shape_.length : 0);
         return *mine;
     }
 
@@ -102,7 +105,8 @@ private:
     void read_classes() {
         crew_.for_each(rows_.copy_jobs(), 1, 0, [&](std::int64_t job, std::int64_t, int) { rows_.copy(job); });
         if (p_.by != classes::values) return;
-        crew_.for_each(p_.cells / shape_.length, std::max<std::int64_t>(1, cells_a_block / shape_.length), 0,
+        const std::int64_t line = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        crew_.for_each(p_.cells / line, std::max<std::int64_t>(1, cells_a_block / line), 0,
                        [&](std::int64_t first, std::int64_t end, int) { labels_.read_lines(first, end); });
     }
 
@@ -147,6 +151,11 @@ private:
         if (sited && ends == border::closed) ends = border::open;  // the epilogue looks at borders
         const bool periodic = ends == border::periodic;
         const void* const row = rows_.row(line, mine.class_row(0, n));
+        if (short_rows_) {
+            short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, pitch);
+            if (runs_) put_bits(line, row, mine);
+            return;
+        }
         if (runs_) mark_runs(row, rows_.bytes(), n, ends, mine.row);
         else mark_sites(static_cast<const std::uint8_t*>(row), n, ends == border::closed, mine.row);
         row_kind kind = steps_of_row(n, periodic, mine.row);
@@ -185,7 +194,7 @@ private:
         const std::int64_t n = shape_.length;
         std::uint8_t *const flags = mine.class_row(2, n), *const bits = mine.class_row(3, n);
         std::int64_t step = 1;
-        for (int axis = p_.rank - 2; axis >= p_.first_axis; --axis) {
+        for (int axis = shape_.row_axis - 1; axis >= p_.first_axis; --axis) {
             const std::int64_t size = p_.size[static_cast<std::size_t>(axis)], at = line / step % size;
             if (at > 0 || p_.borders[static_cast<std::size_t>(axis)] == border::periodic) {
                 const std::int64_t before = at > 0 ? line - step : line + (size - 1) * step;
@@ -309,14 +318,18 @@ private:
     /// Sites of a tile's columns along the axes that are solved; `line`: place along those of them that the tile holds.
     void find_column_sites(const line_pass& s, int axis, std::int64_t tile, std::int64_t line, buffers& mine) const {
         std::int64_t site = 0, after = tile / shape_.tiles % s.after;
-        for (int k = p_.rank - 2; k > axis; --k) {
+        for (int k = shape_.row_axis - 1; k > axis; --k) {
             const std::int64_t size = p_.size[static_cast<std::size_t>(k)];
             std::int64_t& rest = k > s.last ? after : line;
             site += rest % size << p_.keys.shift[k], rest /= size;
         }
         const std::int64_t x = tile % shape_.tiles * columns;
         for (std::int64_t c = 0; c < columns; ++c)
-            mine.column_site[c] = site + (std::min(x + c, shape_.length - 1) << p_.keys.shift[p_.rank - 1]);
+            mine.column_site[c] = site + own_site(std::min(x + c, shape_.length - 1));
+    }
+
+    [[nodiscard]] std::int64_t own_site(std::int64_t x) const {
+        return short_rows_ ? short_rows_->own_sites()[x] : x << p_.keys.shift[p_.rank - 1];
     }
 
     /// Where steps are lost, rounding can make the site of a row of another class look as near as the end of
@@ -374,6 +387,7 @@ private:
     const bool runs_;     ///< a cell's sites are cells of another class
     const double scale_;  ///< of a value beside its site
     const step_cost<lane> row_cost_;
+    std::optional<short_rows<T>> short_rows_;
     std::array<std::optional<axis_terms<lane>>, max_rank> terms_;
     std::array<bool, max_rank> ordered_{};
     bool rounds_steps_away_ = false;  ///< a step along one axis may be lost in the sum with another one

@@ -1,11 +1,9 @@
 // The epilogue: fields of a solved tile while it is in the first-level cache.
 #pragma once
 
-#include <array>
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #include "base/lines.hpp"
 #include "exact/host/buffers.hpp"
@@ -23,19 +21,21 @@ class epilogue {
 
 public:
     /// Packed values are `base` less.
-    epilogue(const plan& p, const arrays<host>& a, const line_pass& s, std::int64_t base)
+    epilogue(const plan& p, const arrays<host>& a, const pass_layout& shape, std::int64_t base)
         : p_(p),
-          s_(s),
+          s_(shape.passes.back()),
           base_(base),
-          step_(s.after * p.size[static_cast<std::size_t>(p.rank - 1)]),
+          step_(s_.after * shape.length),
           writer_(p, a),
           rule_(p),
           past_caches_(p.cells >= worth_streaming) {
         const fields<host>& out = a.out;
         const bool alone = !number<T>::sited && !p.negative_side && out.distance.wanted() &&
                            out.distance.type == dtype::float32 && !out.squared.wanted() && !out.trusted.wanted();
-        if (alone && p.closed_beside == std::numeric_limits<double>::infinity()) take_distance(writer_.distance());
-        whole_tiles_ = writer_.plain_sites();
+        // Cells of a row lie in even steps.
+        const bool even = writer_.contiguous() || shape.row_axis == p.rank - 1;
+        distance_alone_ = alone && even && p.closed_beside == std::numeric_limits<double>::infinity();
+        whole_tiles_ = even && writer_.plain_sites();
         of_zero_ = static_cast<std::int8_t>(p.inside_is_nonzero ? p.outside_sign : p.inside_sign);
     }
 
@@ -57,7 +57,7 @@ public:
     void put(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
              const thread_buffers<T>& mine) const {
         if constexpr (number<T>::sited) put_sites(tile, count, first, zero, mine);
-        else if (distance_ == nullptr) put_fields(tile, count, first, zero);
+        else if (!distance_alone_) put_fields(tile, count, first, zero);
         else put_distance(tile, count, first, zero, mine.root.get());
     }
 
@@ -67,13 +67,24 @@ private:
         rule_.roots(tile, s_.rows * columns, root);
         if (zero != nullptr)
             for (std::int64_t r = 0; r < s_.rows; ++r) put_signs(root + r * columns, zero + r * (columns / 8));
-        if (contiguous_)
-            return copy_rows_out(root, count * 4, columns * 4, s_.rows, distance_ + first, step_ * 4, past_caches_);
-        float* const to = distance_ + offset_of(first, p_.size.data(), stride_.data(), p_.rank);
-        const std::int64_t apart = stride_[static_cast<std::size_t>(p_.rank - 1)];
-        for (std::int64_t r = 0; r < s_.rows; ++r)
-            for (std::int64_t c = 0; c < count; ++c)
-                to[row_offset_[static_cast<std::size_t>(r)] + c * apart] = root[r * columns + c];
+        leave(root, count, first, writer_.distance());
+    }
+
+    /// A tile of a field to its place.
+    template <class E>
+    void leave(const E* from, std::int64_t count, std::int64_t first, const target& to) const {
+        constexpr auto bytes = static_cast<std::int64_t>(sizeof(E));
+        E* const data = reinterpret_cast<E*>(to.data);
+        if (to.contiguous)
+            return copy_rows_out(from, count * bytes, columns * bytes, s_.rows, data + first, step_ * bytes,
+                                 past_caches_);
+        E* const start = data + offset_of(first, p_.size.data(), to.stride.data(), p_.rank);
+        const std::int64_t apart = to.stride[static_cast<std::size_t>(p_.rank - 1)];
+        for (std::int64_t r = 0; r < s_.rows; ++r, from += columns) {
+            E* const row =
+                start + offset_of(r, p_.size.data() + s_.first, to.stride.data() + s_.first, s_.last - s_.first + 1);
+            for (std::int64_t c = 0; c < count; ++c) row[c * apart] = from[c];
+        }
     }
 
     void put_sites(const T* tile, std::int64_t count, std::int64_t first, const std::uint8_t* zero,
@@ -99,28 +110,26 @@ private:
             const V limit = plan::bound<V>(p_.limit);
             for (std::int64_t i = 0; i < cells; ++i) site[i] = value[i] > limit ? no_key<K> : site[i];
         }
-        const auto leave = [&](const void* from, std::int64_t bytes, std::byte* to) {
-            copy_rows_out(from, count * bytes, columns * bytes, s_.rows, to + first * bytes, step_ * bytes,
-                          past_caches_);
-        };
         if (const target& to = writer_.distance(); to.data != nullptr) {
             rule_.roots(as_roots_need(value, cells), cells, mine.root.get());
             for (std::int64_t r = 0; r < s_.rows && zero != nullptr; ++r)
                 put_signs(mine.root.get() + r * columns, zero + r * (columns / 8));
-            leave(mine.root.get(), 4, to.data);
+            leave(mine.root.get(), count, first, to);
         }
         for (int axis = p_.first_axis; axis < p_.rank; ++axis)
-            if (std::byte* const to = writer_.coordinate(axis); to != nullptr) {
+            if (const target& to = writer_.coordinate(axis); to.data != nullptr) {
                 auto* const part = reinterpret_cast<std::int32_t*>(mine.root.get());
                 coordinates_of(site, cells, p_.keys.shift[axis], p_.keys.bits[axis], part);
-                leave(part, 4, to);
+                leave(part, count, first, to);
             }
         if (const target& to = writer_.index(); to.data != nullptr) {
             // The values are done with.
-            auto* const number = reinterpret_cast<std::int64_t*>(mine.value.get());
-            if (to.type == dtype::int64) writer_.linear(site, cells, number);
-            else writer_.linear(site, cells, reinterpret_cast<std::int32_t*>(number));
-            leave(number, size_of(to.type), to.data);
+            const auto put_index = [&]<class E>(E* number) {
+                writer_.linear(site, cells, number);
+                leave(number, count, first, to);
+            };
+            if (to.type == dtype::int64) put_index(mine.value.get());
+            else put_index(reinterpret_cast<std::int32_t*>(mine.value.get()));
         }
     }
 
@@ -138,13 +147,6 @@ private:
     }
 
     static constexpr std::int64_t worth_streaming = std::int64_t{1} << 20;
-
-    void take_distance(const target& to) {
-        distance_ = reinterpret_cast<float*>(to.data), stride_ = to.stride, contiguous_ = to.contiguous;
-        for (std::int64_t r = 0; r < s_.rows && !contiguous_; ++r)
-            row_offset_.push_back(
-                offset_of(r, p_.size.data() + s_.first, stride_.data() + s_.first, s_.last - s_.first + 1));
-    }
 
     void put_signs(float* root, const std::uint8_t* zero) const {
         const auto of_zero = static_cast<float>(of_zero_);
@@ -176,11 +178,8 @@ private:
     const output_writer<V, K> writer_;
     const root_rule<std::conditional_t<!number<T>::sited, T, std::conditional_t<sizeof(V) == 4, V, double>>> rule_;
     const bool past_caches_;
-    bool whole_tiles_ = false;   ///< put_tile() writes all fields
-    float* distance_ = nullptr;  ///< where float32 distances are the only field
-    std::array<std::int64_t, max_rank> stride_{};
-    bool contiguous_ = false;
-    std::vector<std::int64_t> row_offset_;
+    bool distance_alone_ = false;  ///< float32 distances are the only field
+    bool whole_tiles_ = false;     ///< put_tile() writes all fields
     std::int8_t of_zero_ = 1;
 };
 

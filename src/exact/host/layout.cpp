@@ -4,13 +4,14 @@
 
 #include "base/lines.hpp"
 #include "exact/host/rows.hpp"
+#include "exact/host/short_rows.hpp"
 #include "exact/host/terms.hpp"
 
 namespace nearfield::exact {
 namespace {
 
 /// Cells of short axes that a tile searches together.
-constexpr std::int64_t short_rows = 128;
+constexpr std::int64_t most_together = 128;
 /// Planes of this many cells together are solved along their axes before the next ones, where a plane is too large for
 /// one thread's cache: enough for many threads.
 constexpr std::int64_t cells_together = std::int64_t{1} << 23;
@@ -55,18 +56,19 @@ host_numbers numbers_of(const plan& p) {
 pass_layout::pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes)
     : columns_(columns), element_bytes_(element_bytes) {
     const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    length = size(p.rank - 1), tiles = (length + columns - 1) / columns;
-    for (int axis = p.rank - 2; axis >= p.first_axis; --axis) {
+    row_axis = row_axis_of(p);
+    length = cells_between(p.size.data(), row_axis, p.rank), tiles = (length + columns - 1) / columns;
+    for (int axis = row_axis - 1; axis >= p.first_axis; --axis) {
         line_pass s;
         s.first = s.last = axis, s.rows = size(axis);
-        while (s.first > p.first_axis && s.rows * size(s.first - 1) <= short_rows) s.rows *= size(--s.first);
+        while (s.first > p.first_axis && s.rows * size(s.first - 1) <= most_together) s.rows *= size(--s.first);
         axis = s.first;
         s.before = cells_between(p.size.data(), 0, s.first);
-        s.after = cells_between(p.size.data(), s.last + 1, p.rank - 1);
+        s.after = cells_between(p.size.data(), s.last + 1, row_axis);
         passes.push_back(s);
     }
-    // One axis: the pass has nothing to search.
-    if (passes.empty()) passes.push_back({p.rank - 1, p.rank - 2, cells_between(p.size.data(), 0, p.rank - 1), 1, 1});
+    // The rows have all axes: the pass has nothing to search.
+    if (passes.empty()) passes.push_back({row_axis, row_axis - 1, cells_between(p.size.data(), 0, row_axis), 1, 1});
     const line_pass& s = passes.front();
     planes = s.before >= planes_a_thread * threads && plane_elements() * element_bytes <= plane_bytes;
     together = planes ? s.before : std::min(s.before, (cells_together + plane_elements() - 1) / plane_elements());
@@ -83,6 +85,7 @@ std::int64_t pass_layout::workspace_bytes(const plan& p, int threads, bool sited
     for (int k = 0; k < 2; ++k) all += needs_field(k) ? field_elements(k) * element_bytes_ : 0;
     if (p.by != classes::none) all += bits * (p.rank - 1 - p.first_axis) + (p.is_signed() ? bits : 0);
     for (const line_pass& s : passes) rows = std::max(rows, s.rows);
+    if (row_axis < p.rank - 1) all += short_rows<double>::bytes(p, row_axis) + 64 * length * threads;
     if (p.weighted) all += 8 * p.cells, rows = std::max(rows, length);
     for (int axis = p.first_axis; axis < p.rank; ++axis)
         all += axis_terms<double>::entries(p.size[static_cast<std::size_t>(axis)]) *

@@ -29,6 +29,7 @@ struct line_pass {
 /// How a call is cut up.
 struct pass_layout {
     pass_layout(const plan& p, int threads, std::int64_t columns, std::int64_t element_bytes);
+    int row_axis = 0;                    ///< a row's axes are this and those after it
     std::int64_t length = 1, tiles = 1;  ///< cells of a row, and tiles
     std::vector<line_pass> passes;
     std::int64_t together = 1;  ///< planes of the first pass whose rows come before their lines

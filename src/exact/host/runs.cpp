@@ -5,6 +5,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "exact/host/lines.hpp"
 #include "exact/host_lanes.hpp"
@@ -151,7 +152,10 @@ class site_sweep : run_counter<T, std::int32_t> {
     using lane = lane_of_number<T>;
 
 public:
-    explicit site_sweep(const run_ends<T>& r) : base(r, r.cost->most + 1) {}
+    explicit site_sweep(const run_ends<T>& r)
+        : base(r, std::min(r.cost->most, std::numeric_limits<std::int32_t>::max() - 1) + 1) {
+        for (int c = 0; c < columns; ++c) column_[c] = static_cast<lane>(r.column_site[c]);
+    }
 
     void solve() const {
         base::template sweep<false>([this](std::int64_t m, const std::int32_t* steps) { put<false>(m, steps); });
@@ -161,24 +165,28 @@ public:
 private:
     template <bool Up>
     HWY_INLINE void put(std::int64_t m, const std::int32_t* HWY_RESTRICT steps) const {
-        lane* const value = reinterpret_cast<lane*>(r_.first + m * r_.pitch);
+        lane* HWY_RESTRICT const value = reinterpret_cast<lane*>(r_.first + m * r_.pitch);
+        const auto rows = static_cast<lane>(r_.rows), here = static_cast<lane>(m);
+        const auto step = static_cast<lane>(std::int64_t{1} << r_.site_shift);
         for (int c = 0; c < columns; ++c) {
             const bool none = steps[c] >= base::none_;
-            std::int64_t row = Up ? m + steps[c] : m - steps[c];
-            row = row < 0 ? row + r_.rows : row >= r_.rows ? row - r_.rows : row;
-            const std::int64_t cells = reach(std::int64_t{steps[c]}, r_.cost->half_cell);
-            const lane cost = none ? number<T>::infinite : r_.cost->weight * static_cast<lane>(cells * cells);
-            const std::int64_t site = r_.column_site[c] + (row << r_.site_shift);
+            const lane away = static_cast<lane>(steps[c]), cells = r_.cost->half_cell ? 2 * away - 1 : away;
+            lane row = Up ? here + away : here - away;
+            row = row < 0 ? row + rows : row >= rows ? row - rows : row;
+            const lane cost = none ? number<T>::infinite : r_.cost->weight * (cells * cells);
             if constexpr (number<T>::wide) {
+                const std::int64_t site = r_.column_site[c] + (static_cast<std::int64_t>(row) << r_.site_shift);
                 auto* const sites = reinterpret_cast<std::int64_t*>(value) + columns;
                 const bool better = !Up || cost < value[c] || (cost == value[c] && site < sites[c]);
                 value[c] = better ? cost : value[c], sites[c] = better ? site : sites[c];
             } else {
-                const double cell = cost + static_cast<double>(site);
+                const double cell = cost + (column_[c] + row * step);
                 value[c] = Up ? std::min(value[c], cell) : cell;
             }
         }
     }
+
+    lane column_[columns];
 };
 
 void first16(const run_ends<std::uint16_t>& r) { run_sweep<std::uint16_t>(r).solve(); }

@@ -1,0 +1,205 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exact/host/short_rows.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/lines.hpp"
+#include "exact/host/rows.hpp"
+#include "exact/host/short_rows.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::exact::HWY_NAMESPACE {
+
+/// Two numbers without a site may be added: as unsigned numbers they stay in range and above all others.
+template <class L>
+HWY_INLINE auto sum(L value, L cost) {
+    if constexpr (std::is_floating_point_v<L>) {
+        return value + cost;
+    } else if constexpr (sizeof(L) == 2) {
+        return static_cast<L>(std::min<std::uint32_t>(std::uint32_t{value} + cost, number<L>::infinite));
+    } else {
+        using U = std::make_unsigned_t<L>;
+        return static_cast<L>(std::min<U>(static_cast<U>(value) + static_cast<U>(cost), U{number<L>::infinite}));
+    }
+}
+
+// Plain loops: the compiler turns them into this instruction set's vectors.
+
+template <class L>
+void shift(const row_offers<L>& r) {
+    const L* HWY_RESTRICT const value = r.value;
+    const L* HWY_RESTRICT const own = r.own;
+    const L* HWY_RESTRICT const cost = r.cost;
+    L* HWY_RESTRICT const best = r.best;
+    if (r.best_site == nullptr) {
+        if (r.differs == nullptr) {
+            for (std::int64_t x = 0; x < r.count; ++x) best[x] = std::min(best[x], sum(value[x], cost[x]));
+        } else {
+            for (std::int64_t x = 0; x < r.count; ++x)
+                best[x] = std::min(best[x], sum(r.differs[x] != 0 ? own[x] : value[x], cost[x]));
+        }
+        return;
+    }
+    for (std::int64_t x = 0; x < r.count; ++x) {
+        const bool other = r.differs != nullptr && r.differs[x] != 0;
+        const L offer = sum(other ? L{0} : value[x], cost[x]);
+        const std::int64_t site = other ? r.own_site[x] : r.site[x];
+        const bool nearer = offer < best[x] || (offer == best[x] && site < r.best_site[x]);
+        best[x] = nearer ? offer : best[x], r.best_site[x] = nearer ? site : r.best_site[x];
+    }
+}
+void shift16(const row_offers<std::uint16_t>& r) { shift(r); }
+void shift32(const row_offers<std::int32_t>& r) { shift(r); }
+void shift64(const row_offers<std::int64_t>& r) { shift(r); }
+void shift_real(const row_offers<double>& r) { shift(r); }
+
+}  // namespace nearfield::exact::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::exact {
+
+HWY_EXPORT(shift16);
+HWY_EXPORT(shift32);
+HWY_EXPORT(shift64);
+HWY_EXPORT(shift_real);
+
+namespace {
+
+/// Rows of fewer cells leave too much of their tiles empty; axes of more cells have too many shifts.
+constexpr std::int64_t least_row = 32, most_cells = 32;
+
+template <class L>
+void offer(const row_offers<L>& r) {
+    if constexpr (sizeof(L) == 2) HWY_DYNAMIC_DISPATCH(shift16)(r);
+    else if constexpr (sizeof(L) == 4) HWY_DYNAMIC_DISPATCH(shift32)(r);
+    else if constexpr (std::is_same_v<L, double>) HWY_DYNAMIC_DISPATCH(shift_real)(r);
+    else HWY_DYNAMIC_DISPATCH(shift64)(r);
+}
+
+}  // namespace
+
+int row_axis_of(const plan& p) {
+    int axis = p.rank - 1;
+    std::int64_t length = p.size[static_cast<std::size_t>(axis)];
+    while (!p.weighted && length < least_row && axis > p.first_axis &&
+           p.size[static_cast<std::size_t>(axis - 1)] <= most_cells)
+        length *= p.size[static_cast<std::size_t>(--axis)];
+    return axis;
+}
+
+template <class T>
+short_rows<T>::short_rows(const plan& p, int first_axis, double scale) : background_(p.background) {
+    for (int axis = first_axis; axis < p.rank; ++axis) length_ *= p.size[static_cast<std::size_t>(axis)];
+    own_site_.assign(static_cast<std::size_t>(length_), 0);
+    for (int axis = p.rank - 1; axis >= first_axis; --axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        const std::int64_t size = p.size[i], inner = cells_between(p.size.data(), axis + 1, p.rank);
+        const axis_terms<lane> terms(scale * p.weight[i], p.half_cell, size, size - 1);
+        const auto at = [&](std::int64_t x) { return x / inner % size; };
+        for (std::int64_t x = 0; x < length_; ++x)
+            own_site_[static_cast<std::size_t>(x)] += at(x) << p.keys.shift[axis];
+        margin_ = std::max(margin_, (size - 1) * inner);
+        auto& shifts = axes_.emplace_back();
+        for (std::int64_t k = 1 - size; k < size; ++k) {
+            if (k == 0) continue;
+            const std::int64_t far = std::abs(k);
+            const bool round = p.borders[i] == border::periodic;
+            row_shift<lane> one{k * inner, host_scratch<lane>(length_)};
+            for (std::int64_t x = 0; x < length_; ++x)
+                one.cost.get()[x] = at(x) + k < 0 || at(x) + k >= size
+                                        ? number<lane>::infinite
+                                        : terms.get()[round ? std::min(far, size - far) : far];
+            shifts.push_back(std::move(one));
+        }
+        border_.emplace_back(p.borders[i] == border::closed && !number<T>::sited ? length_ : 0);
+        for (std::int64_t x = 0; x < length_ && border_.back().get() != nullptr; ++x)
+            border_.back().get()[x] = terms.cost().of(std::min(at(x) + 1, size - at(x)));
+    }
+    own_ = host_scratch<lane>(length_ + 2 * margin_);
+    std::fill_n(own_.get(), length_ + 2 * margin_, lane{0});
+    if constexpr (number<T>::sited && !number<T>::wide)
+        for (std::int64_t x = 0; x < length_; ++x)
+            own_.get()[margin_ + x] = static_cast<lane>(own_site_[static_cast<std::size_t>(x)]);
+}
+
+template <class T>
+std::int64_t short_rows<T>::bytes(const plan& p, int first_axis) {
+    const std::int64_t length = cells_between(p.size.data(), first_axis, p.rank);
+    std::int64_t shifts = 0;
+    for (int axis = first_axis; axis < p.rank; ++axis) shifts += 2 * p.size[static_cast<std::size_t>(axis)];
+    return length * (shifts + 6) * static_cast<std::int64_t>(sizeof(lane));
+}
+
+template <class T>
+short_rows<T>::scratch::scratch(std::int64_t length)
+    : value_(3 * length), best_(3 * length), differs(length + row_slack), bits(length + row_slack) {
+    // Cells before and behind the row are read where they cost infinitely much.
+    std::fill_n(value_.get(), 3 * length, number<lane>::infinite);
+    std::fill_n(best_.get(), 3 * length, number<lane>::infinite);
+    if (!number<T>::wide) return;
+    site_ = host_scratch<std::int64_t>(3 * length), best_site_ = host_scratch<std::int64_t>(3 * length);
+    std::fill_n(site_.get(), 3 * length, no_key<std::int64_t>);
+    std::fill_n(best_site_.get(), 3 * length, no_key<std::int64_t>);
+}
+
+template <class T>
+void short_rows<T>::start(const void* classes, int bytes, bool runs, scratch& s) const {
+    zeros(classes, bytes, length_, s.differs.get(), s.bits.get());
+    for (std::int64_t x = 0; x < length_; ++x) {
+        const bool zero = s.differs.get()[x] != 0, site = runs ? background_ && zero : !zero;
+        s.value_.get()[length_ + x] = site ? own_.get()[margin_ + x] : number<lane>::infinite;
+        if constexpr (number<T>::wide)
+            s.site_.get()[length_ + x] = site ? own_site_[static_cast<std::size_t>(x)] : no_key<std::int64_t>;
+    }
+}
+
+template <class T>
+void short_rows<T>::solve(const void* classes, int bytes, bool runs, scratch& s, T* to, std::int64_t tile_pitch) const {
+    start(classes, bytes, runs, s);
+    const auto* const from = static_cast<const std::byte*>(classes);
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+        std::copy_n(s.value_.get() + length_, length_, s.best_.get() + length_);
+        if (number<T>::wide) std::copy_n(s.site_.get() + length_, length_, s.best_site_.get() + length_);
+        for (const row_shift<lane>& one : axes_[axis]) {
+            const std::int64_t k = one.cells, first = std::max<std::int64_t>(-k, 0),
+                               last = length_ - std::max<std::int64_t>(k, 0);
+            if (runs)
+                differing(from + first * bytes, from + (first + k) * bytes, bytes, last - first, s.differs.get(),
+                          s.bits.get());
+            row_offers<lane> r;
+            r.count = last - first, r.cost = one.cost.get() + first, r.differs = runs ? s.differs.get() : nullptr;
+            r.value = s.value_.get() + length_ + first + k, r.own = own_.get() + margin_ + first + k;
+            r.best = s.best_.get() + length_ + first;
+            if constexpr (number<T>::wide) {
+                r.site = s.site_.get() + length_ + first + k, r.own_site = own_site_.data() + first + k;
+                r.best_site = s.best_site_.get() + length_ + first;
+            }
+            offer(r);
+        }
+        if (const lane* const border = border_[axis].get(); border != nullptr)
+            for (std::int64_t x = 0; x < length_; ++x)
+                s.best_.get()[length_ + x] = std::min(s.best_.get()[length_ + x], border[x]);
+        std::swap(s.value_, s.best_), std::swap(s.site_, s.best_site_);
+    }
+    constexpr int columns = number<T>::columns;
+    for (std::int64_t x = 0; x < length_; x += columns, to += tile_pitch)
+        for (int c = 0; c < columns; ++c) {
+            const std::int64_t at = length_ + std::min(x + c, length_ - 1);
+            reinterpret_cast<lane*>(to)[c] = s.value_.get()[at];
+            if constexpr (number<T>::wide) reinterpret_cast<std::int64_t*>(to)[columns + c] = s.site_.get()[at];
+        }
+}
+
+template class short_rows<std::uint16_t>;
+template class short_rows<std::int32_t>;
+template class short_rows<double>;
+template class short_rows<packed_site>;
+template class short_rows<wide_site<std::int64_t>>;
+template class short_rows<wide_site<double>>;
+
+}  // namespace nearfield::exact
+#endif
