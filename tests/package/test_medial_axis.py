@@ -202,3 +202,28 @@ def test_scikit_images_signature():
     part[:20] = True
     kept = nf.compat.skimage.medial_axis(mask, part)
     np.testing.assert_array_equal(kept[20:], mask[20:])
+
+
+@pytest.mark.skipif(not nf.devices(), reason="no GPU")
+@pytest.mark.parametrize("shape", [(300,), (70, 95), (20, 33, 41)])
+def test_devices_give_the_same_bits(shape):
+    mask = blobs(shape, 11, 1.5)
+    for keywords in ({}, {"pruning": "sqrt"}, {"border": "periodic"}, {"method": "balls"}, {"method": "reduced"}):
+        here, squared = nf.medial_axis(mask, squared=True, **keywords)
+        there = nf.medial_axis(mask, device="cuda", **keywords)
+        np.testing.assert_array_equal(there, here)
+        if "method" in keywords:
+            np.testing.assert_array_equal(nf.reconstruct(here, squared, device="cuda"), mask)
+    here, sites = nf.medial_axis(mask, return_sites=True)
+    there = nf.medial_axis(mask, return_sites=True, device="cuda")
+    np.testing.assert_array_equal(there[1], sites)
+
+
+def test_cupy_stays_on_its_device(cupy):
+    if not nf.devices():
+        pytest.skip("no GPU")
+    mask = blobs((40, 50), 12)
+    axis, squared = nf.medial_axis(cupy.asarray(mask), method="reduced", squared=True)
+    assert isinstance(axis, cupy.ndarray)
+    np.testing.assert_array_equal(cupy.asnumpy(axis), nf.medial_axis(mask, method="reduced"))
+    np.testing.assert_array_equal(cupy.asnumpy(nf.reconstruct(axis, squared)), mask)
