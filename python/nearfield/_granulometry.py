@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._label import label
-from nearfield._request import Border, Spacing, flag_of, items_of, length_of, threads_of, word_of
+from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, threads_of, word_of
 from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
 
 
@@ -74,9 +75,11 @@ def granulometry(
     squared = local_thickness(mask, squared=True, sizes=sizes, **how)
     values, cells = _counted(squared)
     diameter = 2 * np.sqrt(values.astype(np.float64))
+    if values.dtype.kind == "u":
+        diameter[values == np.iinfo(values.dtype).max] = np.inf  # without any background
     if given:
         size = np.array(given)
-        diameter = size[np.searchsorted(size, diameter, side="right") - 1]
+        diameter = np.where(np.isinf(diameter), np.inf, size[np.searchsorted(size, diameter, side="right") - 1])
     return Granulometry(values, diameter, cells, cells * cell)
 
 
@@ -116,15 +119,20 @@ def balls(
     >>> nf.balls([[1], [5]], [1, 2.5], (8,), squared=True)
     array([0, 1, 0, 7, 7, 7, 7, 7], dtype=uint64)
     """
-    at = np.asarray(centres)
-    size = tuple(int(n) for n in shape)
+    at = _array_of("centres", centres)
+    size = tuple(count_of("shape", n, 0, 2**31 - 1) for n in items_of(shape) or ())
+    if not 1 <= len(size) <= 3:
+        raise ValueError(f"shape is {said(shape)}; give 1 to 3 numbers of cells")
     if at.ndim != 2 or at.shape[1] != len(size) or at.dtype.kind not in "iu":
         raise ValueError(
             f"centres has shape {at.shape} and type {at.dtype}; give integers of shape (n, {len(size)}), one row a ball"
         )
     if ((at < 0) | (at >= np.array(size))).any():
         raise ValueError(f"centres has cells outside of shape {size}; leave these balls out")
-    radius = np.broadcast_to(np.asarray(radii, np.float64), at.shape[:1])
+    radius = _array_of("radii", radii, np.float64)
+    if radius.shape not in ((), at.shape[:1]):
+        raise ValueError(f"radii has shape {radius.shape}; give one number, or one for each of {len(at)} centres")
+    radius = np.broadcast_to(radius, at.shape[:1])
     if not (np.isfinite(radius) & (radius >= 0) & (radius < 2.0**28)).all():
         raise ValueError("radii has negative, infinite or huge values; give lengths in cells, from 0 on")
     radius2 = np.ceil(radius * radius)
@@ -151,7 +159,7 @@ def porosimetry(
     Parameters
     ----------
     mask : array of 1 to 3 axes
-        The pores: what is not zero. Converted to NumPy.
+        The pores: what is not zero. In CPU memory.
     inlets : array of bool, of the mask's shape
         Where balls enter.
     sizes : sequence of floats
@@ -175,7 +183,8 @@ def porosimetry(
     >>> nf.porosimetry(pores, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [2, 4, 6])
     array([0., 4., 4., 4., 0., 0., 0., 0., 0., 0., 0.])
     """
-    pores, enters = np.asarray(mask), np.asarray(inlets) != 0
+    pores = as_numpy(workplace_of("mask", mask).array)
+    enters = _array_of("inlets", inlets, bool)
     if enters.shape != pores.shape:
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
@@ -192,6 +201,13 @@ def porosimetry(
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------
+
+
+def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(value, dtype)
+    except Exception as problem:
+        raise ValueError(f"{name} is {said(value)}; give an array of numbers") from problem
 
 
 def _cell_volume(spacing: Spacing, ndim: int) -> float:
@@ -212,7 +228,7 @@ def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         flat = np.asarray(squared.cpu() if hasattr(squared, "cpu") else squared).ravel()
         most = int(flat.max(initial=0)) if flat.dtype.kind == "u" else 2**62
         if most <= max(2 * flat.size, 2**16):
-            cells = np.bincount(flat, minlength=1)
+            cells = np.bincount(flat.astype(np.int64), minlength=1)
             values = np.flatnonzero(cells).astype(flat.dtype)
             cells = cells[values]
         else:

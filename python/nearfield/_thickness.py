@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from nearfield._arrays import NUMPY, name_of
 from nearfield._call import as_numpy, target
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Border, Request, Spacing, flag_of, items_of, length_of, request_for, threads_of
+from nearfield._request import Border, Request, Spacing, flag_of, items_of, length_of, request_for, said, threads_of
 from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace, keywords_named
 
@@ -189,10 +190,13 @@ def _staged(work: Workplace, slot: Slot, call: ThicknessCall, request: Request, 
 
 
 def sizes_of(sizes: Any) -> tuple[float, ...]:
-    """Diameters as floats; the library says whether they ascend."""
+    """Diameters as floats, ascending; () for None."""
     if sizes is None:
         return ()
     each = items_of(sizes)
     if each is None or not each:
-        raise ValueError(f"sizes is {sizes!r}; give one or more ascending diameters")
-    return tuple(length_of("sizes", one) for one in each)
+        raise ValueError(f"sizes is {said(sizes)}; give one or more ascending diameters")
+    lengths = tuple(length_of("sizes", one) for one in each)
+    if not all(low < high for low, high in zip((0.0, *lengths), (*lengths, math.inf))):
+        raise ValueError(f"sizes is {said(sizes)}; give ascending diameters above 0")
+    return lengths

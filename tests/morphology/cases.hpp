@@ -43,10 +43,10 @@ morphology_case drawn_case(std::uint64_t seed);
 /// Seeds [first, end); stops at the first one that is wrong.
 void check_morphology(const morphology_runner& run, std::uint64_t first, std::uint64_t end);
 
-/// Calls one of the four.
+/// One of the four.
 template <class Place>
-void call(operation what, const Place& on, const any_input<Place>& image, double radius, const any_output<Place>& out,
-          const morphology_options& options) {
+void run_on(operation what, const Place& on, const any_input<Place>& image, double radius, const any_output<Place>& out,
+            const morphology_options& options) {
     switch (what) {
         case operation::erosion: return erosion(on, image, radius, out, options);
         case operation::dilation: return dilation(on, image, radius, out, options);

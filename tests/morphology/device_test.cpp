@@ -21,8 +21,8 @@ std::vector<std::uint64_t> on_device(operation what, const morphology_case& c, b
     std::vector<std::byte> answer(c.value.size() * static_cast<std::size_t>(size_of(to)));
     const device_memory in(image.size() + 1), out(answer.size() + 1);
     const auto start = [&] {
-        call<device>(what, device(on.get()), any_input<device>::contiguous(in.data(), c.type, c.shape), c.radius,
-                     any_output<device>::contiguous(out.data(), to, c.shape), c.options());
+        run_on<device>(what, device(on.get()), any_input<device>::contiguous(in.data(), c.type, c.shape), c.radius,
+                       any_output<device>::contiguous(out.data(), to, c.shape), c.options());
     };
     const auto upload = [&] {
         expect_cuda(cudaMemcpyAsync(in.data(), image.data(), image.size(), cudaMemcpyHostToDevice, on.get()), "upload");
@@ -63,8 +63,8 @@ TEST_F(MorphologyDevice, LargerImagesAreTheHosts) {
                 std::vector<std::byte> image = packed(c.value, c.type);
                 const dtype to = labels ? c.type : c.bits;
                 std::vector<std::byte> answer(c.value.size() * static_cast<std::size_t>(size_of(to)));
-                call<host>(what, host{}, any_input<host>::contiguous(image.data(), c.type, shape), c.radius,
-                           any_output<host>::contiguous(answer.data(), to, shape), c.options());
+                run_on<host>(what, host{}, any_input<host>::contiguous(image.data(), c.type, shape), c.radius,
+                             any_output<host>::contiguous(answer.data(), to, shape), c.options());
                 EXPECT_EQ(on_device(what, c, false), unpacked(answer, to)) << c.text(what);
             }
         }

@@ -29,8 +29,8 @@ std::vector<std::uint64_t> on_host(operation what, const morphology_case& c, int
     const dtype to = c.labels ? c.type : c.bits;
     const auto step = static_cast<std::size_t>(size_of(to) * apart);
     std::vector<std::byte> out(c.value.size() * step + 1, std::byte{0x5a});
-    call<host>(what, host{threads, {}}, spread<const void>(image.data(), c.type, c.shape, apart), c.radius,
-               spread<void>(out.data(), to, c.shape, apart), c.options());
+    run_on<host>(what, host{threads, {}}, spread<const void>(image.data(), c.type, c.shape, apart), c.radius,
+                 spread<void>(out.data(), to, c.shape, apart), c.options());
     std::vector<std::byte> answer;
     for (std::size_t i = 0; i < c.value.size(); ++i)
         for (std::int64_t b = 0; b < size_of(to); ++b) answer.push_back(out[i * step + static_cast<std::size_t>(b)]);
@@ -143,7 +143,7 @@ TEST(MorphologyArguments, AreRefusedBeforeAnyWork) {
     for (const operation what : operations) {
         const auto refused = [&](const any_input<host>& image_, double radius, const any_output<host>& out_,
                                  const morphology_options& options, std::initializer_list<const char*> words) {
-            expect_refused([&] { call<host>(what, on, image_, radius, out_, options); }, words);
+            expect_refused([&] { run_on<host>(what, on, image_, radius, out_, options); }, words);
         };
         refused(in, -1, to, {}, {"radius", "-1"});
         refused(in, std::nan(""), to, {}, {"radius", "nan"});
@@ -156,7 +156,7 @@ TEST(MorphologyArguments, AreRefusedBeforeAnyWork) {
         refused(reals, 1, to, {.labels = true}, {"image", "float32", "labels"});
         refused(in, 1, to, {.spacing = 0.0}, {"spacing"});
         refused(in, 1, to, {.batch_axes = 2}, {"batch_axes"});
-        call<host>(what, on, reals, 1, to, {});
+        run_on<host>(what, on, reals, 1, to, {});
     }
 }
 

@@ -30,7 +30,13 @@ SHARED = {
     nf.components: nf.label,
     nf.remove_small: nf.label,
 }
-REQUIRED = {"min_size": 2, "radius": 1.5}
+NEEDED = {
+    nf.remove_small: {"min_size": 2},
+    nf.balls: {"centres": [[0, 1], [2, 3]], "radii": 1.5, "shape": (3, 4)},
+    nf.porosimetry: {"inlets": IMAGE, "sizes": [1, 2]},
+    nf.reconstruct: {"squared": IMAGE},
+    **{each: {"radius": 1.5} for each in (nf.erosion, nf.dilation, nf.opening, nf.closing)},
+}
 NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}
 
 
@@ -55,10 +61,7 @@ def test_odd_values_are_taken_or_refused_in_words(function, name):
             continue
         if name == "progress" and callable(value):  # what it raises is its own
             continue
-        arguments = {first: IMAGE.copy(), name: value}
-        for required, usual in REQUIRED.items():
-            if required in inspect.signature(function).parameters:
-                arguments.setdefault(required, usual)
+        arguments = {first: IMAGE.copy(), **NEEDED.get(function, {}), name: value}
         try:
             function(**arguments)
         except (TypeError, ValueError, MemoryError, NotImplementedError) as problem:

@@ -112,6 +112,8 @@ def test_endless_and_empty():
     assert (nf.local_thickness(np.ones((3, 4)), squared=True) == 2**32 - 1).all()
     assert nf.local_thickness(np.ones((3, 0))).shape == (3, 0)
     assert len(nf.granulometry(np.zeros((3, 4))).cells) == 0
+    assert nf.granulometry(np.ones((3, 4)), sizes=[2]).diameter.tolist() == [np.inf]
+    assert nf.granulometry(np.ones((3, 4)) > 1, spacing=0.3).cells.sum() == 0
 
 
 @pytest.mark.parametrize(
