@@ -48,12 +48,12 @@ struct thickness_fields {
 ///   image   1 to 8 axes, of which 1 to 3 are no batch axes, of any sizes; any element type, any strides; not changed
 ///   out     where the answers go
 ///
-/// Time: a few operations a cell for most shapes, O(radius) in plates with rough faces. Images that are counted in
-/// cells (equal spacing, no periodic axis) and whose D2 stays below 2^30 take the fast way; others take about ten times
+/// Time: a few operations a cell for most shapes, O(radius^2) in plates with rough faces. Images that are counted in
+/// cells (equal spacing, no periodic axis) and whose D2 stays below 2^29 take the fast way; others take about ten times
 /// as long. Spacings without a common measure (such as 1 and sqrt(2)) are solved in double, by the same definition,
 /// with squared distances rounded as distance_transform rounds them.
 ///
-/// Workspace: that of distance_transform; 4 bytes a cell for D2, 8 where it may reach 2^30 or is not counted; as much
+/// Workspace: that of distance_transform; 4 bytes a cell for D2, 8 where it may reach 2^29 or is not counted; as much
 /// again for T2 unless an output of that width can serve; on a device 1 byte a cell more in the fast way.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.

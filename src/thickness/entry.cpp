@@ -33,8 +33,7 @@ double bound_of_grid(const problem& p) {
     return sum;
 }
 
-/// Lengths of a cell along the axes that are no batch axes, the last one first to be asked for: whole numbers of units
-/// where squared radii are counted.
+/// Lengths of a cell along each axis: whole numbers of a unit where squared radii are counted.
 struct counted_lengths {
     std::array<double, max_rank> length{};  ///< of all axes; 1 for batch axes
     bool whole = true;
