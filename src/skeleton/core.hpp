@@ -43,7 +43,7 @@ NF_HD constexpr components components_of(word m) {
     // A cell that shares a face with the middle reaches 17 others at once.
     word reached = (m & face_cells) != 0 ? m & face_cells : m;
     reached &= ~reached + 1;
-    for (word before = 0; before != reached;) before = reached, reached = grown(reached) & m;
+    for (word before = 0; before != reached && reached != m;) before = reached, reached = grown(reached) & m;
     return reached == m ? components::one : components::several;
 }
 
@@ -54,7 +54,8 @@ NF_HD constexpr components face_components_of(word m) {
     const word wanted = m & face_cells;
     if (wanted == 0) return components::none;
     word reached = wanted & (~wanted + 1);
-    for (word before = 0; before != reached;) before = reached, reached = grown_by_faces(reached) & m;
+    for (word before = 0; before != reached && (reached & wanted) != wanted;)
+        before = reached, reached = grown_by_faces(reached) & m;
     return (reached & wanted) == wanted ? components::one : components::several;
 }
 

@@ -71,22 +71,22 @@ private:
 
     void look(std::int64_t cell, lists_of_thread& pending) {
         std::uint8_t& byte = bytes_.get()[cell];
-        flag(cell).store(0, std::memory_order_relaxed);
-        const word shape = bytes_.template around<0>(cell);
+        // Only candidates are ever queued.
+        if ((byte & candidate) != 0) flag(cell).store(0, std::memory_order_relaxed);
+        const auto [shape, candidates] = bytes_.around(cell);
         verdict said = verdict::waiting;
-        if (by_.keep == kept_cells::ends && is_single(shape & near_cells(by_.faces) & round_middle))
-            said = look_at(shape, shape | bytes_.template around<1>(cell), by_);
+        if (ends_ && is_single(shape & near_)) said = look_at(shape, shape | candidates, by_);
         else if (bytes_.flat()) said = flat_[(shape >> 9 & 15) | (shape >> 14 & 15) << 4];
         else said = look_at(shape, shape, by_);
-        if (said == verdict::removed) return remove(cell, shape, pending);
+        if (said == verdict::removed) return remove(cell, shape & candidates & round_middle, pending);
         const auto marked = static_cast<std::uint8_t>(said == verdict::held ? byte & ~candidate : byte | candidate);
         if (marked != byte) byte = marked;
     }
-    void remove(std::int64_t cell, word shape, lists_of_thread& pending) {
+    void remove(std::int64_t cell, word again, lists_of_thread& pending) {
         std::uint8_t& byte = bytes_.get()[cell];
         const bool seam = (byte & on_seam) != 0;
-        byte = static_cast<std::uint8_t>((byte & ~in_shape) | candidate);
-        pending.removed.push_back(static_cast<Index>(cell));
+        byte = static_cast<std::uint8_t>((byte & ~(in_shape | candidate)) | (ends_ ? candidate : 0));
+        if (ends_) pending.removed.push_back(static_cast<Index>(cell));
         if (seam) {
             bytes_.copy_to_margin(cell);
             constexpr int both = in_shape | candidate;
@@ -94,19 +94,25 @@ private:
                 if ((bytes_.get()[other] & both) == both) queue(other, pending);
             });
         }
-        for (word near = bytes_.template around<1>(cell) & shape & round_middle; near != 0; near &= near - 1)
-            queue(cell + step_[static_cast<std::size_t>(std::countr_zero(near))], pending);
+        for (; again != 0; again &= again - 1)
+            queue(cell + step_[static_cast<std::size_t>(std::countr_zero(again))], pending);
     }
     /// Forgets which cells were in the shape when the round began.
     void end_round() {
-        for (auto& of_thread : pending_) {
-            for (const Index cell : of_thread.removed) {
-                std::uint8_t& byte = bytes_.get()[cell];
-                byte = static_cast<std::uint8_t>(byte & ~candidate);
-                if ((byte & on_seam) != 0) bytes_.copy_to_margin(static_cast<std::int64_t>(cell));
+        const auto forget = [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t thread = first; thread < last; ++thread) {
+                auto& removed = pending_[static_cast<std::size_t>(thread)].removed;
+                for (const Index cell : removed) {
+                    std::uint8_t& byte = bytes_.get()[cell];
+                    byte = static_cast<std::uint8_t>(byte & ~candidate);
+                    if ((byte & on_seam) != 0) bytes_.copy_to_margin(static_cast<std::int64_t>(cell));
+                }
+                removed.clear();
             }
-            of_thread.removed.clear();
-        }
+        };
+        const auto lists = static_cast<std::int64_t>(pending_.size());
+        if (pending_.front().removed.size() > at_once) team_.for_each(lists, 1, 0, forget);
+        else forget(0, lists, 0);
     }
     void queue(std::int64_t cell, lists_of_thread& pending) {
         auto mark = flag(cell);
@@ -120,6 +126,8 @@ private:
     workers& team_;
     const cell_bytes& bytes_;
     const rule by_;
+    const bool ends_ = by_.keep == kept_cells::ends;
+    const word near_ = near_cells(by_.faces) & round_middle;
     const int turns_;
     const layer_lists<Index>& lists_;
     host_scratch<std::uint8_t> queued_;

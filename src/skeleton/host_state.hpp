@@ -31,13 +31,20 @@ public:
     /// Of the neighbour with so much in each direction.
     [[nodiscard]] std::int64_t step(int dz, int dy, int dx) const { return dz * plane_ + dy * row_ + dx; }
 
-    /// The neighbours of a cell whose byte has this bit, as a word; cell by cell, since other threads change what lies
-    /// two cells away.
-    template <int Bit>
-    [[nodiscard]] word around(std::int64_t cell) const {
+    /// The neighbours of a cell whose bytes have the bit in_shape, and those that have the bit candidate. Reads one by
+    /// one, since other threads change what lies two cells away.
+    struct surroundings {
+        word shape, candidates;
+    };
+    [[nodiscard]] surroundings around(std::int64_t cell) const {
         const std::uint8_t* const first = bytes_.get() + cell - row_ - 1;
-        if (flat_) return plane<Bit>(first) << 9;
-        return plane<Bit>(first - plane_) | plane<Bit>(first) << 9 | plane<Bit>(first + plane_) << 18;
+        surroundings found{0, 0};
+        if (flat_) {
+            add(found, first, 9);
+            return found;
+        }
+        add(found, first - plane_, 0), add(found, first, 9), add(found, first + plane_, 18);
+        return found;
     }
 
     /// Sets the copies of a cell at a periodic end.
@@ -52,17 +59,20 @@ private:
     };
     [[nodiscard]] place place_of(std::int64_t cell) const;
 
-    template <int Bit>
-    [[nodiscard]] word plane(const std::uint8_t* first) const {
-        return row<Bit>(first) | row<Bit>(first + row_) << 3 | row<Bit>(first + 2 * row_) << 6;
+    void add(surroundings& found, const std::uint8_t* first, int at) const {
+        const word a = three(first), b = three(first + row_), c = three(first + 2 * row_);
+        found.shape |= (packed(a) | packed(b) << 3 | packed(c) << 6) << at;
+        // Rarely is any of them one.
+        if (((a | b | c) & 0x020202) != 0)
+            found.candidates |= (packed(a >> 1) | packed(b >> 1) << 3 | packed(c >> 1) << 6) << at;
     }
-    template <int Bit>
-    static word row(const std::uint8_t* first) {
+    static word three(const std::uint8_t* first) {
         std::uint16_t two = 0;
         std::memcpy(&two, first, sizeof two);
-        const word three = (two | static_cast<word>(first[2]) << 16) >> Bit & 0x010101;
-        return three * 0x010204 >> 16 & 7;
+        return two | static_cast<word>(first[2]) << 16;
     }
+    /// The lowest bits of three bytes side by side.
+    static word packed(word bytes) { return (bytes & 0x010101) * 0x010204 >> 16 & 7; }
 
     const shape_of_call& shape_;
     bool flat_;
