@@ -31,6 +31,8 @@ from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
+from nearfield._skeleton import skeletonize
+from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
 
@@ -50,6 +52,7 @@ __all__ = [
     "Pass",
     "Plan",
     "PropagationReport",
+    "SkeletonGraph",
     "Stage",
     "__version__",
     "balls",
@@ -81,5 +84,7 @@ __all__ = [
     "relabel",
     "release_device_memory",
     "remove_small",
+    "skeleton_graph",
+    "skeletonize",
     "voronoi",
 ]

@@ -130,6 +130,27 @@ def chamfer(
     first_found: bool,
     threads: int,
 ) -> None: ...
+def skeletonize(
+    image: Array,
+    anchors: Array | None,
+    out: Array,
+    options: Options,
+    keep: str,
+    faces: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def skeletonize_on_device(
+    image: Array,
+    anchors: Array | None,
+    out: Array,
+    options: Options,
+    keep: str,
+    faces: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+) -> None: ...
 def label_on_host(
     image: Array,
     label: Array | None,

@@ -1,12 +1,14 @@
 """scikit-image's functions of distances, with its signatures; to migrate, import them from here.
 
-``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing`` (``skimage.morphology``) and
-``expand_labels`` (``skimage.segmentation``), for arrays of 1 to 8 axes; ``medial_axis``, whose notes say what differs.
-Deliberate differences of the others:
+``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing``, ``skeletonize`` and
+``medial_axis`` (``skimage.morphology``), whose notes say what differs, and ``expand_labels`` (``skimage.segmentation``),
+for arrays of 1 to 8 axes. Deliberate differences:
 
 - Without any cell outside (or, for a dilation, inside) the shape nothing is within reach: an erosion of a full image is
   that image. scikit-image measures to a place beyond the corner there.
 - Distances are compared with `radius` exactly: their squares are integers where the spacing allows, else doubles.
+- `skeletonize` is another algorithm, with other cells: `nearfield.skeletonize` with its defaults, for images and
+  volumes alike. It keeps components, holes and cavities, which both of scikit-image's may lose.
 - `expand_labels` gives a cell that is equally near to two labels to the same one on every machine.
 """
 
@@ -17,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from nearfield import _morphology, _voronoi
+from nearfield import _morphology, _skeleton, _voronoi
+from nearfield._request import said
 from nearfield.compat._skimage_axis import medial_axis
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "isotropic_erosion",
     "isotropic_opening",
     "medial_axis",
+    "skeletonize",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -51,6 +55,13 @@ def isotropic_opening(image: Any, radius: float, out: Array | None = None, spaci
 def isotropic_closing(image: Any, radius: float, out: Array | None = None, spacing: Spacing = None) -> Array:
     """The erosion of the dilation; bool."""
     return _run(_morphology.closing, image, radius, out, spacing)
+
+
+def skeletonize(image: Any, *, method: str | None = None) -> Array:
+    """The shape thinned to curves; bool. `method`, one of scikit-image's 'zhang' and 'lee', changes nothing."""
+    if method not in (None, "zhang", "lee"):
+        raise ValueError(f"method is {said(method)}; give 'zhang', 'lee' or None, which are all the same here")
+    return np.asarray(_skeleton.skeletonize(np.asarray(image)))
 
 
 def expand_labels(label_image: Any, distance: float = 1, spacing: Spacing = 1) -> Array:

@@ -1,0 +1,159 @@
+"""Homotopic skeletons: shapes thinned to curves or points that keep their components, tunnels and cavities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY
+from nearfield._call import as_numpy, target
+from nearfield._dispatch import workplace_of
+from nearfield._progress import Progress, callable_of
+from nearfield._request import (
+    Border,
+    Request,
+    Spacing,
+    batch_of,
+    border_of,
+    count_of,
+    said,
+    spacing_of,
+    threads_of,
+)
+from nearfield._workplace import Slot, Workplace, keywords_named
+
+KEPT = ("ends", "isthmuses")
+
+
+def skeletonize(
+    image: Any,
+    *,
+    keep: Any = "ends",
+    connectivity: int | None = None,
+    spacing: Spacing = None,
+    border: Border = "open",
+    batch_axes: int = 0,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Thin a shape to a skeleton with the same components, tunnels and cavities.
+
+    Parameters
+    ----------
+    image : array of 1 to 3 axes, besides those of batches
+        The shape is what is not zero. NumPy, PyTorch, JAX and others, as in `distance_transform`. Not changed.
+    keep : {'ends', 'isthmuses'}, array or None
+        Which cells stay although the topology does not need them. ``'ends'``: cells with one neighbour, where curves
+        end. ``'isthmuses'``: cells that join two or more parts of their surroundings. An array of the image's shape:
+        cells that are not zero there. None: nothing, so that a solid body becomes one cell.
+    connectivity : int, optional
+        Which cells of the shape are neighbours: those that share a face (1; 4 in 2-D, 6 in 3-D), or also an edge or a
+        corner (2 or 8 in 2-D, 3 or 26 in 3-D), which is the default. Cells outside are neighbours the other way.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis, in array order.
+    border : {'open', 'closed', 'periodic'} or sequence of one per axis
+        Of distances, as in `distance_transform`. Beyond open and closed ends there is nothing of the shape; along a
+        periodic axis the other end follows.
+    batch_axes : int
+        Leading axes that number images, each by itself.
+    device, threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    array of bool
+        Shape and kind of `image`.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError, RuntimeError
+        As `distance_transform`.
+
+    Notes
+    -----
+    Cells go in the order of their exact squared distance to the nearest cell outside, those of one distance in turns by
+    the parity of their coordinates, each only while it is simple: its removal changes no component, tunnel or cavity.
+    The same bits whatever the number of threads. `skeleton_graph` makes branches of the answer.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> bar = [[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]]
+    >>> nf.skeletonize(bar, border="closed").astype(int)
+    array([[0, 0, 0, 0, 0, 0],
+           [0, 1, 1, 1, 1, 0],
+           [0, 0, 0, 0, 0, 0]])
+    """
+    used, tell = threads_of(threads), callable_of(progress)
+    work = workplace_of("image", image)
+    ndim = len(work.shape)
+    batch = batch_of(batch_axes, ndim)
+    options = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
+    faces = _faces(connectivity, ndim - batch)
+    word, anchors = _kept(work, keep)
+    ordinal = target(device, work.place, work.name)
+    slot = work.empty(work.shape, "bool")
+    with keywords_named(work.name):
+        if work.place.ordinal < 0 and ordinal >= 0:
+            _staged(work, anchors, slot, options.options(), word, faces, ordinal)
+        else:
+            seen, held = work.described(), None if anchors is None else work.read("keep", anchors)
+            asked = seen, held, slot.described, options.options(), word, faces
+            if ordinal < 0:
+                _core.skeletonize(*asked, used, tell)
+            else:
+                _core.skeletonize_on_device(*asked, *work.place, False)
+    work.finish()
+    return work.hand_out(slot)
+
+
+def _kept(work: Workplace, keep: Any) -> tuple[str, Any]:
+    """The word of the library, and the cells that stay, as bool."""
+    if keep is None:
+        return "nothing", None
+    if isinstance(keep, str):
+        if keep not in KEPT:
+            raise ValueError(f"keep is {said(keep)}; give 'ends', 'isthmuses', an array of the image's shape, or None")
+        return keep, None
+    given = workplace_of("keep", keep)
+    if given.shape != work.shape:
+        raise ValueError(f"keep has shape {given.shape} and {work.name} {work.shape}; give the same shape for both")
+    cells = given.array
+    return "nothing", cells if given.dtype in ("bool", "uint8") else cells != 0
+
+
+def _faces(connectivity: int | None, axes: int) -> bool:
+    """Whether neighbours in the shape share faces only."""
+    if connectivity is None:
+        return False
+    number = count_of("connectivity", connectivity, 1)
+    if number in (1, 2 * axes) and axes > 1:
+        return True
+    if number not in (axes, 3**axes - 1):
+        raise ValueError(
+            f"connectivity is {said(connectivity)}; give 1 (neighbours share a face) or {axes} (a face, an edge or a "
+            f"corner) for {axes} axes"
+        )
+    return False
+
+
+def _staged(
+    work: Workplace, anchors: Any, slot: Slot, options: _core.Options, word: str, faces: bool, ordinal: int
+) -> None:
+    """Arrays of the host on a device: the library copies contiguous memory there and back."""
+    image = np.ascontiguousarray(as_numpy(work.array))
+    held = None if anchors is None else np.ascontiguousarray(as_numpy(anchors))
+    _core.skeletonize_on_device(
+        NUMPY.describe(work.name, image, False),
+        None if held is None else NUMPY.describe("keep", held, False),
+        NUMPY.describe("out", as_numpy(slot.array), True),
+        options,
+        word,
+        faces,
+        ordinal,
+        0,
+        True,
+    )
