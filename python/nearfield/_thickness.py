@@ -164,9 +164,12 @@ def filled(work: Workplace, call: ThicknessCall, words: dict[str, Any], dtype: A
     return work.hand_out(slot)
 
 
-def _arguments(image: _core.Array, out: _core.Array, call: ThicknessCall, request: Request) -> tuple[Any, ...]:
-    fields = (None, out) if call.squared else (out, None)
-    return (image, *fields, request.options(), list(call.sizes), call.balls)
+def _arguments(
+    image: _core.Array, out: _core.Array, call: ThicknessCall, request: Request
+) -> tuple[_core.Array, _core.Array | None, _core.Array | None, _core.Options, list[float], bool]:
+    """What comes first in every call of the library."""
+    thickness, squared = (None, out) if call.squared else (out, None)
+    return image, thickness, squared, request.options(), list(call.sizes), call.balls
 
 
 def _slot_of(work: Workplace, call: ThicknessCall, request: Request, dtype: Any, out: Any) -> Slot:
