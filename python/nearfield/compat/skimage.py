@@ -1,8 +1,8 @@
 """scikit-image's functions of distances, with its signatures; to migrate, import them from here.
 
 ``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing``, ``skeletonize`` and
-``medial_axis`` (``skimage.morphology``), whose notes say what differs, and ``expand_labels`` (``skimage.segmentation``),
-for arrays of 1 to 8 axes. Deliberate differences:
+``medial_axis`` (``skimage.morphology``; notes say what differs) and ``expand_labels`` (``skimage.segmentation``).
+Deliberate differences:
 
 - Without any cell outside (or, for a dilation, inside) the shape nothing is within reach: an erosion of a full image is
   that image. scikit-image measures to a place beyond the corner there.
