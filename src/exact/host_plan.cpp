@@ -33,8 +33,8 @@ const char* lines_of(host_numbers numbers) {
         case host_numbers::narrow: return "lines of 16 bits, else of 32, columns in SIMD";
         case host_numbers::int32: return "lines of 32 bits, columns in SIMD";
         case host_numbers::real: return "lines of doubles, columns in SIMD";
-        case host_numbers::packed: return "lines of values and sites packed in doubles, columns in SIMD";
-        default: return "lines of values and sites side by side, columns in SIMD";
+        case host_numbers::packed: return "lines, value and site in one double, in SIMD";
+        default: return "lines, value and site side by side, in SIMD";
     }
 }
 
@@ -58,7 +58,7 @@ void describe_lines(const plan& p, const any_input<host>& image, call_plan& what
     for (const line_pass& pass : s.passes)
         for (int axis = pass.last; axis >= pass.first; --axis)
             what.passes.push_back({axis_of(axis), lines_of(numbers), pass.before * pass.after * s.tiles, pass.rows,
-                                   std::min(s.length, s.length / s.tiles + 1)});
+                                   std::min<std::int64_t>(s.length, narrow ? 32 : 16)});
 }
 
 /// What an engine would do with one side; adds its passes.

@@ -26,7 +26,8 @@ const std::vector<lines_case>& lines_cases() {
         {{17, 2, 3, 2, 19}, "short axes together"},
         {{3, 2, 2, 2, 2, 2, 40}, "all axes but the last in one tile"},
         {{600, 3}, "rows of cells that lie apart"},
-        {{9, 5, 6}, "one row of all axes"},
+        {{9, 5, 6}, "rows of two axes"},
+        {{4, 7}, "one row of all axes"},
         {{2, 9000}, "rows in pieces, and steps beyond bytes"},
         {{130, 65}, "three tiles of 32 columns"},
     };
@@ -132,7 +133,7 @@ TEST(HostSites, PackUpTo53Bits) {
                 c.options = {.spacing = {spacing, 2}, .sites = rule, .border = ends};
                 const shape_t shape{40, 50};
                 const std::string lines = methods(shape, c.options, true).second;
-                const bool packed = lines == "lines of values and sites packed in doubles, columns in SIMD";
+                const bool packed = lines == "lines, value and site in one double, in SIMD";
                 // Half a turn is the farthest along a periodic axis.
                 EXPECT_EQ(packed, spacing == fits || ends == border::periodic) << lines;
                 const wanted_fields wanted{.squared = dtype::float64, .index = dtype::int32, .coordinates = true};

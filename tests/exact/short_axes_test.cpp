@@ -39,8 +39,9 @@ TEST(ShortAxes, MakeARowTogether) {
         return axes == 0 ? 0 : p.passes.front().tile_rows;
     };
     EXPECT_EQ(rows({8, 8, 8, 8, 3}), 192);
-    EXPECT_EQ(rows({9, 9, 9, 32}), 0) << "long enough";
-    EXPECT_EQ(rows({9, 9, 9, 31}), 9 * 31);
+    EXPECT_EQ(rows({9, 9, 9, 16}), 0) << "long enough";
+    EXPECT_EQ(rows({9, 9, 9, 15}), 9 * 15);
+    EXPECT_EQ(rows({9, 9, 2, 15}), 9 * 2 * 15) << "until there are 32";
     EXPECT_EQ(rows({9, 33, 7}), 0) << "too many shifts";
     EXPECT_EQ(rows({9, 32, 7}), 32 * 7);
     EXPECT_EQ(rows({5, 3}), 15) << "no axis is left";

@@ -151,11 +151,8 @@ private:
         if (sited && ends == border::closed) ends = border::open;  // the epilogue looks at borders
         const bool periodic = ends == border::periodic;
         const void* const row = rows_.row(line, mine.class_row(0, n));
-        if (short_rows_) {
-            short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, pitch);
-            if (runs_) put_bits(line, row, mine);
-            return;
-        }
+        if (runs_) put_bits(line, row, mine);
+        if (short_rows_) return short_rows_->solve(row, rows_.bytes(), runs_, mine.short_row, to, pitch);
         if (runs_) mark_runs(row, rows_.bytes(), n, ends, mine.row);
         else mark_sites(static_cast<const std::uint8_t*>(row), n, ends == border::closed, mine.row);
         row_kind kind = steps_of_row(n, periodic, mine.row);
@@ -167,7 +164,6 @@ private:
         if (p_.background) kind = clear_background(row, rows_.bytes(), n, kind, mine.row);
         if constexpr (sited) put_sites(mine.row, kind, n, row_cost_, p_.keys.shift[p_.rank - 1], to, pitch);
         else put_costs(mine.row, kind, n, row_cost_, to, pitch);
-        if (runs_) put_bits(line, row, mine);
     }
 
     /// Rows of a power diagram are lines whose values are minus the weights: as many as a tile has columns, side by
@@ -184,8 +180,8 @@ private:
         solve_lines(t);
         for (std::int64_t c = 0; c < stop - line; ++c) {
             T* const to = place(line + c);
-            for (std::int64_t x = 0; x < n; ++x)
-                copy_number(t.best + x * columns, static_cast<int>(c), to + x / columns * pitch,
+            for (std::int64_t x = 0; x < shape_.tiles * columns; ++x)
+                copy_number(t.best + std::min(x, n - 1) * columns, static_cast<int>(c), to + x / columns * pitch,
                             static_cast<int>(x % columns));
         }
     }
@@ -351,7 +347,7 @@ private:
             }
         }
     }
-    /// The cell that differs from `cell` in the coordinates that a site has after a pass along `axis`.
+    /// `cell` with the coordinates that a site has after a pass along `axis`.
     [[nodiscard]] std::int64_t cell_of(std::int64_t cell, int axis, std::int64_t site) const {
         for (int k = axis; k < p_.rank; ++k) {
             const std::int64_t step = cells_between(p_.size.data(), k + 1, p_.rank);

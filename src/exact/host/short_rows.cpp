@@ -43,12 +43,18 @@ void shift(const row_offers<L>& r) {
         }
         return;
     }
-    for (std::int64_t x = 0; x < r.count; ++x) {
-        const bool other = r.differs != nullptr && r.differs[x] != 0;
-        const L offer = sum(other ? L{0} : value[x], cost[x]);
-        const std::int64_t site = other ? r.own_site[x] : r.site[x];
-        const bool nearer = offer < best[x] || (offer == best[x] && site < r.best_site[x]);
-        best[x] = nearer ? offer : best[x], r.best_site[x] = nearer ? site : r.best_site[x];
+    std::int64_t* HWY_RESTRICT const best_site = r.best_site;
+    const auto take = [&](std::int64_t x, L offer, std::int64_t site) {
+        const bool nearer = (offer < best[x]) | ((offer == best[x]) & (site < best_site[x]));
+        best[x] = nearer ? offer : best[x], best_site[x] = nearer ? site : best_site[x];
+    };
+    if (r.differs == nullptr) {
+        for (std::int64_t x = 0; x < r.count; ++x) take(x, sum(value[x], cost[x]), r.site[x]);
+    } else {
+        for (std::int64_t x = 0; x < r.count; ++x) {
+            const bool other = r.differs[x] != 0;
+            take(x, sum(other ? L{0} : value[x], cost[x]), other ? r.own_site[x] : r.site[x]);
+        }
     }
 }
 void shift16(const row_offers<std::uint16_t>& r) { shift(r); }
@@ -69,8 +75,9 @@ HWY_EXPORT(shift_real);
 
 namespace {
 
-/// Rows of fewer cells leave too much of their tiles empty; axes of more cells have too many shifts.
-constexpr std::int64_t least_row = 32, most_cells = 32;
+/// A last axis of fewer cells leaves half of a tile empty, so that axes before it join until a row has so many; axes of
+/// more cells have too many shifts. (20,)*5 takes 17 ms for distances by itself and 26 with another axis.
+constexpr std::int64_t least_axis = 16, least_row = 32, most_cells = 32;
 
 template <class L>
 void offer(const row_offers<L>& r) {
@@ -85,8 +92,8 @@ void offer(const row_offers<L>& r) {
 int row_axis_of(const plan& p) {
     int axis = p.rank - 1;
     std::int64_t length = p.size[static_cast<std::size_t>(axis)];
-    while (!p.weighted && length < least_row && axis > p.first_axis &&
-           p.size[static_cast<std::size_t>(axis - 1)] <= most_cells)
+    if (p.weighted || length >= least_axis) return axis;
+    while (length < least_row && axis > p.first_axis && p.size[static_cast<std::size_t>(axis - 1)] <= most_cells)
         length *= p.size[static_cast<std::size_t>(--axis)];
     return axis;
 }

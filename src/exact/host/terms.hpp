@@ -95,8 +95,10 @@ public:
     /// No row farther than this adds less than `value`.
     [[nodiscard]] std::int64_t steps_within(T value) const {
         if (!(value < number<T>::infinite)) return beyond;
-        const double steps = std::sqrt(static_cast<double>(value) / static_cast<double>(cost_.weight)) * (1 + 1e-12);
-        return static_cast<std::int64_t>(std::min((cost_.half_cell ? (steps + 1) / 2 : steps) + 1, 0x1p40));
+        const double ratio = static_cast<double>(value) / static_cast<double>(cost_.weight);
+        const double steps = std::sqrt(ratio) * (1 + 1e-12), most = (cost_.half_cell ? (steps + 1) / 2 : steps) + 1;
+        // Not so of numbers without a root either.
+        return most < static_cast<double>(beyond) ? static_cast<std::int64_t>(most) : beyond;
     }
     /// Searches of several rows together look a few steps beyond the end.
     static std::int64_t entries(std::int64_t size) { return size + 40; }
