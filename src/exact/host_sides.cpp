@@ -64,8 +64,8 @@ bool is_mask(const host& on, const plan& p, const any_input<host>& image) {
     return !many;
 }
 
-/// No step along an axis is lost in the sum with another one. Else sites of a cell's own class may look as near as those
-/// of the other class are allowed to be.
+/// No step along an axis is lost in the sum with another one. Else sites of a cell's own class may look as near as
+/// those of the other class are allowed to be.
 bool keeps_steps(const plan& p) {
     return std::all_of(p.rows_ordered.begin(), p.rows_ordered.begin() + p.rank, [](bool ordered) { return ordered; });
 }
@@ -76,8 +76,8 @@ constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
 /// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines
 /// of two cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in
-/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits. In doubles two
-/// axes may change places, as a sum of two terms has no order, where no step is lost in it.
+/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits. In doubles
+/// two axes may change places, as a sum of two terms has no order, where no step is lost in it.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
