@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from nearfield._distance import with_shape
 from nearfield._methods import _on_host
 from nearfield._request import Spacing, length_of, spacing_of
+from nearfield._skeleton_cells import Array, Cells, joined, kept, tree, with_pairs
 
-Array = np.ndarray[Any, Any]
+Measured = tuple[Array | None, Array | None, Array | None]
 
 TIP, JUNCTION, CYCLE, ALONE = 0, 1, 2, 3
-
-
-class Cells(NamedTuple):
-    """The cells of a skeleton in C order, and each pair of neighbours once, the first one before the second."""
-
-    shape: tuple[int, ...]
-    index: Array
-    values: Array | None
-    spacing: tuple[float, ...]
-    first: Array
-    second: Array
-    step: Array  # axes along which the two differ, as bits: 1 << axis
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,13 +127,13 @@ class SkeletonGraph:
         A tree for each skeleton, from its first cell, breadth first: of a cycle one step is left out.
         """
         cells = self._cells
-        at = np.stack(np.unravel_index(cells.index, cells.shape), 1) * np.array(cells.spacing)
-        place = np.zeros((cells.index.size, 3))
+        at = np.stack(np.unravel_index(cells.linear, cells.shape), 1) * np.array(cells.spacing)
+        place = np.zeros((cells.linear.size, 3))
         place[:, : at.shape[1]] = at[:, ::-1]
-        radius = np.ones(cells.index.size) if cells.values is None else cells.values
+        radius = np.ones(cells.linear.size) if cells.values is None else cells.values
         lines = ["# SWC: id type x y z radius parent\n"]
         number: dict[int, int] = {}
-        for cell, parent in _tree(cells):
+        for cell, parent in tree(cells):
             number[cell] = len(number) + 1
             words = map(_text_of, (*place[cell].tolist(), float(radius[cell])))
             lines.append(f"{number[cell]} 0 {' '.join(words)} {number.get(parent, -1)}\n")
@@ -159,7 +147,7 @@ class SkeletonGraph:
     def to_mask(self) -> Array:
         """The cells of the graph: bool, of the skeleton's shape."""
         mask = np.zeros(self._cells.shape, bool)
-        mask.reshape(-1)[self._cells.index] = True
+        mask.reshape(-1)[self._cells.linear] = True
         return mask
 
     def prune(self, length: float | None = None, *, ratio: float | None = None) -> SkeletonGraph:
@@ -185,7 +173,7 @@ class SkeletonGraph:
             if not short.any():
                 return graph
             gone = (graph._branch_of_cell >= 0) & np.append(short, False)[graph._branch_of_cell]
-            graph = _graph_of(_kept(graph._cells, ~gone))
+            graph = _graph_of(kept(graph._cells, ~gone))
 
     def _value_at_junction(self) -> Array:
         """Of branches from a tip to a junction."""
@@ -193,7 +181,8 @@ class SkeletonGraph:
         is_tip = self.node_kind[self.node_id_src] == TIP
         at = np.where(is_tip[:, None], self.dst, self.src)
         assert cells.values is not None
-        return cells.values[np.searchsorted(cells.index, np.ravel_multi_index(tuple(at.T), cells.shape))]
+        values: Array = cells.values[np.searchsorted(cells.linear, np.ravel_multi_index(tuple(at.T), cells.shape))]
+        return values
 
 
 def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None) -> SkeletonGraph:
@@ -235,60 +224,21 @@ def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None
         if given.shape != cells.shape:
             raise ValueError(f"values has shape {given.shape} and skeleton {cells.shape}; give the same for both")
         radii = given.reshape(-1)[index].astype(np.float64)
-    return _graph_of(_with_pairs(cells.shape, index, radii, lengths))
+    return _graph_of(with_pairs(cells.shape, index, radii, lengths))
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------
 
 
-def _with_pairs(shape: tuple[int, ...], index: Array, values: Array | None, spacing: tuple[float, ...]) -> Cells:
-    at = np.unravel_index(index, shape)
-    first, second, steps = [], [], []
-    for to in product((-1, 0, 1), repeat=len(shape)):
-        if to <= (0,) * len(shape):
-            continue
-        there = [axis + step for axis, step in zip(at, to)]
-        inside = np.ones(index.size, bool)
-        for axis, size in zip(there, shape):
-            inside &= (axis >= 0) & (axis < size)
-        here = np.flatnonzero(inside)
-        wanted = np.ravel_multi_index(tuple(axis[here] for axis in there), shape) if here.size else here
-        found = np.minimum(np.searchsorted(index, wanted), max(index.size - 1, 0))
-        hit = index[found] == wanted
-        first.append(here[hit]), second.append(found[hit])
-        steps.append(np.full(int(hit.sum()), sum(1 << axis for axis, step in enumerate(to) if step), np.int64))
-    return Cells(shape, index, values, spacing, np.concatenate(first), np.concatenate(second), np.concatenate(steps))
-
-
-def _kept(cells: Cells, keep: Array) -> Cells:
-    new = np.cumsum(keep) - 1
-    both = keep[cells.first] & keep[cells.second]
-    values = None if cells.values is None else cells.values[keep]
-    pairs = new[cells.first[both]], new[cells.second[both]], cells.step[both]
-    return Cells(cells.shape, cells.index[keep], values, cells.spacing, *pairs)
-
-
-def _joined(count: int, a: Array, b: Array) -> Array:
-    """The smallest member of each one's component: round by round each component joins its smallest neighbour."""
-    parent = np.arange(count)
-    while True:
-        low, high = np.minimum(parent[a], parent[b]), np.maximum(parent[a], parent[b])
-        if np.array_equal(low, high):
-            return parent
-        np.minimum.at(parent, high, low)
-        while not np.array_equal(parent, parent[parent]):
-            parent = parent[parent]
-
-
 def _graph_of(cells: Cells) -> SkeletonGraph:
-    n, a, b = cells.index.size, cells.first, cells.second
+    n, a, b = cells.linear.size, cells.first, cells.second
     degree = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
     path, junction = degree == 2, degree > 2
-    component = _joined(n, a, b)
+    component = joined(n, a, b)
     within = junction[a] & junction[b]
-    node = _joined(n, a[within], b[within])  # of cells that are no path, the first one of their node
+    node = joined(n, a[within], b[within])  # of cells that are no path, the first one of their node
     along = path[a] & path[b]
-    line = _joined(n, a[along], b[along])  # of path cells, the first one of their branch
+    line = joined(n, a[along], b[along])  # of path cells, the first one of their branch
     # Pairs that end a branch: from a path cell to a node. Two for each branch, none for a cycle.
     ends = path[a] != path[b]
     inner, outer = np.where(path[a], a, b)[ends], np.where(path[a], b, a)[ends]
@@ -343,21 +293,32 @@ def _measured(
         distance += kinds[:, mask] * math.sqrt(sum(squares[axis] for axis in range(axes) if mask >> axis & 1))
     first = np.unique(node[is_node])
     kind = np.select([degree[first] == 0, degree[first] == 1, degree[first] == 2], [ALONE, TIP, CYCLE], JUNCTION)
-    place = np.stack(np.unravel_index(cells.index, cells.shape), 1)
-    apart = np.zeros(count)
-    for axis in range(axes):
-        apart += ((place[dst, axis] - place[src, axis]) * cells.spacing[axis]) ** 2
+    place = np.stack(np.unravel_index(cells.linear, cells.shape), 1)
+    apart = ((place[dst] - place[src]) * np.array(cells.spacing)) ** 2
     number = np.searchsorted(np.unique(component), component[src]) + 1
     junctions = (degree[src] > 2).astype(np.int64) + (degree[dst] > 2)
+    mean, least, largest = _values_along(cells, degree, src, dst, branch_of)
     return SkeletonGraph(
-        *(number, np.searchsorted(first, node[src]), np.searchsorted(first, node[dst])),
-        *(np.where(is_cycle, 3, junctions), steps, distance, np.sqrt(apart), place[src], place[dst]),
-        *_values_along(cells, degree, src, dst, branch_of),
-        *(kind, place[first], cells, branch_of),
+        skeleton_id=number,
+        node_id_src=np.searchsorted(first, node[src]),
+        node_id_dst=np.searchsorted(first, node[dst]),
+        branch_type=np.where(is_cycle, 3, junctions),
+        steps=steps,
+        branch_distance=distance,
+        euclidean_distance=np.sqrt(apart.sum(1)),
+        src=place[src],
+        dst=place[dst],
+        mean_value=mean,
+        least_value=least,
+        largest_value=largest,
+        node_kind=kind,
+        node_cell=place[first],
+        _cells=cells,
+        _branch_of_cell=branch_of,
     )
 
 
-def _values_along(cells: Cells, degree: Array, src: Array, dst: Array, branch_of: Array) -> tuple[Array | None, ...]:
+def _values_along(cells: Cells, degree: Array, src: Array, dst: Array, branch_of: Array) -> Measured:
     """Mean, least and largest: of path cells and of the cells at both ends."""
     if cells.values is None:
         return None, None, None
@@ -370,27 +331,6 @@ def _values_along(cells: Cells, degree: Array, src: Array, dst: Array, branch_of
     np.minimum.at(least, of, value)
     np.maximum.at(largest, of, value)
     return np.bincount(of, value, count) / np.bincount(of, minlength=count), least, largest
-
-
-def _tree(cells: Cells) -> Iterator[tuple[int, int]]:
-    """Each cell and its parent, -1 for the first of a skeleton; a parent comes before its children."""
-    n = cells.index.size
-    ends = np.concatenate([cells.first, cells.second]), np.concatenate([cells.second, cells.first])
-    order = np.lexsort((ends[1], ends[0]))
-    near = ends[1][order].tolist()
-    start = np.searchsorted(ends[0][order], np.arange(n + 1)).tolist()
-    seen = [False] * n
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root] = True
-        wave = [(root, -1)]
-        for cell, parent in wave:
-            yield cell, parent
-            for other in near[start[cell] : start[cell + 1]]:
-                if not seen[other]:
-                    seen[other] = True
-                    wave.append((other, cell))
 
 
 def _text_of(value: Any) -> str:
