@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t at_once = 4096;
+    static constexpr std::int64_t at_once = 1024;
 
     void look_at_layer(std::int64_t list) {
         const std::int64_t first = lists_.first[static_cast<std::size_t>(list)];
@@ -157,13 +157,18 @@ void write(workers& team, const shape_of_call& shape, const cell_bytes& bytes, c
 template <class Index>
 void thin_with(const host& on, const shape_of_call& shape, const rule& by, const any_input<host>& squared,
                const any_input<host>& anchors, const cell_bytes& bytes, const any_output<host>& out) {
-    // Looks are what takes time: they alone are progress.
+    // Looks are what takes time: they alone are progress. A call has one team at a time, since teams share threads.
     const host silent{on.threads, {}};
-    workers others(silent, 1);
-    const layer_lists<Index> lists = fill<Index>(others, shape, squared, anchors, bytes);
-    workers team(on, lists.first.back());
-    thinner<Index>(team, bytes, by, shape.turns(), lists).run();
-    write(others, shape, bytes, out);
+    const layer_lists<Index> lists = [&] {
+        workers team(silent, 1);
+        return fill<Index>(team, shape, squared, anchors, bytes);
+    }();
+    {
+        workers team(on, lists.first.back());
+        thinner<Index>(team, bytes, by, shape.turns(), lists).run();
+    }
+    workers team(silent, 1);
+    write(team, shape, bytes, out);
 }
 
 }  // namespace

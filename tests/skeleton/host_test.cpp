@@ -154,7 +154,7 @@ TEST(Skeleton, StopsWhereItsCallerSaysSo) {
     const skeleton_case c = large_case({60, 70, 80}, 30);
     flags_t out(c.mask.size());
     double last = 0;
-    host on{2, [&](double done) {
+    host on{1, [&](double done) {
                 EXPECT_GE(done, last);
                 last = done;
                 return true;
@@ -163,7 +163,7 @@ TEST(Skeleton, StopsWhereItsCallerSaysSo) {
     const auto to = any_output<host>::contiguous(out.data(), dtype::uint8, c.shape);
     skeletonize(on, in, to);
     EXPECT_GT(last, 0.9);
-    on.progress = [](double done) { return done < 0.5; };
+    on.threads = 2, on.progress = [](double done) { return done < 0.5; };
     EXPECT_THROW(skeletonize(on, in, to), error);
 }
 
