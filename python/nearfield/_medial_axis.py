@@ -289,4 +289,4 @@ def _words(name: str) -> Iterator[None]:
             text = str(problem)
             for theirs, ours in _WORDS:
                 text = re.sub(theirs, ours, text)
-            raise ValueError(text) from None
+            raise ValueError(text.replace("the image's shape", f"the shape of {name}")) from None

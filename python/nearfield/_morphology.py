@@ -159,7 +159,8 @@ def closing(
     """
     how = _how(radius, spacing, border, labels, batch_axes, device, threads, progress)
     image = with_shape("image", image)
-    beside = how.second().within(how.within(image, "nonzero"), "zero")
+    dilated = how.within(image, "nonzero")
+    beside = how.second().within(dilated, "zero")
     return _kept(how.grown(image), ~beside) if labels else ~beside
 
 

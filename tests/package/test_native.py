@@ -211,7 +211,7 @@ REFUSED = [
     (dict(signed="both"), ValueError, "signed is 'both'"),
     (dict(max_distance=-1), ValueError, "max_distance is -1"),
     (dict(max_distance="far"), TypeError, "max_distance is 'far'"),
-    (dict(dtype="int32"), ValueError, "dtype is int32; give one of float16, float32, float64"),
+    (dict(dtype="int32"), ValueError, "dtype is int32; give one of bool, float16, float32, float64"),
     (dict(dtype="int32", squared=True), ValueError, "dtype is int32; give one of uint16"),
     (dict(dtype="uint16", spacing=1e3, squared=True), ValueError, "dtype is uint16, which cannot hold .* give uint32"),
     (dict(dtype="float16", spacing=1e5), ValueError, "dtype is float16, which ends at 65504"),
