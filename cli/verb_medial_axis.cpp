@@ -11,7 +11,7 @@
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
 #include "cli/values.hpp"
-#include "edge/medial_axis_run.hpp"
+#include "edge/shapes_run.hpp"
 
 namespace nearfield::cli {
 namespace {

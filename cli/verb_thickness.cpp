@@ -14,7 +14,7 @@
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
 #include "cli/values.hpp"
-#include "edge/thickness_run.hpp"
+#include "edge/shapes_run.hpp"
 
 namespace nearfield::cli {
 namespace {

@@ -1,5 +1,5 @@
 #include "edge/device_arrays.hpp"
-#include "edge/medial_axis_run.hpp"
+#include "edge/shapes_run.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_lock.hpp"
 

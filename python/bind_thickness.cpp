@@ -1,7 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "edge/device_arrays.hpp"
-#include "edge/thickness_run.hpp"
+#include "edge/shapes_run.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_lock.hpp"
 

@@ -2,8 +2,6 @@
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "edge/label_run.hpp"
-#include "edge/medial_axis_run.hpp"
-#include "edge/thickness_run.hpp"
 
 namespace nearfield::edge {
 namespace {
@@ -25,19 +23,6 @@ device_timing label_on_device(int, const any_input<host>&, const label_fields<ho
 }
 device_timing propagate_on_device(int, const any_input<host>&, const any_output<host>&, const label_options&,
                                   const propagation_options&, propagation_report&) {
-    refuse();
-}
-
-device_timing medial_axis_on_device(int, const any_input<host>&, const medial_axis_fields<host>&,
-                                    const medial_axis_options&) {
-    refuse();
-}
-device_timing reconstruct_on_device(int, const any_input<host>&, const any_input<host>&, const any_output<host>&,
-                                    const reconstruct_options&) {
-    refuse();
-}
-device_timing thickness_on_device(int, const any_input<host>&, const thickness_fields<host>&, const thickness_options&,
-                                  bool) {
     refuse();
 }
 

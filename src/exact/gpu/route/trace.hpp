@@ -10,8 +10,8 @@
 
 namespace nearfield::exact::gpu {
 
-/// Counts in all calls of its thread on the current device while it lives. A counted call waits for the device; while a
-/// graph is recorded nothing is counted.
+/// Counts in all calls of its thread on the current device while it lives, except those for lists of images. A counted
+/// call waits for the device; while a graph is recorded nothing is counted.
 class trace {
 public:
     trace();

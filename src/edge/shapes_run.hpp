@@ -1,0 +1,37 @@
+// Medial axes and thickness on a GPU for arrays in host memory, all contiguous: run_arrays_on_device() by their names.
+#pragma once
+
+#include "edge/arrays_run.hpp"
+#include "nearfield/medial_axis.hpp"
+#include "nearfield/thickness.hpp"
+
+namespace nearfield::edge {
+
+inline device_timing medial_axis_on_device(int ordinal, const any_input<host>& image,
+                                           const medial_axis_fields<host>& out, const medial_axis_options& options) {
+    const any_output<host> fields[] = {out.axis, out.distance, out.squared, out.index, out.second};
+    return run_arrays_on_device(ordinal, {&image, 1}, fields, [&](const device& on, auto in, auto to) {
+        medial_axis(on, in[0], {to[0], to[1], to[2], to[3], to[4]}, options);
+    });
+}
+
+inline device_timing reconstruct_on_device(int ordinal, const any_input<host>& axis, const any_input<host>& squared,
+                                           const any_output<host>& out, const reconstruct_options& options) {
+    const any_input<host> read[] = {axis, squared};
+    return run_arrays_on_device(ordinal, read, {&out, 1}, [&](const device& on, auto in, auto to) {
+        reconstruct(on, in[0], in[1], to[0], options);
+    });
+}
+
+/// `radii_given`: the image holds squared radii, and union_of_balls() is called.
+inline device_timing thickness_on_device(int ordinal, const any_input<host>& image, const thickness_fields<host>& out,
+                                         const thickness_options& options, bool radii_given = false) {
+    const any_output<host> fields[] = {out.thickness, out.squared};
+    return run_arrays_on_device(ordinal, {&image, 1}, fields, [&](const device& on, auto in, auto to) {
+        const thickness_fields<device> there{to[0], to[1]};
+        if (radii_given) union_of_balls(on, in[0], there, options);
+        else local_thickness(on, in[0], there, options);
+    });
+}
+
+}  // namespace nearfield::edge
