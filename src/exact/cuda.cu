@@ -6,7 +6,6 @@
 #include "exact/cuda_call.hpp"
 #include "exact/cuda_choice.hpp"
 #include "exact/cuda_options.hpp"
-#include "exact/cuda_options_tiles.hpp"
 #include "exact/fit.hpp"
 #include "exact/gpu/epilogue/by_index.hpp"
 #include "exact/gpu/route/trace.hpp"
@@ -23,18 +22,15 @@ std::int64_t pass_on(const device_call& call) {
     return call_int32(call);
 }
 
-/// Whether the engine without options gets a call.
-bool goes_plainly(const plan& p) { return serves_plainly(p) && !prefers_tiles(p); }
-
 /// Whether the fields of a call are made of indices that the engine without options finds.
-bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && goes_plainly(several.sites()); }
+bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
 
 /// Bytes of workspace, and the passes where the call has options.
 std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
     const gpu::fields_by_index several(on, p, a);
     if (goes_by_index(several))
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
-    if (goes_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -93,7 +89,7 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
             static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
             return several.put();
         }
-        if (goes_plainly(p)) {
+        if (serves_plainly(p)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -124,7 +120,7 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
     const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
     if (!goes_by_index(several)) {
-        if (goes_plainly(p)) describe_plain(p, to);
+        if (serves_plainly(p)) describe_plain(p, to);
         return to;
     }
     describe_plain(several.sites(), to);

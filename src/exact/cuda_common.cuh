@@ -60,11 +60,13 @@ struct outputs {
     std::int32_t* index32 = nullptr;
     std::int32_t* coordinates = nullptr;
     bool only_distance32 = false;   ///< and no other field
+    bool only_within = false;       ///< the same
     int image_rank = 1;             ///< less the axes that number images
     int problem_axis[max_rank]{};   ///< of each of those axes of the caller's image; -1 for one of length 1
     std::int64_t step[max_rank]{};  ///< C-order steps of the problem's axes
     std::int64_t cells = 0;
     double unit2 = 1;  ///< what values are counted in
+    float unit = 1;    ///< its root where that is a power of two, else 0
     std::uint64_t whole_unit2 = 1;
 
     __device__ bool in_units() const { return unit2 != 1; }

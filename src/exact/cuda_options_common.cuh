@@ -2,7 +2,6 @@
 #pragma once
 
 #include "exact/cuda_common.cuh"
-#include "exact/cuda_options_gate.cuh"
 #include "exact/gpu/ground/marks.hpp"
 
 namespace nearfield::exact {

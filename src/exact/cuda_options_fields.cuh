@@ -37,6 +37,7 @@ inline outputs contiguous_fields(const plan& p, const item& to, const fields<dev
     for (int axis = 0; axis < p.rank; ++axis) o.step[axis] = cells_between(p.size.data(), axis + 1, p.rank);
     o.cells = p.cells;
     o.unit2 = p.unit2;
+    o.unit = static_cast<float>(p.unit());
     o.whole_unit2 = p.whole_unit2();
     return o;
 }

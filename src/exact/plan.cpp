@@ -226,10 +226,9 @@ bool count_in_cells(plan& p, geometry& g) {
     return true;
 }
 
-/// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1: squared distances are integers in units of its square.
-/// False where no length of top / bottom has all spacings as multiples, or where integers say more than a double can.
+/// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1, (40, 4, 4) are 10, 1 and 1 times 4: squared distances are
+/// integers in units of its square. False where it would change nothing, no length of top / bottom has all spacings as multiples, or where integers say more than a double can.
 bool count_in_common_measure(plan& p, geometry& g) {
-    if (g.integral()) return false;
     geometry counted = g;
     std::int64_t top = 0, bottom = 1;
     const auto has_multiples = [&](double divisor) {
@@ -243,7 +242,9 @@ bool count_in_common_measure(plan& p, geometry& g) {
         return true;
     };
     while (!has_multiples(static_cast<double>(bottom)))
-        if (++bottom > most_bottom) return false;
+        if (g.integral() || ++bottom > most_bottom) return false;
+    if (g.integral() && (top == 1 || static_cast<double>(top) * static_cast<double>(top) >= 2 * most_counted))
+        return false;
     for (double& multiple : counted.cell) multiple /= static_cast<double>(top);
     if (!(counted.largest_beyond() < most_counted)) return false;
     g = counted;

@@ -16,6 +16,28 @@ struct choice {
     bool keep_marked, dense;
 };
 
+constexpr int together = 8;  // elements of a thread
+template <class Bits>
+struct alignas(sizeof(Bits) == 1 ? 8 : 16) several {
+    Bits of[together];
+};
+
+/// Of contiguous arrays that begin at whole groups of elements.
+template <class Bits>
+__global__ void __launch_bounds__(threads_of_block) choose_together(const __grid_constant__ choice c) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= c.cells / together) return;
+    const several<std::uint8_t> mark = reinterpret_cast<const several<std::uint8_t>*>(c.mark)[i];
+    several<Bits> v;
+    if (c.from != nullptr) v = static_cast<const several<Bits>*>(c.from)[i];
+#pragma unroll
+    for (int k = 0; k < together; ++k) {
+        const bool keep = (mark.of[k] != 0) == c.keep_marked;
+        v.of[k] = !keep ? Bits{0} : c.from != nullptr ? v.of[k] : Bits{1};
+    }
+    static_cast<several<Bits>*>(c.to)[i] = v;
+}
+
 /// A thread an element.
 template <class Bits>
 __global__ void __launch_bounds__(threads_of_block) choose_elements(const __grid_constant__ choice c) {
@@ -43,7 +65,12 @@ void choose(const device& on, const any_input<device>& marks, kept which, const 
     }
     c.dense = is_contiguous(c.size, c.mark_step, c.rank) && is_contiguous(c.size, c.to_step, c.rank) &&
               (!from.wanted() || is_contiguous(c.size, c.from_step, c.rank));
+    const auto aligned = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; };
+    const bool by_groups = c.dense && c.cells % together == 0 && aligned(c.mark) && aligned(c.from) && aligned(c.to);
     const auto run = [&]<class Bits>(Bits) {
+        if (by_groups)
+            return cuda::launch(on, choose_together<Bits>, cuda::blocks_for(c.cells / together, threads_of_block),
+                                dim3(threads_of_block), 0, c);
         cuda::launch(on, choose_elements<Bits>, cuda::blocks_for(c.cells, threads_of_block), dim3(threads_of_block), 0,
                      c);
     };

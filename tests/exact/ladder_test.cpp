@@ -28,7 +28,8 @@ const std::vector<ladder_case>& ladder_cases() {
     static const std::vector<ladder_case> list = {
         {rung::small, {40, 50}, 0.05},
         {rung::words, {20, 600}, 0.05},
-        {rung::tiles, {40, 70}, 0.1, {.sites = sites::other_labels}},
+        {rung::values, {40, 70}, 0.1, {.sites = sites::other_labels}},
+        {rung::values, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}, .half_cell = true}},
         {rung::near, {60, 70}, 0.1, {.spacing = {2, 1}}, true},
         {rung::near, {20, 24, 33}, 0.1, {.spacing = {1, 2, 1}}, true},
         {rung::strips, {60, 70}, 0.1, {.spacing = {real, 2}}, true},

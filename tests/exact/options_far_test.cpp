@@ -1,9 +1,7 @@
-// Signs and labels of wide classes, whose distances tiles refuse and posts finish on the device: bit for bit the host's
-// distances. Borders that are straight, bend and cross posts; classes of one cell; images of one class; distances at
-// which rows between posts are few, many, and so many that a block shares them.
+// Signs and labels of wide classes, whose distances windows leave to strips on the device: bit for bit the host's
+// distances. Borders that are straight, bend and cross pivots; classes of one cell; images of one class; distances at
+// which rows between pivots are few and many.
 #include <gtest/gtest.h>
-
-#include <string_view>
 
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
@@ -109,21 +107,7 @@ TEST_P(OptionsFar, Limits) {
     }
 }
 
-class OptionsFarLarge : public OptionsFar {};
-
-// Images in which the search by bits comes first, and says that tiles need not be tried.
-TEST_P(OptionsFarLarge, TilesThatAreNotTried) {
-    for (const named_picture& p : pictures) {
-        const std::string_view name = p.name;
-        if (name == "a disc" || name == "few") compare(p, dtype::uint8, {.sign = sign::inside_negative}, "signed");
-        if (name == "few of several classes" || name == "noise beside nothing")
-            compare(p, dtype::uint8, {.sites = sites::other_labels}, "labels");
-    }
-}
-INSTANTIATE_TEST_SUITE_P(Images, OptionsFarLarge, testing::Values(far_case{{5800, 5802}}));
-
-// Lines of whole words and others; the last row a post and not; a batch; few rows and few columns; rows of several
-// stretches of words, columns of several chunks.
+// Lines of whole tiles and others; a batch; few rows and few columns; columns of several windows.
 INSTANTIATE_TEST_SUITE_P(Images, OptionsFar,
                          testing::Values(far_case{{450, 416}}, far_case{{333, 371}}, far_case{{2, 257, 300}, 1},
                                          far_case{{9, 2500}}, far_case{{2305, 41}}),

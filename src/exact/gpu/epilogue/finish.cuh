@@ -1,8 +1,8 @@
 // The last step of the engine with options: from the state of every cell to the fields that are wanted.
 #pragma once
 
+#include "exact/cuda_options.hpp"
 #include "exact/cuda_options_common.cuh"
-#include "exact/cuda_options_tiles.hpp"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {
@@ -181,51 +181,35 @@ struct searched_states {
     const state_of<V, K, Keyed>* data;
     std::int64_t length;
 
-    [[nodiscard]] __device__ bool none() const { return false; }
     __device__ state_of<V, K, Keyed> at(std::int64_t line, std::int64_t x) const { return data[line * length + x]; }
-};
-
-/// Those that tiles leave, unless they refuse the call.
-template <class V>
-struct tiled_states {
-    narrow_states of;
-    const std::int32_t* refused;
-
-    [[nodiscard]] __device__ bool none() const { return refused != nullptr && *refused != 0; }
-    __device__ V at(std::int64_t line, std::int64_t x) const {
-        const int value = of.data[line * of.pitch + x];
-        return value < of.saturated ? static_cast<V>(value) * of.factor : no_site<V>();
-    }
 };
 
 /// Some threads a line.
 template <class V, class K, bool Keyed, class States>
 __global__ void __launch_bounds__(finish_threads)
-    finish(const gate when, const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
+    finish(const __grid_constant__ rules<V> by, const __grid_constant__ finishing<V> how,
            const __grid_constant__ items all, const line_shares shares, const States states) {
-    each_block(when, [&](std::int64_t block) {
-        const auto mine = shares.of(block * finish_threads + threadIdx.x);
-        if (mine.line >= shares.lines || states.none()) return;
-        const std::int64_t first = mine.line * shares.length;
-        std::int64_t image = 0;
-        const std::int64_t at = how.grid.split(first, image);
-        const place_in place(all, how.grid, image);
-        if (!place.has(at)) return;
-        const finished_line<V> to(by, how, place, at);
-        const std::int64_t length = place.length();
-        const int last = how.grid.rank - 1;
-        std::int64_t x = mine.first;
-        for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
-            const auto state = states.at(mine.line, x);
-            if constexpr (Keyed) {
-                const K own = static_cast<K>(how.grid.keys.with(at, last, x));
-                const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());
-                to.put(x, value, state);
-            } else {
-                to.put(x, state, -1);
-            }
+    const auto mine = shares.of(static_cast<std::int64_t>(blockIdx.x) * finish_threads + threadIdx.x);
+    if (mine.line >= shares.lines) return;
+    const std::int64_t first = mine.line * shares.length;
+    std::int64_t image = 0;
+    const std::int64_t at = how.grid.split(first, image);
+    const place_in place(all, how.grid, image);
+    if (!place.has(at)) return;
+    const finished_line<V> to(by, how, place, at);
+    const std::int64_t length = place.length();
+    const int last = how.grid.rank - 1;
+    std::int64_t x = mine.first;
+    for (int i = 0; i < line_shares::cells_each && x < length; ++i, x += shares.together) {
+        const auto state = states.at(mine.line, x);
+        if constexpr (Keyed) {
+            const K own = static_cast<K>(how.grid.keys.with(at, last, x));
+            const V value = by.value(state, own, how.grid.first_axis, image * how.grid.cells_of_image());
+            to.put(x, value, state);
+        } else {
+            to.put(x, state, -1);
         }
-    });
+    }
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class store_of {
 
 public:
     __device__ explicit store_of(const C& c) : c_(c) {
-        if constexpr (Last) {
+        if (Last || c.g.values) {
             border_ = c.g.out.closed_beside;
             for (int i = 0; i < c.done(); ++i) {
                 const int axis = c.g.m.rank - 1 - i;
@@ -52,35 +52,47 @@ private:
             for (int i = 0; i < Count; ++i)
                 if (Near || i < count) body(i, c_.cell(m + i));
         };
+        const auto& to = c_.g.out;
         if constexpr (!Last) {
+            if (c_.g.values) {
+                each([&](int i, std::int64_t cell) {
+                    const V v = min(value(i), to.has_ends() ? border_of(m + i) : no_site<V>());
+                    static_cast<V*>(c_.g.to)[cell] = v > c_.g.limit ? no_site<V>() : v;
+                });
+                return;
+            }
             each([&](int i, std::int64_t cell) {
                 const site_of_row<K> s = site(i);
                 const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
                 static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
             });
         } else {
-            const auto& to = c_.g.out;
             const auto& out = to.out;
             V values[Count];
             bool nowhere[Count];
 #pragma unroll
             for (int i = 0; i < Count; ++i) values[i] = value(i), nowhere[i] = false;
             // Cells beyond closed ends: sites of the grid are preferred.
-            if (to.closed != 0 || to.closed_beside < no_site<V>()) {
+            if (to.has_ends()) {
 #pragma unroll
                 for (int i = 0; i < Count; ++i) {
-                    V border = border_;
-                    if (to.closed >> c_.g.axis & 1) border = min(border, c_.to_end(c_.g.weight, m + i, c_.rows()));
+                    const V border = border_of(m + i);
                     if (border < values[i]) values[i] = border, nowhere[i] = true;
                 }
             }
-            if (to.is_signed()) each([&](int i, std::int64_t cell) { put_signed(cell, values[i]); });
-            else if (out.only_distance32 && Near && out.unit2 == 1 && !(to.limit < last_value<V>()))
+            if (to.is_signed() && to.image_bytes == 1)
                 each([&](int i, std::int64_t cell) {
-                    out.distance32[cell] = root_of_whole(static_cast<float>(values[i]));
+                    put_signed<Near>(cell, values[i], to.image[cell] == std::byte{0});
+                });
+            else if (to.is_signed())
+                each([&](int i, std::int64_t cell) {
+                    const std::uint64_t bits = load_bits(to.image, to.image_bytes, cell);
+                    put_signed<Near>(cell, values[i], is_zero(bits, to.image_bytes, to.floating));
                 });
             else if (out.only_distance32)
-                each([&](int i, std::int64_t cell) { out.distance32[cell] = root32(values[i], to.limit, out.unit2); });
+                each([&](int i, std::int64_t cell) { out.distance32[cell] = root_of<Near>(values[i]); });
+            else if (out.only_within)
+                each([&](int i, std::int64_t cell) { out.within[cell] = !(values[i] > to.limit); });
             else each([&](int i, std::int64_t cell) { out.put_value(cell, values[i], to.limit); });
             if (out.index || out.index32 || to.label || out.coordinates)
                 each([&](int i, std::int64_t cell) {
@@ -90,13 +102,25 @@ private:
         }
     }
 
-    __device__ void put_signed(std::int64_t cell, V value) const {
+    /// Value of the nearest closed end of the axes that are done and of this one.
+    [[nodiscard]] __device__ V border_of(int m) const {
+        const bool closed = (c_.g.out.closed >> c_.g.axis & 1) != 0;
+        return closed ? min(border_, c_.to_end(c_.g.weight, m, c_.rows())) : border_;
+    }
+    /// Of a near value, which is below 2^23, the root of a whole number where that is exact.
+    template <bool Near>
+    [[nodiscard]] __device__ float root_of(V value) const {
         const auto& to = c_.g.out;
-        const bool zero = is_zero(load_bits(to.image, to.image_bytes, cell), to.image_bytes, to.floating);
+        if (Near && to.out.unit != 0)
+            return value > to.limit ? endless() : root_of_whole(static_cast<float>(value)) * to.out.unit;
+        return root32(value, to.limit, to.out.unit2);
+    }
+    template <bool Near>
+    __device__ void put_signed(std::int64_t cell, V value, bool zero) const {
+        const auto& to = c_.g.out;
         const int sign = zero ? to.zero_sign : to.other_sign;
         const double infinite = __longlong_as_double(0x7ff0000000000000);
-        if (to.out.distance32)
-            to.out.distance32[cell] = static_cast<float>(sign) * root32(value, to.limit, to.out.unit2);
+        if (to.out.distance32) to.out.distance32[cell] = static_cast<float>(sign) * root_of<Near>(value);
         if (to.out.distance64)
             to.out.distance64[cell] = sign * (value > to.limit ? infinite : __dsqrt_rn(in_unit(value, to.out.unit2)));
     }

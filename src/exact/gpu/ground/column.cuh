@@ -32,6 +32,13 @@ struct stored_key<keys::wide> {
     static constexpr int done = max_rank - 1;
 };
 
+template <>
+struct stored_key<keys::value> {
+    using in = std::int32_t;
+    using type = std::int32_t;
+    static constexpr int done = 1;
+};
+
 /// Adds windows that a rung has solved to a trace's numbers; null in all calls that nobody traces.
 __device__ inline void count_solved(std::uint32_t* solved, rung which, int windows) {
     if (solved != nullptr && windows > 0) atomicAdd(solved + static_cast<int>(which), static_cast<unsigned>(windows));
@@ -71,7 +78,8 @@ public:
             own_[i] = static_cast<int>(rest - above * size);
             rest = above;
         }
-        if constexpr (Stored == keys::narrow) here_ = own_[0];
+        if constexpr (Stored == keys::value) here_ = 0;
+        else if constexpr (Stored == keys::narrow) here_ = own_[0];
         else if constexpr (Stored == keys::word) here_ = own_[0] << 16 | own_[1];
         else here_ = packed_here();
         if constexpr (powers) slack_ = g.extremes[0] < 0 ? upper_bound(V{0} - g.extremes[0]) : 0.0f;
@@ -85,8 +93,9 @@ public:
     [[nodiscard]] __device__ int row_in(int row) const { return joined() ? wrapped(row, g.rows) : row; }
     /// The key of a cell of the line that is a site itself.
     [[nodiscard]] __device__ K here() const { return here_; }
-    /// Number of axes that are done.
+    /// Number of axes that are done and of which keys say something.
     [[nodiscard]] __device__ int done() const {
+        if constexpr (Stored == keys::value) return 0;
         return Stored == keys::wide ? g.m.rank - 1 - g.axis : stored_key<Stored>::done;
     }
     [[nodiscard]] __device__ int own(int i) const { return own_[i]; }
@@ -124,6 +133,7 @@ public:
     }
     /// What a site costs within its row of the axes that are done.
     [[nodiscard]] __device__ V beside(K key, int row) const {
+        if constexpr (Stored == keys::value) return key;
         if (key < 0) return no_site<V>();
         V sum = 0;
         if constexpr (powers) sum = g.initial[site_cell(key, row)];

@@ -19,6 +19,7 @@ struct written_fields {
     bool floating = false;
     int zero_sign = 1, other_sign = 1;  ///< of distances of cells that are zero, and of the others
 
+    [[nodiscard]] NF_HD bool has_ends() const { return closed != 0 || closed_beside < no_site<V>(); }
     [[nodiscard]] NF_HD bool is_signed() const { return zero_sign != other_sign; }
 };
 

@@ -7,7 +7,7 @@
 
 namespace nearfield::exact::gpu {
 
-enum class rung : std::uint8_t { small, words, tiles, near, strips, halving, plain };
+enum class rung : std::uint8_t { small, words, values, near, strips, halving, plain };
 
 struct rung_row {
     rung which;
@@ -21,7 +21,8 @@ inline constexpr rung_row ladder[] = {
     {rung::small, "small", "all axes in one kernel, by clusters of blocks",
      "plain calls of small grids in unit spacing", "a side is longer than 512 cells of an image, 64 of a volume"},
     {rung::words, "words", "words of sites", "plain calls in unit spacing", "options, or other spacings"},
-    {rung::tiles, "16-bit tiles", "tiles of steps in 16 bits", "distances with options", "values end above 16 bits"},
+    {rung::values, "values", "near windows of values, two in one word", "distances alone, int32",
+     "a value reaches 30976, or rows 176"},
     {rung::near, "near", "near windows in one word", "int32 in one word, keys of 31 bits", "a value reaches the cap"},
     {rung::strips, "strips", "strips of 32 rows between winners of pivot rows", "any number, key, class, ends",
      "never, given pivots"},

@@ -21,6 +21,7 @@ enum class keys : std::uint8_t {
     narrow,  ///< int16: one axis is done, of at most 32767 cells
     word,    ///< int32: two axes are done, of three
     wide,    ///< int64: any number of axes is done
+    value,   ///< int32: no site but its value, of any number of axes
 };
 
 /// A pass along `axis`. Lines have `rows` cells, `inner` apart; neighbouring columns are neighbours in memory wherever
@@ -42,20 +43,20 @@ struct line_pass {
     V limit = no_site<V>();  ///< larger values mean no site
     const void* from = nullptr;
     void* to = nullptr;           ///< keys of the next pass, or of the epilogue; null where fields are written
+    bool values = false;          ///< values go there instead of keys
     marked ends;                  ///< of runs of a label
     const V* initial = nullptr;   ///< of power diagrams: a value a cell
     const V* extremes = nullptr;  ///< least initial value, and the largest magnitude
     double largest = 0;           ///< bound of the terms of a power diagram
     bool rounds = false;          ///< its values are rounded, so that whether winners are ordered depends on them
-    const std::int32_t* open = nullptr;  ///< 0 on the device: nothing is to be done; null: everything is
     const std::byte* image = nullptr;    ///< of labels, contiguous, whose classes decide ties in rounded numbers
     int image_bytes = 1;
     bool floating = false, by_zero = false;
     written_fields<V> out;
     std::uint32_t* solved = nullptr;  ///< windows by rung, where a trace counts them
 
-    /// Strips that the search of near windows leaves: a bit each, for windows of 512 rows; null: all.
-    std::uint16_t* left = nullptr;
+    /// Strips that the search of near windows leaves: a bit each, for windows of 256 rows; null: all.
+    std::uint8_t* left = nullptr;
     // Lines that are longer than a block stages.
     std::int32_t* pivots = nullptr;  ///< winners of pivot rows, pivot_rows(rows) * 32 for each 32 columns
     float* least = nullptr;          ///< least values of groups of rows
@@ -66,8 +67,9 @@ struct line_pass {
 struct line_form {
     rule by = rule::plain;
     keys stored = keys::wide;
-    bool bent = false;  ///< distances are not plain: some axis is periodic, or distances end at faces
-    bool last = false;  ///< fields are written
+    bool bent = false;    ///< distances are not plain: some axis is periodic, or distances end at faces
+    bool last = false;    ///< fields are written
+    bool values = false;  ///< no site is asked for
 };
 
 /// Workspace of a pass over long lines, in elements.
@@ -76,7 +78,7 @@ struct line_needs {
 };
 line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns);
 
-/// Whether a pass begins with near windows, whose candidates are one word (lines/near.cuh).
+/// Whether a pass begins with near windows: of sites (lines/near.cuh), or of values alone (lines/values.cuh).
 bool searches_near(const line_form& how, const line_pass<std::int32_t>& g);
 
 /// Solves a pass.

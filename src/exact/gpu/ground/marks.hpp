@@ -46,8 +46,8 @@ struct marked {
     std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null is not wanted
 };
 
-/// Fills bits, and what is wanted of to_before with to_after, and of zeros; where `open`, see gate, does not forbid it.
-void mark_lines(const device& on, const elements& image, mark what, const marked& to, const std::int32_t* open);
+/// Fills bits, and what is wanted of to_before with to_after, and of zeros.
+void mark_lines(const device& on, const elements& image, mark what, const marked& to);
 
 /// A copy of the images, padded by repeating their last cells; `only_zeros` keeps of each element only a byte, 0 for
 /// zero.

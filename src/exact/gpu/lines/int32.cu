@@ -7,13 +7,17 @@ constexpr int least_staged = 128;  // rows that a block of any GPU stages
 line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
     const std::int64_t tiles = blocks_for(columns, cuda::warp), strips = blocks_for(rows, strip);
     line_needs needs;
-    if (stored != keys::wide) needs.left = tiles * blocks_for(rows, near_rows);
+    if (stored != keys::wide) needs.left = tiles * blocks_for(rows, left_rows);
     if (rows <= least_staged) return needs;
     needs.pivots = tiles * (strips + 1) * cuda::warp, needs.least = tiles * strips * cuda::warp, needs.far = tiles;
     return needs;
 }
 
 bool searches_near(const line_form& how, const line_pass<std::int32_t>& g) {
+    if (how.values) {
+        value_plan plan;
+        return plan_values(how, g, plan);
+    }
     if (how.bent || how.by == rule::powers || how.stored == keys::wide) return false;
     near_plan plan;
     return how.stored == keys::narrow ? plan_near<keys::narrow>(g, plan) : plan_near<keys::word>(g, plan);

@@ -12,9 +12,10 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
-#include "exact/gpu/lines/near.cuh"
 #include "exact/gpu/lines/strips.cuh"
+#include "exact/gpu/lines/values.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -53,15 +54,11 @@ __device__ bool is_ordered(const line_pass<V>& g) {
         return rows_ordered(g.largest + static_cast<double>(g.extremes[1]), static_cast<double>(g.m.weight[g.axis]));
     return g.ordered;
 }
-template <class V>
-__device__ bool nothing_to_do(const line_pass<V>& g) {
-    return g.open != nullptr && *static_cast<const volatile std::int32_t*>(g.open) == 0;
-}
 
 /// A block 32 lines: the pivots that are near, a warp each.
 template <class V, keys Stored, rule Rule, bool Bent>
 __global__ void __launch_bounds__(line_threads) find_near_pivots(const __grid_constant__ line_pass<V> g, int shares) {
-    if (nothing_to_do(g) || !is_ordered(g)) return;
+    if (!is_ordered(g)) return;
     using C = column<V, Stored, Rule, Bent>;
     const std::int64_t tile = blockIdx.x / shares;
     const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
@@ -71,7 +68,8 @@ __global__ void __launch_bounds__(line_threads) find_near_pivots(const __grid_co
     const int j = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
     const left_strips left(g, tile);
     if (!((j < strips && left(j)) || (j > 0 && left(j - 1)))) return;
-    if (j < to.count() && !solve_near_pivot(to, far_keys<C>{c}, j) && lane == 0) g.far[tile] = 1;
+    const int most = left.few(g.rows) ? few_near_reach : near_reach;
+    if (j < to.count() && !solve_near_pivot(to, far_keys<C>{c}, j, most) && lane == 0) g.far[tile] = 1;
 }
 
 /// The same of lines with far pivots: least values of their groups.
@@ -79,7 +77,7 @@ template <class V, keys Stored, rule Rule, bool Bent>
 __global__ void __launch_bounds__(line_threads) find_least(const __grid_constant__ line_pass<V> g, int shares) {
     using C = column<V, Stored, Rule, Bent>;
     const std::int64_t tile = blockIdx.x / shares;
-    if (nothing_to_do(g) || !is_ordered(g) || g.far[tile] == 0) return;
+    if (!is_ordered(g) || g.far[tile] == 0) return;
     const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const C c(g, tile * cuda::warp + lane);
     const int groups = (g.rows + group - 1) / group,
@@ -94,7 +92,7 @@ __global__ void __launch_bounds__(line_threads)
     using C = column<V, Stored, Rule, Bent>;
     __shared__ std::uint64_t memory[line_warps * found_by_warps<C>::bytes / 8];
     const std::int64_t tile = blockIdx.x / shares;
-    if (nothing_to_do(g) || !is_ordered(g) || g.far[tile] == 0) return;
+    if (!is_ordered(g) || g.far[tile] == 0) return;
     const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const C c(g, tile * cuda::warp + lane);
     const int strips = (g.rows + strip - 1) / strip;
@@ -255,7 +253,6 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
                                                                        : 2)
     solve_lines(const __grid_constant__ line_pass<V> g, const tile_layout<Stored> layout, int windows) {
     extern __shared__ uint4 line_memory[];
-    if (nothing_to_do(g)) return;
     using C = column<V, Stored, Rule, Bent>;
     const std::int64_t tile = blockIdx.x / windows;
     const C c(g, tile * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp);
@@ -271,14 +268,11 @@ public:
     line_launch(const device& on, const line_pass<V>& g)
         : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)), strips_((g.rows + strip - 1) / strip) {}
 
-    void solve(bool last, bool near = false) {
-        std::uint16_t* const left = g_.left;
-        g_.left = nullptr;
+    void solve(const line_form& how) {
+        std::uint8_t* const left = std::exchange(g_.left, nullptr);
         if constexpr (std::is_same_v<V, std::int32_t> && Stored != keys::wide && Rule != rule::powers) {
-            if (near) {
-                g_.left = left;
-                if (!search_near<V, Stored, Rule>(on_, g_, last)) g_.left = nullptr;
-            }
+            g_.left = left;
+            if (!search_windows(how)) g_.left = nullptr;
         }
         const int staged = most_staged();
         const bool is_long = g_.rows > staged;
@@ -286,12 +280,19 @@ public:
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
-        cuda::launch(on_, last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
-                     tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout,
-                     windows);
+        cuda::launch(
+            on_, how.last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
+            tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
     }
 
 private:
+    /// The windows that are near; false where the axis has none.
+    [[nodiscard]] bool search_windows(const line_form& how) const {
+        if constexpr (Stored == keys::value || Stored == keys::narrow)
+            if (how.values) return search_values<Stored, Rule>(on_, how, g_);
+        if constexpr (Stored != keys::value && !Bent) return search_near<V, Stored, Rule>(on_, g_, how.last);
+        return false;
+    }
     /// Rows that a block stages: fewer on GPUs with little shared memory.
     [[nodiscard]] static int most_staged() {
         int rows = staged_rows<Stored>;
@@ -333,17 +334,18 @@ private:
 template <class V>
 void solve_pass(const device& on, const line_form& how, const line_pass<V>& g) {
     const auto with_keys = [&]<rule Rule>() {
+        const auto go = [&]<keys Stored, bool Bent>() { line_launch<V, Stored, Rule, Bent>(on, g).solve(how); };
         if constexpr (!std::is_same_v<V, std::int64_t>) {
             if constexpr (Rule != rule::powers) {
-                if (how.stored == keys::narrow && !how.bent)
-                    return line_launch<V, keys::narrow, Rule, false>(on, g).solve(how.last, true);
-                if (how.stored == keys::word && !how.bent)
-                    return line_launch<V, keys::word, Rule, false>(on, g).solve(how.last, true);
+                if (how.stored == keys::narrow && !how.bent) return go.template operator()<keys::narrow, false>();
+                if (how.stored == keys::word && !how.bent) return go.template operator()<keys::word, false>();
             }
-            if (how.stored == keys::narrow) return line_launch<V, keys::narrow, Rule, true>(on, g).solve(how.last);
-            if (how.stored == keys::word) return line_launch<V, keys::word, Rule, true>(on, g).solve(how.last);
+            if (how.stored == keys::narrow) return go.template operator()<keys::narrow, true>();
+            if (how.stored == keys::word) return go.template operator()<keys::word, true>();
         }
-        if constexpr (!std::is_same_v<V, std::int32_t>) line_launch<V, keys::wide, Rule, true>(on, g).solve(how.last);
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            how.bent ? go.template operator()<keys::value, true>() : go.template operator()<keys::value, false>();
+        else go.template operator()<keys::wide, true>();
     };
     if (how.by == rule::plain) return with_keys.template operator()<rule::plain>();
     if (how.by == rule::labels) return with_keys.template operator()<rule::labels>();

@@ -22,6 +22,7 @@ namespace nearfield::exact::gpu {
 namespace {
 
 constexpr int near_block = 8;   // rows that a warp solves together
+constexpr int near_rows = 512;  // of a window
 constexpr int near_most = 112;  // rows that a winner can be away
 constexpr int near_warps = 8;
 constexpr int near_threads = near_warps * cuda::warp;
@@ -257,45 +258,66 @@ private:
     std::uint32_t best_[near_block];
 };
 
+/// What the warps of a window share.
+struct near_progress {
+    int taken, failures;
+    unsigned left;  ///< a bit a strip
+
+    __device__ void begin(int warps) { taken = warps, failures = 0, left = 0; }
+    [[nodiscard]] __device__ bool has_enough() const {
+        return *static_cast<const volatile int*>(&failures) >= near_patience;
+    }
+    /// Calls solve(row, failed) for the first rows of a warp's blocks among the rows [from, to). Where it returns
+    /// false, the block's strip is left. The last block shares rows with the one before.
+    template <class Solve>
+    __device__ void each_block(int from, int to, int rows, const Solve& solve) {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, blocks = (to - from + near_block - 1) / near_block;
+        for (int b = static_cast<int>(threadIdx.x) / cuda::warp; b < blocks;
+             b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
+            bool failed = false;
+            if (solve(min(from + b * near_block, rows - near_block), failed) || lane != 0) continue;
+            atomicOr(&left, 1u << b * near_block / strip);
+            if (failed) atomicAdd(&failures, 1);
+        }
+    }
+    /// By one thread, when all are done; `which` has solved the others.
+    template <class V>
+    __device__ void leave(const line_pass<V>& g, rung which, std::int64_t tile, int from, int to) const {
+        std::uint8_t* const words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
+        for (int w = from / left_rows; w * left_rows < to; ++w)
+            words[w] = static_cast<std::uint8_t>(left >> (w - from / left_rows) * (left_rows / strip));
+        count_solved(g.solved, which, (to - from + strip - 1) / strip - __popc(left));
+    }
+};
+
 /// A block a window of 32 lines.
 template <class V, keys Stored, rule Rule, bool Last>
 __global__ void __launch_bounds__(near_threads, 3)
     search_near_windows(const __grid_constant__ line_pass<V> g, const __grid_constant__ near_plan plan, int windows) {
     using C = column<V, Stored, Rule, false>;
     extern __shared__ uint4 near_memory[];
-    __shared__ int taken, failures;
-    __shared__ unsigned left;
-    if (g.open != nullptr && *static_cast<const volatile std::int32_t*>(g.open) == 0) return;
-    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    __shared__ near_progress progress;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const std::int64_t tile = blockIdx.x / windows;
     const int from = static_cast<int>(blockIdx.x % windows) * near_rows, to = min(from + near_rows, g.rows);
     const int base = max(from - plan.reach, 0), end = min(to + plan.reach, g.rows);
     const C c(g, tile * cuda::warp + lane);
     auto* const memory = reinterpret_cast<unsigned char*>(near_memory);
-    if (threadIdx.x == 0) taken = near_warps, failures = 0, left = 0;
+    if (threadIdx.x == 0) progress.begin(near_warps);
     stage_near<Stored>(c, plan, base, end, memory);
     __syncthreads();
     const store_of<C, Last> store(c);
-    const int blocks = (to - from + near_block - 1) / near_block;
     const bool write = tile * cuda::warp + lane < g.columns;
-    for (int b = warp; b < blocks; b = __shfl_sync(cuda::every_lane, lane == 0 ? atomicAdd(&taken, 1) : 0, 0)) {
-        const int m =
-            min(from + b * near_block, g.rows - near_block);  // the last block shares rows with the one before
+    progress.each_block(from, to, g.rows, [&](int m, bool& failed) {
         near_search<Stored, C> rows(c, plan, memory, base, end, m);
-        bool failed = false;
-        if (!rows.find([&] { return *static_cast<volatile int*>(&failures) >= near_patience; }, failed)) {
-            if (lane == 0) atomicOr(&left, 1u << b * near_block / strip);
-            if (failed && lane == 0) atomicAdd(&failures, 1);
-            continue;
-        }
+        if (!rows.find([&] { return progress.has_enough(); }, failed)) return false;
         if (write)
             store.template put_near<near_block>(
                 m, [&](int i) { return rows.value(i); }, [&](int i) { return rows.site(i); });
-    }
+        return true;
+    });
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    g.left[blockIdx.x] = static_cast<std::uint16_t>(left);
-    count_solved(g.solved, rung::near, (to - from + strip - 1) / strip - __popc(left));
+    if (threadIdx.x == 0) progress.leave(g, rung::near, tile, from, to);
 }
 
 /// Launches the search where the axis has near windows; false where it has none.

@@ -10,28 +10,37 @@
 namespace nearfield::exact::gpu {
 namespace {
 
-constexpr int strip = 32;       // rows from a pivot to the next
-constexpr int near_reach = 64;  // rows to winners that need no halving
+constexpr int strip = 32;            // rows from a pivot to the next
+constexpr int near_reach = 64;       // rows to winners that need no halving
+constexpr int few_near_reach = 256;  // the same, where few strips are left
 constexpr int line_warps = 8;
 
-constexpr int near_rows = 512;  // of a window of the search of near windows
+constexpr int left_rows = 256;  // whose strips share a word of those that near windows leave
 
 /// Strips of a tile that are to be solved: those that near windows left, or all.
 struct left_strips {
-    const std::uint16_t* words = nullptr;
+    const std::uint8_t* words = nullptr;
 
     template <class V>
     __device__ left_strips(const line_pass<V>& g, std::int64_t tile) {
-        if (g.left != nullptr) words = g.left + tile * ((g.rows + near_rows - 1) / near_rows);
+        if (g.left != nullptr) words = g.left + tile * ((g.rows + left_rows - 1) / left_rows);
     }
     __device__ bool operator()(int j) const {
-        return words == nullptr || (words[j * strip / near_rows] >> j % (near_rows / strip) & 1) != 0;
+        return words == nullptr || (words[j * strip / left_rows] >> j % (left_rows / strip) & 1) != 0;
+    }
+    /// Whether a quarter of the line's strips or fewer are to be solved. One warp.
+    [[nodiscard]] __device__ bool few(int rows) const {
+        if (words == nullptr) return false;
+        int count = 0;
+        for (int w = static_cast<int>(threadIdx.x) % cuda::warp; w * left_rows < rows; w += cuda::warp)
+            count += __popc(words[w]);
+        return __reduce_add_sync(cuda::every_lane, count) * 4 * strip <= rows;
     }
     /// A bit each of at most 32 strips from `first` on, a multiple of 8.
     [[nodiscard]] __device__ std::uint32_t mask(int first, int count) const {
         const std::uint32_t all = count < 32 ? (1u << count) - 1 : ~0u;
         if (words == nullptr) return all;
-        constexpr int of_word = near_rows / strip;
+        constexpr int of_word = left_rows / strip;
         std::uint64_t bits = 0;
         for (int w = first / of_word; w * of_word < first + count; ++w)
             bits |= static_cast<std::uint64_t>(words[w]) << (w - first / of_word) * of_word;
@@ -56,14 +65,25 @@ struct pivot_rows {
     }
 };
 
-/// Finds a pivot's winner by looking at all rows near it; false where it may be farther in some lane.
+/// Rows that the winner of row m can be away, by what a few rows on either side offer.
+template <class C, class Keys>
+__device__ int reach_of(const C& c, const Keys& at, int m, int most) {
+    auto least = min(c.beside(at(m), m), c.g.limit);
+    for (int away = 16; away <= most; away *= 2)
+        for (int r = m - away; r <= m + away; r += 2 * away)
+            if (c.joined() ? away <= c.rows() / 2 : 0 <= r && r < c.rows())
+                least = min(least, c.value(c.beside(at(r), r), away));
+    return c.reach(least);
+}
+
+/// Finds a pivot's winner by looking at all rows up to `most` away; false where it may be farther in some lane.
 template <class C, class Row, class Keys>
-__device__ bool solve_near_pivot(const pivot_rows<C, Row>& to, const Keys& at, int j) {
+__device__ bool solve_near_pivot(const pivot_rows<C, Row>& to, const Keys& at, int j, int most = near_reach) {
     const C& c = to.c;
     const int m = to.row(j);
-    const auto mine = min(c.beside(at(m), m), c.g.limit);
-    if (__any_sync(cuda::every_lane, c.reach(mine) > near_reach)) return false;
-    searched_rows<1> rows{m, m - near_reach, m + near_reach, {run_word(c, m / mark_bits).of(m)}};
+    const int reach = reach_of(c, at, m, most);
+    if (__any_sync(cuda::every_lane, reach > most)) return false;
+    searched_rows<1> rows{m, m - reach, m + reach, {run_word(c, m / mark_bits).of(m)}};
     if (!c.joined()) rows.low = max(rows.low, 0), rows.high = min(rows.high, c.rows() - 1);
     winner<typename C::V, typename C::K> best[1];
     search<1>(c, at, nullptr, rows, best);

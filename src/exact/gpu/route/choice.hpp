@@ -17,4 +17,10 @@ inline bool keys_are_narrow(const plan& p) {
     return true;
 }
 
+/// Distances alone are carried as int32 values, along any number of axes, after the last one in 16 bits.
+inline bool values_suffice(const plan& p) {
+    return p.numbers == tier::int32 && !p.sites_wanted && !p.weighted && p.rank - p.first_axis > 1 &&
+           p.size[static_cast<std::size_t>(p.rank - 1)] <= std::numeric_limits<std::int16_t>::max();
+}
+
 }  // namespace nearfield::exact::gpu

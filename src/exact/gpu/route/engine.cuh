@@ -22,13 +22,13 @@ namespace nearfield::exact::gpu {
 template <class V>
 class line_engine {
 public:
-    line_engine(const option_call& call, const std::int32_t* open)
-        : on_(call.on), call_(call), p_(call.p), open_(open), memory_(call.on) {
+    explicit line_engine(const option_call& call) : on_(call.on), call_(call), p_(call.p), memory_(call.on) {
         by_.m = p_.template as_metric<V>();
         by_.limit = p_.template bound<V>(p_.limit);
         grid_.rank = p_.rank, grid_.first_axis = p_.first_axis, grid_.keys = p_.keys;
         std::copy_n(p_.size.begin(), p_.rank, grid_.size);
-        if (keys_are_narrow(p_) && !std::is_same_v<V, std::int64_t>) stored_ = keys::narrow;
+        values_ = std::is_same_v<V, std::int32_t> && values_suffice(p_);
+        if (values_ || (keys_are_narrow(p_) && !std::is_same_v<V, std::int64_t>)) stored_ = keys::narrow;
         reserve();
     }
 
@@ -69,9 +69,9 @@ private:
 
     [[nodiscard]] keys keys_before(int axis) const {
         if (stored_ == keys::wide) return keys::wide;
-        return axis == p_.rank - 2 ? keys::narrow : keys::word;
+        return axis == p_.rank - 2 ? keys::narrow : values_ ? keys::value : keys::word;
     }
-    [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::word ? 4 : 8; }
+    [[nodiscard]] static std::int64_t bytes_of(keys k) { return k == keys::narrow ? 2 : k == keys::wide ? 8 : 4; }
     /// Bytes of a key that a pass along `axis` leaves.
     [[nodiscard]] std::int64_t bytes_after(int axis) const {
         if (axis == p_.rank - 1) return bytes_of(stored_);
@@ -134,7 +134,7 @@ private:
         pivots_ = memory_.template reserve<std::int32_t>(needs.pivots);
         least_ = memory_.template reserve<float>(needs.least);
         far_ = memory_.template reserve<std::int32_t>(needs.far);
-        left_ = memory_.template reserve<std::uint16_t>(std::is_same_v<V, std::int32_t> ? needs.left : 0);
+        left_ = memory_.template reserve<std::uint8_t>(std::is_same_v<V, std::int32_t> ? needs.left : 0);
     }
 
     [[nodiscard]] void* current() const { return memory_.template get<std::byte>(keys_[now_]); }
@@ -145,7 +145,7 @@ private:
         to.bits = memory_.template get<std::uint32_t>(marks_);
         to.to_before = to.bits + words, to.to_after = to.to_before + words;
         if (zeros) to.zeros = to.to_after + words;
-        mark_lines(on_, image, mark_for(p_), to, open_);
+        mark_lines(on_, image, mark_for(p_), to);
         return to;
     }
 
@@ -163,7 +163,7 @@ private:
         const row_sites sites{put_marks(p_.rank - 1, image, p_.background), has_labels()};
         const std::int64_t stretches = blocks_for(sites.from.rows, cuda::warp * cells_of_lane);
         cuda::launch(on_, write_rows, blocks_for(sites.from.columns * stretches, row_warps), dim3(row_threads), 0,
-                     sites, stretches, p_.keys.shift[p_.rank - 1], open_, static_cast<std::int64_t*>(current()));
+                     sites, stretches, p_.keys.shift[p_.rank - 1], static_cast<std::int64_t*>(current()));
     }
 
     template <class Bits>
@@ -174,7 +174,7 @@ private:
         of.background = p_.background;
         const std::int64_t length = size(p_.rank - 1);
         write_narrow(on_, of, has_labels(), p_.cells / length, static_cast<int>(length), by_.m.periodic[p_.rank - 1],
-                     open_, static_cast<std::int16_t*>(current()));
+                     static_cast<std::int16_t*>(current()));
     }
 
     void start_power() {
@@ -250,14 +250,13 @@ private:
 
     [[nodiscard]] line_pass<V> pass_along(int axis) const {
         line_pass<V> g = shape_along(axis);
-        g.open = open_;
         if (p_.weighted) {
             g.initial = memory_.template get<V>(initial_), g.extremes = memory_.template get<V>(extremes_);
             g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
         }
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
         g.solved = trace::numbers();
-        g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint16_t>(left_);
+        g.far = memory_.template get<std::int32_t>(far_), g.left = memory_.template get<std::uint8_t>(left_);
         return g;
     }
 
@@ -267,6 +266,7 @@ private:
         how.stored = keys_before(axis);
         how.bent = p_.half_cell || p_.any(border::periodic);
         how.last = axis == p_.first_axis && writes_fields();
+        how.values = values_;
         return how;
     }
 
@@ -274,7 +274,7 @@ private:
         const std::string last = row_of(shape_along(axis).ordered || p_.weighted ? rung::strips : rung::plain).method;
         if constexpr (std::is_same_v<V, std::int32_t>)
             if (searches_near(form_along(axis), shape_along(axis)))
-                return std::string(row_of(rung::near).method) + ", else " + last;
+                return std::string(row_of(values_ ? rung::values : rung::near).method) + ", else " + last;
         return last;
     }
 
@@ -287,8 +287,10 @@ private:
             g.by_zero = p_.by == classes::zero;
         }
         g.from = current(), now_ = 1 - now_;
-        if (how.last) point_fields(g, image);
-        else g.to = current();
+        point_fields(g, image);
+        if (!how.last) g.to = current(), g.values = values_;
+        // Where fields are made of values, the finishing kernel looks at closed ends.
+        if (!writes_fields()) g.out.closed = 0, g.out.closed_beside = no_site<V>();
         gpu::solve(on_, how, g);
     }
 
@@ -299,6 +301,7 @@ private:
         written_fields<V>& f = g.out;
         f.out = contiguous_fields(p_, to, call_.out);
         f.out.only_distance32 = f.out.distance32 != nullptr && to.squared.data == nullptr;
+        f.out.only_within = f.out.within != nullptr && to.squared.data == nullptr;
         if (by_.limit < no_site<V>()) f.limit = by_.limit;
         for (int axis = p_.first_axis; axis < p_.rank; ++axis)
             if (p_.borders[static_cast<std::size_t>(axis)] == border::closed) f.closed |= 1u << axis;
@@ -318,10 +321,16 @@ private:
         const auto how = finishing_of<V>(p_, grid_, call_.image.type, call_.out);
         const line_shares shares(size(p_.rank - 1), p_.cells);
         const auto go = [&]<class K>(const K* states) {
-            launch_gated(on_, open_, finish<V, K, true, searched_states<V, K, true>>,
+            cuda::launch(on_, finish<V, K, true, searched_states<V, K, true>>,
                          blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
                          searched_states<V, K, true>{states, size(p_.rank - 1)});
         };
+        if (values_) {
+            cuda::launch(on_, finish<V, V, false, searched_states<V, V, false>>,
+                         blocks_for(shares.threads(), finish_threads), dim3(finish_threads), 0, by, how, all, shares,
+                         searched_states<V, V, false>{static_cast<const V*>(current()), size(p_.rank - 1)});
+            return;
+        }
         if (stored_ == keys::wide) go(static_cast<const std::int64_t*>(current()));
         else go(static_cast<const std::int32_t*>(current()));
     }
@@ -329,10 +338,10 @@ private:
     const device& on_;
     const option_call& call_;
     const plan& p_;
-    const std::int32_t* open_;
     rules<V> by_;
     grid_shape grid_;
     keys stored_ = keys::wide;
+    bool values_ = false;  ///< no site is carried
     cuda::workspace memory_;
     std::int64_t marks_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
     std::int64_t keys_[2]{};

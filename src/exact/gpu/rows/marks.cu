@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exact/cuda_options_gate.cuh"
+#include "base/cuda.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -21,46 +21,45 @@ struct test {
     Bits keep;  ///< without the sign of floats
     mark what;
 
-    __device__ bool zero(std::int64_t cell) const { return (data[cell] & keep) == 0; }
-    /// `before` is the cell before on the line, negative for none.
-    __device__ bool marked(std::int64_t cell, std::int64_t before) const {
+    __device__ bool zero(Bits element) const { return (element & keep) == 0; }
+    /// `before` is the element before on the line, if there is one.
+    __device__ bool marked(Bits element, Bits before, bool has_before) const {
         switch (what) {
-            case mark::zero: return zero(cell);
-            case mark::nonzero: return !zero(cell);
-            case mark::changes: return before >= 0 && data[cell] != data[before];
-            default: return before >= 0 && zero(cell) != zero(before);
+            case mark::zero: return zero(element);
+            case mark::nonzero: return !zero(element);
+            case mark::changes: return has_before && element != before;
+            default: return has_before && zero(element) != zero(before);
         }
     }
 };
 
 /// A warp 32 words of a line, a lane a cell of each word in turn, so that elements are read 32 at a time.
 template <class Bits>
-__global__ void __launch_bounds__(threads)
-    mark_rows(const gate when, const test<Bits> of, const marked to, std::int64_t stretches) {
-    each_block(when, [&](std::int64_t block) {
-        const std::int64_t nth = block * warps + threadIdx.y;
-        if (nth >= to.columns * stretches) return;
-        const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
-        const std::int64_t start = line * to.rows;
-        const int lane = threadIdx.x,
-                  words = static_cast<int>(min(to.words - word, static_cast<std::int64_t>(cuda::warp)));
-        std::uint32_t mine = 0, zeros = 0;
+__global__ void __launch_bounds__(threads) mark_rows(const test<Bits> of, const marked to, std::int64_t stretches) {
+    const std::int64_t block = blockIdx.x;
+    const std::int64_t nth = block * warps + threadIdx.y;
+    if (nth >= to.columns * stretches) return;
+    const std::int64_t line = nth / stretches, word = (nth - line * stretches) * cuda::warp;
+    const std::int64_t start = line * to.rows;
+    const int lane = threadIdx.x, words = static_cast<int>(min(to.words - word, static_cast<std::int64_t>(cuda::warp)));
+    std::uint32_t mine = 0, zeros = 0;
 #pragma unroll 4
-        for (int w = 0; w < words; ++w) {
-            const std::int64_t at = (word + w) * mark_bits + lane;
-            const bool within = at < to.rows;
-            const std::int64_t before = at > 0 ? at - 1 : to.periodic ? to.rows - 1 : -1;
-            const std::uint32_t bits =
-                __ballot_sync(cuda::every_lane, within && of.marked(start + at, before < 0 ? before : start + before));
-            if (lane == w) mine = bits;
-            if (to.zeros == nullptr) continue;
-            const std::uint32_t zero_bits = __ballot_sync(cuda::every_lane, within && of.zero(start + at));
-            if (lane == w) zeros = zero_bits;
-        }
-        if (lane >= words) return;
-        to.bits[line * to.words + word + lane] = mine;
-        if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
-    });
+    for (int w = 0; w < words; ++w) {
+        const std::int64_t at = (word + w) * mark_bits + lane;
+        const bool within = at < to.rows;
+        const std::int64_t before = at > 0 ? at - 1 : to.periodic ? to.rows - 1 : -1;
+        const Bits mine_at = of.data[start + min(at, to.rows - 1)],
+                   before_it = of.data[start + min(max(before, std::int64_t{0}), to.rows - 1)];
+        const std::uint32_t bits =
+            __ballot_sync(cuda::every_lane, within && of.marked(mine_at, before_it, before >= 0));
+        if (lane == w) mine = bits;
+        if (to.zeros == nullptr) continue;
+        const std::uint32_t zero_bits = __ballot_sync(cuda::every_lane, within && of.zero(mine_at));
+        if (lane == w) zeros = zero_bits;
+    }
+    if (lane >= words) return;
+    to.bits[line * to.words + word + lane] = mine;
+    if (to.zeros != nullptr) to.zeros[line * to.words + word + lane] = zeros;
 }
 
 __device__ std::int32_t largest_up_to(std::int32_t x) {
@@ -106,123 +105,132 @@ __device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
 }
 
 /// A warp a line of the last axis, 32 words at a time.
-__global__ void __launch_bounds__(threads) carry_rows(const gate when, const marked to) {
-    each_block(when, [&](std::int64_t block) {
-        const std::int64_t line = block * warps + threadIdx.y;
-        if (line >= to.columns) return;
-        const std::uint32_t* const bits = to.bits + line * to.words;
-        const auto at = [&](std::int64_t w) { return bits[w]; };
-        std::int64_t carried = before_line(to, at);
-        for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
-            const std::int64_t w = first + threadIdx.x;
-            const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
-            const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
-            if (w < to.words)
-                to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
-            const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
-            if (last != nowhere) carried = last;
-        }
-        carried = after_line(to, at);
-        for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
-            const std::int64_t w = first + threadIdx.x;
-            const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
-            const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
-            if (w < to.words)
-                to.to_after[line * to.words + w] =
-                    on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
-            const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
-            if (nearest != no_mark) carried = nearest;
-        }
-    });
+__global__ void __launch_bounds__(threads) carry_rows(const marked to) {
+    const std::int64_t block = blockIdx.x;
+    const std::int64_t line = block * warps + threadIdx.y;
+    if (line >= to.columns) return;
+    const std::uint32_t* const bits = to.bits + line * to.words;
+    const auto at = [&](std::int64_t w) { return bits[w]; };
+    std::int64_t carried = before_line(to, at);
+    for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
+        const std::int64_t w = first + threadIdx.x;
+        const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
+        const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
+        if (w < to.words)
+            to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
+        const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
+        if (last != nowhere) carried = last;
+    }
+    carried = after_line(to, at);
+    for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
+        const std::int64_t w = first + threadIdx.x;
+        const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
+        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
+        if (w < to.words)
+            to.to_after[line * to.words + w] =
+                on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
+        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
+        if (nearest != no_mark) carried = nearest;
+    }
 }
 
-/// A thread a word: 32 rows of a column. Neighbouring threads have neighbouring columns.
-template <class Bits>
-__global__ void __launch_bounds__(threads)
-    mark_columns(const gate when, const test<Bits> of, const pass g, const marked to) {
-    each_block(when, [&](std::int64_t block) {
-        const std::int64_t nth = block * threads + threadIdx.x;
-        if (nth >= to.words * to.columns) return;
-        const std::int64_t word = quotient(nth, to.columns), column = nth - word * to.columns;
-        const std::int64_t first = g.first_cell(column), row = word * mark_bits;
-        const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
-        std::uint32_t bits = 0;
-        const bool first_row_counts = row > 0 || to.periodic;
-        std::int64_t before = row > 0 ? row - 1 : to.rows - 1;
+/// Neighbouring elements of a row, which are read at once.
+template <class Bits, int Count>
+struct alignas(sizeof(Bits) * Count) neighbours {
+    Bits of[Count];
+};
+
+/// A thread 32 rows of `Count` neighbouring columns. Neighbouring threads have neighbouring columns.
+template <class Bits, int Count>
+__global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, const pass g, const marked to) {
+    using group = neighbours<Bits, Count>;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, across = to.columns / Count;
+    if (nth >= to.words * across) return;
+    const std::int64_t word = quotient(nth, across), column = (nth - word * across) * Count;
+    const std::int64_t first = g.first_cell(column), row = word * mark_bits;
+    const int rows = static_cast<int>(min(to.rows - row, static_cast<std::int64_t>(mark_bits)));
+    const auto at = [&](std::int64_t r) { return *reinterpret_cast<const group*>(of.data + first + r * to.inner); };
+    std::uint32_t bits[Count]{};
+    const bool has_before = row > 0 || to.periodic;
+    group before = at(row > 0 ? row - 1 : to.periodic ? to.rows - 1 : 0);
 #pragma unroll 8
-        for (int r = 0; r < rows; ++r) {
-            const bool counts = r > 0 || first_row_counts;
-            const bool is = of.marked(first + (row + r) * to.inner, counts ? first + before * to.inner : -1);
-            bits |= static_cast<std::uint32_t>(is) << r;
-            before = row + r;
-        }
-        to.bits[nth] = bits;
-    });
+    for (int r = 0; r < rows; ++r) {
+        const group mine = at(row + r);
+#pragma unroll
+        for (int k = 0; k < Count; ++k)
+            bits[k] |= static_cast<std::uint32_t>(of.marked(mine.of[k], before.of[k], r > 0 || has_before)) << r;
+        before = mine;
+    }
+#pragma unroll
+    for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
 }
 
 /// A block 32 columns, a warp a share of their words: what lies beyond it comes from the shares of the others.
-__global__ void __launch_bounds__(threads) carry_columns(const gate when, const marked to) {
+__global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     __shared__ std::int64_t lasts[warps][cuda::warp], firsts[warps][cuda::warp];
-    each_block(when, [&](std::int64_t block) {
-        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-        const std::int64_t column = block * cuda::warp + lane;
-        const bool within = column < to.columns;
-        const std::int64_t from = to.words * warp / warps, end = to.words * (warp + 1) / warps;
-        const std::uint32_t* const __restrict__ bits = to.bits + column;
-        std::int64_t last = INT64_MIN, first = INT64_MAX;
+    const std::int64_t block = blockIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const std::int64_t column = block * cuda::warp + lane;
+    const bool within = column < to.columns;
+    const std::int64_t from = to.words * warp / warps, end = to.words * (warp + 1) / warps;
+    const std::uint32_t* const __restrict__ bits = to.bits + column;
+    std::int64_t last = INT64_MIN, first = INT64_MAX;
 #pragma unroll 8
-        for (std::int64_t w = from; w < end; ++w) {
-            const std::uint32_t word = within ? bits[w * to.columns] : 0;
-            if (word == 0) continue;
-            last = last_of(word, w);
-            if (first == INT64_MAX) first = first_of(word, w);
-        }
-        lasts[warp][lane] = last, firsts[warp][lane] = first;
-        __syncthreads();
-        if (!within) return;
-        std::uint32_t* const __restrict__ to_before = to.to_before + column;
-        std::uint32_t* const __restrict__ to_after = to.to_after + column;
-        // Before a periodic column come the marks of its end, and the reverse.
-        std::int64_t carried = INT64_MIN;
-        for (int i = 1; i <= (to.periodic ? warps : warp) && carried == INT64_MIN; ++i) {
-            const int other = (warp + warps - i) % warps;
-            if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
-        }
+    for (std::int64_t w = from; w < end; ++w) {
+        const std::uint32_t word = within ? bits[w * to.columns] : 0;
+        if (word == 0) continue;
+        last = last_of(word, w);
+        if (first == INT64_MAX) first = first_of(word, w);
+    }
+    lasts[warp][lane] = last, firsts[warp][lane] = first;
+    __syncthreads();
+    if (!within) return;
+    std::uint32_t* const __restrict__ to_before = to.to_before + column;
+    std::uint32_t* const __restrict__ to_after = to.to_after + column;
+    // Before a periodic column come the marks of its end, and the reverse.
+    std::int64_t carried = INT64_MIN;
+    for (int i = 1; i <= (to.periodic ? warps : warp) && carried == INT64_MIN; ++i) {
+        const int other = (warp + warps - i) % warps;
+        if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
+    }
 #pragma unroll 8
-        for (std::int64_t w = from; w < end; ++w) {
-            to_before[w * to.columns] = back_to(carried, w);
-            const std::uint32_t word = bits[w * to.columns];
-            if (word != 0) carried = last_of(word, w);
-        }
-        carried = INT64_MAX;
-        for (int i = 1; i <= (to.periodic ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
-            const int other = (warp + i) % warps;
-            if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
-        }
+    for (std::int64_t w = from; w < end; ++w) {
+        to_before[w * to.columns] = back_to(carried, w);
+        const std::uint32_t word = bits[w * to.columns];
+        if (word != 0) carried = last_of(word, w);
+    }
+    carried = INT64_MAX;
+    for (int i = 1; i <= (to.periodic ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
+        const int other = (warp + i) % warps;
+        if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
+    }
 #pragma unroll 8
-        for (std::int64_t w = end - 1; w >= from; --w) {
-            to_after[w * to.columns] = on_to(carried, w);
-            const std::uint32_t word = bits[w * to.columns];
-            if (word != 0) carried = first_of(word, w);
-        }
-    });
+    for (std::int64_t w = end - 1; w >= from; --w) {
+        to_after[w * to.columns] = on_to(carried, w);
+        const std::uint32_t word = bits[w * to.columns];
+        if (word != 0) carried = first_of(word, w);
+    }
 }
 
 template <class Bits>
-void mark_with(const device& on, const test<Bits>& of, const marked& to, const std::int32_t* open) {
+void mark_with(const device& on, const test<Bits>& of, const marked& to) {
     const dim3 block(cuda::warp, warps);
     if (to.inner == 1) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
-        launch_gated(on, open, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to,
-                     stretches);
+        cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
         if (to.to_before == nullptr) return;
-        launch_gated(on, open, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
+        cuda::launch(on, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
         return;
     }
     pass g;
     g.rows = to.rows, g.inner = to.inner, g.columns = to.columns;
-    launch_gated(on, open, mark_columns<Bits>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    launch_gated(on, open, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp, dim3(threads), 0, to);
+    constexpr int together = sizeof(Bits) < 8 ? 4 : 2;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(of.data) % 16 == 0 && to.inner % together == 0;
+    if (aligned)
+        cuda::launch(on, mark_columns<Bits, together>, blocks_of(to.words * to.columns / together), dim3(threads), 0,
+                     of, g, to);
+    else cuda::launch(on, mark_columns<Bits, 1>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
+    cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp, dim3(threads), 0, to);
 }
 
 /// Some threads a line of the padded images.
@@ -255,10 +263,10 @@ __global__ void __launch_bounds__(threads) unpack(const parcel from, int words, 
 
 }  // namespace
 
-void mark_lines(const device& on, const elements& image, mark what, const marked& to, const std::int32_t* open) {
+void mark_lines(const device& on, const elements& image, mark what, const marked& to) {
     const auto go = [&]<class Bits>(Bits) {
         const Bits keep = static_cast<Bits>(image.floating ? static_cast<Bits>(~Bits{0}) >> 1 : ~Bits{0});
-        mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to, open);
+        mark_with<Bits>(on, {reinterpret_cast<const Bits*>(image.data), keep, what}, to);
     };
     switch (image.bytes) {
         case 1: return go(std::uint8_t{});

@@ -145,28 +145,40 @@ struct row_sites_at {
     }
 };
 
-/// Eight cells a lane: the site before, the site behind, and the nearer of both by their sum.
-__device__ inline void step_over_sites(const row_words& row, int length, std::int16_t* to) {
+/// Eight cells a lane: the site before, the site behind, and the nearer of both by their sum. Where labels change, the
+/// sites are the cells on the other side, and cells of the background their own.
+template <bool Labels>
+__device__ void step_over_sites(const row_words& row, int length, std::int16_t* to) {
     const bool empty = row.before[row.words - 1] < 0 && row.bits[row.words - 1] == 0;
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp * narrow_cells; x < length;
          x += cuda::warp * narrow_cells) {
         const std::uint32_t b = row.bits[x / mark_bits];
         const int i = x % mark_bits;
-        const std::uint32_t lower = b << (31 - i), upper = b >> (i + 7), mine = b >> i;
+        const std::uint32_t lower = b << (31 - i), upper = Labels ? b >> (i + 7) >> 1 : b >> (i + 7), mine = b >> i;
         int left = lower != 0 ? x - __clz(static_cast<int>(lower)) : row.before[x / mark_bits],
-            right = upper != 0 ? x + 6 + __ffs(static_cast<int>(upper)) : row.behind[x / mark_bits];
+            right = upper != 0 ? x + 6 + (Labels ? 1 : 0) + __ffs(static_cast<int>(upper)) : row.behind[x / mark_bits];
         int before[narrow_cells];
         std::uint32_t site[narrow_cells];
 #pragma unroll
-        for (int k = 0; k < narrow_cells; ++k) before[k] = left = (mine >> k & 1) != 0 ? x + k : left;
+        for (int k = 0; k < narrow_cells; ++k) {
+            left = (mine >> k & 1) != 0 ? x + k : left;
+            before[k] = Labels ? left - 1 : left;
+        }
 #pragma unroll
         for (int k = narrow_cells - 1; k >= 0; --k) {
-            right = (mine >> k & 1) != 0 ? x + k : right;
+            if (!Labels) right = (mine >> k & 1) != 0 ? x + k : right;
             site[k] = static_cast<std::uint32_t>(before[k] + right >= 2 * (x + k) ? before[k] : right);
+            if (Labels) right = (mine >> k & 1) != 0 ? x + k : right;
+        }
+        if constexpr (Labels) {
+            const std::uint32_t zeros = row.zeros[x / mark_bits] >> i;
+#pragma unroll
+            for (int k = 0; k < narrow_cells; ++k)
+                site[k] = (zeros >> k & 1) != 0 ? static_cast<std::uint32_t>(x + k) : empty ? 0x8000u : site[k];
         }
         uint4 u = {__byte_perm(site[0], site[1], 0x5410), __byte_perm(site[2], site[3], 0x5410),
                    __byte_perm(site[4], site[5], 0x5410), __byte_perm(site[6], site[7], 0x5410)};
-        if (empty) u = {0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u};
+        if (!Labels && empty) u = {0x80008000u, 0x80008000u, 0x80008000u, 0x80008000u};
         *reinterpret_cast<uint4*>(to + x) = u;
     }
 }
@@ -174,10 +186,8 @@ __device__ inline void step_over_sites(const row_words& row, int length, std::in
 /// A warp a row.
 template <class Bits, bool Labels>
 __global__ void __launch_bounds__(narrow_threads)
-    write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, const std::int32_t* open,
-                      std::int16_t* to) {
+    write_narrow_rows(const row_image<Bits> of, std::int64_t lines, int length, bool periodic, std::int16_t* to) {
     extern __shared__ std::uint32_t row_memory[];
-    if (open != nullptr && *static_cast<const volatile std::int32_t*>(open) == 0) return;
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp, words = (length + mark_bits - 1) / mark_bits;
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * narrow_warps + warp, start = line * length;
     if (line >= lines) return;
@@ -186,7 +196,7 @@ __global__ void __launch_bounds__(narrow_threads)
     else fill_sites(row, of, start, length);
     __syncwarp();
     carry_words(row.bits, row.before, row.behind, words);
-    if (!Labels && !periodic && length % narrow_cells == 0) return step_over_sites(row, length, to + start);
+    if (!periodic && length % narrow_cells == 0) return step_over_sites<Labels>(row, length, to + start);
     const std::uint32_t low = row.bits[0], high = row.bits[words - 1];
     const int first = low != 0 ? __ffs(static_cast<int>(low)) - 1 : row.behind[0],
               last = high != 0 ? words * mark_bits - 1 - __clz(static_cast<int>(high)) : row.before[words - 1];
@@ -196,12 +206,12 @@ __global__ void __launch_bounds__(narrow_threads)
 
 template <class Bits>
 void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length,
-                  bool periodic, const std::int32_t* open, std::int16_t* to) {
+                  bool periodic, std::int16_t* to) {
     const int words = (length + mark_bits - 1) / mark_bits;
     cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
                  blocks_for(lines, narrow_warps), dim3(narrow_threads),
                  static_cast<std::size_t>(narrow_warps * row_words::bytes(words, labels)), of, lines, length, periodic,
-                 open, to);
+                 to);
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ struct row_sites {
 
 /// Wide keys. A warp 256 cells of a row, a lane eight neighbours.
 __global__ void __launch_bounds__(row_threads)
-    write_rows(const row_sites sites, std::int64_t stretches, int shift, const std::int32_t* open, std::int64_t* to) {
-    if (open != nullptr && *static_cast<const volatile std::int32_t*>(open) == 0) return;
+    write_rows(const row_sites sites, std::int64_t stretches, int shift, std::int64_t* to) {
     const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * row_warps + threadIdx.x / cuda::warp;
     const std::int64_t line = quotient(nth, stretches);
     if (line >= sites.from.columns) return;

@@ -1,6 +1,6 @@
-// Distances with options in tiles on the device, bit for bit those of the host: lines round the lengths at which
-// windows, words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that
-// tiles refuse.
+// Distances alone with options on the device, bit for bit those of the host: lines round the lengths at which windows,
+// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that windows of
+// values leave.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"
@@ -10,7 +10,7 @@
 namespace nearfield::test {
 namespace {
 
-class OptionsTiles : public testing::Test {
+class OptionsValues : public testing::Test {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
@@ -106,7 +106,7 @@ void check_all(const shape_t& shape, std::int64_t block, double zeros, std::uint
     }
 }
 
-TEST_F(OptionsTiles, LinesRoundTheSizesOfTiles) {
+TEST_F(OptionsValues, LinesRoundTheSizesOfWindows) {
     const shape_t shapes[] = {{2, 33},        {64, 31},      {65, 64},       {128, 5},     {129, 70},     {256, 40},
                               {300, 33},      {512, 32},     {513, 9},       {640, 33},    {1023, 20},    {1024, 33},
                               {1025, 7},      {1792, 33},    {2049, 40},     {40, 1025},   {33, 2080},    {3, 5, 7},
@@ -124,7 +124,7 @@ TEST_F(OptionsTiles, LinesRoundTheSizesOfTiles) {
 
 /// Lines with nothing but their closed ends, which every word of theirs has to find: the first word, the last, those
 /// between.
-TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
+TEST_F(OptionsValues, ClosedEndsOfEmptyLines) {
     static const border ends[] = {border::open, border::closed};
     const named_options cases[] = {
         {"sites", {.border = borders(ends, 2)}},
@@ -143,8 +143,8 @@ TEST_F(OptionsTiles, ClosedEndsOfEmptyLines) {
 }
 
 /// Signed distances where one class is thin, and round where it no longer is: single cells, stripes of 1 to 9 cells,
-/// crosses, of either class, in tiles of every form.
-TEST_F(OptionsTiles, ThinClasses) {
+/// crosses, of either class.
+TEST_F(OptionsValues, ThinClasses) {
     const named_options cases[] = {{"signed", {.sign = sign::inside_negative}},
                                    {"signed, other sites", {.sites = sites::nonzero, .sign = sign::outside_negative}},
                                    {"signed, limit 2", {.sign = sign::inside_negative, .max_distance = 2}},
@@ -164,13 +164,14 @@ TEST_F(OptionsTiles, ThinClasses) {
             }
 }
 
-/// Distances round 64 cells, where tiles begin to refuse, and far beyond.
-TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
+/// Distances round 64 cells, after which a window may have enough, round 176, which is as far as windows look, and
+/// far beyond.
+TEST_F(OptionsValues, ValuesThatWindowsLeave) {
     std::uint64_t seed = 100;
-    for (const shape_t& shape : {shape_t{300, 310}, shape_t{140, 60, 150}, shape_t{1100, 90}}) {
+    for (const shape_t& shape : {shape_t{400, 410}, shape_t{140, 60, 150}, shape_t{1100, 90}, shape_t{1100, 128}}) {
         for (const auto& [block, zeros] : {std::pair{std::int64_t{126}, 0.5},
-                                           {std::int64_t{130}, 0.5},
-                                           {std::int64_t{200}, 0.5},
+                                           {std::int64_t{350}, 0.3},
+                                           {std::int64_t{360}, 0.5},
                                            {std::int64_t{0}, 0.0001},
                                            {std::int64_t{0}, 0.0}}) {
             check_all(shape, block, zeros, ++seed);
@@ -180,7 +181,7 @@ TEST_F(OptionsTiles, ValuesThatTilesRefuse) {
 }
 
 /// Labels of nearest sites, with indices that are asked for and without.
-TEST_F(OptionsTiles, LabelsAreLookedUp) {
+TEST_F(OptionsValues, LabelsAreLookedUp) {
     std::uint64_t seed = 200;
     for (const shape_t& shape : {shape_t{40, 70}, shape_t{1100, 9}, shape_t{30, 40, 50}, shape_t{5, 1, 60, 33}}) {
         for (double zeros : {0.999, 0.9, 0.2, 1.0}) {
