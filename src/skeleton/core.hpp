@@ -1,8 +1,11 @@
 // What host and device share: the neighbourhood of a cell as a word, which cells are simple, and the turns.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <type_traits>
 
 #include "base/annotate.hpp"
 #include "nearfield/skeleton.hpp"
@@ -95,7 +98,9 @@ NF_HD constexpr verdict look_at(word shape, word before, const rule& by) {
 /// Three axes, 1 cell along those that an image lacks, and images.
 struct shape_of_call {
     std::int64_t images = 1, size[3]{1, 1, 1};
-    bool wraps[3]{};  ///< periodic, and longer than 1
+    bool wraps[3]{};             ///< periodic, and longer than 1
+    double thickness = 1.0 / 8;  ///< of a layer: 1 / layers_a_cell of a cell's shortest side
+    int layers = 2;              ///< at most, with one for cells without a site
 
     [[nodiscard]] NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
     /// Turns along an axis.
@@ -114,10 +119,36 @@ struct shape_of_call {
 
 inline constexpr int most_turns = 27;
 
+/// Cells go layer by layer. The first `even_layers` are an eighth of a cell thick each. Beyond, an octave of distances
+/// has `layers_an_octave`: a layer is thinner than 1/2048 of its distance, and the number of layers is bounded. One
+/// layer for each squared distance would make up to thirty times as many, and layers follow one another.
+inline constexpr int layers_a_cell = 8, even_layers = 4096, layers_an_octave = even_layers / 2, octaves = 28;
+inline constexpr int farthest_layer = octaves * layers_an_octave + even_layers - 1;
+
+/// Whether there is no cell outside to measure from.
+template <class Squared>
+NF_HD constexpr bool is_endless(Squared squared) {
+    if constexpr (std::is_floating_point_v<Squared>) return squared == std::numeric_limits<Squared>::infinity();
+    else return squared == static_cast<Squared>(-1);
+}
+
+/// Layer of a cell by its squared distance to the nearest cell outside; `thickness` is that of a layer. The root is
+/// rounded correctly everywhere, so that host and device agree.
+NF_HD inline int layer_of(double squared, double thickness) {
+    const double layers = std::sqrt(squared) / thickness;
+    if (layers < even_layers) return static_cast<int>(layers);
+    if (!(layers < static_cast<double>(std::int64_t{even_layers} << octaves))) return farthest_layer;
+    auto number = static_cast<std::int64_t>(layers);
+    int octave = 0;
+    for (; number >= even_layers; number /= 2) ++octave;
+    return octave * layers_an_octave + static_cast<int>(number);
+}
+
 /// Thins the cells of positive squared distance, which are contiguous, in C order, of type uint32, uint64 or float64.
-void thin(const host& on, const shape_of_call& shape, const rule& by, const any_input<host>& squared,
+/// They may be overwritten.
+void thin(const host& on, const shape_of_call& shape, const rule& by, const any_output<host>& squared,
           const any_input<host>& anchors, const any_output<host>& out);
-void thin(const device& on, const shape_of_call& shape, const rule& by, const any_input<device>& squared,
+void thin(const device& on, const shape_of_call& shape, const rule& by, const any_output<device>& squared,
           const any_input<device>& anchors, const any_output<device>& out);
 
 /// Lends memory of so many bytes to `use`; on a device in stream order.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <span>
 
 #include "base/call.hpp"
@@ -31,8 +33,10 @@ public:
         : image_(image), out_(out), anchors_(anchors), options_(options) {
         check();
         distances_.batch_axes = options.batch_axes, distances_.border = options.border;
-        if (!is_even(spacing_)) distances_.spacing = options.spacing;
+        const bool even = is_even(spacing_);
+        if (!even) distances_.spacing = options.spacing;
         type_ = squared_distance_type(image.shape.data(), image.rank, distances_);
+        double shortest = std::numeric_limits<double>::infinity(), farthest2 = 0;
         for (int axis = 0; axis < image.rank; ++axis) {
             const auto k = static_cast<std::size_t>(axis);
             const int at = 3 - image.rank + axis;
@@ -42,7 +46,12 @@ public:
             }
             shape_.size[at] = image.shape[k];
             shape_.wraps[at] = ends_[k] == border::periodic && image.shape[k] > 1;
+            const double length = even ? 1 : spacing_[k];
+            if (image.shape[k] > 1) shortest = std::min(shortest, length);
+            farthest2 += std::pow(length * static_cast<double>(image.shape[k]), 2);
         }
+        if (shape_.cells() > 1) shape_.thickness = shortest / skeleton::layers_a_cell;
+        shape_.layers = skeleton::layer_of(farthest2, shape_.thickness) + 2;
     }
 
     void run(const Place& on) const {

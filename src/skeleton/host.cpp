@@ -155,7 +155,7 @@ void write(workers& team, const shape_of_call& shape, const cell_bytes& bytes, c
 }
 
 template <class Index>
-void thin_with(const host& on, const shape_of_call& shape, const rule& by, const any_input<host>& squared,
+void thin_with(const host& on, const shape_of_call& shape, const rule& by, const any_output<host>& squared,
                const any_input<host>& anchors, const cell_bytes& bytes, const any_output<host>& out) {
     // Looks are what takes time: they alone are progress. A call has one team at a time, since teams share threads.
     const host silent{on.threads, {}};
@@ -173,7 +173,7 @@ void thin_with(const host& on, const shape_of_call& shape, const rule& by, const
 
 }  // namespace
 
-void thin(const host& on, const shape_of_call& shape, const rule& by, const any_input<host>& squared,
+void thin(const host& on, const shape_of_call& shape, const rule& by, const any_output<host>& squared,
           const any_input<host>& anchors, const any_output<host>& out) {
     const cell_bytes bytes(shape);
     if (bytes.size() <= std::numeric_limits<std::uint32_t>::max())

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <limits>
 
 #include "base/lines.hpp"
@@ -49,13 +48,34 @@ void cell_bytes::copy_to_margin(std::int64_t cell) const {
 
 namespace {
 
-/// A squared distance as a number of the same order; without a site the largest one.
+/// Layers by squared distance. Roots of integers are taken once where that many are fewer than the cells.
 template <class Squared>
-std::uint64_t key_of(Squared squared) {
-    if constexpr (std::is_floating_point_v<Squared>) return std::bit_cast<std::uint64_t>(squared);
-    else return squared == std::numeric_limits<Squared>::max() ? std::numeric_limits<std::uint64_t>::max() : squared;
-}
-constexpr std::uint64_t without_site = std::numeric_limits<std::uint64_t>::max();
+class layer_table {
+public:
+    explicit layer_table(double thickness) : thickness_(thickness) {}
+
+    /// For squared distances up to `largest`, and cells without a site behind all others.
+    void prepare(Squared largest, bool endless, std::int64_t cells) {
+        count_ = static_cast<std::size_t>(layer_of(static_cast<double>(largest), thickness_)) + (endless ? 2 : 1);
+        if constexpr (!std::is_floating_point_v<Squared>) {
+            if (static_cast<double>(largest) > static_cast<double>(cells) / 16) return;
+            for (Squared squared = 0; squared <= largest; ++squared)
+                layer_.push_back(static_cast<std::uint16_t>(layer_of(static_cast<double>(squared), thickness_)));
+        }
+    }
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] std::size_t of(Squared squared) const {
+        if constexpr (!std::is_floating_point_v<Squared>)
+            if (squared < layer_.size()) return layer_[static_cast<std::size_t>(squared)];
+        if (is_endless(squared)) return count_ - 1;
+        return static_cast<std::size_t>(layer_of(static_cast<double>(squared), thickness_));
+    }
+
+private:
+    double thickness_;
+    std::size_t count_ = 1;
+    std::vector<std::uint16_t> layer_;
+};
 
 /// Rows of a call, dealt to a fixed number of parts: the same rows in every loop over them.
 struct dealt {
@@ -66,24 +86,25 @@ struct dealt {
 template <class Index, class Squared>
 class filling {
 public:
-    filling(workers& team, const shape_of_call& shape, const any_input<host>& squared, const any_input<host>& anchors,
+    filling(workers& team, const shape_of_call& shape, const any_output<host>& squared, const any_input<host>& anchors,
             const cell_bytes& bytes)
         : team_(team),
           shape_(shape),
           squared_(static_cast<const Squared*>(squared.data)),
           anchors_(anchors),
           bytes_(bytes),
+          layers_(shape.thickness),
           rows_{shape.images * shape.size[0] * shape.size[1], 1} {
         rows_.parts = std::clamp<std::int64_t>(2 * team.threads(), 1, std::max<std::int64_t>(rows_.rows, 1));
     }
 
     layer_lists<Index> lists() {
         mark();
-        // As many counters as there are layers of lattice distances, in each part: for small squared distances only.
-        const auto counters = (largest_ + 2) * static_cast<std::uint64_t>(shape_.turns() * rows_.parts);
-        const auto cells = static_cast<std::uint64_t>(shape_.images * shape_.cells());
-        const bool few = !std::is_floating_point_v<Squared> && largest_ < cells && counters <= cells / 4 + 65536;
-        return few ? counted() : sorted();
+        const std::int64_t cells = shape_.images * shape_.cells();
+        layers_.prepare(largest_, endless_, cells);
+        // As many counters as there are layers, in each part.
+        const auto counters = layers_.count() * static_cast<std::uint64_t>(shape_.turns() * rows_.parts);
+        return counters <= static_cast<std::uint64_t>(cells) / 4 + 65536 ? counted() : sorted();
     }
 
 private:
@@ -109,8 +130,9 @@ private:
 
     /// Writes the bytes; those of cells that may go are candidates until they are listed.
     void mark() {
-        std::vector<std::uint64_t> largest(static_cast<std::size_t>(rows_.parts));
+        std::vector<Squared> largest(static_cast<std::size_t>(rows_.parts));
         std::vector<std::int64_t> count(largest.size());
+        std::vector<std::uint8_t> endless(largest.size());
         const cell_offsets anchor(anchors_.shape.data(), anchors_.stride.data(), anchors_.rank);
         const auto* const held = static_cast<const std::uint8_t*>(anchors_.data);
         for_each_row([&](std::int64_t part, std::int64_t row, std::int64_t at) {
@@ -118,8 +140,9 @@ private:
             const bool seam = (shape_.wraps[0] && (z == 0 || z == shape_.size[0] - 1)) ||
                               (shape_.wraps[1] && (y == 0 || y == shape_.size[1] - 1));
             const int turn_of_row = shape_.turn(z, y, 0);
-            std::uint64_t most = 0;
+            Squared most = 0;
             std::int64_t listed = 0;
+            bool without = false;
             for (std::int64_t x = 0; x < nx; ++x) {
                 const Squared distance = squared_[row * nx + x];
                 if (distance == 0) continue;
@@ -130,23 +153,25 @@ private:
                                               (turn_of_row + shape_.turn(2, x)) << turn_shift);
                 if (wraps) bytes_.copy_to_margin(at + x);
                 listed += stays ? 0 : 1;
-                if (const std::uint64_t key = key_of(distance); key != without_site) most = std::max(most, key);
+                if (is_endless(distance)) without = true;
+                else most = std::max(most, distance);
             }
             const auto p = static_cast<std::size_t>(part);
             largest[p] = std::max(largest[p], most), count[p] += listed;
+            if (without) endless[p] = 1;
         });
-        for (std::size_t p = 0; p < largest.size(); ++p) largest_ = std::max(largest_, largest[p]), count_ += count[p];
+        for (std::size_t p = 0; p < largest.size(); ++p) {
+            largest_ = std::max(largest_, largest[p]), count_ += count[p];
+            endless_ = endless_ || endless[p] != 0;
+        }
     }
 
-    /// Of squared distances up to largest_, the last layer those without a site.
     layer_lists<Index> counted() {
         const auto turns = static_cast<std::size_t>(shape_.turns());
-        const std::size_t layers = static_cast<std::size_t>(largest_) + 2, lists = layers * turns;
+        const std::size_t layers = layers_.count(), lists = layers * turns;
         std::vector<Index> next(lists * static_cast<std::size_t>(rows_.parts));
         const auto counter = [&](std::int64_t part, std::uint8_t byte, Squared squared) -> Index& {
-            const auto layer = std::min<std::uint64_t>(key_of(squared), layers - 1);
-            return next[(static_cast<std::size_t>(part) * layers + static_cast<std::size_t>(layer)) * turns +
-                        (byte >> turn_shift)];
+            return next[(static_cast<std::size_t>(part) * layers + layers_.of(squared)) * turns + (byte >> turn_shift)];
         };
         for_each_listed([&](std::int64_t part, std::int64_t, std::uint8_t byte, Squared squared) {
             ++counter(part, byte, squared);
@@ -177,17 +202,18 @@ private:
 
     layer_lists<Index> sorted() {
         struct entry {
-            std::uint64_t key;
+            std::size_t layer;
             std::int64_t turn_and_cell;
             bool operator<(const entry& other) const {
-                return key != other.key ? key < other.key : turn_and_cell < other.turn_and_cell;
+                return layer != other.layer ? layer < other.layer : turn_and_cell < other.turn_and_cell;
             }
         };
         constexpr int shift = 58;
         const host_scratch<entry> entries(count_);
         std::atomic<std::int64_t> next{0};
         for_each_listed([&](std::int64_t, std::int64_t cell, std::uint8_t byte, Squared squared) {
-            entries.get()[next++] = {key_of(squared), static_cast<std::int64_t>(byte >> turn_shift) << shift | cell};
+            entries.get()[next++] = {layers_.of(squared),
+                                     static_cast<std::int64_t>(byte >> turn_shift) << shift | cell};
         });
         std::sort(entries.get(), entries.get() + count_);
         layer_lists<Index> made;
@@ -195,7 +221,7 @@ private:
         const std::int64_t turns = shape_.turns();
         for (std::int64_t i = 0; i < count_; ++i) {
             const entry& one = entries.get()[i];
-            if (i == 0 || one.key != entries.get()[i - 1].key) ++made.layers;
+            if (i == 0 || one.layer != entries.get()[i - 1].layer) ++made.layers;
             const std::int64_t list = (made.layers - 1) * turns + (one.turn_and_cell >> shift);
             made.first.resize(static_cast<std::size_t>(list) + 1, i);
             made.cells.get()[i] = static_cast<Index>(one.turn_and_cell & ((std::int64_t{1} << shift) - 1));
@@ -217,15 +243,17 @@ private:
     const Squared* squared_;
     const any_input<host>& anchors_;
     const cell_bytes& bytes_;
+    layer_table<Squared> layers_;
     dealt rows_;
-    std::uint64_t largest_ = 0;
+    Squared largest_ = 0;
+    bool endless_ = false;  ///< some cell has no site
     std::int64_t count_ = 0;
 };
 
 }  // namespace
 
 template <class Index>
-layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_input<host>& squared,
+layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_output<host>& squared,
                         const any_input<host>& anchors, const cell_bytes& bytes) {
     switch (squared.type) {
         case dtype::uint32: return filling<Index, std::uint32_t>(team, shape, squared, anchors, bytes).lists();
@@ -234,9 +262,9 @@ layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_inp
     }
 }
 
-template layer_lists<std::uint32_t> fill(workers&, const shape_of_call&, const any_input<host>&, const any_input<host>&,
-                                         const cell_bytes&);
-template layer_lists<std::int64_t> fill(workers&, const shape_of_call&, const any_input<host>&, const any_input<host>&,
+template layer_lists<std::uint32_t> fill(workers&, const shape_of_call&, const any_output<host>&,
+                                         const any_input<host>&, const cell_bytes&);
+template layer_lists<std::int64_t> fill(workers&, const shape_of_call&, const any_output<host>&, const any_input<host>&,
                                         const cell_bytes&);
 
 }  // namespace nearfield::skeleton

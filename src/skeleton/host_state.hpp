@@ -97,8 +97,7 @@ void cell_bytes::for_each_wrapped(std::int64_t cell, const Use& use) const {
     }
 }
 
-/// The cells that may go, as they lie in cell_bytes: layer by layer in the order of the squared distance, in each turn
-/// by turn.
+/// The cells that may go, as they lie in cell_bytes: layer by layer from the outside, in each turn by turn.
 template <class Index>
 struct layer_lists {
     host_scratch<Index> cells;
@@ -109,7 +108,7 @@ struct layer_lists {
 
 /// Fills the bytes and lists the cells of the shape that are no anchors.
 template <class Index>
-layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_input<host>& squared,
+layer_lists<Index> fill(workers& team, const shape_of_call& shape, const any_output<host>& squared,
                         const any_input<host>& anchors, const cell_bytes& bytes);
 
 }  // namespace nearfield::skeleton

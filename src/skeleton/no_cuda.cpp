@@ -1,4 +1,4 @@
-// What is said when the device is asked for.
+// What a build without CUDA says when the device is asked for.
 #include "nearfield/error.hpp"
 #include "skeleton/core.hpp"
 
@@ -7,12 +7,12 @@ namespace {
 
 [[noreturn]] void refuse() {
     throw error(error_code::unsupported,
-                "device: shapes are thinned on the CPU only; copy the image there and use host{}");
+                "device: this build has no CUDA backend; build with the CUDA toolkit installed, or use host{}");
 }
 
 }  // namespace
 
-void thin(const device&, const shape_of_call&, const rule&, const any_input<device>&, const any_input<device>&,
+void thin(const device&, const shape_of_call&, const rule&, const any_output<device>&, const any_input<device>&,
           const any_output<device>&) {
     refuse();
 }

@@ -64,22 +64,24 @@ struct image_of_call {
                 (wraps(axis) && size[axis] % 2 == 1 && p[axis] == size[axis] - 1 ? 2 : static_cast<int>(p[axis] % 2));
         return number;
     }
-    [[nodiscard]] double squared(const flags_t& shape, std::int64_t of) const {
+    /// With cells of length 1, or of those of the call.
+    [[nodiscard]] double squared(const flags_t& shape, std::int64_t of, bool plain) const {
         double least = inf;
         const place p = at(of);
+        const auto length = plain ? std::array<double, 3>{1, 1, 1} : spacing;
         for (std::int64_t q = 0; q < cells(); ++q) {
             if (shape[static_cast<std::size_t>(q)] != 0) continue;
             double sum = 0;
             for (std::size_t axis = 3; axis-- > 0;) {
                 std::int64_t apart = std::abs(p[axis] - at(q)[axis]);
                 if (wraps(axis)) apart = std::min(apart, size[axis] - apart);
-                sum += spacing[axis] * spacing[axis] * static_cast<double>(apart * apart);
+                sum += length[axis] * length[axis] * static_cast<double>(apart * apart);
             }
             least = std::min(least, sum);
         }
         for (std::size_t axis = 0; axis < 3; ++axis)
             if (ends[axis] == border::closed) {
-                const auto to_end = spacing[axis] * static_cast<double>(std::min(p[axis] + 1, size[axis] - p[axis]));
+                const auto to_end = length[axis] * static_cast<double>(std::min(p[axis] + 1, size[axis] - p[axis]));
                 least = std::min(least, to_end * to_end);
             }
         return least;
@@ -102,11 +104,27 @@ bool is_simple(const surroundings& s, int rank, bool faces) {
     return components_round(s, true, rank, faces) == 1 && components_round(s, false, rank, !faces) == 1;
 }
 
+/// Layers an eighth of a cell thick along its shortest side, of the axes that have more than one cell. Beyond 512 cells
+/// they are thicker; no case here reaches so far.
+std::vector<double> layers_of(const image_of_call& image, const flags_t& shape) {
+    double shortest = inf;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (image.size[axis] > 1) shortest = std::min(shortest, image.spacing[axis]);
+    // Equal spacing does not count.
+    bool equal = true;
+    for (std::size_t axis = 3 - static_cast<std::size_t>(image.rank); axis < 3; ++axis)
+        equal = equal && image.spacing[axis] == image.spacing[2];
+    std::vector<double> layer;
+    for (std::int64_t p = 0; p < image.cells(); ++p) {
+        const double squared = image.squared(shape, p, equal);
+        layer.push_back(squared == inf ? inf : std::floor(8 * std::sqrt(squared) / (equal ? 1 : shortest)));
+    }
+    return layer;
+}
+
 flags_t thinned(const image_of_call& image, flags_t shape, flags_t held, const skeleton_case& c) {
-    std::vector<double> squared;
-    for (std::int64_t p = 0; p < image.cells(); ++p) squared.push_back(image.squared(shape, p));
-    const std::set<double> layers(squared.begin(), squared.end());
-    for (const double layer : layers)
+    const std::vector<double> layers = layers_of(image, shape);
+    for (const double layer : std::set<double>(layers.begin(), layers.end()))
         for (bool changed = true; changed;) {
             changed = false;
             const flags_t begin = shape;
@@ -114,7 +132,7 @@ flags_t thinned(const image_of_call& image, flags_t shape, flags_t held, const s
                 const flags_t before = shape;
                 for (std::int64_t p = 0; p < image.cells(); ++p) {
                     const auto k = static_cast<std::size_t>(p);
-                    if (before[k] == 0 || held[k] != 0 || squared[k] > layer || image.turn(p) != turn) continue;
+                    if (before[k] == 0 || held[k] != 0 || layers[k] > layer || image.turn(p) != turn) continue;
                     const surroundings s = image.round(before, p);
                     if ((c.keep == kept_cells::ends && is_end(s, c.faces) && is_end(image.round(begin, p), c.faces)) ||
                         (c.keep == kept_cells::isthmuses && components_round(s, true, image.rank, c.faces) > 1))
