@@ -10,26 +10,33 @@ inline bool blocks_may_wait() { return limits().blocks_may_wait; }
 
 /// Blocks of a kernel that the current device runs at once; what launch_together() takes at most.
 template <class... Parameters>
-std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads) {
+std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::size_t shared_bytes = 0) {
     int of_one = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, reinterpret_cast<const void*>(kernel), threads, 0),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, reinterpret_cast<const void*>(kernel), threads,
+                                                        shared_bytes),
           "asking how many blocks fit");
     return limits().multiprocessors * of_one;
 }
 
 template <class... Parameters, class... Arguments>
-void launch_together(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
-                     Arguments&&... arguments) {
+void launch_together(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
     cudaLaunchAttribute together{};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(checked_blocks(blocks));
-    config.blockDim = threads;
+    config.gridDim = dim3(checked_blocks(of.blocks));
+    config.blockDim = of.threads;
+    config.dynamicSmemBytes = of.shared_bytes;
     config.stream = stream_of(on);
     config.attrs = &together;
     config.numAttrs = 1;
     check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+}
+
+template <class... Parameters, class... Arguments>
+void launch_together(const device& on, void (*kernel)(Parameters...), std::int64_t blocks, dim3 threads,
+                     Arguments&&... arguments) {
+    launch_together(on, kernel, grid{blocks, threads}, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace nearfield::cuda

@@ -174,10 +174,18 @@ void run_cluster() {
     for (all.running = 0; all.running < all.blocks.size(); ++all.running) start(threads);
     while (all.alive > 0) {
         bool any = false;
-        for (all.running = 0; all.running < all.blocks.size(); ++all.running) {
+        // A block goes as far as it can before the next one starts, so that some come late.
+        const auto blocks = static_cast<unsigned>(all.blocks.size());
+        const bool last_first = all.phase % 2 == 1;
+        for (unsigned b = 0; b < blocks; ++b) {
+            all.running = last_first ? blocks - 1 - b : b;
             blockIdx = now().index;
             const auto warps = static_cast<unsigned>(now().warps.size());
-            for (unsigned i = 0; i < warps; ++i) any |= step(backwards ? warps - 1 - i : i, backwards);
+            for (bool more = true; more;) {
+                more = false;
+                for (unsigned i = 0; i < warps; ++i) more |= step(backwards ? warps - 1 - i : i, backwards);
+                any |= more;
+            }
         }
         if (any || all.alive == 0) continue;
         all.running = 0;

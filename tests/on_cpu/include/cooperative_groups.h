@@ -1,4 +1,5 @@
-// Blocks follow one another, so only a grid of one block can wait for itself.
+// Blocks that are launched together run as those of a cluster do: eight at most, and their shared memory is their own
+// where it is dynamic.
 #pragma once
 
 #include "intrinsics.hpp"
@@ -6,7 +7,10 @@
 namespace cooperative_groups {
 
 struct grid_group {
-    void sync() const { __syncthreads(); }
+    void sync() const {
+        on_cpu::arrive_in_cluster();
+        on_cpu::wait_for_cluster();
+    }
 };
 inline grid_group this_grid() { return {}; }
 

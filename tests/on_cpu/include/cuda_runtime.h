@@ -48,14 +48,18 @@ struct cudaDeviceProp {
     std::size_t totalGlobalMem;
 };
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal);
-// Blocks follow one another, so that none can wait for another.
+// Blocks follow one another, so that none can wait for another, but for NEARFIELD_ON_CPU_BLOCKS of a launch that asks.
+inline int blocks_together() {
+    const char* const blocks = std::getenv("NEARFIELD_ON_CPU_BLOCKS");
+    return blocks != nullptr ? std::atoi(blocks) : 1;
+}
 enum cudaDeviceAttr {
     cudaDevAttrCooperativeLaunch,
     cudaDevAttrMultiProcessorCount,
     cudaDevAttrMaxSharedMemoryPerBlockOptin
 };
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-    return *value = which == cudaDevAttrMultiProcessorCount            ? 1
+    return *value = which == cudaDevAttrMultiProcessorCount            ? blocks_together()
                     : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 * 1024
                                                                        : 0,
            cudaSuccess;
@@ -174,9 +178,11 @@ template <class... Parameters>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                std::type_identity_t<Parameters>... arguments) {
     unsigned cluster_blocks = 1;
-    for (unsigned i = 0; i < config->numAttrs; ++i)
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
             cluster_blocks = config->attrs[i].val.clusterDim.x;
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative) cluster_blocks = config->gridDim.x;
+    }
     on_cpu::order(config->stream, [at = *config, cluster_blocks, kernel, arguments...] {
         on_cpu::run_grid(at.gridDim, at.blockDim, at.dynamicSmemBytes, cluster_blocks, [&] { kernel(arguments...); });
     });

@@ -188,6 +188,10 @@ T __ldcs(const T* from) {
     return *from;
 }
 template <class T>
+T __ldcg(const T* from) {
+    return *from;
+}
+template <class T>
 T __ldg(const T* from) {
     return *from;
 }
