@@ -29,15 +29,17 @@ struct skeleton_options {
 
 /// Thins a shape in the order of the distance of its cells to the nearest cell outside.
 ///
-/// A cell is simple where its removal changes the number of no components, tunnels or cavities of the shape. For each
-/// squared distance v that occurs, from small to large, the call removes simple cells that are not kept and whose
-/// squared distance is at most v, in rounds until one removes nothing. A round has turns: one turn looks at the cells
-/// whose coordinates have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic
-/// axis of odd length the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the
-/// answer is defined without an order among them: equal bits on host and device, whatever the number of threads. No
-/// simple cell is left in the answer but those kept.
+/// A cell is simple where its removal changes the number of no components, tunnels or cavities of the shape. Distances
+/// fall into layers: a layer is an eighth of a cell thick, measured along the shortest side of a cell, and beyond 512
+/// of these sides thinner than 1/2048 of its distance. For each layer, from small distances to large ones, the call
+/// removes simple cells of this layer and of those before it that are not kept, in rounds until one removes nothing.
+/// Cells without any cell outside are the last layer. A round has turns: one turn looks at the cells whose coordinates
+/// have given parities, (even, even, even) first, the last axis changing fastest. Along a periodic axis of odd length
+/// the last cell has a turn of its own, after the odd ones. No two cells of a turn touch, so the answer is defined
+/// without an order among them: equal bits on host and device, whatever the number of threads. No simple cell is left
+/// in the answer but those kept.
 ///
-///   on       host: returns when done. device: throws error(unsupported) so far
+///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image    1 to 3 axes besides those of batches, any sizes, any element type, any strides; not changed. The shape is
 ///            what is not zero (NaN is not zero)
 ///   out      shape of the image; bool or uint8 (1 in the skeleton, else 0), any strides; may not overlap the others
@@ -46,10 +48,11 @@ struct skeleton_options {
 /// Distances are those of distance_transform and exact. Along a periodic axis everything is as in the middle of a
 /// tiling; an axis of length 1 counts as open.
 ///
-/// Time O(cells) and a few looks at each cell of the shape. Workspace: 2 bytes a cell, and 4 or 8 for its squared
-/// distance; 4 bytes a cell of the shape (8 in calls beyond 2^32 cells). Where squared distances are no integers or
-/// large, cells are sorted instead of counted: 16 bytes a cell of the shape more. Throws nearfield::error before any
-/// work is started, as distance_transform does.
+/// Time O(cells) and a few looks at each cell of the shape. Workspace: 4 or 8 bytes a cell for its squared distance. On
+/// the host 2 bytes a cell more, and 4 bytes a cell of the shape (8 in calls beyond 2^32 cells); 16 more where layers
+/// are many and cells few. On a device 4.3 bytes a cell more (8.3 in calls beyond 2^32 cells); in short rows two words
+/// of 4 bytes for 31 cells or fewer, so 12 to 20 bytes in rows of one cell; and 4 bytes for each turn of each layer
+/// that the extent allows. Throws nearfield::error before any work is started, as distance_transform does.
 ///
 /// Pudney, "Distance-ordered homotopic thinning", CVIU 72(3), 1998; subfields: Bertrand and Aktouf, "A
 /// three-dimensional thinning algorithm using subfields", Vision Geometry III, SPIE 2356, 1994; Palagyi and Kuba, "A

@@ -44,7 +44,7 @@ def skeletonize(
     Parameters
     ----------
     image : array of 1 to 3 axes, besides those of batches
-        The shape is what is not zero. NumPy, PyTorch, JAX and others, as in `distance_transform`. Not changed.
+        The shape is what is not zero. NumPy, CuPy, PyTorch, JAX and others, as in `distance_transform`. Not changed.
     keep : {'ends', 'isthmuses'}, array or None
         Which cells stay although the topology does not need them. ``'ends'``: cells with one neighbour, where curves
         end. ``'isthmuses'``: cells that join two or more parts of their surroundings. An array of the image's shape:
@@ -74,9 +74,10 @@ def skeletonize(
 
     Notes
     -----
-    Cells go in the order of their exact squared distance to the nearest cell outside, those of one distance in turns by
-    the parity of their coordinates, each only while it is simple: its removal changes no component, tunnel or cavity.
-    The same bits whatever the number of threads. `skeleton_graph` makes branches of the answer.
+    Cells go in the order of their exact distance to the nearest cell outside, in layers an eighth of a cell thick,
+    those of a layer in turns by the parity of their coordinates, each only while it is simple: its removal changes no
+    component, tunnel or cavity. The same bits on the CPU and on a GPU, whatever the number of threads.
+    `skeleton_graph` makes branches of the answer.
 
     Examples
     --------
