@@ -91,7 +91,7 @@ void expect_bits_of_host_with_options(skeleton_case c) {
 }
 
 TEST_F(SkeletonDevice, IsItsDefinition) {
-    check_skeletons([](const skeleton_case& c) { return on_device(c, false, 1 + c.shape[0] % 2); }, 0, 1200);
+    check_skeletons([](const skeleton_case& c) { return on_device(c, false, 1 + c.shape[0] % 2); }, 0, 500);
 }
 
 TEST_F(SkeletonDevice, RecordedAsAGraph) {
