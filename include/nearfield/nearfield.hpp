@@ -13,6 +13,7 @@
 #include "nearfield/morphology.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/skeleton.hpp"
+#include "nearfield/skeleton_graph.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"
