@@ -11,6 +11,7 @@
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/morphology.hpp"
+#include "nearfield/natural_neighbor.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"

@@ -220,6 +220,17 @@ def medial_axis(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def natural_neighbor(
+    values: Array,
+    known: Array | None,
+    out: Array,
+    options: Options,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
 def reconstruct(
     axis: Array,
     squared: Array,

@@ -229,28 +229,32 @@ class _Where:
         first = axis.described if packed is None else packed.described()
         out = (first, _described(distance), _described(squared), *_halves(two))
         method, pruning, gamma = how
-        _core.medial_axis(self._read(), out, request.options(), method, pruning, gamma, *self._place())
+        _core.medial_axis(self.read(), out, request.options(), method, pruning, gamma, *self.place())
         if packed is not None:
             packed.finish()
         self.work.finish()
 
     def rebuilt(self, squared: Any, out: Slot, request: Request) -> None:
         packed = _packed(out) if self.staged else None
-        radii = self._copied("squared", squared) if self.staged else self.work.read("squared", squared)
+        radii = self.other("squared", squared)
         to = out.described if packed is None else packed.described()
-        _core.reconstruct(self._read(), radii, to, request.options(), *self._place())
+        _core.reconstruct(self.read(), radii, to, request.options(), *self.place())
         if packed is not None:
             packed.finish()
         self.work.finish()
 
-    def _read(self) -> _core.Array:
+    def read(self) -> _core.Array:
         return self._copied(self.work.name, self.work.array) if self.staged else self.work.described()
+
+    def other(self, name: str, x: Any) -> _core.Array:
+        """Another array to be read."""
+        return self._copied(name, x) if self.staged else self.work.read(name, x)
 
     @staticmethod
     def _copied(name: str, x: Any) -> _core.Array:
         return NUMPY.describe(name, np.ascontiguousarray(as_numpy(framework_of(x).array(name, x))), False)
 
-    def _place(self) -> tuple[int, int, bool, int, Any]:
+    def place(self) -> tuple[int, int, bool, int, Any]:
         return self.ordinal, self.work.place.stream, self.staged, self.threads, self.tell
 
 

@@ -28,6 +28,7 @@ FIELD_HEADERS = {
     "thickness.hpp",
     "skeleton.hpp",
     "skeleton_graph.hpp",
+    "natural_neighbor.hpp",
 }
 
 # Who may include whom.
