@@ -14,8 +14,8 @@ struct natural_neighbor_options {
 /// Smooth values everywhere from values at some cells. A cell whose value is known keeps it.
 ///
 /// f(p) is the nearest known cell of p by the tie rule of distance_transform, D2(p) the squared distance to it, and p
-/// gives the value of f(p) to every cell of its ball { q : |p - q|^2 < D2(p) } and to itself. The answer at q is the mean
-/// of what q is given: the share of each known cell is the area that q, were it known, would take from its Voronoi cell.
+/// gives the value of f(p) to every cell of its ball { q : |p - q|^2 < D2(p) } and to itself. The answer at q is the
+/// mean of what q is given: the share of each known cell is what q, were it known, would take from its Voronoi cell.
 /// Beyond the hull of the known cells it extrapolates.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
@@ -25,8 +25,8 @@ struct natural_neighbor_options {
 ///   out     shape of values, float32 or float64; may overlap neither. NaN in images where nothing is known
 ///
 /// Sums are exact: values are rounded to multiples of a power of two, q, and added as integers. Let m be the largest
-/// absolute value that is known in the image, and c the number of cells, or on periodic axes of the tiling, that a sum
-/// can have: q <= 4 m c / 2^62, so a mean is off by at most 2^-35 m for 2^26 cells. Integers for which m c < 2^61 are not
+/// absolute value that is known in the image, and c the number of cells, on periodic axes those of the tiling, that a
+/// sum can have: q <= 4 m c / 2^62, so a mean is off by at most 2^-35 m for 2^26 cells. Integers for which m c < 2^61 are not
 /// rounded at all. Equal bits on host and device, whatever the number of threads.
 ///
 /// Time O(cells R^(axes - 1)) for balls of radius R. Workspace: that of distance_transform; 17 bytes a cell, and 4 for

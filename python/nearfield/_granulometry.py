@@ -89,6 +89,7 @@ def balls(
     shape: Sequence[int],
     *,
     squared: bool = False,
+    spacing: Spacing = None,
     border: Border = "open",
     device: str | None = None,
     threads: int | None = None,
@@ -100,11 +101,13 @@ def balls(
     centres : array of ints, shape (n, axes)
         Cells. Of two balls with one centre the larger counts.
     radii : array of shape (n,), or one number for all
-        In cells; a ball holds the cells whose distance from the centre is less than its radius.
+        In units of `spacing`; a ball holds the cells whose distance from the centre is less than its radius.
     shape : sequence of 1 to 3 ints
         Of the answer.
     squared : bool
         Squared radii instead, uint64: the smallest whole number that is at least the radius squared.
+    spacing : float or sequence of floats, optional
+        Whole length of a cell along each axis: multiply radii and lengths by one factor to make them whole.
     border, device, threads
         As in `local_thickness`.
 
@@ -134,12 +137,12 @@ def balls(
         raise ValueError(f"radii has shape {radius.shape}; give one number, or one for each of {len(at)} centres")
     radius = np.broadcast_to(radius, at.shape[:1])
     if not (np.isfinite(radius) & (radius >= 0) & (radius < 2.0**28)).all():
-        raise ValueError("radii has negative, infinite or huge values; give lengths in cells, from 0 on")
+        raise ValueError("radii has negative, infinite or huge values; give lengths from 0 on")
     radius2 = np.ceil(radius * radius)
     field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # small ones take the fast way
     np.maximum.at(field, tuple(at.T), radius2.astype(field.dtype))
     call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads_of(threads), None)
-    made = filled(workplace_of("centres", field), call, {"border": border}, None, None)
+    made = filled(workplace_of("centres", field), call, {"border": border, "spacing": spacing}, None, None)
     return np.asarray(made)
 
 

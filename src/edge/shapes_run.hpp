@@ -1,4 +1,5 @@
-// Medial axes, thickness and natural neighbours on a GPU for arrays in host memory, all contiguous: run_arrays_on_device() by their names.
+// Medial axes, thickness and natural neighbours on a GPU for arrays in host memory, all contiguous:
+// run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"

@@ -20,7 +20,7 @@ std::vector<double> on_host(const natural_case& c, int threads) {
 }
 
 TEST(NaturalNeighbor, RandomCases) {
-    check_natural([](const natural_case& c) { return on_host(c, 1 + static_cast<int>(c.value.size() % 3)); }, 0, 1500);
+    check_natural([](const natural_case& c) { return on_host(c, 1 + static_cast<int>(c.value.size() % 3)); }, 0, 800);
 }
 
 TEST(NaturalNeighbor, ThreadsAndLayoutsDoNotShow) {

@@ -82,6 +82,22 @@ def test_granulometry_is_a_histogram():
     assert opened.cells[-1] == np.count_nonzero(expected) and (np.diff(opened.cells) <= 0).all()
 
 
+@pytest.mark.parametrize("spacing", [1, 2, (2, 3)])
+@pytest.mark.parametrize("border", ["open", "periodic"])
+def test_balls_with_spacing(spacing, border):
+    centres, radii, shape = np.array([[2, 3], [7, 10]]), (3.5, 4), (10, 14)
+    wanted = np.zeros(shape)
+    for centre, radius in zip(centres, radii):
+        away = abs(np.moveaxis(np.indices(shape), 0, -1) - centre)
+        if border == "periodic":
+            away = np.minimum(away, shape - away)
+        inside = ((away * np.broadcast_to(spacing, 2)) ** 2).sum(-1) < radius**2
+        wanted[inside] = np.maximum(wanted[inside], np.ceil(radius**2))
+    np.testing.assert_array_equal(nf.balls(centres, radii, shape, squared=True, spacing=spacing, border=border), wanted)
+    with pytest.raises(ValueError, match="spacing is not integral"):
+        nf.balls(centres, radii, shape, spacing=0.5)
+
+
 def test_balls_are_a_union():
     random = np.random.default_rng(1)
     shape, centres = (20, 22, 24), random.integers(0, 20, (40, 3))
