@@ -29,6 +29,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
+from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace
 
 AxisMethod = Literal["integer", "balls", "reduced"]
@@ -108,6 +109,22 @@ def medial_axis(
     if how != "integer" and (prune != "constant" or gamma is not None):
         raise ValueError(f"pruning and gamma go with method='integer', not {how!r}; leave them out")
     reach = _USUAL_GAMMA[prune] if gamma is None else length_of("gamma", gamma)
+    if is_traced(mask):
+        return _called_back(
+            mask,
+            out,
+            return_distance or squared or return_sites,
+            method=method,
+            pruning=pruning,
+            gamma=gamma,
+            spacing=spacing,
+            sites=sites,
+            multilabel=multilabel,
+            border=border,
+            batch_axes=batch_axes,
+            device=device,
+            threads=threads,
+        )
     work = workplace_of("mask", mask)
     request = request_for(
         len(work.shape),
@@ -133,6 +150,15 @@ def medial_axis(
         place.axis(axis, None if squared else distance, distance if squared else None, two, request, rule)
     found = [work.hand_out(slot) for slot in (axis, distance, two) if slot is not None]
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _called_back(mask: Any, out: Any, more: bool, **words: Any) -> Any:
+    """Under jax.jit."""
+    from nearfield import _jax_workplace
+
+    if more:
+        raise TypeError("under jax.jit medial_axis gives the axis alone; distances are those of distance_transform")
+    return _jax_workplace.called_back(medial_axis, "mask", mask, mask.shape, "bool", out, False, **words)
 
 
 def reconstruct(

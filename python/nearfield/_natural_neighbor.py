@@ -10,6 +10,7 @@ from nearfield._dispatch import workplace_of
 from nearfield._medial_axis import _packed, _Where, _words
 from nearfield._progress import Progress
 from nearfield._request import Border, Request, Spacing, batch_of, border_of, spacing_of
+from nearfield._traced import is_traced
 
 TYPES = ("float32", "float64")
 
@@ -66,11 +67,18 @@ def natural_neighbor(
     >>> nf.natural_neighbor([0, nan, nan, nan, nan, nan, 60])
     array([ 0.,  0., 12., 30., 40., 60., 60.])
     """
+    if is_traced(values):
+        from nearfield import _jax_workplace
+
+        made = _type_of(values.dtype.name, dtype, "float32")  # JAX has no float64 unless it is told to
+        words = {"known": known, "spacing": spacing, "border": border, "dtype": made, "batch_axes": batch_axes}
+        words |= {"device": device, "threads": threads}
+        return _jax_workplace.called_back(natural_neighbor, "values", values, values.shape, made, out, False, **words)
     work = workplace_of("values", values)
     ndim = len(work.shape)
     batch = batch_of(batch_axes, ndim)
     request = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
-    made = work.empty(work.shape, _type_of(work, dtype)) if out is None else work.given("out", out)
+    slot = work.empty(work.shape, _type_of(work.dtype, dtype)) if out is None else work.given("out", out)
     if known is not None:
         seen = workplace_of("known", known)
         if seen.shape != work.shape:
@@ -78,19 +86,19 @@ def natural_neighbor(
         known = seen.array if seen.dtype in ("bool", "uint8") else seen.array != 0
     where = _Where(work, device, threads, progress)
     with _words(work.name):
-        packed = _packed(made) if where.staged else None
-        to = made.described if packed is None else packed.described()
+        packed = _packed(slot) if where.staged else None
+        to = slot.described if packed is None else packed.described()
         mask = None if known is None else where.other("known", known)
         _core.natural_neighbor(where.read(), mask, to, request.options(), *where.place())
         if packed is not None:
             packed.finish()
         work.finish()
-    return work.hand_out(made)
+    return work.hand_out(slot)
 
 
-def _type_of(work: Any, dtype: Any) -> str:
+def _type_of(given: str, dtype: Any, usual: str = "float64") -> str:
     if dtype is None:
-        return "float32" if work.dtype == "float32" else "float64"
+        return "float32" if given == "float32" else usual
     name = name_of(dtype)
     if name not in TYPES:
         raise ValueError(f"dtype is {name}; give one of {', '.join(TYPES)}")
