@@ -26,8 +26,8 @@ struct natural_neighbor_options {
 ///
 /// Sums are exact: values are rounded to multiples of a power of two, q, and added as integers. Let m be the largest
 /// absolute value that is known in the image, and c the number of cells, on periodic axes those of the tiling, that a
-/// sum can have: q <= 4 m c / 2^62, so a mean is off by at most 2^-35 m for 2^26 cells. Integers for which m c < 2^61 are not
-/// rounded at all. Equal bits on host and device, whatever the number of threads.
+/// sum can have: q <= 4 m c / 2^61, so a mean is off by at most 2^-34 m for 2^26 cells. Integers for which m c < 2^59
+/// are not rounded at all. Equal bits on host and device, whatever the number of threads.
 ///
 /// Time O(cells R^(axes - 1)) for balls of radius R. Workspace: that of distance_transform; 17 bytes a cell, and 4 for
 /// its site, 8 from 2^31 cells of an image on.

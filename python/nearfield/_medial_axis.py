@@ -109,34 +109,12 @@ def medial_axis(
     if how != "integer" and (prune != "constant" or gamma is not None):
         raise ValueError(f"pruning and gamma go with method='integer', not {how!r}; leave them out")
     reach = _USUAL_GAMMA[prune] if gamma is None else length_of("gamma", gamma)
+    words: dict[str, Any] = {"spacing": spacing, "sites": sites, "multilabel": multilabel, "border": border, "batch_axes": batch_axes}
     if is_traced(mask):
-        return _called_back(
-            mask,
-            out,
-            return_distance or squared or return_sites,
-            method=method,
-            pruning=pruning,
-            gamma=gamma,
-            spacing=spacing,
-            sites=sites,
-            multilabel=multilabel,
-            border=border,
-            batch_axes=batch_axes,
-            device=device,
-            threads=threads,
-        )
+        words |= {"method": method, "pruning": pruning, "gamma": gamma, "device": device, "threads": threads}
+        return _called_back(mask, out, return_distance or squared or return_sites, **words)
     work = workplace_of("mask", mask)
-    request = request_for(
-        len(work.shape),
-        spacing=spacing,
-        sites=sites,
-        signed=False,
-        multilabel=multilabel,
-        half_cell=False,
-        border=border,
-        max_distance=None,
-        batch_axes=batch_axes,
-    )
+    request = request_for(len(work.shape), signed=False, half_cell=False, max_distance=None, **words)
     axis = work.empty(work.shape, "bool") if out is None else work.given("out", out)
     distance, two = None, None
     if return_distance or squared:
