@@ -109,7 +109,8 @@ def medial_axis(
     if how != "integer" and (prune != "constant" or gamma is not None):
         raise ValueError(f"pruning and gamma go with method='integer', not {how!r}; leave them out")
     reach = _USUAL_GAMMA[prune] if gamma is None else length_of("gamma", gamma)
-    words: dict[str, Any] = {"spacing": spacing, "sites": sites, "multilabel": multilabel, "border": border, "batch_axes": batch_axes}
+    words: dict[str, Any] = {"spacing": spacing, "sites": sites, "multilabel": multilabel}
+    words |= {"border": border, "batch_axes": batch_axes}
     if is_traced(mask):
         words |= {"method": method, "pruning": pruning, "gamma": gamma, "device": device, "threads": threads}
         return _called_back(mask, out, return_distance or squared or return_sites, **words)

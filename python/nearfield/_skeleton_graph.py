@@ -218,7 +218,8 @@ def skeleton_graph(
         raise ValueError(f"skeleton has {cells.ndim} axes; give 1 to 3")
     lengths = spacing_of(spacing, cells.ndim, 0) or (1.0,)
     ends = border_of(border, cells.ndim, 0)
-    lengths, ends = (each * cells.ndim if len(each) == 1 else each for each in (lengths, ends))
+    lengths = lengths * cells.ndim if len(lengths) == 1 else lengths
+    ends = ends * cells.ndim if len(ends) == 1 else ends
     if len(lengths) != cells.ndim or not all(0 < each < np.inf for each in lengths):
         raise ValueError(f"spacing is {lengths}; give a positive length for each of {cells.ndim} axes")
     index = np.flatnonzero(cells)
