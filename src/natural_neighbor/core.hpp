@@ -100,6 +100,7 @@ NF_HD inline ball ball_of(const problem& p, std::int64_t index, std::int64_t sit
 }
 
 NF_HD constexpr std::int64_t wrapped(std::int64_t at, std::int64_t size) {
+    if (at >= 0 && at < size) return at;
     const std::int64_t rest = at % size;
     return rest < 0 ? rest + size : rest;
 }
@@ -108,7 +109,8 @@ NF_HD constexpr std::int64_t wrapped(std::int64_t at, std::int64_t size) {
 /// from there on to the end of their line.
 template <class Add>
 NF_HD inline void write_row(const problem& p, const ball& b, std::int64_t k, const Add& add) {
-    const std::int64_t z = b.first[0] + k / b.count[1], y = b.first[1] + k % b.count[1], n = p.size[2];
+    const std::int64_t plane = k / b.count[1], n = p.size[2];
+    const std::int64_t z = b.first[0] + plane, y = b.first[1] + k - plane * b.count[1];
     const std::int64_t half = b.r2 > 0 ? half_of(p, b.r2, z, y) : 0;
     if (half < 0) return;
     const std::int64_t line = (wrapped(b.at[0] + z, p.size[0]) * p.size[1] + wrapped(b.at[1] + y, p.size[1])) * n;
