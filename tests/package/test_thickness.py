@@ -109,6 +109,33 @@ def test_balls_are_a_union():
     np.testing.assert_array_equal(nf.balls(centres, radii, shape) > 0, union)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_porosimetry_by_definition(seed):
+    random = np.random.default_rng(seed)
+    ndim = 1 + seed % 3
+    shape = tuple(random.integers(1, (60, 20, 9)[ndim - 1], ndim))
+    pores, inlets = random.random(shape) < random.choice([0.6, 0.9, 0.97]), np.zeros(shape, bool)
+    inlets[0] = True
+    sizes = np.unique(random.uniform(0.5, 12, random.integers(1, 7)))
+    spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
+    border = ("open", "closed", "periodic")[seed // 4 % 3]
+    away = nf.distance_transform(pores, dtype="float64", spacing=spacing, border=border)
+    beyond = "periodic" if border == "periodic" else "open"  # balls have no centres beyond an end
+    wanted = np.zeros(shape)
+    for size in sizes:
+        parts = nf.label(away >= size / 2)
+        entered = np.isin(parts, parts[inlets & (parts > 0)])
+        reach = nf.distance_transform(entered, sites="nonzero", dtype="float64", spacing=spacing, border=beyond)
+        wanted[reach < size / 2] = size
+    np.testing.assert_array_equal(nf.porosimetry(pores, inlets, sizes, spacing=spacing, border=border), wanted)
+
+
+def test_openings_see_nothing_beyond_closed_ends():
+    mask = np.ones((9, 9), bool)
+    table = nf.granulometry(mask, method="openings", sizes=[4, 30], border="closed")
+    assert table.cells.tolist() == [int(nf.local_thickness(mask, border="closed", sizes=[4]).astype(bool).sum()), 0]
+
+
 def test_porosimetry_needs_a_way_in():
     sizes, inlets = [2, 3, 4, 6], np.zeros(BLOBS.shape, bool)
     inlets[0] = True
