@@ -15,6 +15,7 @@ import datetime
 import importlib
 import importlib.metadata
 import json
+from functools import partial
 
 import numpy as np
 
@@ -28,8 +29,8 @@ SIDES = {"host": {3: (256, 64), 2: (4096, 512)}, "device": {3: (512, 96), 2: (81
 HEAD = {
     place: (
         f"Shapes, on the {place}",
-        "Masks are blurred noise: s8 50 % has a blur of 8 cells and half its cells in the shape. All calls are Python's, "
-        "medians, answers allocated in the call; peers ran in the same process. *Off by*: mean and largest difference "
+        "Masks are blurred noise: s8 50 % has a blur of 8 cells and half its cells in the shape. All calls are "
+        "Python's, medians, answers allocated in the call; peers ran in the same process. *Off by*: mean and largest difference "
         f"of a peer's diameters, in cells. `./dev bench shapes {place}` times every row.",
     )
     for place in SIDES
@@ -87,8 +88,8 @@ def beside(place, device, nf, mask, missing, repeat):
         except ImportError:
             missing.add(distribution)
             continue
-        made = call(library)
-        row = {"library": distribution, "version": version, "ms": device.median_ms(lambda: call(library), repeat)}  # noqa: B023
+        made, once = call(library), partial(call, library)
+        row = {"library": distribution, "version": version, "ms": device.median_ms(once, repeat)}
         if diameters is not None:
             exact = nf.local_thickness(mask) if exact is None else exact
             off = abs(np.asarray(diameters(made), float) - exact)[mask > 0]
