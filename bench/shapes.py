@@ -30,7 +30,8 @@ HEAD = {
     place: (
         f"Shapes, on the {place}",
         "Masks are blurred noise: s8 50 % has a blur of 8 cells and half its cells in the shape. All calls are "
-        "Python's, medians, answers allocated in the call; peers ran in the same process. *Off by*: mean and largest difference "
+        "Python's, medians, answers allocated in the call; peers ran in the same process. *Off by*: "
+        "mean and largest difference "
         f"of a peer's diameters, in cells. `./dev bench shapes {place}` times every row.",
     )
     for place in SIDES
