@@ -38,7 +38,7 @@ struct arguments {
     bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,
          hooked = false;
     // Of shapes.
-    std::string operation, radius, keep = "ends";
+    std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;

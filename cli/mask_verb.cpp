@@ -28,11 +28,11 @@ bool check_mask_outputs(const arguments& args) {
         refuse("-o and --picture both name a picture; give -o a format of arrays, e.g. -o shape.npy");
     if (!args.picture.empty() && !is_png(args.picture))
         refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture shape.png", args.picture));
-    if (args.output.empty() && args.picture.empty() && args.quiet && !args.json)
+    if (args.output.empty() && args.picture.empty() && args.graph.empty() && args.quiet && !args.json)
         refuse("nothing to make: give -o or --picture, or leave out --quiet to be told how many cells are left");
     check_destination(args.output), check_destination(args.picture);
     check_picture_size(args);
-    return one_stdout({args.output, args.picture});
+    return one_stdout({args.output, args.picture, args.graph});
 }
 
 void make_result(const arguments& args, mask_run& run, dtype type) {
@@ -68,7 +68,7 @@ json_report start_mask_report(const arguments& args, const mask_run& run, const 
     said["foreground_before"] = run.before;
     said["foreground_after"] = run.after;
     said["outputs"] = json_report::array();
-    for (const std::string& path : {args.output, args.picture})
+    for (const std::string& path : {args.output, args.picture, args.graph})
         if (!path.empty()) said["outputs"].push_back({{"path", path}});
     said["run"] = describe(done, run.result.cells());
     return said;

@@ -47,6 +47,20 @@ const std::vector<option> skeleton_rows{
     {"--faces", "",
      "neighbours in the shape share a face, 4 in an image and 6 in a volume, instead of a face, an edge or a corner",
      &a::faces},
+    {"--graph",
+     "FILE",
+     "also write the graph: .csv is a table of branches with skan's columns, radii as values; .swc a sample for each "
+     "cell, as neuron tracing has it; '-' is CSV on stdout",
+     &a::graph,
+     {},
+     false,
+     true},
+    {"--prune-length", "L", "cut off branches to a tip that are shorter, in units of the spacing", &a::prune_length},
+    {"--prune-ratio", "R", "cut off branches to a tip that are shorter than R times the radius at their junction",
+     &a::prune_ratio},
+    {"--prune-angle", "DEGREES",
+     "cut off branches to a tip from which both sides of the shape are seen under less, as in blunt corners",
+     &a::prune_angle},
     cell,
     {"--border",
      "LIST",
@@ -82,12 +96,11 @@ verb skeleton_row() {
         "Thin a shape to curves or points",
         "Reads a mask and writes its skeleton, thinned in the order of the distance to the outside, as 0 and 255: as "
         "many components, holes and cavities as the shape has. A picture shows the skeleton light and the rest of the "
-        "shape orange. Without -o and --picture it says how many cells are left. docs/skeletons.md says what can be "
-        "done "
-        "with it, and how Python makes a graph of it.",
+        "shape orange. --graph measures its branches. Without any output it says how many cells are left. "
+        "docs/skeletons.md says what can be done with it.",
         and_the_usual(skeleton_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
-        "nearfield skeleton blobs.png -o skeleton.npy --picture skeleton.png",
+        "nearfield skeleton blobs.png -o skeleton.npy --picture skeleton.png --graph graph.csv --prune-ratio 1.5",
         skeleton_verb};
 }
 

@@ -1,13 +1,51 @@
 // nearfield skeleton
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
+#include "cli/parse.hpp"
 #include "edge/arrays_run.hpp"
 #include "nearfield/skeleton.hpp"
+#include "nearfield/skeleton_graph.hpp"
 
 namespace nearfield::cli {
 namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+/// What is cut off, in this order.
+struct cut {
+    branch_rule rule;
+    double bound;
+};
+
+std::vector<cut> cuts_of(const arguments& args) {
+    std::vector<cut> all;
+    for (const auto& [name, text, rule] : {std::tuple{"--prune-length", &args.prune_length, branch_rule::length},
+                                           std::tuple{"--prune-ratio", &args.prune_ratio, branch_rule::ratio},
+                                           std::tuple{"--prune-angle", &args.prune_angle, branch_rule::angle}}) {
+        if (text->empty()) continue;
+        const double bound = parse_number(name, *text, std::string(name) + " 2");
+        if (!(bound >= 0)) refuse(fmt::format("{} is {}; give a number from 0 on", name, *text));
+        all.push_back({rule, bound});
+    }
+    return all;
+}
+
+bool is_swc(const std::string& path) { return path.ends_with(".swc") || path.ends_with(".SWC"); }
+
+void check_graph(const std::string& path) {
+    if (path.empty() || path == "-") return;
+    if (!is_swc(path) && !path.ends_with(".csv") && !path.ends_with(".CSV"))
+        refuse(fmt::format("--graph is {}; graphs are .csv or .swc, e.g. --graph graph.csv", path));
+    io::require_place(path);
+}
 
 skeleton_options skeleton_options_for(const arguments& args, const loaded& input) {
     const distance_options given = options_for(args, sites::zero, input);
@@ -20,6 +58,23 @@ skeleton_options skeleton_options_for(const arguments& args, const loaded& input
                             : args.keep == "nothing" ? kept_cells::nothing
                                                      : kept_cells::isthmuses;
     return {given.spacing, given.border, given.batch_axes, keep, args.faces};
+}
+
+/// The graph of the skeleton that the run has made, with radii; what is cut off goes from the skeleton, too.
+skeleton_graph measured(const arguments& args, mask_run& run, const skeleton_options& options,
+                        const std::vector<cut>& cuts) {
+    distance_options like;
+    like.spacing = options.spacing, like.border = options.border;
+    io::array radii = make_like(run.input.image, dtype::float64, run.input.image.shape);
+    fields<host> wanted;
+    wanted.distance = radii.out();
+    distance_transform(host{static_cast<int>(args.threads), {}}, run.input.image.in(), wanted, like);
+    skeleton_graph graph = graph_of(cells_of_skeleton(run.result.in(), radii.in(), options.spacing, options.border));
+    for (const cut& each : cuts) graph = pruned(graph, each.rule, each.bound);
+    auto* const cells = reinterpret_cast<std::uint8_t*>(run.result.data.get());
+    std::fill_n(cells, run.result.cells(), std::uint8_t{0});
+    for (const std::int64_t at : graph.cells.at) cells[at] = 1;
+    return graph;
 }
 
 computed run_all(const arguments& args, mask_run& run, const skeleton_options& options) {
@@ -36,14 +91,25 @@ computed run_all(const arguments& args, mask_run& run, const skeleton_options& o
     return compute(args, call);
 }
 
-void report(const arguments& args, const mask_run& run, const computed& done, bool stdout_carries_data) {
+/// ", 12 branches of 345.6 mm in all"
+std::string add_graph(json_report& said, const skeleton_graph& graph, const std::string& unit) {
+    double length = 0;
+    for (const skeleton_branch& each : graph.branches) length += each.length;
+    said["branches"] = graph.branches.size(), said["nodes"] = graph.nodes.size(), said["length"] = length;
+    return fmt::format(", {} branches of {:.6g}{}{} in all", graph.branches.size(), length, unit.empty() ? "" : " ",
+                       unit);
+}
+
+void report(const arguments& args, const mask_run& run, const computed& done,
+            const std::optional<skeleton_graph>& graph, bool stdout_carries_data) {
     json_report said = start_mask_report(args, run, done);
     said["keep"] = args.keep;
     said["faces"] = args.faces;
+    const std::string branches = graph ? add_graph(said, *graph, run.input.image.unit) : "";
     finish(args, said,
-           fmt::format("skeleton: {} {}, keep {}: {} of {} cells of the shape, in {} on {} ({}){}",
+           fmt::format("skeleton: {} {}, keep {}: {} of {} cells of the shape{}, in {} on {} ({}){}",
                        text_of_axes(run.input.image), nearfield::name_of(run.input.image.type), args.keep, run.after,
-                       run.before, text_of_ms(done.median_ms()), done.device, done.name,
+                       run.before, branches, text_of_ms(done.median_ms()), done.device, done.name,
                        args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
            stdout_carries_data);
 }
@@ -53,16 +119,25 @@ void report(const arguments& args, const mask_run& run, const computed& done, bo
 int skeleton_verb(const arguments& args) {
     const bool stdout_carries_data = check_mask_outputs(args);
     static_cast<void>(options_of(args, sites::zero));
+    check_graph(args.graph);
+    const std::vector<cut> cuts = cuts_of(args);
     in_words_of_options([&] {
         mask_run run;
         run.input = load(args.input, args);
         const skeleton_options options = skeleton_options_for(args, run.input);
         make_result(args, run, dtype::uint8);
+        const bool graph_wanted = !args.graph.empty() || !cuts.empty();
+        if (graph_wanted && options.batch_axes > 0)
+            refuse(fmt::format("{} holds several images (batch axes: {}), and a graph is of one; give one image",
+                               args.input, options.batch_axes));
         const computed done = run_all(args, run, options);
+        std::optional<skeleton_graph> graph;
+        if (graph_wanted) graph = measured(args, run, options, cuts);
         count_cells(run, true);
         if (!done.note.empty()) note(args, done.note);
         save_mask(args, run, true);
-        report(args, run, done, stdout_carries_data);
+        if (!args.graph.empty()) write_text(args.graph, is_swc(args.graph) ? swc_of(*graph) : csv_of(*graph));
+        report(args, run, done, graph, stdout_carries_data);
     });
     return 0;
 }

@@ -69,12 +69,31 @@ void rebuild(const array& axis, const array& squared, const array& out, const di
         });
 }
 
+void interpolate(const array& values, const array* known, const array& out, const distance_options& grid, int ordinal,
+                 std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    const natural_neighbor_options options{grid.spacing, grid.border, grid.batch_axes};
+    const auto call = [&]<class Place>(const Place& on) {
+        natural_neighbor(on, values.view<const void, Place>(), view_of<const void, Place>(known),
+                         out.view<void, Place>(), options);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, values.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::natural_neighbor_on_device(on, values.view<const void, host>(), view_of<const void, host>(known),
+                                             out.view<void, host>(), options);
+        });
+}
+
 }  // namespace
 
 void bind_medial_axis(nb::module_& module) {
     module.def("medial_axis", &axis_of, nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("method"),
                nb::arg("pruning"), nb::arg("gamma"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"),
                nb::arg("threads"), nb::arg("progress").none());
+    module.def("natural_neighbor", &interpolate, nb::arg("values"), nb::arg("known").none(), nb::arg("out"),
+               nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
     module.def("reconstruct", &rebuild, nb::arg("axis"), nb::arg("squared"), nb::arg("out"), nb::arg("options"),
                nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
                nb::arg("progress").none());

@@ -21,7 +21,8 @@ DRAWN = """Each picture is made by the script below it, a file of [docs/examples
 PAGES = {
     "python-gallery.md": (
         "What can be made of it in Python",
-        " Pictures of the published methods are in\n[python-gallery-methods.md](python-gallery-methods.md).",
+        " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), the published methods in\n"
+        "[python-gallery-methods.md](python-gallery-methods.md).",
         (
             "measure_components",
             "grow_cells",
@@ -31,6 +32,11 @@ PAGES = {
             "periodic_texture",
             "batch_of_masks",
         ),
+    ),
+    "python-gallery-shapes.md": (
+        "Shapes measured in Python",
+        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md) and [skeletons.md](skeletons.md).",
+        ("thickness_of_pores", "vessels", "few_balls", "mercury"),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",

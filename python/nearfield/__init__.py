@@ -29,6 +29,7 @@ from nearfield._label import label, link_bit
 from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
+from nearfield._natural_neighbor import natural_neighbor
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._skeleton import skeletonize
@@ -76,6 +77,7 @@ __all__ = [
     "local_thickness",
     "medial_axis",
     "methods",
+    "natural_neighbor",
     "ndimage",
     "opening",
     "plan",

@@ -151,6 +151,25 @@ def skeletonize_on_device(
     stream: int,
     staged: bool,
 ) -> None: ...
+def skeleton_graph(
+    cells: Array,
+    values: Array | None,
+    axes: int,
+    shape: Sequence[int],
+    spacing: Sequence[float],
+    wraps: Sequence[bool],
+    rule: int,
+    bound: float,
+) -> tuple[bytes, bytes, bytes, bytes]: ...
+def skeleton_text(
+    cells: Array,
+    values: Array | None,
+    axes: int,
+    shape: Sequence[int],
+    spacing: Sequence[float],
+    wraps: Sequence[bool],
+    swc: bool,
+) -> str: ...
 def label_on_host(
     image: Array,
     label: Array | None,
@@ -195,6 +214,17 @@ def medial_axis(
     method: int,
     pruning: int,
     gamma: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def natural_neighbor(
+    values: Array,
+    known: Array | None,
+    out: Array,
+    options: Options,
     ordinal: int,
     stream: int,
     staged: bool,

@@ -12,6 +12,7 @@ from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._label import label
+from nearfield._morphology import open_ends
 from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, threads_of, word_of
 from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
 
@@ -89,6 +90,7 @@ def balls(
     shape: Sequence[int],
     *,
     squared: bool = False,
+    spacing: Spacing = None,
     border: Border = "open",
     device: str | None = None,
     threads: int | None = None,
@@ -100,11 +102,13 @@ def balls(
     centres : array of ints, shape (n, axes)
         Cells. Of two balls with one centre the larger counts.
     radii : array of shape (n,), or one number for all
-        In cells; a ball holds the cells whose distance from the centre is less than its radius.
+        In units of `spacing`; a ball holds the cells whose distance from the centre is less than its radius.
     shape : sequence of 1 to 3 ints
         Of the answer.
     squared : bool
         Squared radii instead, uint64: the smallest whole number that is at least the radius squared.
+    spacing : float or sequence of floats, optional
+        Whole length of a cell along each axis: multiply radii and lengths by one factor to make them whole.
     border, device, threads
         As in `local_thickness`.
 
@@ -134,12 +138,12 @@ def balls(
         raise ValueError(f"radii has shape {radius.shape}; give one number, or one for each of {len(at)} centres")
     radius = np.broadcast_to(radius, at.shape[:1])
     if not (np.isfinite(radius) & (radius >= 0) & (radius < 2.0**28)).all():
-        raise ValueError("radii has negative, infinite or huge values; give lengths in cells, from 0 on")
+        raise ValueError("radii has negative, infinite or huge values; give lengths from 0 on")
     radius2 = np.ceil(radius * radius)
     field = np.zeros(size, np.uint16 if radius2.max(initial=0) < 2**16 else np.uint64)  # small ones take the fast way
     np.maximum.at(field, tuple(at.T), radius2.astype(field.dtype))
     call = ThicknessCall("centres", flag_of("squared", squared), (), True, device, threads_of(threads), None)
-    made = filled(workplace_of("centres", field), call, {"border": border}, None, None)
+    made = filled(workplace_of("centres", field), call, {"border": border, "spacing": spacing}, None, None)
     return np.asarray(made)
 
 
@@ -189,15 +193,15 @@ def porosimetry(
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
     far = distance_transform(pores, dtype="float64", **how)
-    found = np.zeros(pores.shape)
-    for size in sizes_of(sizes):
+    given = sizes_of(sizes)
+    level = np.zeros(pores.shape, np.min_scalar_type(len(given)))  # how many sizes come from the inlets to a centre
+    for k, size in enumerate(given):
         parts = label(far >= size / 2, connectivity=connectivity, device=device, threads=threads)
         entered = np.zeros(int(parts.max(initial=0)) + 1, bool)
         entered[parts[enters]] = True
         entered[0] = False
-        reach = distance_transform(entered[parts], sites="nonzero", dtype="float64", **how)
-        found[reach < size / 2] = size
-    return found
+        level[entered[parts]] = k + 1
+    return _covered(level, np.array([0.0, *given]), how)
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------
@@ -208,6 +212,29 @@ def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
         return np.asarray(value, dtype)
     except Exception as problem:
         raise ValueError(f"{name} is {said(value)}; give an array of numbers") from problem
+
+
+def _covered(level: np.ndarray[Any, Any], size: np.ndarray[Any, Any], how: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """The largest size of the balls that hold a cell; a centre of level k has one of size k."""
+    radius2 = np.ceil((size / 2) ** 2)
+    if _is_whole(how["spacing"]) and radius2[-1] < 2.0**56:
+        call = ThicknessCall("mask", True, (), True, how["device"], threads_of(how["threads"]), None)
+        balls = radius2.astype(np.uint32 if radius2[-1] < 2.0**28 else np.uint64)
+        words = {"spacing": how["spacing"], "border": how["border"]}
+        made = np.asarray(filled(workplace_of("mask", balls[level]), call, words, None, None))
+        # Sizes of one squared radius have the same centres and cells: the largest of them is meant.
+        return np.asarray(size[np.searchsorted(radius2, made, side="right") - 1])
+    found = np.zeros(level.shape)
+    how = {**how, "border": open_ends(how["border"])}
+    for k in range(1, size.size):
+        reach = distance_transform(level >= k, sites="nonzero", dtype="float64", **how)
+        found[reach < size[k] / 2] = size[k]
+    return found
+
+
+def _is_whole(spacing: Spacing) -> bool:
+    given: Any = 1.0 if spacing is None else spacing
+    return all(float(one).is_integer() and one < 2**20 for one in items_of(given) or [given])
 
 
 def _cell_volume(spacing: Spacing, ndim: int) -> float:
@@ -240,7 +267,7 @@ def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 def _openings(mask: Any, sizes: tuple[float, ...], how: dict[str, Any], cell: float) -> Granulometry:
     """A ball of a size fits round the cells whose distance is at least half of it; what lies nearer to one is kept."""
     far = distance_transform(mask, dtype="float64", **how)
-    nearest = {**how, "multilabel": False, "dtype": "float64"}
+    nearest = {**how, "multilabel": False, "dtype": "float64", "border": open_ends(how["border"])}
     cells = []
     for size in sizes:
         centres = far >= size / 2

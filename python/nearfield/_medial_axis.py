@@ -29,6 +29,7 @@ from nearfield._request import (
     threads_of,
     word_of,
 )
+from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace
 
 AxisMethod = Literal["integer", "balls", "reduced"]
@@ -108,18 +109,13 @@ def medial_axis(
     if how != "integer" and (prune != "constant" or gamma is not None):
         raise ValueError(f"pruning and gamma go with method='integer', not {how!r}; leave them out")
     reach = _USUAL_GAMMA[prune] if gamma is None else length_of("gamma", gamma)
+    words: dict[str, Any] = {"spacing": spacing, "sites": sites, "multilabel": multilabel}
+    words |= {"border": border, "batch_axes": batch_axes}
+    if is_traced(mask):
+        words |= {"method": method, "pruning": pruning, "gamma": gamma, "device": device, "threads": threads}
+        return _called_back(mask, out, return_distance or squared or return_sites, **words)
     work = workplace_of("mask", mask)
-    request = request_for(
-        len(work.shape),
-        spacing=spacing,
-        sites=sites,
-        signed=False,
-        multilabel=multilabel,
-        half_cell=False,
-        border=border,
-        max_distance=None,
-        batch_axes=batch_axes,
-    )
+    request = request_for(len(work.shape), signed=False, half_cell=False, max_distance=None, **words)
     axis = work.empty(work.shape, "bool") if out is None else work.given("out", out)
     distance, two = None, None
     if return_distance or squared:
@@ -133,6 +129,15 @@ def medial_axis(
         place.axis(axis, None if squared else distance, distance if squared else None, two, request, rule)
     found = [work.hand_out(slot) for slot in (axis, distance, two) if slot is not None]
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _called_back(mask: Any, out: Any, more: bool, **words: Any) -> Any:
+    """Under jax.jit."""
+    from nearfield import _jax_workplace
+
+    if more:
+        raise TypeError("under jax.jit medial_axis gives the axis alone; distances are those of distance_transform")
+    return _jax_workplace.called_back(medial_axis, "mask", mask, mask.shape, "bool", out, False, **words)
 
 
 def reconstruct(
@@ -229,28 +234,32 @@ class _Where:
         first = axis.described if packed is None else packed.described()
         out = (first, _described(distance), _described(squared), *_halves(two))
         method, pruning, gamma = how
-        _core.medial_axis(self._read(), out, request.options(), method, pruning, gamma, *self._place())
+        _core.medial_axis(self.read(), out, request.options(), method, pruning, gamma, *self.place())
         if packed is not None:
             packed.finish()
         self.work.finish()
 
     def rebuilt(self, squared: Any, out: Slot, request: Request) -> None:
         packed = _packed(out) if self.staged else None
-        radii = self._copied("squared", squared) if self.staged else self.work.read("squared", squared)
+        radii = self.other("squared", squared)
         to = out.described if packed is None else packed.described()
-        _core.reconstruct(self._read(), radii, to, request.options(), *self._place())
+        _core.reconstruct(self.read(), radii, to, request.options(), *self.place())
         if packed is not None:
             packed.finish()
         self.work.finish()
 
-    def _read(self) -> _core.Array:
+    def read(self) -> _core.Array:
         return self._copied(self.work.name, self.work.array) if self.staged else self.work.described()
+
+    def other(self, name: str, x: Any) -> _core.Array:
+        """Another array to be read."""
+        return self._copied(name, x) if self.staged else self.work.read(name, x)
 
     @staticmethod
     def _copied(name: str, x: Any) -> _core.Array:
         return NUMPY.describe(name, np.ascontiguousarray(as_numpy(framework_of(x).array(name, x))), False)
 
-    def _place(self) -> tuple[int, int, bool, int, Any]:
+    def place(self) -> tuple[int, int, bool, int, Any]:
         return self.ordinal, self.work.place.stream, self.staged, self.threads, self.tell
 
 

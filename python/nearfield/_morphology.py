@@ -180,12 +180,14 @@ class _Ball:
 
     def second(self) -> _Ball:
         """Of a second step, which sees nothing beyond closed ends."""
-        ends: Any = self.ends
-        if isinstance(ends, str):
-            ends = "open" if ends == "closed" else ends
-        else:
-            ends = ["open" if end == "closed" else end for end in ends]
-        return _Ball(self.radius, ends, self.every)
+        return _Ball(self.radius, open_ends(self.ends), self.every)
+
+
+def open_ends(border: Border) -> Border:
+    """The same without closed ends, beyond which a second step sees nothing."""
+    if isinstance(border, str):
+        return "open" if border == "closed" else border
+    return ["open" if end == "closed" else end for end in border]
 
 
 def _how(

@@ -22,6 +22,7 @@ from nearfield._request import (
     spacing_of,
     threads_of,
 )
+from nearfield._traced import is_traced
 from nearfield._workplace import Slot, Workplace, keywords_named
 
 KEPT = ("ends", "isthmuses")
@@ -89,6 +90,12 @@ def skeletonize(
            [0, 0, 0, 0, 0, 0]])
     """
     used, tell = threads_of(threads), callable_of(progress)
+    if is_traced(image):
+        from nearfield import _jax_workplace
+
+        words = {"keep": keep, "connectivity": connectivity, "spacing": spacing, "border": border}
+        words |= {"batch_axes": batch_axes, "device": device, "threads": threads}
+        return _jax_workplace.called_back(skeletonize, "image", image, image.shape, "bool", None, False, **words)
     work = workplace_of("image", image)
     ndim = len(work.shape)
     batch = batch_of(batch_axes, ndim)

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from nearfield import _core
+from nearfield._arrays import NUMPY
 from nearfield._distance import with_shape
 from nearfield._methods import _on_host
-from nearfield._request import Spacing, length_of, spacing_of
-from nearfield._skeleton_cells import Array, Cells, joined, kept, tree, with_pairs
+from nearfield._request import Border, Spacing, border_of, length_of, said, spacing_of
 
-Measured = tuple[Array | None, Array | None, Array | None]
+Array = np.ndarray[Any, Any]
 
-TIP, JUNCTION, CYCLE, ALONE = 0, 1, 2, 3
+_KINDS = ("tip", "junction", "cycle", "alone")
+_RULES = ("length", "ratio", "angle")
+_NODE = np.dtype([("kind", "i8"), ("cell", "i8", 3)])
+_BRANCH = np.dtype(
+    [
+        *((name, "i8") for name in ("skeleton_id", "node_id_src", "node_id_dst", "branch_type")),
+        *((name, "i8", 3) for name in ("steps", "src", "dst")),
+        *((name, "f8") for name in ("branch_distance", "euclidean_distance")),
+        *((name, "f8") for name in ("mean_value", "least_value", "largest_value")),
+    ]
+)
+
+
+class _Cells(NamedTuple):
+    """The cells of a skeleton in C order, as the library takes them."""
+
+    shape: tuple[int, ...]
+    linear: Array
+    values: Array | None
+    spacing: tuple[float, ...]
+    wraps: tuple[bool, ...]
+
+    def arguments(self) -> tuple[_core.Array, _core.Array | None, int, list[int], list[float], list[bool]]:
+        more = 3 - len(self.shape)
+        values = None if self.values is None else NUMPY.describe("values", self.values, False)
+        each = [*self.shape, *[1] * more], [*self.spacing, *[1.0] * more], [*self.wraps, *[False] * more]
+        return NUMPY.describe("skeleton", self.linear, False), values, len(self.shape), *each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,8 +86,7 @@ class SkeletonGraph:
     largest_value: Array | None
     node_kind: Array
     node_cell: Array
-    _cells: Cells
-    _branch_of_cell: Array  # -1 at nodes other than tips
+    _cells: _Cells
 
     def __len__(self) -> int:
         return int(self.skeleton_id.size)
@@ -92,15 +116,7 @@ class SkeletonGraph:
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
         """Writes the columns of `to_dict`; without a path the text is returned."""
-        columns = self.to_dict()
-        rows = zip(*(column.tolist() for column in columns.values()))
-        lines = chain([columns], (map(_text_of, row) for row in rows))
-        text = "".join(",".join(line) + "\n" for line in lines)
-        if path is None:
-            return text
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        return None
+        return self._text(path, swc=False)
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` of the columns of `to_dict`."""
@@ -114,7 +130,7 @@ class SkeletonGraph:
 
         graph = networkx.MultiGraph()
         for node, (kind, cell) in enumerate(zip(self.node_kind.tolist(), self.node_cell.tolist())):
-            graph.add_node(node, kind=("tip", "junction", "cycle", "alone")[kind], cell=tuple(cell))
+            graph.add_node(node, kind=_KINDS[kind], cell=tuple(cell))
         columns = self.to_dict()
         for row in zip(*(column.tolist() for column in columns.values())):
             edge = dict(zip(columns, row))
@@ -124,20 +140,13 @@ class SkeletonGraph:
     def to_swc(self, path: str | PathLike[str] | None = None) -> str | None:
         """SWC, as neuron tracing uses it: a sample for each cell, radii from `values`, else 1; x is the last axis.
 
-        A tree for each skeleton, from its first cell, breadth first: of a cycle one step is left out.
+        A tree for each skeleton, from its first cell, breadth first: of a cycle one step is left out. Along a periodic
+        axis a tree goes on beyond the end.
         """
-        cells = self._cells
-        at = np.stack(np.unravel_index(cells.linear, cells.shape), 1) * np.array(cells.spacing)
-        place = np.zeros((cells.linear.size, 3))
-        place[:, : at.shape[1]] = at[:, ::-1]
-        radius = np.ones(cells.linear.size) if cells.values is None else cells.values
-        lines = ["# SWC: id type x y z radius parent\n"]
-        number: dict[int, int] = {}
-        for cell, parent in tree(cells):
-            number[cell] = len(number) + 1
-            words = map(_text_of, (*place[cell].tolist(), float(radius[cell])))
-            lines.append(f"{number[cell]} 0 {' '.join(words)} {number.get(parent, -1)}\n")
-        text = "".join(lines)
+        return self._text(path, swc=True)
+
+    def _text(self, path: str | PathLike[str] | None, swc: bool) -> str | None:
+        text = _core.skeleton_text(*self._cells.arguments(), swc)
         if path is None:
             return text
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -150,7 +159,9 @@ class SkeletonGraph:
         mask.reshape(-1)[self._cells.linear] = True
         return mask
 
-    def prune(self, length: float | None = None, *, ratio: float | None = None) -> SkeletonGraph:
+    def prune(
+        self, length: float | None = None, *, ratio: float | None = None, angle: float | None = None
+    ) -> SkeletonGraph:
         """The graph without its short branches to a tip, the rest joined, until no branch is short.
 
         Parameters
@@ -159,33 +170,23 @@ class SkeletonGraph:
             Branches from a tip to a junction that are shorter go, in units of `spacing`.
         ratio : float, optional
             Those go that are shorter than this times the value at their junction: a radius there.
+        angle : float, optional
+            Values are radii, and those go from which both sides of the shape are seen under less than so many degrees:
+            where the radius falls towards the tip by more than ``cos(angle / 2)`` times the length.
         """
-        if (length is None) == (ratio is None):
-            raise TypeError("prune() takes one of length and ratio")
-        least = length_of("length" if ratio is None else "ratio", length if ratio is None else ratio)
-        if ratio is not None and self._cells.values is None:
-            raise ValueError("ratio compares with radii; give values= to skeleton_graph")
-        graph = self
-        while True:
-            short = graph.branch_type == 1
-            bound = least * (graph._value_at_junction() if ratio is not None else np.ones(len(graph)))
-            short &= graph.branch_distance < bound
-            if not short.any():
-                return graph
-            gone = (graph._branch_of_cell >= 0) & np.append(short, False)[graph._branch_of_cell]
-            graph = _graph_of(kept(graph._cells, ~gone))
-
-    def _value_at_junction(self) -> Array:
-        """Of branches from a tip to a junction."""
-        cells = self._cells
-        is_tip = self.node_kind[self.node_id_src] == TIP
-        at = np.where(is_tip[:, None], self.dst, self.src)
-        assert cells.values is not None
-        values: Array = cells.values[np.searchsorted(cells.linear, np.ravel_multi_index(tuple(at.T), cells.shape))]
-        return values
+        given = [(rule, bound) for rule, bound in enumerate((length, ratio, angle)) if bound is not None]
+        if len(given) != 1:
+            raise TypeError("prune() takes one of length, ratio and angle")
+        ((rule, bound),) = given
+        least = length_of(_RULES[rule], bound)
+        if rule > 0 and self._cells.values is None:
+            raise ValueError(f"{_RULES[rule]} compares with radii; give values= to skeleton_graph")
+        return _graph_of(self._cells, rule, least)
 
 
-def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None) -> SkeletonGraph:
+def skeleton_graph(
+    skeleton: Any, *, values: Any = None, spacing: Spacing = None, border: Border = "open"
+) -> SkeletonGraph:
     """Branches of a skeleton and the tips and junctions between them.
 
     Parameters
@@ -196,6 +197,8 @@ def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None
         Measured along branches: ``distance_transform(mask)`` gives radii.
     spacing : float or sequence of floats, optional
         Length of a cell along each axis.
+    border : {'open', 'closed', 'periodic'} or sequence of one per axis
+        Branches go on at the other end of periodic axes.
 
     Returns
     -------
@@ -214,8 +217,10 @@ def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None
     if not 1 <= cells.ndim <= 3:
         raise ValueError(f"skeleton has {cells.ndim} axes; give 1 to 3")
     lengths = spacing_of(spacing, cells.ndim, 0) or (1.0,)
+    ends = border_of(border, cells.ndim, 0)
     lengths = lengths * cells.ndim if len(lengths) == 1 else lengths
-    if len(lengths) != cells.ndim or not all(0 < each < math.inf for each in lengths):
+    ends = ends * cells.ndim if len(ends) == 1 else ends
+    if len(lengths) != cells.ndim or not all(0 < each < np.inf for each in lengths):
         raise ValueError(f"spacing is {lengths}; give a positive length for each of {cells.ndim} axes")
     index = np.flatnonzero(cells)
     radii = None
@@ -224,114 +229,21 @@ def skeleton_graph(skeleton: Any, *, values: Any = None, spacing: Spacing = None
         if given.shape != cells.shape:
             raise ValueError(f"values has shape {given.shape} and skeleton {cells.shape}; give the same for both")
         radii = given.reshape(-1)[index].astype(np.float64)
-    return _graph_of(with_pairs(cells.shape, index, radii, lengths))
+    if len(ends) != cells.ndim:
+        raise ValueError(f"border is {said(border)}; give one for all {cells.ndim} axes, or one per axis")
+    wraps = tuple(each == "periodic" for each in ends)
+    return _graph_of(_Cells(cells.shape, index.astype(np.int64), radii, lengths, wraps))
 
 
-# ---- the work --------------------------------------------------------------------------------------------------------
-
-
-def _graph_of(cells: Cells) -> SkeletonGraph:
-    n, a, b = cells.linear.size, cells.first, cells.second
-    degree = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
-    path, junction = degree == 2, degree > 2
-    component = joined(n, a, b)
-    within = junction[a] & junction[b]
-    node = joined(n, a[within], b[within])  # of cells that are no path, the first one of their node
-    along = path[a] & path[b]
-    line = joined(n, a[along], b[along])  # of path cells, the first one of their branch
-    # Pairs that end a branch: from a path cell to a node. Two for each branch, none for a cycle.
-    ends = path[a] != path[b]
-    inner, outer = np.where(path[a], a, b)[ends], np.where(path[a], b, a)[ends]
-    order = np.lexsort((outer, node[outer], line[inner]))
-    lines, from_, to = line[inner][order][::2], outer[order][::2], outer[order][1::2]
-    direct = ~path[a] & ~path[b] & (node[a] != node[b])
-    turned = node[a[direct]] > node[b[direct]]
-    x, y = np.where(turned, b[direct], a[direct]), np.where(turned, a[direct], b[direct])
-    cycles = np.setdiff1d(line[path], lines)
-    src, dst = np.concatenate([from_, x, cycles]), np.concatenate([to, y, cycles])
-    # A branch by its first cell: of its path, or else the end that is a tip.
-    key = np.concatenate([lines, np.where(degree[x] == 1, x, y), cycles])
-    is_cycle = np.arange(key.size) >= key.size - cycles.size
-    node[cycles] = cycles
-    is_node = ~path
-    is_node[cycles] = True
-    order = np.lexsort((key, node[dst], node[src], component[src]))
-    branch_of = np.full(n, -1)
-    branch_of[key[order]] = np.arange(key.size)
-    branch_of[path] = branch_of[line[path]]
-    src, dst, is_cycle = src[order], dst[order], is_cycle[order]
-    for end in (src, dst):
-        tips = (degree[end] == 1) & ~is_cycle
-        branch_of[end[tips]] = np.flatnonzero(tips)
-    return _measured(cells, degree, component, node, is_node, src, dst, is_cycle, branch_of)
-
-
-def _measured(
-    cells: Cells,
-    degree: Array,
-    component: Array,
-    node: Array,
-    is_node: Array,
-    src: Array,
-    dst: Array,
-    is_cycle: Array,
-    branch_of: Array,
-) -> SkeletonGraph:
-    a, b, step = cells[4:]
-    axes, count = len(cells.shape), src.size
-    # A pair is of its path cell's branch, else of its tip's.
-    path = (degree == 2)[a]
-    owner = np.where(path | ((degree == 1)[a] & (degree != 2)[b]), branch_of[a], branch_of[b])
-    owner = np.where((degree > 2)[a] & (degree > 2)[b], -1, owner)
-    of = owner >= 0
-    kinds = np.bincount(owner[of] * (1 << axes) + step[of], minlength=count << axes).reshape(count, 1 << axes)
-    bits = np.array([bin(mask).count("1") for mask in range(1 << axes)])
-    steps = np.stack([kinds[:, bits == k + 1].sum(1) for k in range(axes)], 1)
-    squares = [each * each for each in cells.spacing]
-    distance = np.zeros(count)
-    for mask in range(1, 1 << axes):
-        distance += kinds[:, mask] * math.sqrt(sum(squares[axis] for axis in range(axes) if mask >> axis & 1))
-    first = np.unique(node[is_node])
-    kind = np.select([degree[first] == 0, degree[first] == 1, degree[first] == 2], [ALONE, TIP, CYCLE], JUNCTION)
-    place = np.stack(np.unravel_index(cells.linear, cells.shape), 1)
-    apart = ((place[dst] - place[src]) * np.array(cells.spacing)) ** 2
-    number = np.searchsorted(np.unique(component), component[src]) + 1
-    junctions = (degree[src] > 2).astype(np.int64) + (degree[dst] > 2)
-    mean, least, largest = _values_along(cells, degree, src, dst, branch_of)
-    return SkeletonGraph(
-        skeleton_id=number,
-        node_id_src=np.searchsorted(first, node[src]),
-        node_id_dst=np.searchsorted(first, node[dst]),
-        branch_type=np.where(is_cycle, 3, junctions),
-        steps=steps,
-        branch_distance=distance,
-        euclidean_distance=np.sqrt(apart.sum(1)),
-        src=place[src],
-        dst=place[dst],
-        mean_value=mean,
-        least_value=least,
-        largest_value=largest,
-        node_kind=kind,
-        node_cell=place[first],
-        _cells=cells,
-        _branch_of_cell=branch_of,
-    )
-
-
-def _values_along(cells: Cells, degree: Array, src: Array, dst: Array, branch_of: Array) -> Measured:
-    """Mean, least and largest: of path cells and of the cells at both ends."""
-    if cells.values is None:
-        return None, None, None
-    path = np.flatnonzero((degree == 2) & (branch_of >= 0))
-    no_path = (degree[src] != 2), (degree[dst] != 2)
-    at = np.concatenate([path, src[no_path[0]], dst[no_path[1]]])
-    of = np.concatenate([branch_of[path], np.flatnonzero(no_path[0]), np.flatnonzero(no_path[1])])
-    value, count = cells.values[at], src.size
-    least, largest = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(least, of, value)
-    np.maximum.at(largest, of, value)
-    return np.bincount(of, value, count) / np.bincount(of, minlength=count), least, largest
-
-
-def _text_of(value: Any) -> str:
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+def _graph_of(cells: _Cells, rule: int = -1, bound: float = 0) -> SkeletonGraph:
+    axes = len(cells.shape)
+    at, values, nodes, branches = _core.skeleton_graph(*cells.arguments(), rule, bound)
+    node, branch = np.frombuffer(nodes, _NODE), np.frombuffer(branches, _BRANCH)
+    columns: dict[str, Any] = {name: np.ascontiguousarray(branch[name]) for name in _BRANCH.names or ()}
+    columns |= {name: np.ascontiguousarray(columns[name][:, :axes]) for name in ("steps", "src", "dst")}
+    radii = None if cells.values is None else np.frombuffer(values)
+    if radii is None:
+        columns |= dict.fromkeys(("mean_value", "least_value", "largest_value"))
+    left = cells._replace(linear=np.frombuffer(at, np.int64), values=radii)
+    cell = np.ascontiguousarray(node["cell"][:, :axes])
+    return SkeletonGraph(**columns, node_kind=node["kind"].copy(), node_cell=cell, _cells=left)

@@ -1,8 +1,10 @@
-// Medial axes and thickness on a GPU for arrays in host memory, all contiguous: run_arrays_on_device() by their names.
+// Medial axes, thickness and natural neighbours on a GPU for arrays in host memory, all contiguous:
+// run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"
 #include "nearfield/medial_axis.hpp"
+#include "nearfield/natural_neighbor.hpp"
 #include "nearfield/thickness.hpp"
 
 namespace nearfield::edge {
@@ -32,6 +34,16 @@ inline device_timing thickness_on_device(int ordinal, const any_input<host>& ima
         if (radii_given) union_of_balls(on, in[0], there, options);
         else local_thickness(on, in[0], there, options);
     });
+}
+
+inline device_timing natural_neighbor_on_device(int ordinal, const any_input<host>& values,
+                                                const any_input<host>& known, const any_output<host>& out,
+                                                const natural_neighbor_options& options) {
+    const any_input<host> read[] = {values, known};
+    return run_arrays_on_device(
+        ordinal, std::span(read, known.wanted() ? 2 : 1), {&out, 1}, [&](const device& on, auto in, auto to) {
+            natural_neighbor(on, in[0], known.wanted() ? in[1] : any_input<device>{}, to[0], options);
+        });
 }
 
 }  // namespace nearfield::edge

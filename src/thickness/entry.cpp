@@ -40,12 +40,15 @@ struct counted_lengths {
 };
 
 counted_lengths count_lengths(const std::int64_t* shape, int rank, int batch_axes, problem& p) {
-    const exact::counting counted = exact::counting_of(shape, rank, p.distances);
+    // Radii that the caller gives are in units of the spacing itself.
+    const auto given = checked_spacing(p.distances.spacing, shape, rank);
+    const exact::counting counted = p.radii_given ? exact::counting{} : exact::counting_of(shape, rank, p.distances);
     counted_lengths found;
     found.length.fill(1);
     std::int64_t common = 0;
     for (int axis = batch_axes; axis < rank; ++axis) {
-        const double units = counted.length[static_cast<std::size_t>(axis - batch_axes)];
+        const double units = p.radii_given ? given[static_cast<std::size_t>(axis)]
+                                           : counted.length[static_cast<std::size_t>(axis - batch_axes)];
         found.whole = found.whole && units == std::floor(units) && units < 0x1p26;
         found.length[static_cast<std::size_t>(axis)] = units;
         if (found.whole) common = std::gcd(common, static_cast<std::int64_t>(units));
@@ -190,7 +193,9 @@ problem checked(const any_input<Place>& image, const thickness_fields<Place>& ou
     double largest = bound_of_grid(p);
     if (radii_given) {
         if (p.numbers == number::real || p.unit2 != 1 || options.multilabel)
-            fail("spacing is not integral, or multilabel is set; union_of_balls counts squared radii in whole units");
+            fail(
+                "spacing is not integral, or multilabel is set; balls have squared radii in whole units: multiply "
+                "lengths and radii by one factor");
         largest = size_of(image.type) <= 2 ? std::max(largest, 65536.0) : std::max(largest, 0x1p57);
     }
     choose_numbers(largest, p);

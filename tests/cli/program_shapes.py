@@ -91,8 +91,24 @@ class Skeleton(Case):
             with open(self.folder / name, "rb") as file:
                 self.assertEqual(file.read(4), b"\x89PNG")
 
+    def test_graphs(self):
+        cross = npy((5, 7), [0] * 3 + [1] + [0] * 3 + [0, 0, 0, 1, 0, 0, 0] + [1] * 7 + [0] * 14)
+        done = self.run_program("skeleton", "-", "--graph", "-", "-q", "--spacing", "2", stdin=cross)
+        rows = done.stdout.decode().splitlines()
+        self.assertEqual(rows[0].split(",")[:4], ["skeleton-id", "node-id-src", "node-id-dst", "branch-distance"])
+        self.assertEqual(len(rows), 4)
+        done = self.run_program("skeleton", "-", "--graph", "g.swc", "--json", "--prune-length", "2.5", stdin=cross)
+        said = json.loads(done.stdout)
+        self.assertEqual((said["branches"], said["nodes"]), (1, 2))
+        self.assertEqual(len((self.folder / "g.swc").read_text().splitlines()), 8)  # its head, and 7 cells
+
     def test_refusals(self):
         for words, said in (
+            (("-", "--graph", "g.txt"), "--graph is g.txt"),
+            (("-", "--prune-length", "-2"), "--prune-length is -2"),
+            (("-", "--prune-angle", "wide"), "--prune-angle"),
+            (("-", "--graph", "-", "-o", "-"), "stdout"),
+            (("-", "--graph", "g.csv", "--batch-axes", "1"), "a graph is of one"),
             (("-", "-q"), "nothing to make"),
             (("-", "--keep", "tips"), "--keep"),
             (("-", "--picture", "p.tif"), "PNG"),

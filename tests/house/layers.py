@@ -27,6 +27,8 @@ FIELD_HEADERS = {
     "medial_axis.hpp",
     "thickness.hpp",
     "skeleton.hpp",
+    "skeleton_graph.hpp",
+    "natural_neighbor.hpp",
 }
 
 # Who may include whom.

@@ -1,5 +1,7 @@
 """Skeletons and their graphs: topology, every framework, a slow graph by walking from cell to cell."""
 
+import subprocess
+import sys
 from itertools import pairwise, product
 
 import numpy as np
@@ -121,12 +123,12 @@ def test_scikit_images_signature():
 class Walk:
     """Branches by walking from cell to cell."""
 
-    def __init__(self, skeleton, spacing):
-        self.spacing = spacing
+    def __init__(self, skeleton, spacing, wraps):
+        self.spacing, self.wraps, self.shape = spacing, wraps, skeleton.shape
         self.cells = [tuple(cell) for cell in np.argwhere(skeleton).tolist()]
         inside = set(self.cells)
         steps = [step for step in product((-1, 0, 1), repeat=skeleton.ndim) if any(step)]
-        moved = {c: [tuple(a + b for a, b in zip(c, step)) for step in steps] for c in self.cells}
+        moved = {c: sorted({self.wrapped(a + b for a, b in zip(c, step)) for step in steps} - {c}) for c in self.cells}
         self.near = {c: [each for each in moved[c] if each in inside] for c in self.cells}
         self.node = {}
         for cell in self.cells:
@@ -140,8 +142,11 @@ class Walk:
                         self.node[other] = cell
                         stack.append(other)
 
+    def wrapped(self, cell):
+        return tuple(a % n if wraps else a for a, n, wraps in zip(cell, self.shape, self.wraps))
+
     def length(self, path):
-        steps = [[(a - b) * s for a, b, s in zip(p, q, self.spacing)] for p, q in pairwise(path)]
+        steps = [[min(abs(a - b), 1) * s for a, b, s in zip(p, q, self.spacing)] for p, q in pairwise(path)]
         return round(sum(float(np.linalg.norm(step)) for step in steps), 6)
 
     def row(self, path):
@@ -179,8 +184,12 @@ def test_graphs_by_walking(seed):
         skeleton = nf.skeletonize(blobs(shape, seed, 1.5))
     else:
         skeleton = np.random.default_rng(seed).random(shape) < (0.12 if ndim == 2 else 0.06)
+    wraps = tuple(np.random.default_rng(seed).random(ndim) < 0.5)
+    border = ["periodic" if each else "open" for each in wraps]
+    graph = nf.skeleton_graph(skeleton, spacing=spacing, border=border)
+    assert rows_of(graph) == Walk(skeleton, spacing, wraps).branches()
     graph = nf.skeleton_graph(skeleton, spacing=spacing)
-    assert rows_of(graph) == Walk(skeleton, spacing).branches()
+    assert rows_of(graph) == Walk(skeleton, spacing, (False,) * ndim).branches()
     assert graph.to_swc().count("\n") == 1 + skeleton.sum()
     pruned = graph.prune(2.5)
     assert not ((pruned.branch_type == 1) & (pruned.branch_distance < 2.5)).any()
@@ -204,12 +213,52 @@ def test_columns_of_a_graph(tmp_path):
     assert (tmp_path / "graph.csv").read_text() == graph.to_csv()
     assert graph.to_swc().splitlines()[1] == "1 0 0 0 0 0 -1"
     assert len(graph.prune(ratio=0.3)) == 1 and len(graph.prune(ratio=0.1)) == 3
-    with pytest.raises(TypeError, match="length and ratio"):
+    with pytest.raises(TypeError, match="length, ratio and angle"):
         graph.prune()
     with pytest.raises(ValueError, match="values"):
         nf.skeleton_graph(skeleton).prune(ratio=1)
     with pytest.raises(ValueError, match="values has shape"):
         nf.skeleton_graph(skeleton, values=[1, 2])
+
+
+def test_angles_of_branches():
+    """Sides are seen under 2 acos(0.9) from the branches up and down, under 2 acos(0.5) from the one to the left."""
+    skeleton, radius = np.zeros((21, 24), bool), np.zeros((21, 24))
+    skeleton[10, :] = skeleton[5:16, 14] = True
+    radius[10] = np.minimum(1 + np.arange(24) / 2, 8)
+    radius[5:16, 14] = 8 - 0.9 * np.abs(np.arange(-5, 6))
+    graph = nf.skeleton_graph(skeleton, values=radius)
+    for angle, left in ((51, 4), (52, 1), (180, 1)):
+        assert len(graph.prune(angle=angle)) == left, angle
+    with pytest.raises(ValueError, match="angle compares with radii"):
+        nf.skeleton_graph(skeleton).prune(angle=60)
+
+
+def test_graphs_of_periodic_images():
+    line = np.zeros((5, 8), bool)
+    line[2] = True
+    graph = nf.skeleton_graph(line, spacing=2, border=("open", "periodic"))
+    assert graph.branch_type.tolist() == [3] and graph.branch_distance.tolist() == [16.0]
+    assert graph.euclidean_distance.tolist() == [16.0]  # as the branch goes: once round
+    assert len(nf.skeleton_graph(line[:, :2], border="periodic")) == 1  # two cells touch once
+    samples = nf.skeleton_graph(np.roll(line, 3, 1) & (np.arange(8) != 4), border="periodic").to_swc()
+    assert [row.split()[2] for row in samples.splitlines()[1:]] == ["0", "1", "-1", "2", "-2", "3", "-3"]
+    with pytest.raises(ValueError, match="border is"):
+        nf.skeleton_graph(line, border=("open", "open", "open"))
+
+
+def test_the_command_line_writes_the_same_graph(tmp_path):
+    image = blobs((60, 80))
+    np.save(tmp_path / "image.npy", image)
+    for suffix, text in (("csv", "to_csv"), ("swc", "to_swc")):
+        words = ["skeleton", "image.npy", "--graph", f"graph.{suffix}", "--prune-ratio", "1", "--prune-angle", "60"]
+        words += ["--border", "periodic", "-q", "-o", "skeleton.npy"]
+        subprocess.run([sys.executable, "-m", "nearfield", *words], cwd=tmp_path, check=True)
+        radius = nf.distance_transform(image, border="periodic", dtype="float64")
+        skeleton = nf.skeletonize(image, border="periodic")
+        graph = nf.skeleton_graph(skeleton, values=radius, border="periodic").prune(ratio=1).prune(angle=60)
+        assert (tmp_path / f"graph.{suffix}").read_text() == getattr(graph, text)()
+        assert np.array_equal(np.load(tmp_path / "skeleton.npy") > 0, graph.to_mask())
 
 
 def test_cycles_and_cells_alone():

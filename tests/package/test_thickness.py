@@ -82,6 +82,22 @@ def test_granulometry_is_a_histogram():
     assert opened.cells[-1] == np.count_nonzero(expected) and (np.diff(opened.cells) <= 0).all()
 
 
+@pytest.mark.parametrize("spacing", [1, 2, (2, 3)])
+@pytest.mark.parametrize("border", ["open", "periodic"])
+def test_balls_with_spacing(spacing, border):
+    centres, radii, shape = np.array([[2, 3], [7, 10]]), (3.5, 4), (10, 14)
+    wanted = np.zeros(shape)
+    for centre, radius in zip(centres, radii):
+        away = abs(np.moveaxis(np.indices(shape), 0, -1) - centre)
+        if border == "periodic":
+            away = np.minimum(away, shape - away)
+        inside = ((away * np.broadcast_to(spacing, 2)) ** 2).sum(-1) < radius**2
+        wanted[inside] = np.maximum(wanted[inside], np.ceil(radius**2))
+    np.testing.assert_array_equal(nf.balls(centres, radii, shape, squared=True, spacing=spacing, border=border), wanted)
+    with pytest.raises(ValueError, match="spacing is not integral"):
+        nf.balls(centres, radii, shape, spacing=0.5)
+
+
 def test_balls_are_a_union():
     random = np.random.default_rng(1)
     shape, centres = (20, 22, 24), random.integers(0, 20, (40, 3))
@@ -91,6 +107,33 @@ def test_balls_are_a_union():
     for centre, radius in zip(centres, radii):
         union |= ((place - centre) ** 2).sum(-1) < radius * radius
     np.testing.assert_array_equal(nf.balls(centres, radii, shape) > 0, union)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_porosimetry_by_definition(seed):
+    random = np.random.default_rng(seed)
+    ndim = 1 + seed % 3
+    shape = tuple(random.integers(1, (60, 20, 9)[ndim - 1], ndim))
+    pores, inlets = random.random(shape) < random.choice([0.6, 0.9, 0.97]), np.zeros(shape, bool)
+    inlets[0] = True
+    sizes = np.unique(random.uniform(0.5, 12, random.integers(1, 7)))
+    spacing = [None, 2, 0.5, tuple(random.integers(1, 4, ndim).tolist())][seed % 4]
+    border = ("open", "closed", "periodic")[seed // 4 % 3]
+    away = nf.distance_transform(pores, dtype="float64", spacing=spacing, border=border)
+    beyond = "periodic" if border == "periodic" else "open"  # balls have no centres beyond an end
+    wanted = np.zeros(shape)
+    for size in sizes:
+        parts = nf.label(away >= size / 2)
+        entered = np.isin(parts, parts[inlets & (parts > 0)])
+        reach = nf.distance_transform(entered, sites="nonzero", dtype="float64", spacing=spacing, border=beyond)
+        wanted[reach < size / 2] = size
+    np.testing.assert_array_equal(nf.porosimetry(pores, inlets, sizes, spacing=spacing, border=border), wanted)
+
+
+def test_openings_see_nothing_beyond_closed_ends():
+    mask = np.ones((9, 9), bool)
+    table = nf.granulometry(mask, method="openings", sizes=[4, 30], border="closed")
+    assert table.cells.tolist() == [int(nf.local_thickness(mask, border="closed", sizes=[4]).astype(bool).sum()), 0]
 
 
 def test_porosimetry_needs_a_way_in():

@@ -33,7 +33,18 @@ def by_method(image):
 
 # In torch's order of things: what is one operation there, and what is refused.
 MAPPED = (nf.distance_transform, fields, nf.voronoi, labels_of_sites, power, nf.expand_labels, nf.label)
-SHAPED = (*MAPPED, small_removed, nf.relabel, by_method, ndimage.distance_transform_edt)
+
+
+def opened(image):
+    return nf.opening(image, 1.5)
+
+
+def smoothed(image):
+    return nf.natural_neighbor(image, IMAGES[0] > 0, dtype="float32")
+
+
+SHAPES = (nf.local_thickness, nf.medial_axis, nf.skeletonize, smoothed, opened)
+SHAPED = (*MAPPED, small_removed, nf.relabel, by_method, ndimage.distance_transform_edt, *SHAPES)
 VALUED = (
     *(
         nf.components,
@@ -130,6 +141,13 @@ class TestJax:
 
 
 class TestTorch:
+    @named(SHAPES)
+    def test_shapes_in_compiled_functions(self, torch, function):
+        """Morphology is one operation there; at the others the graph breaks."""
+        image = torch.from_numpy(IMAGES[0])
+        twice = torch.compile(lambda x: function(x) * 2, backend="eager", fullgraph=function is opened)
+        np.testing.assert_array_equal(twice(image), leaves(function(IMAGES[0]))[0] * 2)
+
     @named(MAPPED)
     def test_vmap(self, torch, function):
         for axis in (0, 2):

@@ -19,6 +19,7 @@ _RETURNED = {
     "voronoi": (("indices", True), ("labels", False), ("distance", False), ("trusted", False)),
     "expand_labels": (("indices", False), ("labels", True), ("distance", False)),
     "label": (("components", True),),
+    "shape": (),  # _shapes.py
 }
 _KEYWORD = {
     "distance": "return_distances",

@@ -17,6 +17,7 @@ import numpy as np
 
 import nearfield
 from nearfield.compat._images import Opened, fields, library, refuse_types, run, run_components, run_label
+from nearfield.compat._shapes import adapted
 
 nib: Any = library("nibabel")
 
@@ -175,3 +176,19 @@ def _like(image: Any, field: str, result: Any) -> Any:
             header.set_intent("vector" if field == "coordinates" else "none")
     made = type(image) if image.makeable else nib.Nifti1Image
     return made(result, image.affine, header, image.extra)
+
+
+def _open_shape(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
+    return _open(image, spacing, keywords, "shape")
+
+
+erosion = adapted("erosion", _open_shape)
+dilation = adapted("dilation", _open_shape)
+opening = adapted("opening", _open_shape)
+closing = adapted("closing", _open_shape)
+local_thickness = adapted("local_thickness", _open_shape)
+granulometry = adapted("granulometry", _open_shape)
+medial_axis = adapted("medial_axis", _open_shape)
+skeletonize = adapted("skeletonize", _open_shape)
+skeleton_graph = adapted("skeleton_graph", _open_shape)
+natural_neighbor = adapted("natural_neighbor", _open_shape)

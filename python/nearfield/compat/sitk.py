@@ -20,6 +20,7 @@ import nearfield
 from nearfield._request import count_of
 from nearfield.compat._images import Opened, library, refuse_time, refuse_types, run, run_components, run_label
 from nearfield.compat._maurer import signed_maurer
+from nearfield.compat._shapes import adapted
 
 sitk: Any = library("SimpleITK")
 
@@ -164,3 +165,19 @@ def _open(image: Any, spacing: Any, keywords: dict[str, Any], function: str) -> 
 
 def _array_of(image: Any) -> Any:
     return sitk.GetArrayViewFromImage(image) if isinstance(image, sitk.Image) else image
+
+
+def _open_shape(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
+    return _open(image, spacing, keywords, "shape")
+
+
+erosion = adapted("erosion", _open_shape)
+dilation = adapted("dilation", _open_shape)
+opening = adapted("opening", _open_shape)
+closing = adapted("closing", _open_shape)
+local_thickness = adapted("local_thickness", _open_shape)
+granulometry = adapted("granulometry", _open_shape)
+medial_axis = adapted("medial_axis", _open_shape)
+skeletonize = adapted("skeletonize", _open_shape)
+skeleton_graph = adapted("skeleton_graph", _open_shape)
+natural_neighbor = adapted("natural_neighbor", _open_shape)

@@ -17,6 +17,7 @@ import numpy as np
 import nearfield
 from nearfield._request import items_of, said
 from nearfield.compat._images import Opened, library, run, run_components, run_label
+from nearfield.compat._shapes import adapted
 
 xr: Any = library("xarray")
 
@@ -228,3 +229,19 @@ def _attributes(image: Any, field: str, space: tuple[Any, ...], squared: bool) -
         unit = units.pop()
         attrs["units"] = f"{unit}^2" if squared else unit
     return attrs
+
+
+def _open_shape(image: Any, spacing: Any, keywords: dict[str, Any]) -> Opened:
+    return _open(image, spacing, keywords.pop("batch_dims", ()), keywords)
+
+
+erosion = adapted("erosion", _open_shape)
+dilation = adapted("dilation", _open_shape)
+opening = adapted("opening", _open_shape)
+closing = adapted("closing", _open_shape)
+local_thickness = adapted("local_thickness", _open_shape)
+granulometry = adapted("granulometry", _open_shape)
+medial_axis = adapted("medial_axis", _open_shape)
+skeletonize = adapted("skeletonize", _open_shape)
+skeleton_graph = adapted("skeleton_graph", _open_shape)
+natural_neighbor = adapted("natural_neighbor", _open_shape)

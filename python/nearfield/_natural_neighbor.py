@@ -1,0 +1,105 @@
+"""Smooth fields from values at some cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nearfield import _core
+from nearfield._arrays import name_of
+from nearfield._dispatch import workplace_of
+from nearfield._medial_axis import _packed, _Where, _words
+from nearfield._progress import Progress
+from nearfield._request import Border, Request, Spacing, batch_of, border_of, spacing_of
+from nearfield._traced import is_traced
+
+TYPES = ("float32", "float64")
+
+
+def natural_neighbor(
+    values: Any,
+    known: Any = None,
+    *,
+    spacing: Spacing = None,
+    border: Border = "open",
+    dtype: Any = None,
+    out: Any = None,
+    batch_axes: int = 0,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Smooth values everywhere from values at some cells: Sibson's natural neighbours, in their discrete form.
+
+    Parameters
+    ----------
+    values : array of 1 to 3 axes, besides those of batches
+        Of numbers; on the CPU or a GPU. NaN and infinite values are never known.
+    known : array of the same shape, optional
+        Where `values` counts: what is not zero. Default: everywhere, so that NaN marks what is to be filled.
+    spacing, batch_axes, device, threads, progress
+        As in `distance_transform`.
+    border : {'open', 'periodic'} or sequence of one per axis
+        What lies beyond the ends of an axis: nothing, or the other end.
+    dtype : {'float32', 'float64'}, optional
+        Of the answer. Default: float32 where `values` is float32, else float64.
+    out : array, optional
+        Filled instead of a new array.
+
+    Returns
+    -------
+    array
+        Shape and kind of `values`. Known cells keep their values; without any known cell all are NaN.
+
+    Notes
+    -----
+    Every cell gives the value of its nearest known cell to all cells that are nearer to it than that one is, and to
+    itself; the answer is the mean of what a cell is given. Sums are exact integers, of values rounded once (see
+    natural_neighbor.hpp): the same bits on the CPU and on GPUs.
+
+    References
+    ----------
+    Park, Linsen, Kreylos, Owens, Hamann, "Discrete Sibson interpolation", IEEE TVCG 12(2), 2006.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nan = float("nan")
+    >>> nf.natural_neighbor([0, nan, nan, nan, nan, nan, 60])
+    array([ 0.,  0., 12., 30., 40., 60., 60.])
+    """
+    if is_traced(values):
+        from nearfield import _jax_workplace
+
+        made = _type_of(values.dtype.name, dtype, "float32")  # JAX has no float64 unless it is told to
+        words = {"known": known, "spacing": spacing, "border": border, "dtype": made, "batch_axes": batch_axes}
+        words |= {"device": device, "threads": threads}
+        return _jax_workplace.called_back(natural_neighbor, "values", values, values.shape, made, out, False, **words)
+    work = workplace_of("values", values)
+    ndim = len(work.shape)
+    batch = batch_of(batch_axes, ndim)
+    request = Request((), spacing_of(spacing, ndim, batch), border=border_of(border, ndim, batch), batch_axes=batch)
+    slot = work.empty(work.shape, _type_of(work.dtype, dtype)) if out is None else work.given("out", out)
+    if known is not None:
+        seen = workplace_of("known", known)
+        if seen.shape != work.shape:
+            raise ValueError(f"known has shape {seen.shape} and values {work.shape}; give the same shape for both")
+        known = seen.array if seen.dtype in ("bool", "uint8") else seen.array != 0
+    where = _Where(work, device, threads, progress)
+    with _words(work.name):
+        packed = _packed(slot) if where.staged else None
+        to = slot.described if packed is None else packed.described()
+        mask = None if known is None else where.other("known", known)
+        _core.natural_neighbor(where.read(), mask, to, request.options(), *where.place())
+        if packed is not None:
+            packed.finish()
+        work.finish()
+    return work.hand_out(slot)
+
+
+def _type_of(given: str, dtype: Any, usual: str = "float64") -> str:
+    if dtype is None:
+        return "float32" if given == "float32" else usual
+    name = name_of(dtype)
+    if name not in TYPES:
+        raise ValueError(f"dtype is {name}; give one of {', '.join(TYPES)}")
+    return name
