@@ -3,7 +3,8 @@ target_sources(nearfield PRIVATE
   medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
   morphology/entry.cpp morphology/host.cpp
   skeleton/entry.cpp skeleton/host.cpp skeleton/host_state.cpp skeleton/no_cuda.cpp
-  thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp)
+  thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp
+  watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp watershed/no_cuda.cpp)
 if(NEARFIELD_HAS_CUDA)
   target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu thickness/cuda.cu)
 else()

@@ -27,6 +27,7 @@ FIELD_HEADERS = {
     "medial_axis.hpp",
     "thickness.hpp",
     "skeleton.hpp",
+    "watershed.hpp",
 }
 
 # Who may include whom.
