@@ -93,9 +93,7 @@ struct height {
             if (roots) return std::sqrt(static_cast<double>(more)) - std::sqrt(static_cast<double>(less)) >= h;
             return static_cast<double>(more) - static_cast<double>(less) >= h;
         } else {
-            if (roots)
-                return roots_differ(static_cast<std::uint64_t>(more), static_cast<std::uint64_t>(less < 0 ? 0 : less),
-                                    p);
+            if (roots) return roots_differ(static_cast<std::uint64_t>(more), static_cast<std::uint64_t>(less), p);
             const std::uint64_t apart = static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less);
             return h < 0x1p64 && apart >= static_cast<std::uint64_t>(std::ceil(h));
         }
