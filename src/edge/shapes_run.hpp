@@ -1,9 +1,11 @@
-// Medial axes and thickness on a GPU for arrays in host memory, all contiguous: run_arrays_on_device() by their names.
+// Medial axes, thickness and watersheds on a GPU for arrays in host memory, all contiguous: run_arrays_on_device() by
+// their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/thickness.hpp"
+#include "nearfield/watershed.hpp"
 
 namespace nearfield::edge {
 
@@ -31,6 +33,24 @@ inline device_timing thickness_on_device(int ordinal, const any_input<host>& ima
         const thickness_fields<device> there{to[0], to[1]};
         if (radii_given) union_of_balls(on, in[0], there, options);
         else local_thickness(on, in[0], there, options);
+    });
+}
+
+inline device_timing watershed_on_device(int ordinal, const any_input<host>& image, const watershed_fields<host>& out,
+                                         const watershed_options& options, const any_input<host>& markers,
+                                         const any_input<host>& mask) {
+    const any_input<host> read[] = {image, markers, mask};
+    const any_output<host> fields[] = {out.label, out.passes};
+    return run_arrays_on_device(ordinal, read, fields, [&](const device& on, auto in, auto to) {
+        watershed(on, in[0], {to[0], to[1]}, options, in[1], in[2]);
+    });
+}
+
+inline device_timing reconstruct_gray_on_device(int ordinal, const any_input<host>& seed, const any_input<host>& image,
+                                                const any_output<host>& out, const watershed_options& options) {
+    const any_input<host> read[] = {seed, image};
+    return run_arrays_on_device(ordinal, read, {&out, 1}, [&](const device& on, auto in, auto to) {
+        reconstruct_gray(on, in[0], in[1], to[0], options);
     });
 }
 
