@@ -51,8 +51,9 @@ struct watershed_fields {
 ///   markers  shape of the image, any integer type: what is not 0 is a marker, and its label
 ///   mask     shape of the image, bool or uint8: cells that count; all, where it is left out
 ///
-/// Time O(cells), and a sort of the passes between basins. Workspace: host 20 bytes a cell (28 with keys of 8 bytes),
-/// device 24 and 16 for each pair of touching basins, of which there is room for one in 4 cells; beyond that more time.
+/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 20 (28 for types of 8 bytes)
+/// and about 24 for each basin and each pair of basins that touch; device 36, with room for one such pair in 4 cells.
+/// Where a device meets more pairs, its rounds look at all cells instead, which takes more time.
 ///
 /// Throws nearfield::error before any work is started.
 ///
@@ -114,7 +115,7 @@ private:
 ///   seed  shape and type of the image
 ///   out   shape and type of the image; may overlap neither
 ///
-/// Everything else as in watershed(); workspace 12 bytes a cell on the host.
+/// Everything else as in watershed(); workspace 8 or 12 bytes a cell on the host, and for basins.
 void reconstruct_gray(const host& on, const any_input<host>& seed, const any_input<host>& image,
                       const any_output<host>& out, const watershed_options& options = {});
 void reconstruct_gray(const device& on, const any_input<device>& seed, const any_input<device>& image,

@@ -32,6 +32,7 @@ void cells_of_call<Key>::find_open() {
                 steps[place] = open, found.push_back(static_cast<std::int32_t>(place));
         };
         const auto inner = [&](std::int64_t first, std::int64_t count) {
+            if (none_reached(first, count)) return;
             Key least[chunk];
             std::fill_n(least, count, outside<Key>);
             for (const step& s : near_.steps) {
@@ -97,6 +98,7 @@ void cells_of_call<Key>::choose_in_rows() {
     const std::int32_t* const steps = steps_.get();
     for_rows(team_, f_, [&](std::int64_t row, const std::int64_t* at, int) {
         const auto inner = [&](std::int64_t first, std::int64_t count) {
+            if (none_reached(first, count)) return void(std::fill_n(up_.get() + first, count, nowhere));
             Key best[chunk];
             std::int32_t by[chunk], fewest[chunk];
             std::fill_n(best, count, outside<Key>), std::fill_n(by, count, 0), std::fill_n(fewest, count, unreached);

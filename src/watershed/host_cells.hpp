@@ -1,6 +1,8 @@
 // From the levels of basins to the labels of cells: levels, steps, parents, the ends of the chains.
 #pragma once
 
+#include <algorithm>
+
 #include "watershed/host_graph.hpp"
 
 namespace nearfield::watersheds {
@@ -21,6 +23,10 @@ public:
 private:
     static constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open = unreached - 1;
 
+    [[nodiscard]] bool none_reached(std::int64_t first, std::int64_t count) const {
+        const std::int32_t* const from = steps_.get() + first;
+        return std::all_of(from, from + count, [](std::int32_t steps) { return steps == unreached; });
+    }
     void find_open();
     template <bool ByLevel>
     void choose_in_rows();

@@ -77,6 +77,7 @@ void host_graph<Key>::descend(workers& team) {
         Key best[chunk];
         std::int32_t by[chunk];
         const auto inner = [&](std::int64_t first, std::int64_t count) {
+            if (std::all_of(up + first, up + first + count, [](std::int32_t to) { return to < 0; })) return;
             std::fill_n(best, count, outside<Key>), std::fill_n(by, count, 0);
             for (const std::int32_t offset : near_.ascending) {
                 const Key* const from = key + first + offset;

@@ -14,7 +14,7 @@ namespace nearfield::watersheds {
 template <class T>
 using list = std::vector<T, asking_allocator<T>>;
 
-inline constexpr std::int64_t chunk = 512;  ///< cells that a loop over neighbours does at once
+inline constexpr std::int64_t chunk = 96;  ///< cells that a loop over neighbours does at once, or not at all
 inline constexpr std::int64_t block_places = std::int64_t{1} << 15;
 
 /// body(place of the first cell, coordinates of it, thread) for every row of cells.
