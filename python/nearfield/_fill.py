@@ -57,9 +57,14 @@ def fill_nearest(
         raise ValueError(f"channels is true for an image of {values.ndim} axis; give one with cells and channels")
     gone = _missing_of(values, missing, bool(channels))
     index = distance_transform(
-        gone, spacing=spacing, border=border, max_distance=max_distance, return_distances=False, return_indices="linear",
+        gone,
+        spacing=spacing,
+        border=border,
+        max_distance=max_distance,
+        return_distances=False,
+        return_indices="linear",
         threads=threads,
-    )  # fmt: skip
+    )
     cells = values.reshape(-1, values.shape[-1]) if channels else values.reshape(-1)
     own = np.arange(index.size, dtype=index.dtype).reshape(index.shape)
     filled: Array = cells[np.where(index < 0, own, index)]
@@ -77,7 +82,7 @@ def _missing_of(values: Array, missing: Any, channels: bool) -> Array:
         found = np.isnan(values) if value != value else values == value
     if found.dtype != bool or found.shape not in (values.shape, cells):
         raise ValueError(
-            f"missing has shape {found.shape} of {found.dtype}; give bool of shape {cells}, a function that gives that, "
+            f"missing has shape {found.shape} of {found.dtype}; give bool of shape {cells}, a function that gives that "
             "or a value"
         )
     made: Array = np.asarray(found if found.shape == cells else np.any(found, axis=-1))
