@@ -160,10 +160,10 @@ __device__ inline std::int32_t place_of_thread() {
 __device__ inline std::int32_t follow(std::int32_t* to, std::int32_t place) {
     std::int32_t code = to[place];
     if (code < 0) return code;
-    for (std::int32_t next; (next = to[code]) >= 0;) code = next;
-    code = to[code];
-    for (std::int32_t next; (next = to[place]) >= 0; place = next) to[place] = code;
-    return code;
+    std::int32_t end;
+    while ((end = to[code]) >= 0) code = end;
+    for (std::int32_t next; (next = to[place]) >= 0; place = next) to[place] = end;
+    return end;
 }
 
 }  // namespace nearfield::watersheds

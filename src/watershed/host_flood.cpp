@@ -6,8 +6,25 @@
 
 namespace nearfield::watersheds {
 
-void run(const host& on, const problem& p) { graph_of(on, p)->flood(on, p); }
-void reconstruct(const host& on, const problem& p) { graph_of(on, p)->reconstruct(on, p); }
+namespace {
+
+/// Half of a call, whose progress is the share [from, from + 0.5] of the caller's.
+host half_of(const host& on, double from) {
+    host some{on.threads, {}};
+    if (on.progress) some.progress = [&on, from](double done) { return on.progress(from + done / 2); };
+    return some;
+}
+
+}  // namespace
+
+void run(const host& on, const problem& p) {
+    const host first = half_of(on, 0), second = half_of(on, 0.5);
+    graph_of(first, p)->flood(second, p);
+}
+void reconstruct(const host& on, const problem& p) {
+    const host first = half_of(on, 0), second = half_of(on, 0.5);
+    graph_of(first, p)->reconstruct(second, p);
+}
 
 // ---- basins ---------------------------------------------------------------------------------------------------------
 

@@ -20,9 +20,7 @@ std::unique_ptr<graph> graph_of(const host& on, const problem& p) {
 template <class Key>
 host_graph<Key>::host_graph(const host& on, const problem& p)
     : asked_(p), near_(asked_.where, asked_.steps), key_(p.where.places), basin_(p.where.places) {
-    // What the caller sees of it are the first parts of a call.
-    const host silent{on.threads, {}};
-    workers team(silent, 1);
+    workers team(on, 5 * p.where.places);
     read_keys(team);
     if (!distinct_ && sizeof(Key) == 4) return;
     distinct_ = true;

@@ -84,11 +84,10 @@ inline void write(std::int32_t& to, std::int32_t value) { std::atomic_ref(to).st
 
 /// Replaces the pointers on the chain from a place by the code at its end; from several threads at once.
 inline void follow(std::int32_t* up, std::int64_t place) {
-    std::int32_t code = read(up[place]);
-    if (code < 0) return;
-    for (std::int32_t next = 0; (next = read(up[code])) >= 0;) code = next;
-    code = read(up[code]);
-    for (std::int32_t next = 0; (next = read(up[place])) >= 0; place = next) write(up[place], code);
+    std::int32_t end = read(up[place]);
+    if (end < 0) return;
+    for (std::int32_t at = end; (end = read(up[at])) >= 0;) at = end;
+    for (std::int32_t next = 0; (next = read(up[place])) >= 0; place = next) write(up[place], end);
 }
 
 /// A cell with a marker.

@@ -183,6 +183,25 @@ TEST(WatershedArguments, AreRefusedBeforeAnyWork) {
     EXPECT_EQ(out, std::vector<std::int32_t>(12, 7));
 }
 
+TEST(Watershed, StopsWhereItsCallerSaysSo) {
+    const watershed_case c = landscape({400, 500}, 0, dtype::uint8);
+    const std::vector<std::byte> image = bytes_of(c.value, c.type);
+    std::vector<std::int32_t> label(c.value.size());
+    const auto in = any_input<host>::contiguous(image.data(), c.type, c.shape);
+    const watershed_fields<host> out{any_output<host>::contiguous(label.data(), dtype::int32, c.shape), {}};
+    double last = 0;
+    watershed(host{1,
+                   [&](double done) {
+                       EXPECT_GE(done, last);
+                       last = done;
+                       return true;
+                   }},
+              in, out);
+    EXPECT_GT(last, 0.8);
+    for (const double stop : {0.0, 0.6})
+        EXPECT_THROW(watershed(host{2, [stop](double done) { return done < stop; }}, in, out), error);
+}
+
 TEST(Watershed, EmptyImagesAndOneCell) {
     watershed_case c;
     c.shape = {3, 0, 2};
