@@ -1,33 +1,8 @@
-#include "edge/device_arrays.hpp"
 #include "edge/shapes_run.hpp"
-#include "python/bind_call.hpp"
-#include "python/bind_lock.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
-
-/// Where the arrays are, and where the call runs: on device `ordinal` for arrays of the host where `staged`.
-struct run_at {
-    int ordinal;
-    std::uintptr_t stream;
-    bool staged;
-    int threads;
-    const nb::object& progress;
-};
-
-/// Calls here(host), there(device), or copied(ordinal).
-template <class Here, class There, class Copied>
-void run(const run_at& where, std::int64_t cells, const Here& here, const There& there, const Copied& copied) {
-    if (where.ordinal < 0) {
-        run_watched(cells, where.progress,
-                    [&](std::function<bool(double)> told) { here(host{where.threads, std::move(told)}); });
-        return;
-    }
-    const unlocked released;
-    if (where.staged) return copied(where.ordinal);
-    const edge::current_device current(where.ordinal);
-    there(device{reinterpret_cast<void*>(where.stream)});
-}
 
 /// `out` is a tuple of arrays or None: axis, distance, squared, index, second.
 template <class Place>

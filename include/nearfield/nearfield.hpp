@@ -18,3 +18,4 @@
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"
+#include "nearfield/watershed.hpp"

@@ -10,6 +10,7 @@ array([[1.4142135, 1.       , 1.4142135],
 """
 
 from nearfield import _core, compat, methods, ndimage
+from nearfield._basins import Basins, Extrema, basins, h_maxima, h_minima, peaks, regional_maxima
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
@@ -23,6 +24,7 @@ from nearfield._components import (
 from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
+from nearfield._fill import fill_nearest
 from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
@@ -34,12 +36,15 @@ from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
+from nearfield._split import split
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
+from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
 
 __version__: str = _core.version
 
 __all__ = [
+    "Basins",
     "Cancelled",
     "Comparison",
     "Component",
@@ -47,6 +52,7 @@ __all__ = [
     "Components",
     "Contacts",
     "Device",
+    "Extrema",
     "Granulometry",
     "Info",
     "LabelLists",
@@ -57,6 +63,7 @@ __all__ = [
     "Stage",
     "__version__",
     "balls",
+    "basins",
     "closing",
     "compare",
     "compat",
@@ -68,7 +75,12 @@ __all__ = [
     "distance_transform",
     "erosion",
     "expand_labels",
+    "fill_holes",
+    "fill_nearest",
+    "flood",
     "granulometry",
+    "h_maxima",
+    "h_minima",
     "info",
     "label",
     "label_by_propagation",
@@ -80,13 +92,18 @@ __all__ = [
     "natural_neighbor",
     "ndimage",
     "opening",
+    "peaks",
     "plan",
     "porosimetry",
     "reconstruct",
+    "reconstruct_gray",
+    "regional_maxima",
     "relabel",
     "release_device_memory",
     "remove_small",
     "skeleton_graph",
     "skeletonize",
+    "split",
     "voronoi",
+    "watershed",
 ]

@@ -53,6 +53,27 @@ class LabelOptions:
 class Place:
     def __init__(self, ordinal: int, stream: int, threads: int) -> None: ...
 
+class Basins:
+    def __init__(
+        self, image: Array, mask: Array | None, options: WatershedOptions, threads: int, progress: object
+    ) -> None: ...
+    def extrema(self, h: float, roots: bool) -> list[tuple[int, float, float, int]]: ...
+    def mark(self, out: Array, h: float, roots: bool, threads: int) -> None: ...
+    def watershed(
+        self,
+        markers: Array | None,
+        label: Array | None,
+        passes: Array | None,
+        options: WatershedOptions,
+        threads: int,
+    ) -> None: ...
+    def passes(self, a: Sequence[int], b: Sequence[int]) -> list[float]: ...
+
+class WatershedOptions:
+    def __init__(
+        self, options: Options, connectivity: int, maxima: bool, lines: bool, h: float, roots: bool
+    ) -> None: ...
+
 class PropagationOptions:
     def __init__(
         self, links: bool, neighbours: bool, masters: bool, hooked: bool, gather_length: int, most_rounds: int
@@ -236,6 +257,30 @@ def reconstruct(
     squared: Array,
     out: Array,
     options: Options,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def watershed(
+    image: Array,
+    markers: Array | None,
+    mask: Array | None,
+    label: Array | None,
+    passes: Array | None,
+    options: WatershedOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def reconstruct_gray(
+    seed: Array,
+    image: Array,
+    out: Array,
+    options: WatershedOptions,
     ordinal: int,
     stream: int,
     staged: bool,

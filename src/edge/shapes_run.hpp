@@ -1,4 +1,4 @@
-// Medial axes, thickness and natural neighbours on a GPU for arrays in host memory, all contiguous:
+// Medial axes, thickness, natural neighbours and watersheds on a GPU for arrays in host memory, all contiguous:
 // run_arrays_on_device() by their names.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/natural_neighbor.hpp"
 #include "nearfield/thickness.hpp"
+#include "nearfield/watershed.hpp"
 
 namespace nearfield::edge {
 
@@ -44,6 +45,24 @@ inline device_timing natural_neighbor_on_device(int ordinal, const any_input<hos
         ordinal, std::span(read, known.wanted() ? 2 : 1), {&out, 1}, [&](const device& on, auto in, auto to) {
             natural_neighbor(on, in[0], known.wanted() ? in[1] : any_input<device>{}, to[0], options);
         });
+}
+
+inline device_timing watershed_on_device(int ordinal, const any_input<host>& image, const watershed_fields<host>& out,
+                                         const watershed_options& options, const any_input<host>& markers,
+                                         const any_input<host>& mask) {
+    const any_input<host> read[] = {image, markers, mask};
+    const any_output<host> fields[] = {out.label, out.passes};
+    return run_arrays_on_device(ordinal, read, fields, [&](const device& on, auto in, auto to) {
+        watershed(on, in[0], {to[0], to[1]}, options, in[1], in[2]);
+    });
+}
+
+inline device_timing reconstruct_gray_on_device(int ordinal, const any_input<host>& seed, const any_input<host>& image,
+                                                const any_output<host>& out, const watershed_options& options) {
+    const any_input<host> read[] = {seed, image};
+    return run_arrays_on_device(ordinal, read, {&out, 1}, [&](const device& on, auto in, auto to) {
+        reconstruct_gray(on, in[0], in[1], to[0], options);
+    });
 }
 
 }  // namespace nearfield::edge

@@ -35,6 +35,10 @@ NEEDED = {
     nf.balls: {"centres": [[0, 1], [2, 3]], "radii": 1.5, "shape": (3, 4)},
     nf.porosimetry: {"inlets": IMAGE, "sizes": [1, 2]},
     nf.reconstruct: {"squared": IMAGE},
+    nf.reconstruct_gray: {"mask": IMAGE},
+    nf.flood: {"seeds": [[0, 1]]},
+    **{each: {"h": 1} for each in (nf.h_maxima, nf.h_minima)},
+    nf.fill_nearest: {"missing": 0},
     **{each: {"radius": 1.5} for each in (nf.erosion, nf.dilation, nf.opening, nf.closing)},
 }
 NOT_SHARED = {"return_num", "method", "progress", "device", "dtype"}

@@ -1,7 +1,8 @@
 """scikit-image's functions of distances, with its signatures; to migrate, import them from here.
 
 ``isotropic_erosion``, ``isotropic_dilation``, ``isotropic_opening``, ``isotropic_closing``, ``skeletonize`` and
-``medial_axis`` (``skimage.morphology``; notes say what differs) and ``expand_labels`` (``skimage.segmentation``).
+``medial_axis`` (``skimage.morphology``; notes say what differs) and ``expand_labels`` (``skimage.segmentation``);
+``watershed``, ``h_maxima``, ``reconstruction`` and ``peak_local_max`` of their modules.
 Deliberate differences:
 
 - Without any cell outside (or, for a dilation, inside) the shape nothing is within reach: an erosion of a full image is
@@ -9,6 +10,8 @@ Deliberate differences:
 - Distances are compared with `radius` exactly: their squares are integers where the spacing allows, else doubles.
 - `skeletonize` is another algorithm, with other cells: `nearfield.skeletonize` with its defaults, for images and
   volumes alike. It keeps components, holes and cavities, which both of scikit-image's may lose.
+- `watershed` shares plateaus by steps and coordinates, not in the order of a queue: some cells between labels differ.
+- `h_maxima` compares heights exactly; `peak_local_max` gives one cell for each maximum, and measures Euclidean.
 - `expand_labels` gives a cell that is equally near to two labels to the same one on every machine.
 """
 
@@ -22,15 +25,20 @@ import numpy as np
 from nearfield import _morphology, _skeleton, _voronoi
 from nearfield._request import said
 from nearfield.compat._skimage_axis import medial_axis
+from nearfield.compat._skimage_watershed import h_maxima, peak_local_max, reconstruction, watershed
 
 __all__ = [
     "expand_labels",
+    "h_maxima",
     "isotropic_closing",
     "isotropic_dilation",
     "isotropic_erosion",
     "isotropic_opening",
     "medial_axis",
+    "peak_local_max",
+    "reconstruction",
     "skeletonize",
+    "watershed",
 ]
 
 Array = np.ndarray[Any, Any]

@@ -1,0 +1,54 @@
+// The verb that separates objects: split.
+#include "cli/table_rows.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+using namespace rows_shared;
+using a = arguments;
+
+const std::vector<option> split_rows{
+    input("image or volume to read: a mask, not zero is an object; '-' is stdin"),
+    output("where the labels of the objects go, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
+           "NPY on stdout"),
+    {"--height", "H",
+     "how much farther from the background than its way to a larger object the middle of an object lies, in units of "
+     "the spacing (default the shortest side of a cell); more makes fewer objects",
+     &a::height},
+    {"--min-size", "N", "drop objects of fewer cells", &a::min_size},
+    {"--table",
+     "FILE.csv",
+     "also write a table with a row for each object: cells, box, centroid, whether it touches an end, faces; '-' is "
+     "stdout",
+     &a::stats,
+     {},
+     false,
+     true},
+    cell,
+    {"--border",
+     "LIST",
+     "what lies beyond the ends of an axis (default open): nothing, or the other end; one for all axes or one per axis "
+     "in array order",
+     &a::border,
+     {"open", "periodic"},
+     false,
+     false,
+     true},
+    picture};
+
+}  // namespace
+
+verb split_row() {
+    return {
+        "split",
+        "Separate objects that touch",
+        "Reads a mask and writes a label for each object, from 1 in raster order: the watershed of the exact "
+        "distance to the background, from its peaks. A picture shows labels in colours. Without -o and --picture it "
+        "says how many objects there are. docs/objects.md has the definition.",
+        and_the_usual(split_rows),
+        "nearfield sample blobs -o blobs.png --size 256x256\n"
+        "nearfield split blobs.png -o labels.npy --picture labels.png --table objects.csv",
+        split_verb};
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,124 @@
+// Watersheds, and what else follows from the lowest pass between two cells: extrema of a given height, grey
+// reconstruction, a hierarchy of basins.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "nearfield/grid.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+struct watershed_options {
+    /// How many coordinates a step to a neighbour may change, 1 to the number of axes; or the number of neighbours: 2
+    /// in 1-D, 4 or 8 in 2-D, 6, 18 or 26 in 3-D.
+    int connectivity = 1;
+    borders border{};     ///< open or periodic, one per axis
+    bool maxima = false;  ///< look at the image upside down: basins lie round maxima, passes are highest
+    bool lines = false;   ///< cells between labels get 0
+    /// Without markers: the height that a minimum rises to its lowest pass to a lower one (of equal ones the first in
+    /// raster order counts as lower), at least. 0: every minimum.
+    double h = 0;
+    /// Values are squared lengths, and h is a length: the height is the difference of their roots.
+    bool roots = false;
+};
+
+template <class Place>
+struct watershed_fields {
+    any_output<Place> label{};   ///< type of the markers; without markers int32, the minima in raster order from 1
+    any_output<Place> passes{};  ///< type of the image: what water from the markers rises to until it reaches the cell
+};
+
+/// Watershed of an image: every cell gets the label of the marker from which water reaches it first.
+///
+/// With v the image: L(p) is the least, over all paths to p from cells with a marker, of the largest v on the path.
+/// s(p) is the number of steps from where such a path reached L(p): 0 at a marker and in a cell that has a neighbour
+/// with a smaller L. A cell without a marker takes the label of the neighbour with the smallest (L, s), of several such
+/// ones that with the smallest coordinates, the last axis first. So the answer does not depend on an order of work:
+/// equal bits on host and device, whatever the number of threads; and equal partitions for all increasing maps of v.
+///
+/// Without markers the first cell, in raster order, of each minimum of height `h` is one. `lines`: a cell without a
+/// marker gets 0 where a neighbour with another label has a smaller (L, s), or an equal one and smaller coordinates.
+///
+/// The height of an integral image is exact; of roots too, with h rounded to a multiple of 2^-16 and values below 2^60.
+/// Heights of floating-point values are rounded once, as double.
+///
+///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
+///   image    1 to 8 axes (device: 1 to 3), fewer than 2^31 cells with a frame of one cell; bool, integers, float32 or
+///            float64 (device: types of up to 4 bytes); any strides; not changed. NaN is no cell
+///   out      label, passes or both. Where no marker leads: label 0, passes the type's largest value (least: maxima)
+///   markers  shape of the image, any integer type: what is not 0 is a marker, and its label
+///   mask     shape of the image, bool or uint8: cells that count; all, where it is left out
+///
+/// Time O(cells), and a sort of the passes between basins. Workspace, bytes a cell: host 20 (28 for types of 8 bytes)
+/// and about 24 for each basin and each pair of basins that touch; device 36, with room for one such pair in 4 cells.
+/// Where a device meets more pairs, its rounds look at all cells instead, which takes more time.
+///
+/// Throws nearfield::error before any work is started.
+///
+/// Meyer, "Minimum spanning forests for morphological segmentation", ISMM 1994; Cousty, Bertrand, Najman, Couprie,
+/// "Watershed cuts: minimum spanning forests and the drop of water principle", IEEE TPAMI 31(8), 2009.
+void watershed(const host& on, const any_input<host>& image, const watershed_fields<host>& out,
+               const watershed_options& options = {}, const any_input<host>& markers = {},
+               const any_input<host>& mask = {});
+void watershed(const device& on, const any_input<device>& image, const watershed_fields<device>& out,
+               const watershed_options& options = {}, const any_input<device>& markers = {},
+               const any_input<device>& mask = {});
+
+/// An extremum of an image, by its first cell in raster order.
+struct extremum {
+    std::int64_t cell = 0;   ///< linear index
+    double value = 0;        ///< of the image
+    double saddle = 0;       ///< value of the pass to a lower one (maxima: higher); infinite where there is none
+    std::int64_t into = -1;  ///< number of that one in the list; -1: none
+    friend bool operator==(const extremum&, const extremum&) = default;
+};
+
+/// The basins of an image and the lowest passes between them: made once, asked many times. On the host. Every question
+/// costs what it writes, besides some steps for each basin.
+class basins {
+public:
+    /// Arguments as those of watershed(), whose options for markers are not looked at; the image is not kept.
+    basins(const host& on, const any_input<host>& image, const watershed_options& options = {},
+           const any_input<host>& mask = {});
+    basins(basins&&) noexcept;
+    basins& operator=(basins&&) noexcept;
+    ~basins();
+
+    /// Minima (maxima) of a height, in raster order; `into` is by the numbers of this list.
+    [[nodiscard]] std::vector<extremum> extrema(double h = 0, bool roots = false) const;
+
+    /// Marks all cells of the minima (maxima) of a height: bool or uint8. Unlike in extrema() only a strictly lower
+    /// (higher) one counts as the next one, so that of equal ones all are marked.
+    void mark(const host& on, double h, bool roots, const any_output<host>& out) const;
+
+    /// The watershed: as the function, by these basins. Of the options `lines`, `h` and `roots` are looked at.
+    void watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options = {},
+                   const any_input<host>& markers = {}) const;
+
+    /// Lowest value at which cells of two lists of linear indices hang together, pair by pair, as double; infinite
+    /// (maxima: minus infinite) where they do not.
+    [[nodiscard]] std::vector<double> passes(const std::vector<std::int64_t>& a,
+                                             const std::vector<std::int64_t>& b) const;
+
+    struct room;  ///< of the implementation
+
+private:
+    std::unique_ptr<room> room_;
+};
+
+/// Grey reconstruction by erosion: the least, over all paths to p, of the largest of the seed where the path begins and
+/// of the image along it. With options.maxima by dilation: the greatest of the least. A seed below the image (maxima:
+/// above) counts as the image.
+///
+///   seed  shape and type of the image
+///   out   shape and type of the image; may overlap neither
+///
+/// Everything else as in watershed(); workspace 8 or 12 bytes a cell on the host, and for basins.
+void reconstruct_gray(const host& on, const any_input<host>& seed, const any_input<host>& image,
+                      const any_output<host>& out, const watershed_options& options = {});
+void reconstruct_gray(const device& on, const any_input<device>& seed, const any_input<device>& image,
+                      const any_output<device>& out, const watershed_options& options = {});
+
+}  // namespace nearfield

@@ -1,0 +1,114 @@
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "edge/shapes_run.hpp"
+#include "python/bind_run.hpp"
+
+namespace nearfield::python {
+namespace {
+
+template <class Place>
+watershed_fields<Place> fields_of(const array* label, const array* passes) {
+    return {view_of<void, Place>(label), view_of<void, Place>(passes)};
+}
+
+void flood(const array& image, const array* markers, const array* mask, const array* label, const array* passes,
+           const watershed_options& options, int ordinal, std::uintptr_t stream, bool staged, int threads,
+           const nb::object& progress) {
+    const auto call = [&]<class Place>(const Place& on) {
+        watershed(on, image.view<const void, Place>(), fields_of<Place>(label, passes), options,
+                  view_of<const void, Place>(markers), view_of<const void, Place>(mask));
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, image.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::watershed_on_device(on, image.view<const void, host>(), fields_of<host>(label, passes), options,
+                                      view_of<const void, host>(markers), view_of<const void, host>(mask));
+        });
+}
+
+void rebuild(const array& seed, const array& image, const array& out, const watershed_options& options, int ordinal,
+             std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    const auto call = [&]<class Place>(const Place& on) {
+        reconstruct_gray(on, seed.view<const void, Place>(), image.view<const void, Place>(), out.view<void, Place>(),
+                         options);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, image.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::reconstruct_gray_on_device(on, seed.view<const void, host>(), image.view<const void, host>(),
+                                             out.view<void, host>(), options);
+        });
+}
+
+/// Cells, values, saddles and numbers of the next ones.
+std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> extrema_of(const basins& of, double h, bool roots) {
+    std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> rows;
+    for (const extremum& each : of.extrema(h, roots)) rows.emplace_back(each.cell, each.value, each.saddle, each.into);
+    return rows;
+}
+
+void bind_basins(nb::module_& module) {
+    nb::class_<basins>(module, "Basins")
+        .def(
+            "__init__",
+            [](basins* made, const array& image, const array* mask, const watershed_options& options, int threads,
+               const nb::object& progress) {
+                run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
+                    new (made) basins(host{threads, std::move(told)}, image.view<const void, host>(), options,
+                                      view_of<const void, host>(mask));
+                });
+            },
+            nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("threads"),
+            nb::arg("progress").none())
+        .def("extrema", &extrema_of, nb::arg("h"), nb::arg("roots"))
+        .def(
+            "mark",
+            [](const basins& of, const array& out, double h, bool roots, int threads) {
+                const unlocked released;
+                of.mark(host{threads, {}}, h, roots, out.view<void, host>());
+            },
+            nb::arg("out"), nb::arg("h"), nb::arg("roots"), nb::arg("threads"))
+        .def(
+            "watershed",
+            [](const basins& of, const array* markers, const array* label, const array* passes,
+               const watershed_options& options, int threads) {
+                const unlocked released;
+                of.watershed(host{threads, {}}, fields_of<host>(label, passes), options,
+                             view_of<const void, host>(markers));
+            },
+            nb::arg("markers").none(), nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"),
+            nb::arg("threads"))
+        .def(
+            "passes",
+            [](const basins& of, const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+                return of.passes(a, b);
+            },
+            nb::arg("a"), nb::arg("b"));
+}
+
+}  // namespace
+
+void bind_watershed(nb::module_& module) {
+    nb::class_<watershed_options>(module, "WatershedOptions")
+        .def(
+            "__init__",
+            [](watershed_options* made, const distance_options& grid, int connectivity, bool maxima, bool lines,
+               double h,
+               bool roots) { new (made) watershed_options{connectivity, grid.border, maxima, lines, h, roots}; },
+            nb::arg("options"), nb::arg("connectivity"), nb::arg("maxima"), nb::arg("lines"), nb::arg("h"),
+            nb::arg("roots"));
+    bind_basins(module);
+    module.def("watershed", &flood, nb::arg("image"), nb::arg("markers").none(), nb::arg("mask").none(),
+               nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"), nb::arg("ordinal"),
+               nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
+    module.def("reconstruct_gray", &rebuild, nb::arg("seed"), nb::arg("image"), nb::arg("out"), nb::arg("options"),
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
+}
+
+}  // namespace nearfield::python

@@ -1,0 +1,340 @@
+"""Watersheds, and what else the lowest pass between two cells decides: floods, reconstructions, holes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import framework_of
+from nearfield._call import as_numpy
+from nearfield._dispatch import workplace_of
+from nearfield._medial_axis import _described, _packed, _Where
+from nearfield._progress import Progress
+from nearfield._request import Border, Request, border_of, check_flags, count_of, flag_of, length_of, said, word_of
+from nearfield._workplace import Slot, Workplace, keywords_named
+
+
+def watershed(
+    image: Any,
+    markers: Any = None,
+    *,
+    connectivity: int = 1,
+    mask: Any = None,
+    border: Border = "open",
+    lines: bool = False,
+    maxima: bool = False,
+    h: float = 0,
+    squared: bool = False,
+    return_passes: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Watershed of an image: every cell gets the label of the marker from which water reaches it first.
+
+    Parameters
+    ----------
+    image : array of 1 to 8 axes; on a GPU 1 to 3, of types of up to 4 bytes
+        The landscape: bool, integers, float32 or float64. NaN is no cell. Not changed.
+    markers : array of integers of the image's shape, or coordinates, optional
+        What is not 0 is a marker, and its label. Or rows of coordinates, ``(n, axes)``, whose labels are 1, 2, ...
+        Left out: the minima of height `h`, numbered in raster order.
+    connectivity : int
+        How many coordinates a step to a neighbour may change; or the number of neighbours: 4, 8, 6, 18, 26.
+    mask : array of bool, optional
+        Cells that count.
+    border : {'open', 'periodic'} or sequence of one per axis
+        What lies beyond the ends of an axis: nothing, or its other end.
+    lines : bool
+        Cells between labels get 0.
+    maxima : bool
+        Look at the image upside down: labels grow from maxima, as those of a distance.
+    h : float
+        Without markers: how high a minimum's lowest pass to a lower minimum must lie above it. 0: every minimum.
+    squared : bool
+        The image holds squared lengths, and `h` is a length: the height is the difference of roots, exactly.
+    return_passes : bool
+        Also return what the water rises to until it reaches each cell; the type's largest value where none comes (with
+        `maxima` the least).
+    device, threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    array, or with `return_passes` a tuple of two
+        Labels of the type of the markers, else int32; 0 where no marker leads.
+
+    Notes
+    -----
+    With v the image, L(p) is the least, over all paths to p from markers, of the largest v on the path, and s(p) the
+    number of steps since a path reached L(p). A cell takes the label of its neighbour with the smallest (L, s); of
+    several the one with the smallest coordinates, the last axis first. No order of work enters: the same bits on the
+    CPU and on GPUs, and the same partition for every increasing map of the values.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.watershed([0, 1, 3, 2, 0, 2, 1])
+    array([1, 1, 1, 2, 2, 2, 3], dtype=int32)
+    >>> nf.watershed([0, 1, 3, 2, 0, 2, 1], h=2)
+    array([1, 1, 1, 2, 2, 2, 2], dtype=int32)
+    >>> nf.watershed([0, 1, 3, 2, 0, 2, 1], [[1], [5]], lines=True)
+    array([1, 1, 0, 2, 2, 2, 2], dtype=int32)
+    """
+    check_flags(lines=lines, maxima=maxima, squared=squared, return_passes=return_passes)
+    work = workplace_of("image", image)
+    options = options_of(len(work.shape), connectivity, border, maxima, lines, h, squared)
+    given = None if markers is None else markers_of(work, markers)
+    kind = "int32" if given is None else framework_of(given).dtype(given)
+    label = work.empty(work.shape, kind)
+    passes = work.empty(work.shape, work.dtype) if return_passes else None
+    call = _Call(work, device, threads, progress)
+    with words(work.name):
+        call.flood(given, mask, label, passes, options)
+    found = work.hand_out(label)
+    return found if passes is None else (found, work.in_given_type(work.hand_out(passes)))
+
+
+def flood(
+    image: Any,
+    seeds: Any,
+    level: float | None = None,
+    *,
+    connectivity: int = 1,
+    mask: Any = None,
+    border: Border = "open",
+    maxima: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """What hangs together with the seeds among the cells of at most `level`; without a level, the least such level.
+
+    Parameters
+    ----------
+    seeds : as the markers of `watershed`
+        Where the water comes from.
+    level : float, optional
+        Left out: the answer for all levels at once.
+    maxima : bool
+        Cells of at least `level` instead, and the largest such level.
+    image, connectivity, mask, border, device, threads, progress
+        As in `watershed`.
+
+    Returns
+    -------
+    array
+        bool; without a level of the image's type, its largest value (with `maxima` the least) where none reaches.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.flood([0, 2, 1, 5, 0], [[0]], 2).astype(int)
+    array([1, 1, 1, 0, 0])
+    >>> nf.flood([0, 2, 1, 5, 0], [[0]])
+    array([0, 2, 2, 5, 5])
+    """
+    check_flags(maxima=maxima)
+    work = workplace_of("image", image)
+    limit = None if level is None else _level_of(level)
+    options = options_of(len(work.shape), connectivity, border, maxima)
+    given = markers_of(work, seeds, "seeds")
+    reached = None if limit is None else work.empty(work.shape, framework_of(given).dtype(given))
+    passes = work.empty(work.shape, work.dtype)
+    call = _Call(work, device, threads, progress)
+    with words(work.name, markers="seeds"):
+        call.flood(given, mask, reached, passes, options)
+    levels = work.hand_out(passes)
+    if limit is None or reached is None:
+        return work.in_given_type(levels)
+    return (work.hand_out(reached) != 0) & (levels >= limit if maxima else levels <= limit)
+
+
+def reconstruct_gray(
+    seed: Any,
+    mask: Any,
+    *,
+    method: Literal["dilation", "erosion"] = "dilation",
+    connectivity: int = 1,
+    border: Border = "open",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Grey reconstruction of `mask` from `seed`.
+
+    Parameters
+    ----------
+    seed, mask : arrays of one shape and type
+        By dilation the seed grows as far as the mask allows: the answer is the greatest, over all paths to a cell, of
+        the least of the seed where the path begins and of the mask along it. By erosion the least of the greatest.
+        A seed above the mask (by erosion: below) counts as the mask.
+    method : {'dilation', 'erosion'}
+    connectivity, border, device, threads, progress
+        As in `watershed`.
+
+    Returns
+    -------
+    array
+        Shape and type of `mask`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.reconstruct_gray([0, 0, 2, 0, 0], [1, 3, 4, 1, 5])
+    array([1, 2, 2, 1, 1])
+    """
+    how = word_of("method", method, ("dilation", "erosion"))
+    work = workplace_of("mask", mask)
+    options = options_of(len(work.shape), connectivity, border, how == "dilation")
+    made = work.empty(work.shape, work.dtype)
+    call = _Call(work, device, threads, progress)
+    with words("mask"):
+        call.regrown(framework_of(seed).array("seed", seed), made, options)
+    return work.in_given_type(work.hand_out(made))
+
+
+def fill_holes(
+    image: Any,
+    *,
+    connectivity: int = 1,
+    border: Border = "open",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """The image without holes: what no water from the ends of its axes reaches is filled to the lowest pass.
+
+    Parameters
+    ----------
+    image : array
+        A mask, whose holes are background within foreground; or values of any other type that `watershed` takes.
+    connectivity : int
+        Of the water, as in `watershed`: 1 for SciPy's `binary_fill_holes`.
+    border : {'open', 'periodic'} or sequence of one per axis
+        Water does not come from the ends of a periodic axis.
+    device, threads, progress
+        As in `watershed`.
+
+    Returns
+    -------
+    array
+        Shape and type of `image`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.fill_holes([0, 3, 1, 2, 0, 1])
+    array([0, 3, 2, 2, 1, 1])
+    """
+    work = workplace_of("image", image)
+    ends = border_of(border, len(work.shape), 0)
+    each = ends * len(work.shape) if len(ends) == 1 else ends
+    inlets = np.zeros(work.shape, np.uint8)
+    for axis, end in enumerate(each):
+        if end == "open" and work.shape[axis] > 0:
+            inlets[(slice(None),) * axis + ([0, -1],)] = 1
+    options = options_of(len(work.shape), connectivity, border, False)
+    passes = work.empty(work.shape, work.dtype)
+    call = _Call(work, device, threads, progress)
+    with words(work.name):
+        call.flood(work.constant(inlets), None, None, passes, options)
+    return work.in_given_type(work.hand_out(passes))
+
+
+# ---- the calls -------------------------------------------------------------------------------------------------------
+
+
+class _Call(_Where):
+    """One call, where its arrays are or on a device to which the library copies them."""
+
+    def flood(
+        self, markers: Any, mask: Any, label: Slot | None, passes: Slot | None, options: _core.WatershedOptions
+    ) -> None:
+        packed = [_packed(slot) if self.staged and slot is not None else None for slot in (label, passes)]
+        to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, (label, passes))]
+        image = self._read()
+        held, cells = self._other("markers", markers), self._other("mask", mask)
+        _core.watershed(image, held, cells, to[0], to[1], options, *self._place())
+        self._finish(packed)
+
+    def regrown(self, seed: Any, out: Slot, options: _core.WatershedOptions) -> None:
+        packed = [_packed(out)] if self.staged else []
+        to = packed[0].described() if packed else out.described
+        held = self._other("seed", seed)
+        assert held is not None
+        _core.reconstruct_gray(held, self._read(), to, options, *self._place())
+        self._finish(packed)
+
+    def _other(self, name: str, x: Any) -> _core.Array | None:
+        if x is None:
+            return None
+        return self._copied(name, x) if self.staged else self.work.read(name, x)
+
+    def _finish(self, packed: list[Any]) -> None:
+        for each in packed:
+            if each is not None:
+                each.finish()
+        self.work.finish()
+
+
+def options_of(
+    axes: int,
+    connectivity: Any,
+    border: Border,
+    maxima: bool,
+    lines: bool = False,
+    h: Any = 0,
+    squared: bool = False,
+) -> _core.WatershedOptions:
+    request = Request((), border=border_of(border, axes, 0))
+    number = count_of("connectivity", connectivity, 1, 3**8)
+    height = length_of("h", h)
+    flags = flag_of("maxima", maxima), flag_of("lines", lines)
+    return _core.WatershedOptions(request.options(), number, *flags, height, flag_of("squared", squared))
+
+
+def markers_of(work: Workplace, markers: Any, name: str = "markers") -> Any:
+    """Markers as an array of the image's shape; rows of coordinates become one."""
+    framework = framework_of(markers)
+    given = framework.array(name, markers)
+    shape = framework.shape(given)
+    if framework.dtype(given).startswith("float"):
+        raise TypeError(f"{name} has element type {framework.dtype(given)}; give integers")
+    if shape == work.shape or len(shape) != 2 or shape[1] != len(work.shape):
+        if shape != work.shape:
+            raise ValueError(
+                f"{name} has shape {shape} and {work.name} {work.shape}; give the same shape for both, or rows of "
+                f"{len(work.shape)} coordinates"
+            )
+        return given
+    rows = np.asarray(as_numpy(given)).astype(np.int64)
+    if rows.size and not ((rows >= 0) & (rows < np.asarray(work.shape))).all():
+        raise ValueError(f"{name} has coordinates outside of the image's shape {work.shape}; give cells of it")
+    made = np.zeros(work.shape, np.int32)
+    made[tuple(rows.T)] = np.arange(1, len(rows) + 1)
+    return work.constant(made)
+
+
+def _level_of(level: Any) -> Any:
+    if isinstance(level, bool | np.bool_) or not isinstance(level, int | float | np.number):
+        raise TypeError(f"level is {said(level)}; give a number, or leave it out")
+    return level
+
+
+@contextmanager
+def words(name: str, **renamed: str) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments."""
+    with keywords_named(name):
+        try:
+            yield
+        except ValueError as problem:
+            text = re.sub(r"\broots\b", "squared", str(problem))
+            for theirs, ours in renamed.items():
+                text = re.sub(rf"\b{theirs}\b", ours, text)
+            raise ValueError(text.replace("the image's shape", f"the shape of {name}")) from None

@@ -1,0 +1,116 @@
+// The watershed on a device: descents, passes, Boruvka's algorithm, levels, steps, parents. Nothing waits for the host:
+// what is not known there, such as how many basins there are, kernels read from memory.
+#include "base/cuda_scan.cuh"
+#include "base/cuda_together.cuh"
+#include "watershed/cuda_basins.cuh"
+#include "watershed/cuda_cells.cuh"
+
+namespace nearfield::watersheds {
+namespace {
+
+/// Types of up to 4 bytes.
+template <class Run>
+void with_narrow_value(dtype type, const Run& run) {
+    switch (type) {
+        case dtype::int8: return run(std::int8_t{});
+        case dtype::int16: return run(std::int16_t{});
+        case dtype::uint16: return run(std::uint16_t{});
+        case dtype::int32: return run(std::int32_t{});
+        case dtype::uint32: return run(std::uint32_t{});
+        case dtype::float32: return run(float{});
+        default: return run(std::uint8_t{});
+    }
+}
+
+class call {
+public:
+    call(const device& on, const problem& p) : on_(on), current_(on), memory_(on), w_() {
+        w_.where = grid_of(p);
+        const int axes = p.where.axes;
+        w_.image = {p.image, axes}, w_.mask = {p.mask, axes}, w_.markers = {p.markers, axes};
+        w_.seed = {p.seed, axes}, w_.label = {p.label, axes}, w_.passes = {p.passes, axes};
+        w_.least = p.least, w_.maxima = p.maxima, w_.lines = p.lines;
+        w_.heights = p.markers.data == nullptr && p.seed.data == nullptr;
+        reserve();
+    }
+
+    void run() {
+        with_narrow_value(w_.image.type, [&]<class Value>(Value) {
+            each_place(read_keys<Value>);
+            each_place(descend);
+            each_place(find_basins<Value>);
+            const std::int32_t row = w_.where.pitch[1] == w_.where.places ? w_.where.size[2] + 1 : w_.where.pitch[1];
+            cuda::launch(on_, find_edges,
+                         cuda::blocks_for(row, tile_columns) *
+                             cuda::blocks_for(cuda::blocks_for(w_.where.places - w_.where.base, row), tile_rows),
+                         dim3(threads_of_block), 0, w_);
+            together(merge<Value>);
+            cuda::launch(on_, find_levels, cuda::blocks_for(w_.most_basins, threads_of_block), dim3(threads_of_block),
+                         0, w_);
+            if (w_.heights) number();
+            each_place(raise<Value>);
+        });
+        if (w_.label.data == nullptr) return;
+        each_place(find_open);
+        together(count_steps);
+        each_place(choose_parents);
+        each_place(follow_parents);
+        each_place(write_labels);
+    }
+
+private:
+    /// No two neighbours are both the lowest, so that of two cells along the last axis one at most is a basin.
+    void reserve() {
+        const std::int64_t places = w_.where.places, basins = places / 2 + w_.where.base + 1, edges = places / 4 + 1024;
+        w_.most_basins = static_cast<std::uint32_t>(basins), w_.most_edges = static_cast<std::uint32_t>(edges);
+        const std::int64_t flag_count = flag_blocks() * flag_words;
+        std::int64_t cells[4], of_basins[4], of_edges[3];
+        for (auto& each : cells) each = memory_.reserve<std::int32_t>(places);
+        // What is known of basins before they merge lies where cells are listed afterwards.
+        const std::int64_t best = memory_.reserve<std::uint64_t>(basins), top = memory_.reserve<std::uint64_t>(basins);
+        for (auto& each : of_basins) each = memory_.reserve<std::int32_t>(basins);
+        for (auto& each : of_edges) each = memory_.reserve<std::int32_t>(edges);
+        const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + flag_count);
+        memory_.allocate();
+        w_.key = memory_.get<std::int32_t>(cells[0]), w_.basin = memory_.get<std::int32_t>(cells[1]);
+        w_.steps = memory_.get<std::int32_t>(cells[2]), w_.parent = memory_.get<std::int32_t>(cells[3]);
+        w_.best = memory_.get<std::uint64_t>(best), w_.top = memory_.get<std::uint64_t>(top);
+        w_.open = memory_.get<std::int32_t>(best), w_.queue = memory_.get<std::int32_t>(top);
+        w_.up = memory_.get<std::int32_t>(of_basins[0]), w_.pass = memory_.get<std::int32_t>(of_basins[1]);
+        w_.level = memory_.get<std::int32_t>(of_basins[2]), w_.number = memory_.get<std::int32_t>(of_basins[3]);
+        w_.edge_a = memory_.get<std::int32_t>(of_edges[0]), w_.edge_b = memory_.get<std::int32_t>(of_edges[1]);
+        w_.edge_pass = memory_.get<std::int32_t>(of_edges[2]);
+        w_.count = memory_.get<std::uint32_t>(count);
+        w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
+        const auto cleared = static_cast<std::size_t>(counters + 1 + flag_blocks() + flag_count);
+        cuda::check(cudaMemsetAsync(w_.count, 0, cleared * sizeof(std::uint32_t), cuda::stream_of(on_)), "clearing");
+    }
+    [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
+
+    void each_place(void (*kernel)(const work)) const {
+        cuda::launch(on_, kernel, cuda::blocks_for(w_.where.places, threads_of_block), dim3(threads_of_block), 0, w_);
+    }
+    void together(void (*kernel)(const work)) const {
+        if (!cuda::blocks_may_wait()) return cuda::launch(on_, kernel, 1, dim3(threads_of_block), 0, w_);
+        const std::int64_t most = cuda::blocks_for(w_.where.places, threads_of_block);
+        cuda::launch_together(on_, kernel, std::min(cuda::blocks_at_once(kernel, threads_of_block), most),
+                              dim3(threads_of_block), w_);
+    }
+    void number() const {
+        cuda::launch(on_, count_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
+        cuda::launch_sums(on_, w_.before, flag_blocks(), w_.count + counters);
+        cuda::launch(on_, number_flags, flag_blocks(), dim3(cuda::warp), 0, w_);
+    }
+
+    const device& on_;
+    cuda::device_guard current_;
+    cuda::workspace memory_;
+    work w_;
+};
+
+}  // namespace
+
+void run(const device& on, const problem& p) { call(on, p).run(); }
+void reconstruct(const device& on, const problem& p) { call(on, p).run(); }
+
+}  // namespace nearfield::watersheds

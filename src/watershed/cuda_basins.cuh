@@ -1,0 +1,128 @@
+// From the image to the graph: keys, descents, and the passes between basins that touch.
+#pragma once
+
+#include "watershed/cuda_grid.cuh"
+
+namespace nearfield::watersheds {
+
+/// A thread a place.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places) return;
+    std::int32_t at[most_axes], key = outside<std::int32_t>;
+    bool inside = w.where.locate(place, at);
+    if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
+    if (inside) {
+        const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];
+        inside = is_number(v);
+        if (inside) key = turned(ordered<std::int32_t>(v), w.maxima);
+    }
+    w.key[place] = key, w.basin[place] = inside ? place : nowhere;
+}
+
+/// Every cell points to the lowest of its neighbours and itself, of equal ones to the first. One that points to itself
+/// is a basin. A thread a place; whether a place is a cell does not change meanwhile.
+static __global__ void __launch_bounds__(threads_of_block) descend(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places || w.basin[place] == nowhere) return;
+    const std::int32_t own = w.key[place];
+    std::int32_t lowest = own, to = place;
+    w.where.each(place, [&](std::int32_t there) {
+        const std::int32_t key = w.key[there];
+        if (key < lowest || (key == lowest && there < to && w.basin[there] != nowhere)) lowest = key, to = there;
+    });
+    if (to != place) {
+        w.basin[place] = to;
+        return;
+    }
+    const std::uint32_t number = atomicAdd(w.count + basins_found, 1U);
+    w.basin[place] = -2 - static_cast<std::int32_t>(number);
+    w.best[number] = no_key, w.up[number] = static_cast<std::int32_t>(number), w.pass[number] = 0;
+    w.top[number] = w.heights ? packed(own, static_cast<std::uint32_t>(place)) : no_key;
+}
+
+/// Follows descents, and tells each basin its lowest marker, or its lowest seed.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) find_basins(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places) return;
+    const std::int32_t code = follow(w.basin, place);
+    if (code == nowhere || w.heights) return;
+    std::int32_t at[most_axes];
+    w.where.locate(place, at);
+    std::int32_t key = w.key[place];
+    if (w.seed.data != nullptr) {
+        const Value v = static_cast<const Value*>(w.seed.data)[w.seed.offset(at)];
+        if (!is_number(v)) return;
+        key = max(key, turned(ordered<std::int32_t>(v), w.maxima));
+    } else if (marker_at(w, at) == 0) {
+        return;
+    }
+    const std::uint64_t own = packed(key, 0);
+    if (own < w.top[-2 - code]) atomicMin(reinterpret_cast<unsigned long long*>(w.top + (-2 - code)), own);
+}
+
+// ---- passes ---------------------------------------------------------------------------------------------------------
+
+/// A block notes the passes of a tile in shared memory, each pair of basins once as long as there is room.
+inline constexpr int tile_rows = 32, tile_columns = 32, most_tries = 16, most_noted = 1024;
+
+struct pass_table {
+    unsigned long long pair[most_noted];
+    std::int32_t pass[most_noted];
+};
+
+__device__ inline void add_edge(const work& w, std::uint32_t at, std::uint64_t pair, std::int32_t pass) {
+    if (at >= w.most_edges) return;
+    w.edge_a[at] = static_cast<std::int32_t>(pair >> 32), w.edge_b[at] = static_cast<std::int32_t>(pair);
+    w.edge_pass[at] = pass;
+}
+
+__device__ inline void note(const work& w, pass_table& table, std::int32_t a, std::int32_t b, std::int32_t pass) {
+    const auto low = static_cast<std::uint32_t>(a < b ? a : b), high = static_cast<std::uint32_t>(a < b ? b : a);
+    const unsigned long long pair = static_cast<unsigned long long>(low) << 32 | high;
+    auto slot = static_cast<std::uint32_t>(pair * 0x9e3779b97f4a7c15ULL >> 40) % most_noted;
+    for (int tries = 0; tries < most_tries; ++tries, slot = (slot + 1) % most_noted) {
+        const unsigned long long old = atomicCAS(table.pair + slot, no_key, pair);
+        if (old != no_key && old != pair) continue;
+        atomicMin(table.pass + slot, pass);
+        return;
+    }
+    add_edge(w, atomicAdd(w.count + edges_found, 1U), pair, pass);
+}
+
+/// A block takes a tile of 32 columns and 32 rows, the rows of all planes numbered on; a warp a row.
+static __global__ void __launch_bounds__(threads_of_block) find_edges(const __grid_constant__ work w) {
+    __shared__ pass_table table;
+    __shared__ std::uint32_t noted, first;
+    if (threadIdx.x == 0) noted = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
+        table.pair[i] = no_key, table.pass[i] = outside<std::int32_t>;
+    __syncthreads();
+    const std::int32_t row_pitch = w.where.pitch[1] == w.where.places ? w.where.size[2] + 1 : w.where.pitch[1];
+    const std::int64_t tiles_a_row = cuda::blocks_for(row_pitch, tile_columns);
+    const std::int64_t band = cuda::quotient(blockIdx.x, tiles_a_row);
+    const auto column = static_cast<std::int32_t>((blockIdx.x - band * tiles_a_row) * tile_columns + threadIdx.x % 32);
+    for (int k = static_cast<int>(threadIdx.x) / 32; k < tile_rows; k += threads_of_block / 32) {
+        const std::int64_t place = w.where.base + (band * tile_rows + k) * row_pitch + column;
+        if (column >= row_pitch || place >= w.where.places || w.basin[place] == nowhere) continue;
+        const auto own = static_cast<std::int32_t>(place);
+        const std::int32_t code = w.basin[own];
+        w.where.each(own, [&](std::int32_t there) {
+            if (there < own && !w.where.any_wraps) return;
+            const std::int32_t other = w.basin[there];
+            if (other != code && other != nowhere) note(w, table, -2 - code, -2 - other, max(w.key[own], w.key[there]));
+        });
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
+        if (table.pair[i] != no_key) atomicAdd(&noted, 1U);
+    __syncthreads();
+    if (threadIdx.x == 0) first = atomicAdd(w.count + edges_found, noted), noted = 0;
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < most_noted; i += threads_of_block)
+        if (table.pair[i] != no_key) add_edge(w, first + atomicAdd(&noted, 1U), table.pair[i], table.pass[i]);
+}
+
+}  // namespace nearfield::watersheds

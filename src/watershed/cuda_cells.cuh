@@ -1,0 +1,150 @@
+// From the levels of basins to the labels of cells: levels, steps, parents, the ends of the chains.
+#pragma once
+
+#include "watershed/cuda_merge.cuh"
+
+namespace nearfield::watersheds {
+
+inline constexpr int flag_words = cuda::warp, flag_block = 32 * flag_words;  ///< places that a warp numbers
+
+/// A warp a block of 1024 places: how many markers it has.
+static __global__ void __launch_bounds__(cuda::warp) count_flags(const __grid_constant__ work w) {
+    const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
+    const int mine = word < cuda::blocks_for(w.where.places, 32) ? __popc(w.flags[word]) : 0;
+    int upto = mine;
+    for (int by = 1; by < cuda::warp; by *= 2) upto += __shfl_xor_sync(cuda::every_lane, upto, by);
+    if (threadIdx.x == 0) w.before[blockIdx.x] = static_cast<std::uint32_t>(upto);
+}
+
+/// Numbers them in raster order.
+static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_constant__ work w) {
+    const std::int64_t word = static_cast<std::int64_t>(blockIdx.x) * flag_words + threadIdx.x;
+    const std::uint32_t mine = word < cuda::blocks_for(w.where.places, 32) ? w.flags[word] : 0;
+    std::uint32_t upto = static_cast<std::uint32_t>(__popc(mine));
+    for (int by = 1; by < cuda::warp; by *= 2) {
+        const std::uint32_t lower = __shfl_up_sync(cuda::every_lane, upto, by);
+        if (static_cast<int>(threadIdx.x) >= by) upto += lower;
+    }
+    std::uint32_t number = w.before[blockIdx.x] + upto - static_cast<std::uint32_t>(__popc(mine));
+    for (std::uint32_t rest = mine; rest != 0; rest &= rest - 1) {
+        const auto place = static_cast<std::int32_t>(32 * word + __ffs(static_cast<int>(rest)) - 1);
+        w.number[-2 - w.basin[place]] = static_cast<std::int32_t>(++number);
+    }
+}
+
+/// Levels of cells, passes, and which cells have markers. A thread a place.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places) return;
+    std::int32_t at[most_axes];
+    const bool inside = w.where.locate(place, at);
+    const std::int32_t code = w.basin[place];
+    const bool there = code != nowhere && w.number[-2 - code] >= 0;
+    const std::int32_t level = there ? max(w.key[place], w.level[-2 - code]) : outside<std::int32_t>;
+    if (inside && w.passes.data != nullptr)
+        static_cast<Value*>(w.passes.data)[w.passes.offset(at)] =
+            pass_value<Value>(level, there, w.maxima, w.passes.type);
+    if (w.label.data == nullptr) return;
+    const bool marked =
+        code != nowhere && (w.heights ? (w.flags[place / 32] >> place % 32 & 1) != 0 : marker_at(w, at) != 0);
+    w.key[place] = level, w.steps[place] = there ? 0 : unreached;
+    w.parent[place] = marked ? -2 - place : nowhere;
+}
+
+/// Lists the cells that have no neighbour with a smaller level.
+static __global__ void __launch_bounds__(threads_of_block) find_open(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
+    const std::int32_t own = w.key[place];
+    bool found = false;
+    w.where.each(place, [&](std::int32_t there) { found |= w.key[there] < own; });
+    if (found) return;
+    w.steps[place] = open_cell;
+    w.open[atomicAdd(w.count + open_found, 1U)] = place;
+}
+
+/// Breadth first from the cells without steps: who is beside one begins, then each front tells the next one. One kernel
+/// for all fronts; counts of three, as one is read while the next one grows.
+static __global__ void __launch_bounds__(threads_of_block) count_steps(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       mine = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    const std::uint32_t cells = w.count[open_found];
+    volatile std::int32_t* const steps = w.steps;
+    volatile std::uint32_t* const grown = w.count + fronts;
+    for (std::int64_t i = mine; i < cells; i += stride) {
+        const std::int32_t place = w.open[i], own = w.key[place];
+        bool beside = false;
+        w.where.each(place, [&](std::int32_t there) { beside |= w.key[there] == own && steps[there] == 0; });
+        if (!beside) continue;
+        steps[place] = 1;
+        w.queue[atomicAdd(w.count + fronts, 1U)] = place;
+    }
+    std::int64_t first = 0;
+    for (int round = 0;; ++round) {
+        meet();
+        const std::int64_t last = first + grown[round % 3];
+        if (last == first) return;
+        if (mine == 0) grown[(round + 2) % 3] = 0;
+        for (std::int64_t i = first + mine; i < last; i += stride) {
+            const std::int32_t place = static_cast<volatile std::int32_t*>(w.queue)[i], own = w.key[place];
+            w.where.each(place, [&](std::int32_t there) {
+                if (w.key[there] != own || steps[there] != open_cell) return;
+                if (atomicCAS(w.steps + there, open_cell, round + 2) == open_cell)
+                    w.queue[last + atomicAdd(w.count + fronts + (round + 1) % 3, 1U)] = there;
+            });
+        }
+        first = last;
+    }
+}
+
+/// The neighbour with the least level, then the fewest steps, then the smallest coordinates.
+static __global__ void __launch_bounds__(threads_of_block) choose_parents(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place >= w.where.places || w.steps[place] == unreached || w.parent[place] != nowhere) return;
+    std::int32_t best = nowhere, level = outside<std::int32_t>, steps = unreached;
+    w.where.each(place, [&](std::int32_t there) {
+        const std::int32_t own = w.key[there];
+        if (own > level) return;
+        const std::int32_t own_steps = w.steps[there];
+        const bool equal = own == level && own_steps == steps;
+        if (equal ? !w.where.any_wraps || best == nowhere || !w.where.before(there, best)
+                  : own == level && own_steps > steps)
+            return;
+        best = there, level = own, steps = own_steps;
+    });
+    w.parent[place] = best;
+}
+
+static __global__ void __launch_bounds__(threads_of_block) follow_parents(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    if (place < w.where.places) follow(w.parent, place);
+}
+
+/// The label of the cell at the end of a chain.
+__device__ inline std::int64_t label_of(const work& w, std::int32_t code) {
+    const std::int32_t place = -2 - code;
+    if (w.heights) return w.number[-2 - w.basin[place]];
+    std::int32_t at[most_axes];
+    w.where.locate(place, at);
+    return marker_at(w, at);
+}
+
+static __global__ void __launch_bounds__(threads_of_block) write_labels(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place >= w.where.places || !w.where.locate(place, at)) return;
+    const std::int32_t code = w.parent[place];
+    std::int64_t label = code == nowhere ? 0 : label_of(w, code);
+    if (w.lines && code != nowhere && -2 - code != place)
+        w.where.each(place, [&](std::int32_t there) {
+            const std::int32_t other = w.parent[there];
+            if (label == 0 || other == nowhere || other == code || label_of(w, other) == label) return;
+            const std::int32_t own = w.key[place], level = w.key[there];
+            const std::int32_t steps = w.steps[place], others = w.steps[there];
+            if (level != own ? level < own : others != steps ? others < steps : w.where.before(there, place)) label = 0;
+        });
+    put_integer({w.label.data, w.label.type, {}}, w.label.offset(at), label);
+}
+
+}  // namespace nearfield::watersheds

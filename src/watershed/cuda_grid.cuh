@@ -1,0 +1,169 @@
+// Cells and arrays of a call on a device: three axes, places of 32 bits.
+#pragma once
+
+#include "base/cuda.cuh"
+#include "base/divide.hpp"
+#include "watershed/problem.hpp"
+
+namespace nearfield::watersheds {
+
+inline constexpr int most_axes = 3, most_steps = 26;
+inline constexpr int threads_of_block = 256;
+inline constexpr std::int32_t nowhere = -1;
+inline constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max(), open_cell = unreached - 1;
+
+/// The frame of a call; axes that it does not have come first and are of length 1.
+struct grid3 {
+    std::int32_t size[most_axes]{1, 1, 1}, pitch[most_axes]{}, base = 0, places = 0;
+    divisor by_plane, by_row;
+    bool wraps[most_axes]{}, any_wraps = false;
+    int steps = 0;
+    std::int32_t offset[most_steps]{};
+    std::int8_t by[most_steps][most_axes]{};
+
+    /// Coordinates of a place; false where it is no cell.
+    __device__ bool locate(std::int32_t place, std::int32_t* at) const {
+        std::int32_t rest = place - base;
+        if (rest < 0) return false;
+        at[0] = static_cast<std::int32_t>(by_plane.quotient(static_cast<std::uint32_t>(rest)));
+        rest -= at[0] * pitch[0];
+        at[1] = static_cast<std::int32_t>(by_row.quotient(static_cast<std::uint32_t>(rest)));
+        at[2] = rest - at[1] * pitch[1];
+        return at[0] < size[0] && at[1] < size[1] && at[2] < size[2];
+    }
+    __device__ std::int32_t neighbour(const std::int32_t* at, int k) const {
+        std::int32_t place = base;
+#pragma unroll
+        for (int axis = 0; axis < most_axes; ++axis) {
+            std::int32_t there = at[axis] + by[k][axis];
+            if (there < 0 || there >= size[axis]) {
+                if (!wraps[axis]) return nowhere;
+                there = there < 0 ? size[axis] - 1 : 0;
+            }
+            place += there * pitch[axis];
+        }
+        return place;
+    }
+    /// use(place) for the neighbours of a cell, in the order of ties where nothing wraps.
+    template <class Use>
+    __device__ void each(std::int32_t place, const Use& use) const {
+        if (!any_wraps) {
+            for (int k = 0; k < steps; ++k) use(place + offset[k]);
+            return;
+        }
+        std::int32_t at[most_axes];
+        locate(place, at);
+        for (int k = 0; k < steps; ++k)
+            if (const std::int32_t there = neighbour(at, k); there != nowhere) use(there);
+    }
+    /// The order of ties.
+    __device__ bool before(std::int32_t a, std::int32_t b) const {
+        std::int32_t of_a[most_axes], of_b[most_axes];
+        locate(a, of_a), locate(b, of_b);
+        for (int axis = most_axes - 1; axis >= 0; --axis)
+            if (of_a[axis] != of_b[axis]) return of_a[axis] < of_b[axis];
+        return false;
+    }
+};
+
+inline grid3 grid_of(const problem& p) {
+    grid3 g;
+    const int skipped = most_axes - p.where.axes;
+    g.base = static_cast<std::int32_t>(p.where.base), g.places = static_cast<std::int32_t>(p.where.places);
+    for (int axis = 0; axis < most_axes; ++axis) {
+        g.pitch[axis] = g.places;
+        if (axis < skipped) continue;
+        g.size[axis] = static_cast<std::int32_t>(p.where.size[axis - skipped]);
+        g.pitch[axis] = static_cast<std::int32_t>(p.where.pitch[axis - skipped]);
+        g.wraps[axis] = p.where.wraps[axis - skipped];
+    }
+    g.any_wraps = p.where.any_wraps;
+    g.by_plane = divisor(g.pitch[0]), g.by_row = divisor(g.pitch[1]);
+    for (const step& s : p.steps) {
+        for (int axis = skipped; axis < most_axes; ++axis) g.by[g.steps][axis] = s.by[axis - skipped];
+        g.offset[g.steps++] = s.offset;
+    }
+    return g;
+}
+
+/// A caller's array, by the grid's axes.
+template <class Void>
+struct array3 {
+    Void* data = nullptr;
+    dtype type = dtype::uint8;
+    std::int64_t stride[most_axes]{};
+
+    array3() = default;
+    array3(const array<Void>& a, int axes) : data(a.data), type(a.type) {
+        for (int axis = 0; axis < axes; ++axis) stride[most_axes - axes + axis] = a.stride[axis];
+    }
+    __device__ std::int64_t offset(const std::int32_t* at) const {
+        return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2];
+    }
+};
+
+/// A key as an unsigned integer of the same order, above the number of a cell or a basin.
+__device__ inline std::uint64_t packed(std::int32_t key, std::uint32_t number) {
+    return std::uint64_t{static_cast<std::uint32_t>(key) ^ 0x80000000U} << 32 | number;
+}
+__device__ inline std::int32_t key_in(std::uint64_t both) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(both >> 32) ^ 0x80000000U);
+}
+inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
+
+/// Of the counters of a call.
+enum counter : int { basins_found, edges_found, open_found, fronts, changes = fronts + 3, counters = changes + 3 };
+
+/// Everything a kernel needs. Arrays of cells have a value for each place of the frame.
+struct work {
+    grid3 where;
+    std::int32_t* key;     ///< then the level
+    std::int32_t* basin;   ///< nowhere; a pointer; -2 - number of the basin
+    std::int32_t* steps;   ///< 0, open_cell until it is known, or unreached
+    std::int32_t* parent;  ///< nowhere; a pointer; -2 - place of the cell with the marker
+    std::int32_t *open, *queue;
+
+    std::uint64_t* best;      ///< of a basin that is still by itself: least pass and whereto
+    std::uint64_t* top;       ///< its lowest marker; or its lowest cell
+    std::int32_t *up, *pass;  ///< what it became part of, and over which pass; itself, or nowhere where it has a root
+    std::int32_t* level;
+    std::int32_t* number;  ///< negative: no marker leads there; else the label of the basin's cell
+
+    std::int32_t *edge_a, *edge_b, *edge_pass;
+    std::uint32_t most_edges, most_basins;
+    std::uint32_t* count;
+    std::uint32_t* flags;   ///< a bit a place: it has a marker; without markers given
+    std::uint32_t* before;  ///< by 1024 places, markers before them
+
+    array3<const void> image, mask, markers, seed;
+    array3<void> label, passes;
+    height least;
+    bool maxima, lines, heights;
+};
+
+template <class Value>
+__device__ std::int64_t integer_of(const array3<const void>& a, const std::int32_t* at) {
+    return static_cast<std::int64_t>(static_cast<const Value*>(a.data)[a.offset(at)]);
+}
+/// The label of a marker; 0: none.
+__device__ inline std::int64_t marker_at(const work& w, const std::int32_t* at) {
+    const source flat{w.markers.data, w.markers.type, {}};
+    return integer_at(flat, w.markers.offset(at));
+}
+
+__device__ inline std::int32_t place_of_thread() {
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x);
+}
+
+/// Replaces the pointers from a place by the code at the end of the chain. Other threads do the same: an old pointer
+/// leads there too.
+__device__ inline std::int32_t follow(std::int32_t* to, std::int32_t place) {
+    std::int32_t code = to[place];
+    if (code < 0) return code;
+    std::int32_t end;
+    while ((end = to[code]) >= 0) code = end;
+    for (std::int32_t next; (next = to[place]) >= 0; place = next) to[place] = end;
+    return end;
+}
+
+}  // namespace nearfield::watersheds

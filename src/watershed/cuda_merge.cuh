@@ -1,0 +1,144 @@
+// Which basins hang together over which pass: Boruvka's algorithm with a root that markers, or high minima, are joined
+// to.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "watershed/cuda_grid.cuh"
+
+namespace nearfield::watersheds {
+
+/// All blocks of a launch that may wait for each other; or the only one of any launch.
+__device__ inline void meet() {
+    if (gridDim.x > 1) cooperative_groups::this_grid().sync();
+    else __syncthreads();
+}
+
+/// The tree of basins: a basin that became part of another one leads there.
+__device__ inline std::int32_t whole_of(const work& w, std::int32_t basin) {
+    const volatile std::int32_t* const up = w.up;
+    for (std::int32_t next; (next = up[basin]) != basin && next >= 0;) basin = next;
+    return basin;
+}
+
+__device__ inline void offer(const work& w, std::int32_t basin, std::int32_t other, std::int32_t pass) {
+    if (w.up[basin] != basin) return;  // it has its root
+    const std::uint64_t own = packed(pass, static_cast<std::uint32_t>(other));
+    if (own < w.best[basin]) atomicMin(reinterpret_cast<unsigned long long*>(w.best + basin), own);
+}
+
+/// Tells both ends of every edge, by now, of each other.
+__device__ inline void offer_edges(const work& w, std::uint32_t edges, std::int64_t first, std::int64_t stride) {
+    for (std::int64_t e = first; e < edges; e += stride) {
+        if (w.edge_a[e] == w.edge_b[e]) continue;
+        const std::int32_t a = whole_of(w, w.edge_a[e]), b = whole_of(w, w.edge_b[e]);
+        w.edge_a[e] = a, w.edge_b[e] = b;
+        if (a == b) continue;
+        offer(w, a, b, w.edge_pass[e]), offer(w, b, a, w.edge_pass[e]);
+    }
+}
+
+/// The same by cells.
+__device__ inline void offer_cells(const work& w, std::int64_t first, std::int64_t stride) {
+    for (std::int64_t place = first; place < w.where.places; place += stride) {
+        const auto own = static_cast<std::int32_t>(place);
+        if (w.basin[own] == nowhere) continue;
+        const std::int32_t here = whole_of(w, -2 - w.basin[own]);
+        w.where.each(own, [&](std::int32_t there) {
+            if (w.basin[there] == nowhere || w.basin[there] == w.basin[own]) return;
+            const std::int32_t other = whole_of(w, -2 - w.basin[there]);
+            if (other != here) offer(w, here, other, max(w.key[own], w.key[there]));
+        });
+    }
+}
+
+/// Whether a basin is joined to the root before any pass that leads from it.
+template <class Value>
+__device__ bool has_root(const work& w, std::int32_t basin) {
+    const std::uint64_t own = w.top[basin], pass = w.best[basin];
+    if (own == no_key) return false;
+    if (pass == no_key) return true;
+    return w.heights ? w.least.reached<Value>(key_in(own), key_in(pass)) : key_in(own) <= key_in(pass);
+}
+
+/// Every basin by itself becomes part of the one beyond its least pass; of two that name each other the one with the
+/// larger number. Passes fall along such a chain, so the first one is the pass to its end.
+template <class Value>
+__device__ bool join(const work& w, std::int32_t basin) {
+    if (w.up[basin] != basin || (w.best[basin] == no_key && w.top[basin] == no_key)) return false;
+    if (has_root<Value>(w, basin)) {
+        w.up[basin] = nowhere;
+        return true;
+    }
+    if (w.best[basin] == no_key) return false;
+    const auto other = static_cast<std::int32_t>(w.best[basin]);
+    const bool mutual = static_cast<std::int32_t>(w.best[other]) == basin && w.best[other] != no_key;
+    if (mutual && basin < other && !has_root<Value>(w, other)) return false;
+    w.pass[basin] = key_in(w.best[basin]), w.up[basin] = other;
+    return true;
+}
+
+/// One kernel for all rounds. Edges are a list; where they are too many, every round looks at all cells instead.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) merge(const __grid_constant__ work w) {
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads_of_block,
+                       first = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    const std::uint32_t basins = w.count[basins_found], edges = w.count[edges_found];
+    const bool listed = edges <= w.most_edges;
+    volatile std::uint32_t* const changed = w.count + changes;
+    for (int round = 0;; ++round) {
+        if (listed) offer_edges(w, edges, first, stride);
+        else offer_cells(w, first, stride);
+        if (first == 0) changed[(round + 1) % 3] = 0;
+        meet();
+        bool some = false;
+        for (std::int64_t i = first; i < basins; i += stride) some |= join<Value>(w, static_cast<std::int32_t>(i));
+        if (some) changed[round % 3] = 1;
+        meet();
+        for (std::int64_t i = first; i < basins; i += stride) {
+            const auto own = static_cast<std::int32_t>(i);
+            const std::int32_t next = static_cast<volatile std::int32_t*>(w.up)[own];
+            if (w.best[own] == no_key || next == own || next == nowhere) continue;
+            const std::int32_t whole = whole_of(w, own);  // joined in this round: its best is still there
+            w.up[own] = whole;
+            if (w.up[whole] == whole && w.top[own] < w.top[whole])
+                atomicMin(reinterpret_cast<unsigned long long*>(w.top + whole), w.top[own]);
+        }
+        meet();
+        for (std::int64_t i = first; i < basins; i += stride) w.best[i] = no_key;
+        const bool more = changed[round % 3] != 0;
+        meet();
+        if (!more) return;
+    }
+}
+
+/// The least value over which a basin is reached from a marker: along the tree to the root. Without markers given: to
+/// the cell of its lowest basin, which is elsewhere in the tree.
+static __global__ void __launch_bounds__(threads_of_block) find_levels(const __grid_constant__ work w) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= w.count[basins_found]) return;
+    const auto own = static_cast<std::int32_t>(i);
+    const std::int32_t whole = whole_of(w, own);
+    w.number[own] = w.up[whole] == nowhere ? 0 : nowhere;
+    std::int32_t level = key_in(w.top[whole]);
+    if (w.heights && w.up[whole] == nowhere) {
+        const auto place = static_cast<std::int32_t>(w.top[whole]);
+        const std::int32_t to = -2 - w.basin[place];
+        if (whole == own) atomicOr(w.flags + place / 32, 1U << place % 32);
+        std::int32_t over = level;  // from this basin to where the two ways meet, then from the other one
+        std::int32_t meets = own;
+        for (;; over = max(over, w.pass[meets]), meets = w.up[meets]) {
+            std::int32_t from = to, pass = level;
+            for (; from != meets && from != whole; from = w.up[from]) pass = max(pass, w.pass[from]);
+            if (from != meets) continue;
+            over = max(over, pass);
+            break;
+        }
+        level = over;
+    } else {
+        for (std::int32_t at = own; at != whole; at = w.up[at]) level = max(level, w.pass[at]);
+    }
+    w.level[own] = level;
+}
+
+}  // namespace nearfield::watersheds

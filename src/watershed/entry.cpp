@@ -1,0 +1,231 @@
+// The public calls: check, then hand over to the place's backend.
+#include <fmt/format.h>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "base/unwritten.hpp"
+#include "label/core.hpp"
+#include "watershed/host_room.hpp"
+
+namespace nearfield {
+namespace watersheds {
+namespace {
+
+constexpr auto integers = {dtype::boolean, dtype::int8,   dtype::uint8, dtype::int16, dtype::uint16,
+                           dtype::int32,   dtype::uint32, dtype::int64, dtype::uint64};
+
+void check_place(const host& on) {
+    if (on.threads < 0) fail("threads is negative; give 0 for every core or a number of threads");
+}
+void check_place(const device&) {}
+
+void check_on(const host&, const problem&) {}
+void check_on(const device&, const problem& p) {
+    if (p.where.axes > 3) fail(fmt::format("image has {} axes longer than 1; a device takes 1 to 3", p.where.axes));
+    if (size_of(p.image.type) > 4)
+        fail(
+            fmt::format("image has element type {}; a device takes types of up to 4 bytes: convert it, or use host{{}}",
+                        name_of(p.image.type)));
+}
+
+height height_of(double h, bool roots, bool maxima) {
+    if (!(h >= 0)) fail(fmt::format("h is {}; give a height of at least 0", h));
+    constexpr double most = 0x1p30;  // of a root, as far as values go
+    return {h, static_cast<std::uint64_t>(std::llround(std::ldexp(std::min(h, most), height_bits))), roots, maxima};
+}
+
+void check_roots(const height& least, dtype type) {
+    if (least.roots && (type == dtype::int8 || type == dtype::int16 || type == dtype::int32 || type == dtype::int64))
+        fail(
+            fmt::format("image has element type {}, and squared lengths are not negative; give unsigned integers or "
+                        "floating point, or leave roots out",
+                        name_of(type)));
+}
+
+/// What all calls share: the image, its neighbours, the mask.
+template <class Place>
+problem problem_of(const any_input<Place>& image, const watershed_options& o, const any_input<Place>& mask) {
+    check_image<Place>("image", image, std::int64_t{1} << 31);
+    if (image.type == dtype::float16) fail("image has element type float16; give integers, float32 or float64");
+    const auto ends = checked_borders(o.border, image.shape.data(), image.rank);
+    for (const border each : ends)
+        if (each == border::closed) fail("border is closed along an axis; give open or periodic");
+    const int changes = labelling::changes_of(o.connectivity, image.rank);
+    if (changes == 0)
+        fail(
+            fmt::format("connectivity is {} for an image of {} axes; give 1 to {}, the number of coordinates that a "
+                        "step to a neighbour may change",
+                        o.connectivity, image.rank, image.rank));
+    problem p;
+    p.where = frame_of(image.shape.data(), ends.data(), image.rank);
+    if (p.where.places >= std::int64_t{1} << 31)
+        fail(fmt::format("image has {} cells; with a frame of one cell fewer than 2147483648 are possible",
+                         image.cells()));
+    p.steps = steps_of(p.where, changes);
+    p.maxima = o.maxima, p.image = array_of(image);
+    p.least = height_of(o.h, o.roots, o.maxima);
+    check_roots(p.least, image.type);
+    if (!mask.wanted()) return p;
+    check_same_shape<Place>("mask", mask, image);
+    check_type("mask", mask.type, {dtype::boolean, dtype::uint8});
+    p.mask = array_of(mask);
+    return p;
+}
+
+/// Outputs and markers of a call for an image like this one.
+template <class Place>
+void take(problem& p, const any_input<Place>& image, const watershed_fields<Place>& out, const watershed_options& o,
+          const any_input<Place>& markers) {
+    if (!out.label.wanted() && !out.passes.wanted()) fail("out is empty; give label, passes or both");
+    if (markers.wanted()) {
+        check_same_shape<Place>("markers", markers, image);
+        check_type("markers", markers.type, integers);
+        if (o.h != 0) fail("h goes without markers; leave out one of them");
+        p.markers = array_of(markers);
+    }
+    if (out.label.wanted()) {
+        check_same_shape<Place>("out.label", out.label, image);
+        check_type("out.label", out.label.type, {markers.wanted() ? markers.type : dtype::int32});
+        p.label = array_of(out.label);
+    }
+    if (out.passes.wanted()) {
+        check_same_shape<Place>("out.passes", out.passes, image);
+        check_type("out.passes", out.passes.type, {image.type});
+        p.passes = array_of(out.passes);
+    }
+    p.lines = o.lines, p.least = height_of(o.h, o.roots, p.maxima);
+    check_roots(p.least, image.type);
+}
+
+template <class Place>
+void check_memory(const any_input<Place>& image, const watershed_fields<Place>& out, const any_input<Place>& markers,
+                  const any_input<Place>& mask) {
+    const named_view<Place> all[] = {
+        {"image", image}, {"markers", markers}, {"mask", mask}, {"out.label", out.label}, {"out.passes", out.passes}};
+    check_data<Place>(all);
+    check_apart<Place>(all, 3);
+}
+
+template <class Place>
+void solve(const Place& on, const any_input<Place>& image, const watershed_fields<Place>& out,
+           const watershed_options& o, const any_input<Place>& markers, const any_input<Place>& mask) {
+    check_place(on);
+    problem p = problem_of(image, o, mask);
+    take(p, image, out, o, markers);
+    check_memory(image, out, markers, mask);
+    check_on(on, p);
+    const expected_outputs written = {out.label, out.passes};
+    if (image.cells() > 0) run(on, p);
+}
+
+template <class Place>
+void solve_reconstruction(const Place& on, const any_input<Place>& seed, const any_input<Place>& image,
+                          const any_output<Place>& out, const watershed_options& o) {
+    check_place(on);
+    problem p = problem_of<Place>(image, o, {});
+    if (!seed.wanted()) fail("seed has no axes; give an array of the image's shape");
+    check_same_shape<Place>("seed", seed, image);
+    check_type("seed", seed.type, {image.type});
+    if (!out.wanted()) fail("out has no axes; give an array of the image's shape");
+    check_same_shape<Place>("out", out, image);
+    check_type("out", out.type, {image.type});
+    const named_view<Place> all[] = {{"seed", seed}, {"image", image}, {"out", out}};
+    check_data<Place>(all);
+    check_apart<Place>(all, 2);
+    p.seed = array_of(seed), p.passes = array_of(out);
+    check_on(on, p);
+    const expected_outputs written = {out};
+    if (image.cells() > 0) reconstruct(on, p);
+}
+
+}  // namespace
+}  // namespace watersheds
+
+using namespace watersheds;
+
+void watershed(const host& on, const any_input<host>& image, const watershed_fields<host>& out,
+               const watershed_options& options, const any_input<host>& markers, const any_input<host>& mask) {
+    in_call([&] { solve(on, image, out, options, markers, mask); });
+}
+void watershed(const device& on, const any_input<device>& image, const watershed_fields<device>& out,
+               const watershed_options& options, const any_input<device>& markers, const any_input<device>& mask) {
+    in_call([&] { solve(on, image, out, options, markers, mask); });
+}
+
+void reconstruct_gray(const host& on, const any_input<host>& seed, const any_input<host>& image,
+                      const any_output<host>& out, const watershed_options& options) {
+    in_call([&] { solve_reconstruction(on, seed, image, out, options); });
+}
+void reconstruct_gray(const device& on, const any_input<device>& seed, const any_input<device>& image,
+                      const any_output<device>& out, const watershed_options& options) {
+    in_call([&] { solve_reconstruction(on, seed, image, out, options); });
+}
+
+// ---- basins ---------------------------------------------------------------------------------------------------------
+
+struct basins::room {
+    any_input<host> like;  ///< the image's shape and type; no data
+    problem asked;
+    std::unique_ptr<graph> found;  ///< null: no cells
+};
+
+basins::basins(const host& on, const any_input<host>& image, const watershed_options& options,
+               const any_input<host>& mask)
+    : room_(in_call([&] {
+          check_place(on);
+          auto made = std::make_unique<room>(room{image, problem_of(image, options, mask), nullptr});
+          const named_view<host> all[] = {{"image", image}, {"mask", mask}};
+          check_data<host>(all);
+          made->like.data = nullptr;
+          if (image.cells() > 0) made->found = graph_of(on, made->asked);
+          return made;
+      })) {}
+basins::basins(basins&&) noexcept = default;
+basins& basins::operator=(basins&&) noexcept = default;
+basins::~basins() = default;
+
+std::vector<extremum> basins::extrema(double h, bool roots) const {
+    return in_call([&] {
+        const height least = height_of(h, roots, room_->asked.maxima);
+        check_roots(least, room_->like.type);
+        return room_->found == nullptr ? std::vector<extremum>{} : room_->found->extrema(least);
+    });
+}
+
+void basins::mark(const host& on, double h, bool roots, const any_output<host>& out) const {
+    in_call([&] {
+        check_place(on);
+        const height least = height_of(h, roots, room_->asked.maxima);
+        check_roots(least, room_->like.type);
+        check_same_shape<host>("out", out, room_->like);
+        check_type("out", out.type, {dtype::boolean, dtype::uint8});
+        const named_view<host> all[] = {{"out", out}};
+        check_data<host>(all);
+        check_apart<host>(all, 0);
+        if (room_->found != nullptr) room_->found->mark(on, least, array_of(out));
+    });
+}
+
+void basins::watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options,
+                       const any_input<host>& markers) const {
+    in_call([&] {
+        check_place(on);
+        problem p = room_->asked;
+        take(p, room_->like, out, options, markers);
+        check_memory<host>({}, out, markers, {});
+        if (room_->found != nullptr) room_->found->flood(on, p);
+    });
+}
+
+std::vector<double> basins::passes(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) const {
+    return in_call([&] {
+        if (a.size() != b.size()) fail(fmt::format("a has {} cells and b {}; give pairs", a.size(), b.size()));
+        for (const auto* const list : {&a, &b})
+            for (const std::int64_t cell : *list)
+                if (cell < 0 || cell >= room_->like.cells())
+                    fail(fmt::format("cell is {}; give 0 to {}", cell, room_->like.cells() - 1));
+        return room_->found == nullptr ? std::vector<double>{} : room_->found->passes(a, b);
+    });
+}
+
+}  // namespace nearfield

@@ -1,0 +1,239 @@
+// Builds the graph: keys, descents, passes between basins that touch, and the tree in which basins merge.
+#include "watershed/host_graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace nearfield::watersheds {
+
+neighbours::neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all), ascending{0} {
+    for (const step& s : all) ascending.push_back(s.offset);
+    std::sort(ascending.begin(), ascending.end());
+}
+
+std::unique_ptr<graph> graph_of(const host& on, const problem& p) {
+    if (size_of(p.image.type) <= 4)
+        if (auto narrow = std::make_unique<host_graph<std::int32_t>>(on, p); narrow->distinct()) return narrow;
+    return std::make_unique<host_graph<std::int64_t>>(on, p);
+}
+
+template <class Key>
+host_graph<Key>::host_graph(const host& on, const problem& p)
+    : asked_(p), near_(asked_.where, asked_.steps), key_(p.where.places), basin_(p.where.places) {
+    workers team(on, 5 * p.where.places);
+    read_keys(team);
+    if (!distinct_ && sizeof(Key) == 4) return;
+    distinct_ = true;
+    descend(team);
+    list<edge> edges = find_edges(team);
+    connect(edges);
+}
+
+template <class Key>
+void host_graph<Key>::read_keys(workers& team) {
+    const frame& f = asked_.where;
+    Key* const key = key_.get();
+    std::int32_t* const basin = basin_.get();
+    fill_frame(team, f, key, outside<Key>);
+    fill_frame(team, f, basin, nowhere);
+    std::atomic<bool> ambiguous{false};
+    with_value(asked_.image.type, [&]<class Value>(Value) {
+        if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
+            const std::int64_t along = asked_.image.stride[f.axes - 1], masked = asked_.mask.stride[f.axes - 1];
+            for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
+                const Value* const from =
+                    static_cast<const Value*>(asked_.image.data) + asked_.image.offset(at, f.axes);
+                const std::uint8_t* const mask =
+                    asked_.mask.data == nullptr
+                        ? nullptr
+                        : static_cast<const std::uint8_t*>(asked_.mask.data) + asked_.mask.offset(at, f.axes);
+                bool some = false;
+                for (std::int64_t i = 0; i < f.row_size(); ++i) {
+                    const Value v = from[i * along];
+                    const bool inside = is_number(v) && (mask == nullptr || mask[i * masked] != 0);
+                    const Key own = turned(ordered<Key>(v), asked_.maxima);
+                    some |= inside && own == outside<Key>;
+                    key[row + i] = inside ? own : outside<Key>;
+                    basin[row + i] = inside ? static_cast<std::int32_t>(row + i) : nowhere;
+                }
+                if (some) ambiguous = true;
+            });
+        }
+    });
+    distinct_ = !ambiguous;
+}
+
+/// Every cell points to the lowest of its neighbours and itself, of equal ones to the first; then to the end of the
+/// descent, whose number in raster order is the basin's.
+template <class Key>
+void host_graph<Key>::descend(workers& team) {
+    const frame& f = asked_.where;
+    const Key* const key = key_.get();
+    std::int32_t* const up = basin_.get();
+    list<std::int32_t> ends(static_cast<std::size_t>(f.rows + 1));
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
+        Key best[chunk];
+        std::int32_t by[chunk];
+        const auto inner = [&](std::int64_t first, std::int64_t count) {
+            if (std::all_of(up + first, up + first + count, [](std::int32_t to) { return to < 0; })) return;
+            std::fill_n(best, count, outside<Key>), std::fill_n(by, count, 0);
+            for (const std::int32_t offset : near_.ascending) {
+                const Key* const from = key + first + offset;
+                for (std::int64_t i = 0; i < count; ++i) {
+                    const bool lower = from[i] < best[i];
+                    best[i] = lower ? from[i] : best[i], by[i] = lower ? offset : by[i];
+                }
+            }
+            for (std::int64_t i = 0; i < count; ++i) up[first + i] += up[first + i] < 0 ? 0 : by[i];
+        };
+        const auto single = [&](std::int64_t place) {
+            if (up[place] < 0) return;
+            std::int64_t lowest = place;
+            near_.of(place, [&](std::int64_t there) {
+                if (key[there] < key[lowest] ||
+                    (key[there] == key[lowest] && there < lowest && key[there] < outside<Key>))
+                    lowest = there;
+            });
+            up[place] = static_cast<std::int32_t>(lowest);
+        };
+        near_.split(row, at, inner, single);
+        std::int32_t found = 0;
+        for (std::int64_t i = row; i < row + f.row_size(); ++i) found += up[i] == i ? 1 : 0;
+        ends[static_cast<std::size_t>((row - f.base) / f.row_pitch)] = found;
+    });
+    number_ends(team, ends);
+}
+
+/// `ends`: how many each row has.
+template <class Key>
+void host_graph<Key>::number_ends(workers& team, list<std::int32_t>& ends) {
+    const frame& f = asked_.where;
+    std::int32_t* const up = basin_.get();
+    std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0);
+    cell_.resize(static_cast<std::size_t>(ends.back()));
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t*, int) {
+        std::int32_t number = ends[static_cast<std::size_t>((row - f.base) / f.row_pitch)];
+        for (std::int64_t i = row; i < row + f.row_size(); ++i)
+            if (up[i] == i)
+                cell_[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(i), up[i] = code_of(number++);
+    });
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t*, int) {
+        for (std::int64_t i = row; i < row + f.row_size(); ++i) follow(up, i);
+    });
+}
+
+/// Passes between basins as they are met; one that was met lately is not noted again.
+template <class Key>
+struct host_graph<Key>::edge_cache {
+    static constexpr int bits = 12;
+    std::vector<edge> slot = std::vector<edge>(std::size_t{1} << bits, edge{-1, -1, 0});
+    list<edge> noted;
+
+    void add(std::int32_t a, std::int32_t b, Key pass) {
+        if (a > b) std::swap(a, b);
+        const auto mixed = static_cast<std::uint32_t>(a) * 0x9e3779b1U ^ static_cast<std::uint32_t>(b) * 0x85ebca77U;
+        edge& here = slot[mixed >> (32 - bits)];
+        if (here.a == a && here.b == b) {
+            here.pass = std::min(here.pass, pass);
+            return;
+        }
+        if (here.a >= 0) noted.push_back(here);
+        here = {a, b, pass};
+    }
+    void finish() {
+        for (const edge& each : slot)
+            if (each.a >= 0) noted.push_back(each);
+    }
+};
+
+template <class Key>
+list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) {
+    const frame& f = asked_.where;
+    const Key* const key = key_.get();
+    const std::int32_t* const basin = basin_.get();
+    std::vector<edge_cache> of_thread(static_cast<std::size_t>(team.threads()));
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
+        edge_cache& to = of_thread[static_cast<std::size_t>(thread)];
+        const auto look = [&](std::int64_t a, std::int64_t b) {
+            if (basin[a] != basin[b] && basin[a] != nowhere && basin[b] != nowhere)
+                to.add(static_cast<std::int32_t>(number_of(basin[a])), static_cast<std::int32_t>(number_of(basin[b])),
+                       std::max(key[a], key[b]));
+        };
+        const auto inner = [&](std::int64_t first, std::int64_t count) {
+            constexpr std::int64_t group = 16;
+            for (const std::int32_t offset : near_.ascending)
+                for (std::int64_t i = first; offset > 0 && i < first + count; i += group) {
+                    const std::int64_t end = std::min(i + group, first + count);
+                    std::int32_t differs = 0;
+                    for (std::int64_t k = i; k < end; ++k) differs |= basin[k] ^ basin[k + offset];
+                    for (std::int64_t k = i; differs != 0 && k < end; ++k) look(k, k + offset);
+                }
+        };
+        near_.split(row, at, inner,
+                    [&](std::int64_t place) { near_.of(place, [&](std::int64_t there) { look(place, there); }); });
+    });
+    list<edge> all;
+    for (edge_cache& each : of_thread) each.finish(), all.insert(all.end(), each.noted.begin(), each.noted.end());
+    return all;
+}
+
+namespace {
+
+/// Sorts by pass: counts digits of 11 bits, from the lowest.
+template <class Edges>
+void sort_by_pass(Edges& edges) {
+    constexpr int bits = 11;
+    using key = decltype(edges.front().pass);
+    const auto less = [](const auto& a, const auto& b) { return a.pass < b.pass; };
+    if (edges.size() < 1 << 12) return std::sort(edges.begin(), edges.end(), less);
+    const auto [lowest, highest] = std::minmax_element(edges.begin(), edges.end(), less);
+    using bits_of = std::make_unsigned_t<key>;
+    const auto least = static_cast<bits_of>(lowest->pass);
+    const auto range = static_cast<bits_of>(static_cast<bits_of>(highest->pass) - least);
+    Edges other(edges.size());
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(key)) && (range >> shift) != 0; shift += bits) {
+        std::vector<std::size_t> from((std::size_t{1} << bits) + 1);
+        const auto digit = [&](const auto& e) {
+            return static_cast<std::size_t>((static_cast<bits_of>(e.pass) - least) >> shift & ((1U << bits) - 1));
+        };
+        for (const auto& each : edges) ++from[digit(each) + 1];
+        std::partial_sum(from.begin(), from.end(), from.begin());
+        for (const auto& each : edges) other[from[digit(each)]++] = each;
+        edges.swap(other);
+    }
+}
+
+std::int32_t top(list<std::int32_t>& up, std::int32_t x) {
+    const auto at = [&](std::int32_t i) -> std::int32_t& { return up[static_cast<std::size_t>(i)]; };
+    while (at(x) != x) x = at(x) = at(at(x));
+    return x;
+}
+
+}  // namespace
+
+/// Kruskal's algorithm: who hangs together is named by its lowest basin, of equally low ones by the first.
+template <class Key>
+void host_graph<Key>::connect(list<edge>& edges) {
+    sort_by_pass(edges);
+    const std::size_t count = cell_.size();
+    into_.assign(count, -1), pass_.assign(count, outside<Key>);
+    list<std::int32_t> up(count);
+    std::iota(up.begin(), up.end(), 0);
+    for (const edge& each : edges) {
+        std::int32_t a = top(up, each.a), b = top(up, each.b);
+        if (a == b) continue;
+        if (lowest(b) < lowest(a) || (lowest(b) == lowest(a) && b < a)) std::swap(a, b);
+        const auto ends = static_cast<std::size_t>(b);
+        up[ends] = into_[ends] = a, pass_[ends] = each.pass, order_.push_back(b);
+    }
+    // Where several meet at one pass they all become part of the lowest, in whatever order they were met.
+    for (std::size_t i = order_.size(); i-- > 0;) {
+        const auto own = static_cast<std::size_t>(order_[i]), next = static_cast<std::size_t>(into_[own]);
+        if (into_[next] >= 0 && pass_[next] == pass_[own]) into_[own] = into_[next];
+    }
+}
+
+template class host_graph<std::int32_t>;
+template class host_graph<std::int64_t>;
+
+}  // namespace nearfield::watersheds

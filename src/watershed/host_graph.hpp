@@ -1,0 +1,150 @@
+// The graph of basins on the host: which basin a cell is in, and the lowest passes between basins.
+#pragma once
+
+#include <atomic>
+#include <limits>
+
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "base/unwritten.hpp"
+#include "watershed/host_room.hpp"
+
+namespace nearfield::watersheds {
+
+template <class T>
+using list = std::vector<T, asking_allocator<T>>;
+
+inline constexpr std::int64_t chunk = 96;  ///< cells that a loop over neighbours does at once, or not at all
+inline constexpr std::int64_t block_places = std::int64_t{1} << 15;
+
+/// body(place of the first cell, coordinates of it, thread) for every row of cells.
+template <class Body>
+void for_rows(workers& team, const frame& f, const Body& body) {
+    const std::int64_t block = std::max<std::int64_t>(1, block_places / f.row_pitch);
+    team.for_each(f.rows, block, f.row_pitch, [&](std::int64_t first, std::int64_t last, int thread) {
+        std::int64_t at[max_rank]{};
+        for (std::int64_t row = first; row < last; ++row)
+            if (f.locate_row(row, at)) body(f.base + row * f.row_pitch, at, thread);
+    });
+}
+
+/// Gives all places that are no cell a value.
+template <class T>
+void fill_frame(workers& team, const frame& f, T* a, T value) {
+    std::fill(a, a + f.base, value);
+    std::fill(a + f.base + f.rows * f.row_pitch, a + f.places, value);
+    const std::int64_t block = std::max<std::int64_t>(1, block_places / f.row_pitch);
+    team.for_each(f.rows, block, 0, [&](std::int64_t first, std::int64_t last, int) {
+        std::int64_t at[max_rank]{};
+        for (std::int64_t row = first; row < last; ++row) {
+            T* const here = a + f.base + row * f.row_pitch;
+            std::fill(f.locate_row(row, at) ? here + f.row_size() : here, here + f.row_pitch, value);
+        }
+    });
+}
+
+/// The neighbours of cells: at the ends of periodic axes one by one, else by offsets.
+struct neighbours {
+    const frame& where;
+    const std::vector<step>& steps;
+    std::vector<std::int32_t> ascending;  ///< offsets of all steps and of none
+
+    neighbours(const frame& f, const std::vector<step>& all);
+
+    /// use(place) for all of a cell, in the order of ties unless it lies at a periodic end.
+    template <class Use>
+    void of(std::int64_t place, const Use& use) const {
+        std::int64_t at[max_rank]{};
+        if (where.any_wraps && (where.locate(place, at), where.at_end(at, where.axes))) {
+            for (const step& s : steps)
+                if (const std::int64_t there = where.neighbour(at, s.by); there >= 0) use(there);
+        } else {
+            for (const step& s : steps) use(place + s.offset);
+        }
+    }
+    /// Splits a row: inner(first, count) for cells whose neighbours are at offsets, single(place) for all others.
+    template <class Inner, class Single>
+    void split(std::int64_t row, const std::int64_t* at, const Inner& inner, const Single& single) const {
+        const std::int64_t count = where.row_size();
+        const std::int64_t ends = where.at_end(at, where.axes - 1) ? count : where.wraps[where.axes - 1] ? 1 : 0;
+        for (std::int64_t i = 0; i < std::min(ends, count); ++i) single(row + i);
+        for (std::int64_t i = ends; i < count - ends; i += chunk) inner(row + i, std::min(chunk, count - ends - i));
+        for (std::int64_t i = std::max(ends, count - ends); i < count; ++i) single(row + i);
+    }
+};
+
+// ---- forests of places: pointers are at least 0, the end of a chain has a code below --------------------------------
+
+inline constexpr std::int32_t nowhere = -1;
+constexpr std::int32_t code_of(std::int64_t number) { return static_cast<std::int32_t>(-2 - number); }
+constexpr std::int64_t number_of(std::int32_t code) { return -2 - std::int64_t{code}; }
+
+inline std::int32_t read(std::int32_t& from) { return std::atomic_ref(from).load(std::memory_order_relaxed); }
+inline void write(std::int32_t& to, std::int32_t value) { std::atomic_ref(to).store(value, std::memory_order_relaxed); }
+
+/// Replaces the pointers on the chain from a place by the code at its end; from several threads at once.
+inline void follow(std::int32_t* up, std::int64_t place) {
+    std::int32_t end = read(up[place]);
+    if (end < 0) return;
+    for (std::int32_t at = end; (end = read(up[at])) >= 0;) at = end;
+    for (std::int32_t next = 0; (next = read(up[place])) >= 0; place = next) write(up[place], end);
+}
+
+/// A cell with a marker.
+struct marker {
+    std::int32_t place;
+    std::int64_t label;
+};
+
+template <class Key>
+class host_graph final : public graph {
+public:
+    host_graph(const host& on, const problem& p);
+    /// False where the keys are too narrow: the key of a cell is that of none.
+    [[nodiscard]] bool distinct() const { return distinct_; }
+
+    [[nodiscard]] std::vector<extremum> extrema(const height& least) const override;
+    void mark(const host& on, const height& least, const target& out) const override;
+    void flood(const host& on, const problem& p) const override;
+    void reconstruct(const host& on, const problem& p) const override;
+    [[nodiscard]] std::vector<double> passes(const std::vector<std::int64_t>& a,
+                                             const std::vector<std::int64_t>& b) const override;
+
+private:
+    struct edge {
+        std::int32_t a, b;
+        Key pass;
+    };
+    struct edge_cache;
+
+    void read_keys(workers& team);
+    void descend(workers& team);
+    void number_ends(workers& team, list<std::int32_t>& ends);
+    list<edge> find_edges(workers& team);
+    void connect(list<edge>& edges);
+
+    [[nodiscard]] Key lowest(std::int64_t basin) const { return key_.get()[cell_[static_cast<std::size_t>(basin)]]; }
+    [[nodiscard]] bool stays(std::int64_t basin, const height& least) const;
+    [[nodiscard]] std::int64_t number_in_image(std::int64_t place) const;
+
+    /// Lowest passes from basins with an own level; `reached` says of which there is one.
+    void spread(list<Key>& level, list<std::uint8_t>& reached) const;
+    [[nodiscard]] list<marker> markers_of(workers& team, const problem& p) const;
+    void write_passes(workers& team, const problem& p, const list<Key>& level, const list<std::uint8_t>& reached) const;
+
+    problem asked_;
+    neighbours near_;
+    bool distinct_ = true;
+    host_scratch<Key> key_;
+    host_scratch<std::int32_t> basin_;  ///< of every place: a code, or nowhere
+    list<std::int32_t> cell_;           ///< of basins: the place of the lowest cell; in raster order
+    // A tree of basins: at `pass` a basin becomes part of a lower one, the lowest of those that hang together there.
+    list<std::int32_t> into_;  ///< -1: none
+    list<Key> pass_;
+    list<std::int32_t> order_;  ///< basins that have one, by pass
+};
+
+extern template class host_graph<std::int32_t>;
+extern template class host_graph<std::int64_t>;
+
+}  // namespace nearfield::watersheds

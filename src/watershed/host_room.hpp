@@ -1,0 +1,24 @@
+// The graph of basins on the host, whatever its keys.
+#pragma once
+
+#include <memory>
+
+#include "watershed/problem.hpp"
+
+namespace nearfield::watersheds {
+
+class graph {
+public:
+    virtual ~graph() = default;
+    [[nodiscard]] virtual std::vector<extremum> extrema(const height& least) const = 0;
+    virtual void mark(const host& on, const height& least, const target& out) const = 0;
+    /// The watershed, from markers or from the minima of p.least.
+    virtual void flood(const host& on, const problem& p) const = 0;
+    virtual void reconstruct(const host& on, const problem& p) const = 0;
+    [[nodiscard]] virtual std::vector<double> passes(const std::vector<std::int64_t>& a,
+                                                     const std::vector<std::int64_t>& b) const = 0;
+};
+
+std::unique_ptr<graph> graph_of(const host& on, const problem& p);
+
+}  // namespace nearfield::watersheds

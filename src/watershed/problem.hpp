@@ -1,0 +1,91 @@
+// What the public calls hand to a backend, checked; and the backend's entries.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "watershed/core.hpp"
+
+namespace nearfield::watersheds {
+
+struct problem {
+    frame where;
+    std::vector<step> steps;  ///< in the order of ties
+    bool maxima = false, lines = false;
+    height least;  ///< of minima, without markers
+    source image, markers, mask, seed;
+    target label, passes;
+};
+
+void run(const host& on, const problem& p);
+void run(const device& on, const problem& p);
+
+/// Passes from seeds that have a value each.
+void reconstruct(const host& on, const problem& p);
+void reconstruct(const device& on, const problem& p);
+
+/// The frame of an image without axes of length 1, and its array in it.
+template <class Void, class Place>
+array<Void> array_of(const any_view<Void, Place>& v) {
+    array<Void> a{v.data, v.type, {}};
+    int axes = 0;
+    for (int axis = 0; axis < v.rank; ++axis)
+        if (const auto k = static_cast<std::size_t>(axis); v.shape[k] != 1) a.stride[axes++] = v.stride[k];
+    return a;
+}
+inline frame frame_of(const std::int64_t* shape, const border* beyond, int rank) {
+    frame f;
+    for (int axis = 0; axis < rank; ++axis) {
+        if (shape[axis] == 1) continue;
+        f.size[f.axes] = shape[axis], f.wraps[f.axes] = beyond[axis] == border::periodic;
+        f.any_wraps = f.any_wraps || f.wraps[f.axes];
+        ++f.axes;
+    }
+    if (f.axes == 0) f.size[0] = 1, f.axes = 1;
+    std::int64_t pitch = 1;
+    for (int axis = f.axes - 1; axis >= 0; --axis) f.pitch[axis] = pitch, f.base += pitch, pitch *= f.size[axis] + 1;
+    f.row_pitch = f.row_size() + 1;
+    f.rows = f.axes == 1 ? 1 : f.pitch[0] * f.size[0] / f.row_pitch;
+    f.places = 2 * f.base + f.rows * f.row_pitch;
+    return f;
+}
+
+/// Steps that change at most `changes` of the image's `rank` coordinates, those of length 1 among them.
+inline std::vector<step> steps_of(const frame& f, int changes) {
+    std::vector<step> made;
+    std::int64_t all = 1;
+    for (int axis = 0; axis < f.axes; ++axis) all *= 3;
+    for (std::int64_t number = 0; number < all; ++number) {
+        step s;
+        std::int64_t rest = number, offset = 0;
+        int changed = 0;
+        for (int axis = 0; axis < f.axes; ++axis, rest /= 3) {  // the first axis changes fastest
+            s.by[axis] = static_cast<std::int8_t>(rest % 3 - 1);
+            changed += s.by[axis] != 0 ? 1 : 0, offset += s.by[axis] * f.pitch[axis];
+        }
+        s.offset = static_cast<std::int32_t>(offset);
+        if (changed > 0 && changed <= changes) made.push_back(s);
+    }
+    return made;
+}
+
+/// Key of the image's cell, as the problem looks at it; `outside` for what is no cell.
+template <class Key, class Value>
+NF_HD Key read_key(const source& image, const source& mask, const std::int64_t* at, int axes, bool maxima) {
+    if (mask.data != nullptr && static_cast<const std::uint8_t*>(mask.data)[mask.offset(at, axes)] == 0)
+        return outside<Key>;
+    const Value v = static_cast<const Value*>(image.data)[image.offset(at, axes)];
+    return is_number(v) ? turned(ordered<Key>(v), maxima) : outside<Key>;
+}
+
+/// What a pass is to the caller. `reached`: there is one.
+template <class Value, class Key>
+NF_HD Value pass_value(Key key, bool reached, bool maxima, dtype type) {
+    using limits = std::numeric_limits<Value>;
+    if (reached) return value_of<Value>(turned(key, maxima));
+    if (type == dtype::boolean) return static_cast<Value>(maxima ? 0 : 1);
+    if constexpr (limits::has_infinity) return maxima ? -limits::infinity() : limits::infinity();
+    else return maxima ? limits::lowest() : limits::max();
+}
+
+}  // namespace nearfield::watersheds

@@ -1,0 +1,52 @@
+"""The verb split end to end: labels, tables, report, messages. Standard library only."""
+
+import json
+import unittest
+
+from program_case import Case, npy, parse_npy
+
+# Two objects with a neck of one row, and a cell by itself.
+WIDE, NECK, NONE = [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0], [0] + 11 * [1] + [0], 13 * [0]
+PAIR = npy((8, 13), NONE + WIDE + WIDE + NECK + WIDE + WIDE + NONE + 12 * [0] + [1])
+
+
+class Split(Case):
+    def split(self, *words, stdin=PAIR):
+        return parse_npy(self.run_program("split", "-", "-o", "-", *words, stdin=stdin).stdout)
+
+    def test_labels(self):
+        shape, descr, values = self.split()
+        self.assertEqual((shape, descr, max(values)), ((8, 13), "<i4", 3))
+        self.assertEqual([values[13 + 2], values[13 + 8], values[-1]], [1, 2, 3])
+        self.assertEqual(max(self.split("--height", "4")[2]), 2)
+        self.assertEqual(max(self.split("--min-size", "2")[2]), 2)
+        self.assertEqual(self.split("--spacing", "3")[2], values)
+        self.assertEqual(max(self.split("--spacing", "3", "--height", "12")[2]), 2)
+        self.assertEqual(max(self.split(stdin=npy((3,), [0, 0, 0]))[2]), 0)
+
+    def test_table_and_report(self):
+        words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")
+        said = json.loads(self.run_program(*words, stdin=PAIR).stdout)
+        self.assertEqual((said["objects"], said["height"]), (3, 1))
+        self.assertEqual([each["path"] for each in said["outputs"]], ["p.png", "objects.csv"])
+        lines = (self.folder / "objects.csv").read_text().splitlines()
+        self.assertTrue(lines[0].startswith("label,size,"))
+        self.assertEqual(sum(int(line.split(",")[1]) for line in lines[1:]), 52)
+        self.assertTrue((self.folder / "p.png").read_bytes().startswith(b"\x89PNG"))
+        text = self.run_program("split", "-", "--table", "-", stdin=PAIR).stdout.decode()
+        self.assertEqual(text.splitlines(), lines)
+
+    def test_messages(self):
+        for words, said in (
+            (("--height", "-1"), "--height is -1"),
+            (("--height", "high"), "--height"),
+            (("--min-size", "0"), "--min-size is 0"),
+            (("--table", "objects.txt"), "--table is objects.txt"),
+            (("--batch-axes", "1"), "--batch-axes"),
+        ):
+            self.assertIn(said, self.refusal("split", "-", *words, stdin=PAIR), words)
+        self.assertIn("4 axes", self.refusal("split", "-", stdin=npy((1, 1, 1, 2), [1, 1])))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+"""Watersheds and their kin: the library's answers in Python, beside scikit-image and SciPy."""
+
+import numpy as np
+import pytest
+from scipy import ndimage
+from skimage import morphology, segmentation
+
+import nearfield as nf
+from nearfield.compat import skimage as compat
+
+RNG = np.random.default_rng(5)
+
+
+def discs(shape=(240, 260), count=40, seed=3):
+    rng = np.random.default_rng(seed)
+    at = np.indices(shape)
+    made = np.zeros(shape, bool)
+    for _ in range(count):
+        centre, radius = rng.integers(0, shape), rng.integers(8, 22)
+        made |= sum((a - c) ** 2 for a, c in zip(at, centre)) <= radius**2
+    return made
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "float32", "float64", "float16"])
+def test_markers_keep_their_labels_and_type(dtype):
+    image = RNG.integers(0, 9, (20, 30)).astype(dtype)
+    markers = np.zeros(image.shape, np.uint16)
+    markers[3, 4], markers[15, 20] = 700, 5
+    label, passes = nf.watershed(image, markers, return_passes=True)
+    assert label.dtype == np.uint16 and set(np.unique(label)) == {5, 700}
+    assert passes.dtype == image.dtype and (passes >= image).all()
+    listed = nf.watershed(image, [[3, 4], [15, 20]])
+    assert np.array_equal(listed == 1, label == 700)
+    kept = nf.basins(image)
+    assert np.array_equal(kept.watershed(markers), label)
+    where = np.stack(np.indices(image.shape), -1).reshape(-1, 2)
+    for cell in ((3, 4), (15, 20)):
+        lowest = kept.passes(np.tile(cell, (len(where), 1)), where).reshape(image.shape)
+        assert (lowest >= passes).all()
+    least = np.minimum(*(kept.passes(np.tile(c, (len(where), 1)), where) for c in ((3, 4), (15, 20))))
+    assert np.array_equal(least.reshape(image.shape), passes)
+
+
+def test_flood_is_connected_at_every_threshold():
+    image = RNG.integers(0, 9, (25, 31)).astype(np.uint8)
+    for level in (2, 5, 8):
+        below, _ = ndimage.label(image <= level)
+        assert np.array_equal(nf.flood(image, [[12, 12]], level), (below == below[12, 12]) & (below > 0))
+        above, _ = ndimage.label(image >= level)
+        found = nf.flood(image, [[12, 12]], level, maxima=True)
+        assert np.array_equal(found, (above == above[12, 12]) & (above > 0))
+
+
+def test_holes_and_reconstruction_are_those_of_scipy_and_scikit_image():
+    mask = RNG.random((60, 70)) < 0.55
+    assert np.array_equal(nf.fill_holes(mask), ndimage.binary_fill_holes(mask))
+    image = RNG.integers(0, 30, (40, 50)).astype(np.int32)
+    seed = np.maximum(image - RNG.integers(0, 12, image.shape), 0).astype(np.int32)
+    assert np.array_equal(compat.reconstruction(seed, image), morphology.reconstruction(seed, image))
+    above = image + 4
+    found = compat.reconstruction(above, image, "erosion", np.ones((3, 3)))
+    assert np.array_equal(found, morphology.reconstruction(above, image, "erosion", np.ones((3, 3))))
+    grey = image.copy()
+    grey[1:-1, 1:-1] = grey.max()
+    filled = morphology.reconstruction(grey, image, "erosion", ndimage.generate_binary_structure(2, 1))
+    assert np.array_equal(nf.fill_holes(image), filled)
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_h_maxima_are_scikit_images(h):
+    image = ndimage.gaussian_filter(RNG.random((80, 90)), 2)
+    image = (255 * (image - image.min()) / np.ptp(image)).astype(np.uint8)
+    assert np.array_equal(compat.h_maxima(image, h), morphology.h_maxima(image, h))
+    assert np.array_equal(nf.h_minima(255 - image, h, connectivity=2), morphology.h_maxima(image, h) != 0)
+    assert np.array_equal(nf.regional_maxima(image, connectivity=2), morphology.local_maxima(image))
+
+
+def test_few_cells_differ_from_scikit_images_watershed():
+    mask = discs()
+    distance = nf.distance_transform(mask)
+    markers = np.zeros(mask.shape, np.int32)
+    found = nf.peaks(distance, h=1)
+    markers[tuple(found.T)] = np.arange(1, len(found) + 1)
+    ours = compat.watershed(-distance, markers, connectivity=2, mask=mask)
+    theirs = segmentation.watershed(-distance, markers, connectivity=2, mask=mask)
+    assert len(found) > 10 and (ours != theirs)[mask].mean() < 0.01
+    lines = compat.watershed(-distance, markers, connectivity=2, mask=mask, watershed_line=True)
+    assert ((lines == 0) | (lines == ours)).all() and 0 < ((lines == 0) & mask).sum() < 2000
+
+
+def test_peaks_are_the_same_of_distances_and_of_their_squares():
+    mask = discs(seed=8)
+    distance, squared = nf.distance_transform(mask, dtype="float64"), nf.distance_transform(mask, squared=True)
+    for h in (0.5, 1, 1.75):
+        of_roots = nf.peaks(squared, h=h, squared=True)
+        assert np.array_equal(of_roots, nf.peaks(distance, h=h)) and len(of_roots)
+    far = nf.peaks(squared, min_distance=25, squared=True)
+    apart = np.linalg.norm(far[:, None] - far[None], axis=2) + 1e9 * np.eye(len(far))
+    assert apart.min() >= 25
+    halves = np.where(np.arange(mask.shape[1]) < 130, 1, 2) * np.ones(mask.shape, int)
+    both = [nf.peaks(np.where(halves == each, squared, 0), squared=True) for each in (1, 2)]
+    assert {*map(tuple, np.concatenate(both))} == {*map(tuple, nf.peaks(squared, labels=halves, squared=True))}
+
+
+def test_cuts_of_the_hierarchy_are_nested():
+    image = ndimage.gaussian_filter(RNG.random((70, 80)), 2).astype(np.float32)
+    kept = nf.basins(image)
+    every = kept.watershed()
+    assert np.array_equal(kept.cut(0), every)
+    last = every
+    for regions in (40, 11, 3, 1):
+        cut = kept.cut(regions=regions)
+        assert cut.max() == regions and set(np.unique(cut)) == set(range(1, regions + 1))
+        for each in np.unique(last):
+            assert len(np.unique(cut[last == each])) == 1
+        last = cut
+    assert kept.cut(0.02).max() == len(kept.peaks(0.02))
+    found = kept.extrema()
+    lower = found.into >= 0
+    assert (found.value[found.into[lower]] <= found.value[lower]).all()
+
+
+def test_split_separates_discs_that_touch():
+    mask = np.zeros((50, 120), bool)
+    at = np.indices(mask.shape)
+    for x in (24, 58, 92):
+        mask |= (at[0] - 25) ** 2 + (at[1] - x) ** 2 <= 18**2
+    for method in ("watershed", "lecture", "voronoi", "geodesic"):
+        label, table = nf.split(mask, method=method, h=None if method == "watershed" else 12, return_table=True)
+        assert label.max() == 3 and np.array_equal(label > 0, mask) and label.dtype == np.int32
+        assert np.allclose([c[1] for c in table.centroid], [24, 58, 92], atol=2.5), method
+    assert nf.split(mask, h=20).max() == 1
+    mask[2, 2] = True
+    assert nf.split(mask).max() == 4 and nf.split(mask, min_size=2).max() == 3
+    assert nf.split(mask, spacing=(0.5, 0.5)).max() == 4
+    assert np.array_equal(nf.split(mask, spacing=(2, 2)), nf.split(mask))
+
+
+def test_fill_nearest_takes_the_nearest_value():
+    image = RNG.random((30, 40))
+    image[RNG.random(image.shape) < 0.6] = np.nan
+    index = ndimage.distance_transform_edt(np.isnan(image), return_distances=False, return_indices=True)
+    assert np.array_equal(nf.fill_nearest(image), image[tuple(index)])
+    near = nf.fill_nearest(image, max_distance=1)
+    assert np.isnan(near).any() and np.isnan(near).sum() < np.isnan(image).sum()
+    colours = RNG.integers(1, 255, (20, 30, 3)).astype(np.uint8)
+    colours[5:9, 5:9] = 0
+    filled = nf.fill_nearest(colours, 0, channels=True)
+    assert (filled != 0).all() and np.array_equal(filled[6, 5], colours[6, 4])
+    assert np.array_equal(nf.fill_nearest(colours, colours.min(-1) == 0, channels=True), filled)
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_arrays_of_frameworks_come_back_as_such(framework):
+    module = pytest.importorskip(framework if framework == "torch" else "jax.numpy")
+    made = module.tensor if framework == "torch" else module.asarray
+    image = RNG.integers(0, 9, (12, 14)).astype(np.uint8)
+    found = nf.watershed(made(image), mask=made(image < 8))
+    assert type(found) is type(made(image))
+    assert np.array_equal(np.asarray(found), nf.watershed(image, mask=image < 8))
+    assert np.array_equal(np.asarray(nf.fill_holes(made(image))), nf.fill_holes(image))
+
+
+def test_wrong_arguments_are_refused():
+    image = np.zeros((4, 5), np.uint8)
+    for words, text in (
+        ({"markers": np.zeros((4, 4), int)}, "markers"),
+        ({"markers": [[0, 9]]}, "markers has coordinates"),
+        ({"markers": image + 0.5}, "markers"),
+        ({"connectivity": 3}, "connectivity"),
+        ({"border": "closed"}, "border"),
+        ({"h": -1}, "h"),
+        ({"h": 1, "markers": image}, "h"),
+        ({"mask": np.zeros((4, 5))}, "mask"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=text):
+            nf.watershed(image, **words)
+    with pytest.raises(ValueError, match="squared"):
+        nf.h_maxima(image.astype(np.int32), 1, squared=True)
+    with pytest.raises(TypeError, match="one of them"):
+        nf.basins(image).cut()
+    for words in ({"offset": 1}, {"compactness": 1}, {"markers": 4}):
+        with pytest.raises(NotImplementedError):
+            compat.watershed(image, **words)

@@ -1,0 +1,147 @@
+// The watershed on a GPU: the host's checks, plain and recorded as a graph; large images against the host.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "exact/device_engine.hpp"
+#include "watershed/cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+/// The arrays of a call on the device, plain or replayed as a graph.
+class device_arrays {
+public:
+    device_arrays(const watershed_case& c, bool reconstructs) : c_(c) {
+        image_ = bytes_of(c.value, c.type);
+        given_ = reconstructs ? bytes_of(c.seed, c.type)
+                              : bytes_of(std::vector<double>(c.marker.begin(), c.marker.end()), c.label_type());
+        if (given_.empty()) given_.resize(image_.size());
+        mask_.resize(c.mask.size() + 1);
+        std::memcpy(mask_.data(), c.mask.data(), c.mask.size());
+        options_ = c.options;
+        if (!c.ends.empty()) options_.border = {c_.ends.data(), c_.ends.size()};
+        if (reconstructs) options_.h = 0, options_.roots = false;
+    }
+    watershed_result run(bool graph, bool reconstructs) const {
+        static const stream on;
+        const std::size_t label_bytes = c_.value.size() * static_cast<std::size_t>(size_of(c_.label_type()));
+        const device_memory image(image_.size() + 1), given(given_.size() + 1), mask(mask_.size()),
+            label(label_bytes + 1), passes(image_.size() + 1);
+        const auto start = [&] { call(device(on.get()), image, given, mask, label, passes, reconstructs); };
+        const auto begin = [&] {
+            upload(on, image, image_), upload(on, given, given_), upload(on, mask, mask_);
+            expect_cuda(cudaMemsetAsync(label.data(), 0x5a, label.bytes(), on.get()), "memset");
+        };
+        if (graph) {
+            const recorded work(start, on);
+            begin();
+            work.replay();
+        } else {
+            begin();
+            start();
+        }
+        std::vector<std::byte> labels(label_bytes), levels(image_.size());
+        download(on, labels, label), download(on, levels, passes);
+        on.wait();
+        watershed_result result{{}, values_of(levels, c_.type)};
+        for (const double each : values_of(labels, c_.label_type()))
+            result.label.push_back(static_cast<std::int64_t>(each));
+        return result;
+    }
+
+private:
+    static void upload(const stream& on, const device_memory& to, const std::vector<std::byte>& bytes) {
+        expect_cuda(cudaMemcpyAsync(to.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, on.get()), "upload");
+    }
+    static void download(const stream& on, std::vector<std::byte>& bytes, const device_memory& from) {
+        expect_cuda(cudaMemcpyAsync(bytes.data(), from.data(), bytes.size(), cudaMemcpyDeviceToHost, on.get()),
+                    "download");
+    }
+    void call(const device& on, const device_memory& image, const device_memory& given, const device_memory& mask,
+              const device_memory& label, const device_memory& passes, bool reconstructs) const {
+        const auto in = any_input<device>::contiguous(image.data(), c_.type, c_.shape);
+        const auto to = any_output<device>::contiguous(passes.data(), c_.type, c_.shape);
+        if (reconstructs)
+            return reconstruct_gray(on, any_input<device>::contiguous(given.data(), c_.type, c_.shape), in, to,
+                                    options_);
+        watershed(
+            on, in, {any_output<device>::contiguous(label.data(), c_.label_type(), c_.shape), to}, options_,
+            c_.marker.empty() ? any_input<device>{}
+                              : any_input<device>::contiguous(given.data(), c_.marker_type, c_.shape),
+            c_.mask.empty() ? any_input<device>{} : any_input<device>::contiguous(mask.data(), dtype::uint8, c_.shape));
+    }
+
+    const watershed_case& c_;
+    std::vector<std::byte> image_, given_, mask_;
+    watershed_options options_;
+};
+
+class WatershedDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+watershed_result on_device(const watershed_case& c) {
+    return device_arrays(c, false).run(c.value.size() % 5 == 0, false);
+}
+
+TEST_F(WatershedDevice, IsDijkstras) { check_watersheds(on_device, 40000, 43000, 3, 4); }
+
+TEST_F(WatershedDevice, ReconstructionIsDijkstras) {
+    check_reconstructions(
+        [](const watershed_case& c) { return device_arrays(c, true).run(c.value.size() % 5 == 0, true).passes; }, 50000,
+        50500, 3, 4);
+}
+
+/// Several tiles, blocks and fronts; noise, whose passes are more than the list has room for.
+TEST_F(WatershedDevice, LargerImagesAreTheHosts) {
+    for (const shape_t& shape : {shape_t{300, 500}, shape_t{30, 70, 80}, shape_t{40000}})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            watershed_case c = landscape(shape, seed, seed == 1 ? dtype::uint16 : dtype::uint8);
+            c.options.connectivity = seed % 2 == 0 ? 1 : static_cast<int>(shape.size());
+            c.options.lines = seed == 2;
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+            c.marker.clear(), c.options.h = static_cast<double>(5 * seed);
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text();
+            for (std::size_t i = 0; i < c.value.size(); ++i) c.value[i] = static_cast<double>(mix(i + seed) % 250);
+            EXPECT_EQ(on_device(c), on_host(c, 2)) << c.text() << ", noise";
+        }
+}
+
+/// A long corridor: one front of a cell after the other.
+TEST_F(WatershedDevice, ACorridorIsWalkedToItsEnd) {
+    watershed_case c;
+    c.shape = {40, 60};
+    for (std::int64_t y = 0; y < 40; ++y)
+        for (std::int64_t x = 0; x < 60; ++x) c.value.push_back(y % 2 == 0 || x == (y % 4 == 1 ? 59 : 0) ? 1 : 9);
+    c.marker.assign(c.value.size(), 0);
+    c.marker.front() = 3, c.marker.back() = 4;
+    EXPECT_EQ(on_device(c), expected(c));
+}
+
+/// The same bits every time, from a stream that is not the default one.
+TEST_F(WatershedDevice, TwentyRunsAreOne) {
+    const watershed_case c = landscape({1500, 1700}, 0, dtype::uint8);
+    const watershed_result once = on_host(c, 0);
+    for (int run = 0; run < 20; ++run) ASSERT_EQ(on_device(c), once);
+}
+
+TEST_F(WatershedDevice, WideTypesAndManyAxesAreRefused) {
+    const shape_t shape{2, 2, 2, 2};
+    const device_memory memory(256);
+    const auto out = any_output<device>::contiguous(memory.data(), dtype::int32, shape);
+    for (const dtype type : {dtype::uint8, dtype::int64}) try {
+            watershed(device(nullptr),
+                      any_input<device>::contiguous(static_cast<std::byte*>(memory.data()) + 64, type, shape),
+                      {out, {}});
+            ADD_FAILURE() << "was accepted";
+        } catch (const error& e) {
+            EXPECT_EQ(e.code(), error_code::invalid_argument) << e.what();
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::test

@@ -1,0 +1,214 @@
+// The watershed on the host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "refused.hpp"
+#include "watershed/cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+TEST(Watershed, IsDijkstras) {
+    check_watersheds([](const watershed_case& c) { return on_host(c, 1 + static_cast<int>(c.value.size() % 3)); }, 0,
+                     3000, 4, 8);
+}
+
+TEST(Watershed, ReconstructionIsDijkstras) {
+    check_reconstructions(
+        [](const watershed_case& c) { return reconstructed_on_host(c, 1 + static_cast<int>(c.value.size() % 2)); },
+        10000, 11500, 4, 8);
+}
+
+/// Large enough for several threads, chunks and blocks; one thread and several, and rows that run the other way.
+TEST(Watershed, LargerImagesDependOnNothing) {
+    for (const shape_t& shape : {shape_t{700, 900}, shape_t{60, 70, 80}, shape_t{200000}})
+        for (std::uint64_t seed = 0; seed < 3; ++seed) {
+            watershed_case c = landscape(shape, seed, dtype::uint8);
+            c.options.connectivity = static_cast<int>(shape.size());
+            const watershed_result once = on_host(c, 1);
+            EXPECT_EQ(on_host(c, 4), once) << c.text();
+            watershed_case other = c;  // an increasing map of the values, another type
+            other.type = seed == 0 ? dtype::float32 : seed == 1 ? dtype::int64 : dtype::uint16;
+            for (double& v : other.value) v = 2 * v + 7;
+            watershed_result mapped = on_host(other, 2);
+            for (double& v : mapped.passes) v = (v - 7) / 2;
+            EXPECT_EQ(mapped, once) << c.text();
+            other = c, other.options.maxima = true, other.type = dtype::int32;
+            for (double& v : other.value) v = -v;
+            watershed_result turned = on_host(other, 2);
+            for (double& v : turned.passes) v = -v;
+            EXPECT_EQ(turned, once) << c.text();
+        }
+}
+
+std::vector<std::int64_t> labels_of(watershed_case c) { return on_host(c, 2).label; }
+
+TEST(Watershed, HandCases) {
+    watershed_case c;
+    c.shape = {9}, c.value = {0, 1, 2, 1, 0, 3, 3, 3, 1};
+    EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 2, 2, 2, 2, 3, 3}));
+    c.options.lines = true;
+    EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 0, 2, 2, 2, 0, 3, 3}));
+    c.options = {.h = 2};
+    EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 2, 2, 2, 2, 3, 3}));
+    c.options.h = 2.5;
+    EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    // A plateau is shared by steps; the one in the middle goes to the smaller coordinate.
+    c = {}, c.shape = {7}, c.value = {0, 5, 5, 5, 5, 5, 0};
+    EXPECT_EQ(labels_of(c), (std::vector<std::int64_t>{1, 1, 1, 1, 2, 2, 2}));
+    // A ring: its one minimum is all of it, and its middle a basin's hill.
+    c = {}, c.shape = {5, 5};
+    c.value = {1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 3, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+    EXPECT_EQ(labels_of(c), std::vector<std::int64_t>(25, 1));
+    // What no marker reaches is 0, and so is what is no cell.
+    c = {}, c.shape = {6}, c.value = {1, 2, 0, 3, 2, 1}, c.mask = {1, 1, 0, 1, 1, 1}, c.marker = {0, 0, 0, 0, 0, 9};
+    EXPECT_EQ(on_host(c, 1), (watershed_result{{0, 0, 0, 9, 9, 9}, {255, 255, 255, 3, 2, 1}}));
+}
+
+/// Two discs whose distances meet in a saddle: the saddle's height decides.
+TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
+    watershed_case c;
+    c.shape = {41, 70}, c.type = dtype::uint32, c.options = {.connectivity = 2, .maxima = true, .roots = true};
+    for (double y = 0; y < 41; ++y)
+        for (double x = 0; x < 70; ++x) {
+            const double a = 20 - std::hypot(y - 20, x - 20), b = 20 - std::hypot(y - 20, x - 49);
+            const double r = std::max({a, b, 0.0});
+            c.value.push_back(std::floor(r * r)), c.mask.push_back(r * r >= 1 ? 1 : 0);
+        }
+    for (const auto& [h, count] : {std::pair{1.0, 2}, std::pair{14.0, 2}, std::pair{15.0, 1}}) {
+        c.options.h = h;
+        const auto label = labels_of(c);
+        EXPECT_EQ(*std::max_element(label.begin(), label.end()), count) << h;
+        EXPECT_EQ(expected(c).label, label);
+    }
+}
+
+class Basins : public testing::Test {
+protected:
+    static basins of(const watershed_case& c) {
+        const std::vector<std::byte> image = bytes_of(c.value, c.type);
+        watershed_options options = c.options;
+        if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
+        const auto mask =
+            c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
+        return {host{2, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options, mask};
+    }
+};
+
+TEST_F(Basins, ExtremaAndMarksAreTheOracles) {
+    for (std::uint64_t seed = 20000; seed < 21500 && !HasFailure(); ++seed) {
+        watershed_case c = drawn_case(seed, 3, 8);
+        if (!c.marker.empty()) c.options.h = static_cast<double>(seed % 4) / 2;
+        const basins found = of(c);
+        std::vector<std::int64_t> cells, want;
+        for (const extremum& each : found.extrema(c.options.h, c.options.roots)) {
+            cells.push_back(each.cell);
+            EXPECT_EQ(each.value, c.value[static_cast<std::size_t>(each.cell)]);
+            EXPECT_TRUE(each.into >= 0 || each.saddle == (c.options.maxima ? -inf : inf));
+        }
+        for (const oracle::minimum& each : high_minima(c, false)) want.push_back(each.cell);
+        EXPECT_EQ(cells, want) << c.text() << ", seed " << seed;
+        std::vector<std::uint8_t> marked(c.value.size()), marks(c.value.size());
+        found.mark(host{2, {}}, c.options.h, c.options.roots,
+                   any_output<host>::contiguous(marked.data(), dtype::uint8, c.shape));
+        for (const oracle::minimum& each : high_minima(c, true))
+            for (const std::int64_t cell : oracle::plateau_of(problem_of(c), each.cell))
+                marks[static_cast<std::size_t>(cell)] = 1;
+        EXPECT_EQ(marked, marks) << c.text() << ", seed " << seed;
+    }
+}
+
+TEST_F(Basins, PassesAreTheOracles) {
+    for (std::uint64_t seed = 30000; seed < 30300 && !HasFailure(); ++seed) {
+        const watershed_case c = drawn_case(seed, 3, 4);
+        const oracle::watershed_problem p = problem_of(c);
+        const auto count = static_cast<std::int64_t>(c.value.size());
+        const std::int64_t from = static_cast<std::int64_t>(mix(seed) % static_cast<std::uint64_t>(count));
+        std::vector<double> start(c.value.size(), std::nan(""));
+        start[static_cast<std::size_t>(from)] = p.value[static_cast<std::size_t>(from)];
+        std::vector<std::int64_t> a, b;
+        for (std::int64_t i = 0; i < count; ++i) a.push_back(from), b.push_back(i);
+        std::vector<double> want = oracle::lowest_paths(p, start);
+        for (double& each : want) each = c.options.maxima ? -each : each;
+        EXPECT_EQ(of(c).passes(a, b), want) << c.text() << ", seed " << seed;
+    }
+}
+
+TEST_F(Basins, WatershedsAreThoseOfTheFunction) {
+    watershed_case c = landscape({90, 80}, 1, dtype::uint8);
+    const basins kept = of(c);
+    std::vector<std::int32_t> label(c.value.size()), markers(c.marker.begin(), c.marker.end());
+    const auto out = any_output<host>::contiguous(label.data(), dtype::int32, c.shape);
+    kept.watershed(host{}, {out, {}}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, c.shape));
+    EXPECT_EQ(std::vector<std::int64_t>(label.begin(), label.end()), labels_of(c));
+    c.marker.clear(), c.options.h = 8;
+    kept.watershed(host{}, {out, {}}, {.h = 8});
+    EXPECT_EQ(std::vector<std::int64_t>(label.begin(), label.end()), labels_of(c));
+}
+
+TEST(WatershedArguments, AreRefusedBeforeAnyWork) {
+    std::vector<std::uint8_t> image(12, 1), mask(12, 1);
+    std::vector<std::int32_t> out(12, 7), markers(12, 1);
+    const shape_t shape{3, 4}, other{4, 3};
+    const auto in = any_input<host>::contiguous(image.data(), dtype::uint8, shape);
+    const auto to = any_output<host>::contiguous(out.data(), dtype::int32, shape);
+    const auto given = any_input<host>::contiguous(markers.data(), dtype::int32, shape);
+    const auto refused = [&](const watershed_fields<host>& fields, const watershed_options& options,
+                             const any_input<host>& markers_, const any_input<host>& mask_,
+                             std::initializer_list<const char*> words) {
+        expect_refused([&] { watershed(host{}, in, fields, options, markers_, mask_); }, words);
+    };
+    refused({}, {}, {}, {}, {"out", "label", "passes"});
+    refused({to, {}}, {.connectivity = 3}, {}, {}, {"connectivity", "3"});
+    refused({to, {}}, {.border = border::closed}, {}, {}, {"border", "closed"});
+    refused({to, {}}, {.h = -1}, {}, {}, {"h is -1"});
+    refused({to, {}}, {.h = 1}, given, {}, {"h", "markers"});
+    refused({to, {}}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, other), {}, {"markers", "4x3"});
+    refused({to, {}}, {}, any_input<host>::contiguous(markers.data(), dtype::float32, shape), {}, {"markers"});
+    refused({to, {}}, {}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, shape), {"mask", "int32"});
+    refused({any_output<host>::contiguous(out.data(), dtype::int64, shape), {}}, {}, {}, {}, {"out.label", "int64"});
+    refused({{}, to}, {}, {}, {}, {"out.passes", "int32", "uint8"});
+    expect_refused(
+        [&] {
+            watershed(host{}, any_input<host>::contiguous(out.data(), dtype::int32, shape), {to, {}}, {.roots = true});
+        },
+        {"image", "int32", "roots"});
+    const basins kept(host{}, in);
+    expect_refused([&] { (void)kept.passes({1, 2}, {3}); }, {"a has 2", "b 1"});
+    expect_refused([&] { (void)kept.passes({1}, {12}); }, {"12", "11"});
+    EXPECT_EQ(out, std::vector<std::int32_t>(12, 7));
+}
+
+TEST(Watershed, StopsWhereItsCallerSaysSo) {
+    const watershed_case c = landscape({400, 500}, 0, dtype::uint8);
+    const std::vector<std::byte> image = bytes_of(c.value, c.type);
+    std::vector<std::int32_t> label(c.value.size());
+    const auto in = any_input<host>::contiguous(image.data(), c.type, c.shape);
+    const watershed_fields<host> out{any_output<host>::contiguous(label.data(), dtype::int32, c.shape), {}};
+    double last = 0;
+    watershed(host{1,
+                   [&](double done) {
+                       EXPECT_GE(done, last);
+                       last = done;
+                       return true;
+                   }},
+              in, out);
+    EXPECT_GT(last, 0.8);
+    for (const double stop : {0.0, 0.6})
+        EXPECT_THROW(watershed(host{2, [stop](double done) { return done < stop; }}, in, out), error);
+}
+
+TEST(Watershed, EmptyImagesAndOneCell) {
+    watershed_case c;
+    c.shape = {3, 0, 2};
+    EXPECT_EQ(on_host(c, 1), watershed_result{});
+    c.shape = {1, 1}, c.value = {5};
+    EXPECT_EQ(on_host(c, 1), (watershed_result{{1}, {5}}));
+}
+
+}  // namespace
+}  // namespace nearfield::test
