@@ -226,8 +226,9 @@ bool count_in_cells(plan& p, geometry& g) {
     return true;
 }
 
-/// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1, (40, 4, 4) are 10, 1 and 1 times 4: squared distances are
-/// integers in units of its square. False where it would change nothing, no length of top / bottom has all spacings as multiples, or where integers say more than a double can.
+/// Spacings such as (2.5, 0.7, 0.7) are 25, 7 and 7 times 0.1, (40, 4, 4) are 10, 1 and 1 times 4: squared distances
+/// are integers in units of its square. False where it would change nothing, no length of top / bottom has all spacings
+/// as multiples, or integers say more than a double can.
 bool count_in_common_measure(plan& p, geometry& g) {
     geometry counted = g;
     std::int64_t top = 0, bottom = 1;

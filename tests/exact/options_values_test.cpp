@@ -1,6 +1,6 @@
 // Distances alone with options on the device, bit for bit those of the host: lines round the lengths at which windows,
-// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that windows of
-// values leave.
+// words and lanes end, under every rule of borders, classes, spacings and fields, and values round those that windows
+// leave.
 #include <gtest/gtest.h>
 
 #include "exact/cases.hpp"

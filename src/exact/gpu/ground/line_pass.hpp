@@ -42,14 +42,14 @@ struct line_pass {
     bool periodic = false;
     V limit = no_site<V>();  ///< larger values mean no site
     const void* from = nullptr;
-    void* to = nullptr;           ///< keys of the next pass, or of the epilogue; null where fields are written
-    bool values = false;          ///< values go there instead of keys
-    marked ends;                  ///< of runs of a label
-    const V* initial = nullptr;   ///< of power diagrams: a value a cell
-    const V* extremes = nullptr;  ///< least initial value, and the largest magnitude
-    double largest = 0;           ///< bound of the terms of a power diagram
-    bool rounds = false;          ///< its values are rounded, so that whether winners are ordered depends on them
-    const std::byte* image = nullptr;    ///< of labels, contiguous, whose classes decide ties in rounded numbers
+    void* to = nullptr;                ///< keys of the next pass, or of the epilogue; null where fields are written
+    bool values = false;               ///< values go there instead of keys
+    marked ends;                       ///< of runs of a label
+    const V* initial = nullptr;        ///< of power diagrams: a value a cell
+    const V* extremes = nullptr;       ///< least initial value, and the largest magnitude
+    double largest = 0;                ///< bound of the terms of a power diagram
+    bool rounds = false;               ///< its values are rounded, so that whether winners are ordered depends on them
+    const std::byte* image = nullptr;  ///< of labels, contiguous, whose classes decide ties in rounded numbers
     int image_bytes = 1;
     bool floating = false, by_zero = false;
     written_fields<V> out;
