@@ -45,8 +45,7 @@ TEST(NaturalNeighbor, ThreadsAndLayoutsDoNotShow) {
 TEST(NaturalNeighbor, RampBetweenLines) {
     natural_case c;
     c.shape = {40, 41}, c.ends = {border::periodic, border::open};
-    for (std::int64_t i = 0; i < cells_of(c.shape); ++i)
-        c.value.push_back(i % 41 == 0 ? 0 : i % 41 == 40 ? 320 : NAN);
+    for (std::int64_t i = 0; i < cells_of(c.shape); ++i) c.value.push_back(i % 41 == 0 ? 0 : i % 41 == 40 ? 320 : NAN);
     const std::vector<double> found = on_host(c, 2);
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_NEAR(found[i], 8 * static_cast<double>(i % 41), 18) << i;
