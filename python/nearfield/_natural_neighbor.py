@@ -65,7 +65,7 @@ def natural_neighbor(
     >>> import nearfield as nf
     >>> nan = float("nan")
     >>> nf.natural_neighbor([0, nan, nan, nan, nan, nan, 60])
-    array([ 0.,  0., 12., 30., 40., 60., 60.])
+    array([ 0.,  0.,  0., 20., 30., 40., 60.])
     """
     if is_traced(values):
         from nearfield import _jax_workplace

@@ -258,9 +258,9 @@ class _Call(_Where):
     ) -> None:
         packed = [_packed(slot) if self.staged and slot is not None else None for slot in (label, passes)]
         to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, (label, passes))]
-        image = self._read()
+        image = self.read()
         held, cells = self._other("markers", markers), self._other("mask", mask)
-        _core.watershed(image, held, cells, to[0], to[1], options, *self._place())
+        _core.watershed(image, held, cells, to[0], to[1], options, *self.place())
         self._finish(packed)
 
     def regrown(self, seed: Any, out: Slot, options: _core.WatershedOptions) -> None:
@@ -268,7 +268,7 @@ class _Call(_Where):
         to = packed[0].described() if packed else out.described
         held = self._other("seed", seed)
         assert held is not None
-        _core.reconstruct_gray(held, self._read(), to, options, *self._place())
+        _core.reconstruct_gray(held, self.read(), to, options, *self.place())
         self._finish(packed)
 
     def _other(self, name: str, x: Any) -> _core.Array | None:
