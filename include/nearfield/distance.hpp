@@ -105,9 +105,10 @@ struct job {
 /// sites have more than 31 bits. On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up
 /// to 64x64x64 cells take none. Coordinates, labels, or several fields take as much, and 4 or 8 more where no field of
 /// 4 bytes lends its memory. All other calls take 2.3 in images and 6.3 in volumes whose sides are at most 32767 and
-/// whose packed sites have 31 bits; 8.5 in lines, 16.5 in all others. Labels and signs take 0.5 more, power diagrams
-/// 16 to 26 more, fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes, and
-/// distances by tiles of 16 bits a state of 2. nearfield::plan tells the sum for every call.
+/// whose packed sites have 31 bits; 8.5 in lines and for distances alone, of which all squares in units are below 2^30,
+/// along more axes; 16.5 in all others. Labels and signs take 0.5 more, power diagrams 16 to 26 more, fields that are
+/// not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes. nearfield::plan tells the sum for
+/// every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

@@ -50,8 +50,6 @@ inline bool plan_values(const line_form& how, const line_pass<std::int32_t>& g, 
         plan.costs[k] = halves(static_cast<int>(cost(g.weight, k)), static_cast<int>(cost(g.weight, k)));
     plan.reach = std::min(plan.reach, g.periodic ? g.rows / 2 : g.rows - 1);
     plan.beyond = static_cast<int>(std::min<std::int64_t>(g.limit, value_saturated - 1) + 1);
-    const auto blocks = [&] { return blocks_for(g.columns, value_columns) * blocks_for(g.rows, plan.window); };
-    if (g.rows > left_rows && blocks() < 8 * cuda::limits().multiprocessors) plan.window = left_rows;
     return true;
 }
 
@@ -310,11 +308,13 @@ bool search_values(const device& on, const line_form& how, const line_pass<std::
         const int rows = std::min(g.rows, plan.window) + 2 * plan.reach;
         return static_cast<std::size_t>(g.periodic ? rows : std::min(g.rows, rows)) * cuda::warp * 4;
     };
-    if (bytes() > cuda::limits().shared_bytes) plan.window = left_rows;
+    const std::int64_t tiles = blocks_for(g.columns, value_columns);
+    const bool fills = tiles * blocks_for(g.rows, plan.window) >= 8 * cuda::limits().multiprocessors;
+    if (!fills || bytes() > cuda::limits().shared_bytes) plan.window = left_rows;
     if (bytes() > cuda::limits().shared_bytes) return false;
     const int windows = static_cast<int>(blocks_for(g.rows, plan.window));
-    cuda::launch(on, how.last ? search_values<Stored, Rule, true> : search_values<Stored, Rule, false>,
-                 blocks_for(g.columns, value_columns) * windows, dim3(value_threads), bytes(), g, plan, windows);
+    cuda::launch(on, how.last ? search_values<Stored, Rule, true> : search_values<Stored, Rule, false>, tiles * windows,
+                 dim3(value_threads), bytes(), g, plan, windows);
     return true;
 }
 
