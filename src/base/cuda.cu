@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/lend.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::cuda {
@@ -178,6 +179,14 @@ void release_device_memory() {
     const std::lock_guard<std::mutex> held(all.making);
     for (cudaMemPool_t pool : all.of_device)
         if (pool != nullptr) cuda::check(cudaMemPoolTrimTo(pool, 0), "giving back workspace memory");
+}
+
+void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use) {
+    const cuda::device_guard current(on);
+    cuda::workspace memory(on);
+    const std::int64_t at = memory.reserve<std::byte>(bytes);
+    memory.allocate();
+    use(memory.get<std::byte>(at));
 }
 
 }  // namespace nearfield

@@ -1,4 +1,7 @@
 // What a build without CUDA knows of devices.
+#include "base/no_cuda.hpp"
+
+#include "base/lend.hpp"
 #include "base/system_cuda.hpp"
 
 namespace nearfield {
@@ -6,5 +9,7 @@ namespace nearfield {
 void query_cuda(system_info& info) { info.why_no_device = "this build has no CUDA backend: " NEARFIELD_WHY_NO_CUDA; }
 
 void release_device_memory() {}
+
+void with_bytes(const device&, std::int64_t, const std::function<void(void*)>&) { refuse_device(); }
 
 }  // namespace nearfield

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/lend.hpp"
 #include "base/memory.hpp"
 #include "base/unwritten.hpp"
 
@@ -43,6 +44,11 @@ scratch_block allocate_scratch(std::int64_t bytes) {
 void free_scratch(void* memory, bool counted) noexcept {
     if (counted) expect_no_writes(memory);
     ::operator delete(memory, std::align_val_t{scratch_alignment});
+}
+
+void with_bytes(const host&, std::int64_t bytes, const std::function<void(void*)>& use) {
+    const host_scratch<std::byte> memory(bytes);
+    use(memory.get());
 }
 
 }  // namespace nearfield

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "nearfield/grid.hpp"
 
@@ -17,9 +16,5 @@ void choose(const host& on, const any_input<host>& marks, kept which, const any_
             const any_output<host>& out);
 void choose(const device& on, const any_input<device>& marks, kept which, const any_input<device>& from,
             const any_output<device>& out);
-
-/// Lends memory of so many bytes to `use`; on a device in stream order.
-void with_bytes(const host& on, std::int64_t bytes, const std::function<void(void*)>& use);
-void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use);
 
 }  // namespace nearfield::morphology

@@ -82,12 +82,4 @@ void choose(const device& on, const any_input<device>& marks, kept which, const 
     }
 }
 
-void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use) {
-    const cuda::device_guard current(on);
-    cuda::workspace memory(on);
-    const std::int64_t at = memory.reserve<std::byte>(bytes);
-    memory.allocate();
-    use(memory.get<std::byte>(at));
-}
-
 }  // namespace nearfield::morphology

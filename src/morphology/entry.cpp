@@ -7,6 +7,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/lend.hpp"
 #include "morphology/core.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/voronoi.hpp"
@@ -126,9 +127,8 @@ private:
     template <class Use>
     void with_marks(const Use& use) const {
         const std::span<const std::int64_t> shape(image_.shape.data(), static_cast<std::size_t>(image_.rank));
-        morphology::with_bytes(on_, std::max<std::int64_t>(image_.cells(), 1), [&](void* memory) {
-            use(any_output<Place>::contiguous(memory, dtype::boolean, shape));
-        });
+        with_bytes(on_, std::max<std::int64_t>(image_.cells(), 1),
+                   [&](void* memory) { use(any_output<Place>::contiguous(memory, dtype::boolean, shape)); });
     }
 
     const Place& on_;

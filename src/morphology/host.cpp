@@ -50,9 +50,4 @@ void choose(const host& on, const any_input<host>& marks, kept which, const any_
     }
 }
 
-void with_bytes(const host&, std::int64_t bytes, const std::function<void(void*)>& use) {
-    const host_scratch<std::byte> memory(bytes);
-    use(memory.get());
-}
-
 }  // namespace nearfield::morphology

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -150,9 +149,5 @@ void thin(const host& on, const shape_of_call& shape, const rule& by, const any_
           const any_input<host>& anchors, const any_output<host>& out);
 void thin(const device& on, const shape_of_call& shape, const rule& by, const any_output<device>& squared,
           const any_input<device>& anchors, const any_output<device>& out);
-
-/// Lends memory of so many bytes to `use`; on a device in stream order.
-void with_bytes(const host& on, std::int64_t bytes, const std::function<void(void*)>& use);
-void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use);
 
 }  // namespace nearfield::skeleton

@@ -114,12 +114,4 @@ void thin(const device& on, const shape_of_call& shape, const rule& by, const an
     }
 }
 
-void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use) {
-    const cuda::device_guard current(on);
-    cuda::workspace memory(on);
-    const std::int64_t at = memory.reserve<std::byte>(bytes);
-    memory.allocate();
-    use(memory.get<std::byte>(at));
-}
-
 }  // namespace nearfield::skeleton

@@ -9,6 +9,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/lend.hpp"
 #include "nearfield/distance.hpp"
 #include "skeleton/core.hpp"
 
@@ -57,7 +58,7 @@ public:
     void run(const Place& on) const {
         if (image_.cells() == 0) return;
         const std::span<const std::int64_t> shape(image_.shape.data(), static_cast<std::size_t>(image_.rank));
-        skeleton::with_bytes(on, image_.cells() * size_of(type_), [&](void* memory) {
+        with_bytes(on, image_.cells() * size_of(type_), [&](void* memory) {
             fields<Place> wanted;
             wanted.squared = any_output<Place>::contiguous(memory, type_, shape);
             distance_transform(part_of(on, 0, share_of_distances), image_, wanted, distances_);

@@ -181,9 +181,4 @@ void thin(const host& on, const shape_of_call& shape, const rule& by, const any_
     else thin_with<std::int64_t>(on, shape, by, squared, anchors, bytes, out);
 }
 
-void with_bytes(const host&, std::int64_t bytes, const std::function<void(void*)>& use) {
-    const host_scratch<std::byte> memory(bytes);
-    use(memory.get());
-}
-
 }  // namespace nearfield::skeleton

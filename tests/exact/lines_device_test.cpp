@@ -42,6 +42,27 @@ TEST(DeviceLinesPlan, NearWindowsHaveLimits) {
     EXPECT_FALSE(has_near({8, 8, 8, 8}, {.spacing = {2, 1, 1, 1}})) << "wide keys";
 }
 
+/// The same of distances alone, whose windows know every class and end.
+TEST(DeviceLinesPlan, WindowsOfValuesHaveLimits) {
+    const auto has_values = [](const shape_t& shape, const distance_options& options) {
+        fields<device> out;
+        out.distance = any_output<device>::contiguous(nullptr, dtype::float32, shape);
+        const auto image = any_input<device>::contiguous(nullptr, dtype::uint8, shape);
+        return plan(device{nullptr}, image, out, options).text().find("near windows of values") != std::string::npos;
+    };
+    EXPECT_TRUE(has_values({200, 300}, {.sites = sites::other_labels}));
+    EXPECT_TRUE(has_values({200, 300}, {.sign = sign::inside_negative, .half_cell = true}));
+    EXPECT_TRUE(has_values({20, 30, 40}, {.spacing = {2.5, 0.7, 0.7}, .border = border::periodic}));
+    EXPECT_TRUE(has_values({200, 300}, {.border = border::closed}));
+    EXPECT_TRUE(has_values({9, 8, 7, 6}, {.spacing = {2, 1, 1, 1}}));
+    EXPECT_TRUE(has_values({200, 300}, {.spacing = {43, 1}})) << "4 rows cost less than 30976";
+    EXPECT_TRUE(has_values({200, 300}, {.spacing = {80, 40}})) << "2 and 1 times one length";
+    EXPECT_FALSE(has_values({200, 300}, {.spacing = {45, 1}})) << "3 rows at most";
+    EXPECT_FALSE(has_values({7, 300}, {.border = border::closed})) << "fewer rows than a block has";
+    EXPECT_FALSE(has_values({8, 32600}, {.border = border::closed})) << "keys of no site would come near";
+    EXPECT_FALSE(has_values({200, 300}, {.spacing = {1.4142135623730951, 1}})) << "numbers in double";
+}
+
 /// One row of sites among `rows`, as far from the last one as winners may be or not.
 codes_t one_row(const shape_t& shape, std::int64_t row) {
     codes_t codes(static_cast<std::size_t>(cells_of(shape)), 1);

@@ -30,7 +30,7 @@ struct value_plan {
     int cap = value_cap;                                            ///< values from here on might have missed a site
     int beyond = value_saturated;                                   ///< the least value that a limit forbids
     int cut = 0;                                                    ///< along the last axis, cells that cost the cap
-    int window = 512;
+    int window = 512;                                               ///< rows of a block
 };
 
 /// Whether an axis has windows of values at all, and its plan.

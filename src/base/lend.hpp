@@ -1,0 +1,15 @@
+// Memory for a while, where a call's arrays are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "nearfield/grid.hpp"
+
+namespace nearfield {
+
+/// Lends memory of so many bytes to `use`; on a device in stream order. In a build without CUDA a device is refused.
+void with_bytes(const host& on, std::int64_t bytes, const std::function<void(void*)>& use);
+void with_bytes(const device& on, std::int64_t bytes, const std::function<void(void*)>& use);
+
+}  // namespace nearfield
