@@ -1,33 +1,40 @@
-#include "base/no_cuda.hpp"
 #include "edge/arrays_run.hpp"
 #include "edge/device_arrays.hpp"
 #include "edge/device_run.hpp"
 #include "edge/label_run.hpp"
 
 namespace nearfield::edge {
+namespace {
 
-device_timing run_on_device(int, const work<host>&, int, int) { refuse_device(); }
+[[noreturn]] void refuse() {
+    throw error(error_code::unsupported,
+                "device is cuda, but this build has no CUDA; choose the cpu, or build with NEARFIELD_CUDA=ON");
+}
+
+}  // namespace
+
+device_timing run_on_device(int, const work<host>&, int, int) { refuse(); }
 device_timing run_arrays_on_device(int, std::span<const any_input<host>>, std::span<const any_output<host>>,
                                    const device_work&, int, int) {
-    refuse_device();
+    refuse();
 }
 device_timing label_on_device(int, const any_input<host>&, const label_fields<host>&, const label_options&) {
-    refuse_device();
+    refuse();
 }
 device_timing propagate_on_device(int, const any_input<host>&, const any_output<host>&, const label_options&,
                                   const propagation_options&, propagation_report&) {
-    refuse_device();
+    refuse();
 }
 
-current_device::current_device(int) { refuse_device(); }
+current_device::current_device(int) { refuse(); }
 current_device::~current_device() = default;
-int device_of(const void*) { refuse_device(); }
-void* own_stream(int) { refuse_device(); }
-void order_after(int, void*, void*) { refuse_device(); }
-void* reserve(int, std::int64_t) { refuse_device(); }
+int device_of(const void*) { refuse(); }
+void* own_stream(int) { refuse(); }
+void order_after(int, void*, void*) { refuse(); }
+void* reserve(int, std::int64_t) { refuse(); }
 void release(int, void*) noexcept {}
-void read_back(int, void*, void*, const void*, std::int64_t) { refuse_device(); }
-void* mark(int, void*) { refuse_device(); }
+void read_back(int, void*, void*, const void*, std::int64_t) { refuse(); }
+void* mark(int, void*) { refuse(); }
 bool has_passed(void*) { return true; }
 void forget(void*) noexcept {}
 
