@@ -25,6 +25,15 @@ picture in_colours(const sheet& on, const ColourOf& colour_of) {
     return image;
 }
 
+using cell_test = bool (*)(const void*, std::int64_t);
+
+/// Whether a cell of an array of this type is not zero.
+cell_test set_in(dtype type) {
+    return with_elements(nullptr, type, []<class T>(const T*) -> cell_test {
+        return [](const void* data, std::int64_t cell) { return static_cast<const T*>(data)[cell] != T{}; };
+    });
+}
+
 }  // namespace
 
 picture draw_trust(const sheet& on, const io::array& trusted) {
@@ -35,14 +44,11 @@ picture draw_trust(const sheet& on, const io::array& trusted) {
 
 picture draw_change(const sheet& on, const io::array& before, const io::array& after) {
     constexpr rgb outside{24, 24, 28}, stays{235, 233, 226}, gone{219, 122, 52}, fresh{66, 135, 197};
-    return with_elements(before.data.get(), before.type, [&](const auto* was) {
-        return with_elements(after.data.get(), after.type, [&](const auto* is) {
-            return in_colours(on, [&](std::int64_t cell) {
-                if (cell < 0) return outside;
-                const bool shape = static_cast<double>(was[cell]) != 0, kept = static_cast<double>(is[cell]) != 0;
-                return shape ? (kept ? stays : gone) : kept ? fresh : outside;
-            });
-        });
+    const cell_test was = set_in(before.type), is = set_in(after.type);
+    return in_colours(on, [&](std::int64_t cell) {
+        if (cell < 0) return outside;
+        const bool shape = was(before.data.get(), cell), kept = is(after.data.get(), cell);
+        return shape ? (kept ? stays : gone) : kept ? fresh : outside;
     });
 }
 
