@@ -18,6 +18,15 @@ target_compile_options(nearfield_flags INTERFACE
 if(NEARFIELD_HAS_CUDA AND CMAKE_CUDA_COMPILER_ID STREQUAL NVIDIA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
 endif()
+# Loops are compiled for several kinds of vectors. SSSE3 gets what lies below it, the compiler's own (host_lanes.hpp); the
+# sanitizers see these and one kind of Highway's: they take the longest to compile.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(not_compiled HWY_SSSE3)
+  if(NEARFIELD_SANITIZE OR NEARFIELD_FUZZ)
+    string(APPEND not_compiled "|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL")
+  endif()
+  target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-DHWY_DISABLED_TARGETS=${not_compiled}>)
+endif()
 # GCC 12 sees overlapping copies inside std::string where there are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
