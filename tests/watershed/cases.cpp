@@ -222,6 +222,15 @@ watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type) {
     return c;
 }
 
+basins basins_of(const watershed_case& c) {
+    const std::vector<std::byte> image = bytes_of(c.value, c.type);
+    watershed_options options = c.options;
+    if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
+    const auto mask =
+        c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
+    return {host{2, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options, mask};
+}
+
 watershed_result on_host(const watershed_case& c, int threads) {
     const std::vector<std::byte> image = bytes_of(c.value, c.type);
     const std::vector<std::byte> markers =

@@ -57,6 +57,9 @@ void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, s
 /// A landscape with plateaus, of any size: waves and steps.
 watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type);
 
+/// The basins of a case's image.
+basins basins_of(const watershed_case& c);
+
 watershed_result on_host(const watershed_case& c, int threads);
 std::vector<double> reconstructed_on_host(const watershed_case& c, int threads);
 

@@ -87,23 +87,11 @@ TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
     }
 }
 
-class Basins : public testing::Test {
-protected:
-    static basins of(const watershed_case& c) {
-        const std::vector<std::byte> image = bytes_of(c.value, c.type);
-        watershed_options options = c.options;
-        if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
-        const auto mask =
-            c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
-        return {host{2, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options, mask};
-    }
-};
-
-TEST_F(Basins, ExtremaAndMarksAreTheOracles) {
-    for (std::uint64_t seed = 20000; seed < 21500 && !HasFailure(); ++seed) {
+TEST(Basins, ExtremaAndMarksAreTheOracles) {
+    for (std::uint64_t seed = 20000; seed < 21500 && !testing::Test::HasFailure(); ++seed) {
         watershed_case c = drawn_case(seed, 3, 8);
         if (!c.marker.empty()) c.options.h = static_cast<double>(seed % 4) / 2;
-        const basins found = of(c);
+        const basins found = basins_of(c);
         std::vector<std::int64_t> cells, want;
         for (const extremum& each : found.extrema(c.options.h, c.options.roots)) {
             cells.push_back(each.cell);
@@ -122,8 +110,8 @@ TEST_F(Basins, ExtremaAndMarksAreTheOracles) {
     }
 }
 
-TEST_F(Basins, PassesAreTheOracles) {
-    for (std::uint64_t seed = 30000; seed < 30300 && !HasFailure(); ++seed) {
+TEST(Basins, PassesAreTheOracles) {
+    for (std::uint64_t seed = 30000; seed < 30300 && !testing::Test::HasFailure(); ++seed) {
         const watershed_case c = drawn_case(seed, 3, 4);
         const oracle::watershed_problem p = problem_of(c);
         const auto count = static_cast<std::int64_t>(c.value.size());
@@ -134,13 +122,13 @@ TEST_F(Basins, PassesAreTheOracles) {
         for (std::int64_t i = 0; i < count; ++i) a.push_back(from), b.push_back(i);
         std::vector<double> want = oracle::lowest_paths(p, start);
         for (double& each : want) each = c.options.maxima ? -each : each;
-        EXPECT_EQ(of(c).passes(a, b), want) << c.text() << ", seed " << seed;
+        EXPECT_EQ(basins_of(c).passes(a, b), want) << c.text() << ", seed " << seed;
     }
 }
 
-TEST_F(Basins, WatershedsAreThoseOfTheFunction) {
+TEST(Basins, WatershedsAreThoseOfTheFunction) {
     watershed_case c = landscape({90, 80}, 1, dtype::uint8);
-    const basins kept = of(c);
+    const basins kept = basins_of(c);
     std::vector<std::int32_t> label(c.value.size()), markers(c.marker.begin(), c.marker.end());
     const auto out = any_output<host>::contiguous(label.data(), dtype::int32, c.shape);
     kept.watershed(host{}, {out, {}}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, c.shape));
