@@ -78,10 +78,11 @@ struct peak {
 
 /// The minima (maxima) of height options.h in raster order: the cells that are markers of a watershed without markers.
 ///
-///   labels  shape of the image, bool or integers of up to 4 bytes: cells with different labels are no neighbours, so
+///   labels  shape of the image, integers: cells with different labels are no neighbours, so
 ///           that each label has its own minima; what is 0 is no cell. Left out: one label
 ///
-/// Everything else as in watershed(). Returns a host value: on a device it waits.
+/// Everything else as in watershed(). Returns a host value: on a device it waits. Throws where labels of 8 bytes
+/// are negative or 2^32 or more.
 [[nodiscard]] std::vector<peak> peaks(const host& on, const any_input<host>& image,
                                       const watershed_options& options = {}, const any_input<host>& mask = {},
                                       const any_input<host>& labels = {});

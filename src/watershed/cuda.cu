@@ -50,8 +50,10 @@ public:
 
     std::vector<peak> peaks() {
         merge_basins();
-        std::uint32_t count = 0;
-        fetch(&count, w_.count + counters, sizeof count);
+        std::uint32_t counts[counters + 1];
+        fetch(counts, w_.count, sizeof counts);
+        if (counts[wide_labels] != 0) fail_wide_label();
+        const std::uint32_t count = counts[counters];
         std::vector<peak> found(count);
         if (count == 0) return found;
         cuda::workspace list(on_);

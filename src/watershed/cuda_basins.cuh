@@ -15,8 +15,9 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
     if (inside && w.part != nullptr) {
         const source flat{w.parts.data, w.parts.type, {}};
-        w.part[place] = static_cast<std::int32_t>(integer_at(flat, w.parts.offset(at)));
-        inside = w.part[place] != 0;
+        const std::int64_t label = integer_at(flat, w.parts.offset(at));
+        if (size_of(w.parts.type) == 8 && label >> 32 != 0) w.count[wide_labels] = 1;
+        w.part[place] = static_cast<std::int32_t>(label), inside = label != 0;
     }
     if (inside) {
         const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];

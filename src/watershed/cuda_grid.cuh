@@ -112,7 +112,15 @@ __device__ inline std::int32_t key_in(std::uint64_t both) {
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
 /// Of the counters of a call.
-enum counter : int { basins_found, edges_found, open_found, fronts, changes = fronts + 3, counters = changes + 3 };
+enum counter : int {
+    basins_found,
+    edges_found,
+    open_found,
+    wide_labels,
+    fronts,
+    changes = fronts + 3,
+    counters = changes + 3
+};
 
 /// Everything a kernel needs. Arrays of cells have a value for each place of the frame.
 struct work {

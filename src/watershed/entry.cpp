@@ -11,8 +11,6 @@ namespace nearfield {
 namespace watersheds {
 namespace {
 
-constexpr auto narrow_integers = {dtype::boolean, dtype::int8,  dtype::uint8, dtype::int16,
-                                  dtype::uint16,  dtype::int32, dtype::uint32};
 constexpr auto integers = {dtype::boolean, dtype::int8,   dtype::uint8, dtype::int16, dtype::uint16,
                            dtype::int32,   dtype::uint32, dtype::int64, dtype::uint64};
 
@@ -139,7 +137,7 @@ std::vector<peak> solve_peaks(const Place& on, const any_input<Place>& image, co
     problem p = problem_of(image, o, mask);
     if (labels.wanted()) {
         check_same_shape<Place>("labels", labels, image);
-        check_type("labels", labels.type, narrow_integers);
+        check_type("labels", labels.type, integers);
         p.parts = array_of(labels);
     }
     const named_view<Place> all[] = {{"image", image}, {"mask", mask}, {"labels", labels}};
@@ -169,6 +167,11 @@ void solve_reconstruction(const Place& on, const any_input<Place>& seed, const a
 }
 
 }  // namespace
+
+void fail_wide_label() {
+    fail("labels has a value that is negative or 2^32 or more; number labels anew with relabel, or give 32 bits");
+}
+
 }  // namespace watersheds
 
 using namespace watersheds;

@@ -76,8 +76,12 @@ void host_graph<Key>::read_parts(workers& team) {
     const frame& f = asked_.where;
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
         const std::int64_t from = asked_.parts.offset(at, f.axes), along = asked_.parts.stride[f.axes - 1];
-        for (std::int64_t i = 0; i < f.row_size(); ++i)
-            part_.get()[row + i] = static_cast<std::int32_t>(integer_at(asked_.parts, from + i * along));
+        const bool wide = size_of(asked_.parts.type) == 8;
+        for (std::int64_t i = 0; i < f.row_size(); ++i) {
+            const std::int64_t label = integer_at(asked_.parts, from + i * along);
+            if (wide && label >> 32 != 0) fail_wide_label();
+            part_.get()[row + i] = static_cast<std::int32_t>(label);
+        }
     });
 }
 

@@ -42,39 +42,48 @@ void lowest_by_steps(const Key* key, const std::int32_t* steps, offsets_of_steps
     }
 }
 
+/// Bits of lanes for cells [0, count), a whole vector at a time, then one by one.
+template <class D, class Lanes, class One>
+HWY_INLINE chunk_bits bits_where(D d, std::int64_t count, const Lanes& of_lanes, const One& of_one) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    chunk_bits found;
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto mask = of_lanes(i);
+        if (hn::AllFalse(d, mask)) continue;
+        std::uint64_t part = 0;
+        hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&part));
+        found.word[i / 64] |= part << i % 64;
+    }
+    for (; i < count; ++i) found.word[i / 64] |= std::uint64_t{of_one(i) ? 1U : 0U} << i % 64;
+    return found;
+}
+
 template <class Key>
 chunk_bits none_lower(const Key* key, offsets_of_steps offsets, std::int64_t count) {
-    Key least[chunk];
-    for (std::int64_t i = 0; i < count; ++i) least[i] = std::numeric_limits<Key>::max();
-    for (const std::int32_t offset : offsets) {
-        const Key* const from = key + offset;
-        for (std::int64_t i = 0; i < count; ++i) least[i] = from[i] < least[i] ? from[i] : least[i];
-    }
-    std::uint8_t none[chunk];
-    for (std::int64_t i = 0; i < count; ++i) none[i] = least[i] >= key[i] ? 1 : 0;
-    chunk_bits found;
-    for (std::int64_t i = 0; i < count; ++i) found.word[i / 64] |= std::uint64_t{none[i]} << i % 64;
-    return found;
+    const hn::CappedTag<Key, 64> d;
+    const auto of_lanes = [&](std::int64_t i) HWY_ATTR {
+        auto least = hn::LoadU(d, key + i);
+        for (const std::int32_t offset : offsets) least = hn::Min(least, hn::LoadU(d, key + offset + i));
+        return hn::Eq(least, hn::LoadU(d, key + i));
+    };
+    return bits_where(d, count, of_lanes, [&](std::int64_t i) HWY_ATTR {
+        bool none = true;
+        for (const std::int32_t offset : offsets) none &= key[i + offset] >= key[i];
+        return none;
+    });
 }
 
 chunk_bits differing_codes(const std::int32_t* code, std::int32_t offset, std::int64_t count) {
     const hn::CappedTag<std::int32_t, 64> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const auto none = hn::Set(d, -1);
-    chunk_bits found;
-    std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
+    const auto of_lanes = [&](std::int64_t i) HWY_ATTR {
         const auto a = hn::LoadU(d, code + i), b = hn::LoadU(d, code + offset + i);
-        const auto differs = hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
-        if (hn::AllFalse(d, differs)) continue;
-        std::uint64_t part = 0;
-        hn::StoreMaskBits(d, differs, reinterpret_cast<std::uint8_t*>(&part));
-        found.word[i / 64] |= part << i % 64;
-    }
-    for (; i < count; ++i)
-        if (code[i] != code[i + offset] && code[i] != -1 && code[i + offset] != -1)
-            found.word[i / 64] |= std::uint64_t{1} << i % 64;
-    return found;
+        return hn::And(hn::Ne(a, b), hn::And(hn::Ne(a, none), hn::Ne(b, none)));
+    };
+    return bits_where(d, count, of_lanes, [&](std::int64_t i) HWY_ATTR {
+        return code[i] != code[i + offset] && code[i] != -1 && code[i + offset] != -1;
+    });
 }
 
 row_loops<std::int32_t> narrow_loops() {

@@ -17,6 +17,8 @@ struct problem {
     target label, passes, extrema;
 };
 
+[[noreturn]] void fail_wide_label();
+
 void run(const host& on, const problem& p);
 void run(const device& on, const problem& p);
 
