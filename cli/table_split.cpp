@@ -20,7 +20,8 @@ const std::vector<option> split_rows{
      {"watershed", "lecture", "voronoi", "geodesic"}},
     {"--height", "H",
      "a length in units of the spacing. Of watershed: how much farther from the background than its way to a larger "
-     "object the middle of an object lies (default the shortest side of a cell); more makes fewer objects. Of the "
+     "object the middle of an object lies (default 0.75 of the shortest side of a cell); more makes fewer objects. Of "
+     "the "
      "others: how far from the background a part is (default half of the largest distance)",
      &a::height},
     {"--min-size", "N", "drop objects of fewer cells", &a::min_size},

@@ -21,7 +21,7 @@ struct split_options {
     split_method method = split_method::watershed;
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     borders border{};              ///< open or periodic, one per axis
-    /// A length. Left out: the shortest side of a cell; of the last three methods half of the largest distance.
+    /// A length. Left out: three quarters of the shortest side of a cell; of the last three methods half of the largest distance.
     std::optional<double> h{};
     std::int64_t smallest = 1;  ///< objects of fewer cells are dropped
 };

@@ -352,15 +352,21 @@ def peaks(
     work, apart = workplace_of("distance", distance), length_of("min_distance", min_distance)
     axes = len(work.shape)
     options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
-    call = Call(work, device, threads, None)
     with words("distance"):
-        rows = call.peaks(work.array > 0, labels, options)
+        found = peaks_in(Call(work, device, threads, None), work.array > 0, labels, options)
+    return apart_from_each_other(found, apart)
+
+
+def peaks_in(call: Call, mask: Any, labels: Any, options: _core.WatershedOptions) -> Array:
+    """Coordinates of maxima, the highest first; of equal ones the first in raster order."""
+    rows = call.peaks(mask, labels, options)
     cell, value = (np.array(column) for column in zip(*rows)) if rows else (np.empty(0, np.int64), np.empty(0))
     highest = cell[np.argsort(-value, kind="stable")]
-    return _apart(np.stack(np.unravel_index(highest, work.shape), axis=1).astype(np.int64), apart)
+    made: Array = np.stack(np.unravel_index(highest, call.work.shape), axis=1).astype(np.int64)
+    return made
 
 
-def _apart(found: Array, least: float) -> Array:
+def apart_from_each_other(found: Array, least: float) -> Array:
     """From the highest on, what is as far as that from all that were kept."""
     if least == 0:
         return found

@@ -151,8 +151,8 @@ split_result expected(const split_case& c) {
     watershed_case w = watershed_like(c);
     if (c.options.method == split_method::watershed) {
         w.type = dtype::uint32, w.options.maxima = true, w.options.roots = true;
-        w.options.h =
-            c.options.h.value_or(c.lengths.empty() ? 1 : *std::min_element(c.lengths.begin(), c.lengths.end()));
+        w.options.h = c.options.h.value_or(
+            0.75 * (c.lengths.empty() ? 1 : *std::min_element(c.lengths.begin(), c.lengths.end())));
         for (const double each : away.squared) w.value.push_back(std::min(each, 4294967295.0));
         return numbered(c, expected(w).label);
     }
