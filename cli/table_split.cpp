@@ -11,9 +11,18 @@ const std::vector<option> split_rows{
     input("image or volume to read: a mask, not zero is an object; '-' is stdin"),
     output("where the labels of the objects go, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws a picture; '-' is "
            "NPY on stdout"),
+    {"--method",
+     "NAME",
+     "watershed (default): an object is the basin of a peak of the distance to the background; the others start from "
+     "what is farther than H from the background: lecture, the cells nearest to the barycentre of such a part; "
+     "voronoi, those nearest to the part; geodesic, those that are reached from it first by steps within the mask",
+     &a::operation,
+     {"watershed", "lecture", "voronoi", "geodesic"}},
     {"--height", "H",
-     "how much farther from the background than its way to a larger object the middle of an object lies, in units of "
-     "the spacing (default the shortest side of a cell); more makes fewer objects",
+     "a length in units of the spacing. Of watershed: how much farther from the background than its way to a larger "
+     "object the middle of an object lies (default 0.75 of the shortest side of a cell); more makes fewer objects. Of "
+     "the "
+     "others: how far from the background a part is (default half of the largest distance)",
      &a::height},
     {"--min-size", "N", "drop objects of fewer cells", &a::min_size},
     {"--table",
@@ -42,12 +51,13 @@ verb split_row() {
     return {
         "split",
         "Separate objects that touch",
-        "Reads a mask and writes a label for each object, from 1 in raster order: the watershed of the exact "
+        "Reads a mask and writes a label for each object, from 1 in raster order: by default the watershed of the "
+        "exact "
         "distance to the background, from its peaks. A picture shows labels in colours. Without -o and --picture it "
         "says how many objects there are. docs/objects.md has the definition.",
         and_the_usual(split_rows),
         "nearfield sample blobs -o blobs.png --size 256x256\n"
-        "nearfield split blobs.png -o labels.npy --picture labels.png --table objects.csv",
+        "nearfield split blobs.png -o labels.tif --picture labels.png --table objects.csv",
         split_verb};
 }
 

@@ -8,11 +8,9 @@
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
-#include "cli/values.hpp"
 #include "edge/arrays_run.hpp"
-#include "io/bytes.hpp"
 #include "nearfield/components.hpp"
-#include "nearfield/watershed.hpp"
+#include "nearfield/split.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -21,9 +19,8 @@ namespace {
 
 /// A run whose result has a row for each object.
 struct split_run : mask_run {
-    io::array mask;  ///< 1 in objects
+    split_options how;
     std::int64_t objects = 0;
-    double height = 0;
 };
 
 bool check_outputs(const arguments& args) {
@@ -37,26 +34,23 @@ bool check_outputs(const arguments& args) {
     return one_stdout({args.output, args.picture, args.stats});
 }
 
-double height_of(const arguments& args, const std::vector<double>& per_axis) {
-    if (args.height.empty()) return per_axis.empty() ? 1 : *std::min_element(per_axis.begin(), per_axis.end());
-    const double height = parse_number("--height", args.height, "--height 1.5");
-    if (!(height >= 0))
+split_options options_of_words(const arguments& args) {
+    constexpr std::pair<std::string_view, split_method> methods[] = {{"", split_method::watershed},
+                                                                     {"watershed", split_method::watershed},
+                                                                     {"lecture", split_method::lecture},
+                                                                     {"voronoi", split_method::voronoi},
+                                                                     {"geodesic", split_method::geodesic}};
+    split_options how;
+    how.smallest = args.min_size;
+    how.method = std::find_if(std::begin(methods), std::end(methods), [&](const auto& each) {
+                     return each.first == args.operation;
+                 })->second;
+    if (args.height.empty()) return how;
+    how.h = parse_number("--height", args.height, "--height 1.5");
+    if (!(*how.h >= 0))
         refuse(fmt::format("--height is {}; give a length of 0 or more in units of the spacing, e.g. --height 1.5",
                            args.height));
-    return height;
-}
-
-/// Distances to the background, and their watershed upside down.
-template <class Place>
-void separate(const Place& on, const any_input<Place>& mask, const any_output<Place>& squared,
-              const any_output<Place>& label, const distance_options& given, double height) {
-    fields<Place> out;
-    out.squared = squared;
-    distance_transform(on, mask, out, given);
-    watershed_options options;
-    options.connectivity = mask.rank, options.border = given.border, options.maxima = true;
-    options.h = height, options.roots = true;
-    watershed(on, squared, {label, {}}, options, {}, mask);
+    return how;
 }
 
 computed run_all(const arguments& args, split_run& run) {
@@ -64,46 +58,21 @@ computed run_all(const arguments& args, split_run& run) {
     if (given.batch_axes > 0)
         refuse(fmt::format("{} has {} images; split takes one: convert one of them", args.input,
                            text_of_axes(run.input.image)));
-    const io::array& image = run.input.image;
-    run.height = height_of(args, run.input.per_axis);
-    run.mask = make_like(image, dtype::uint8, image.shape);
-    with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        std::transform(cells, cells + image.cells(), reinterpret_cast<std::uint8_t*>(run.mask.data.get()),
-                       [](auto cell) { return static_cast<double>(cell) != 0 ? 1 : 0; });
-    });
-    io::array squared = make_like(
-        image, squared_distance_type(image.shape.data(), static_cast<int>(image.shape.size()), given), image.shape);
-    const any_input<host> mask = run.mask.in();
-    const any_output<host> to[] = {squared.out(), run.result.out()};
+    run.how.spacing = given.spacing, run.how.border = given.border;
+    const std::int64_t one = 1;
+    const any_input<host> mask = run.input.image.in();
+    const any_output<host> to[] = {run.result.out(),
+                                   any_output<host>::contiguous(&run.objects, dtype::int64, std::span(&one, 1))};
     const placed_call call{
-        [&](const host& on) { separate<host>(on, mask, to[0], to[1], given, run.height); },
+        [&](const host& on) { split(on, mask, to[0], run.how, to[1]); },
         [&](int ordinal, int warmups, int repeat) {
             return edge::run_arrays_on_device(
                 ordinal, {&mask, 1}, to,
-                [&](const device& on, auto in, auto out) {
-                    separate<device>(on, in[0], out[0], out[1], given, run.height);
-                },
-                warmups, repeat);
+                [&](const device& on, auto in, auto out) { split(on, in[0], out[0], run.how, out[1]); }, warmups,
+                repeat);
         },
     };
     return compute(args, call);
-}
-
-/// Drops small objects and numbers the others in raster order.
-void number(const arguments& args, split_run& run) {
-    auto* const cells = reinterpret_cast<std::int32_t*>(run.result.data.get());
-    std::vector<std::int64_t> sizes(1);
-    for (std::int64_t i = 0; i < run.result.cells(); ++i) {
-        if (cells[i] >= std::ssize(sizes)) sizes.resize(static_cast<std::size_t>(cells[i]) + 1);
-        ++sizes[static_cast<std::size_t>(cells[i])];
-    }
-    for (std::int64_t i = 0; i < run.result.cells(); ++i)
-        if (sizes[static_cast<std::size_t>(cells[i])] < args.min_size) cells[i] = 0;
-    io::array numbered = make_like(run.result, dtype::int32, run.result.shape);
-    const std::int64_t one = 1;
-    relabel(host{static_cast<int>(args.threads), {}}, run.result.in(), numbered.out(),
-            any_output<host>::contiguous(&run.objects, dtype::int64, std::span(&one, 1)));
-    run.result = std::move(numbered);
 }
 
 void write_table(const arguments& args, const split_run& run) {
@@ -121,30 +90,32 @@ void write_table(const arguments& args, const split_run& run) {
 
 void report(const arguments& args, const split_run& run, const computed& done, bool stdout_carries_data) {
     json_report said = start_mask_report(args, run, done);
-    said["height"] = run.height;
+    if (run.how.h) said["height"] = *run.how.h;
+    said["method"] = args.operation.empty() ? "watershed" : args.operation;
     said["objects"] = run.objects;
     if (!args.stats.empty()) said["outputs"].push_back({{"path", args.stats}});
-    finish(args, said,
-           fmt::format("split: {} {}, height {:g}: {} object{} in {} on {} ({}){}", text_of_axes(run.input.image),
-                       nearfield::name_of(run.input.image.type), run.height, run.objects, run.objects == 1 ? "" : "s",
-                       text_of_ms(done.median_ms()), done.device, done.name,
-                       args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
-           stdout_carries_data);
+    finish(
+        args, said,
+        fmt::format("split: {} {}{}: {} object{} in {} on {} ({}){}", text_of_axes(run.input.image),
+                    nearfield::name_of(run.input.image.type), run.how.h ? fmt::format(", height {:g}", *run.how.h) : "",
+                    run.objects, run.objects == 1 ? "" : "s", text_of_ms(done.median_ms()), done.device, done.name,
+                    args.output.empty() || args.output == "-" ? "" : " -> " + args.output),
+        stdout_carries_data);
 }
 
 }  // namespace
 
 int split_verb(const arguments& args) {
     const bool stdout_carries_data = check_outputs(args);
-    static_cast<void>(height_of(args, {})), static_cast<void>(options_of(args, sites::zero));
+    split_run run;
+    run.how = options_of_words(args);
+    static_cast<void>(options_of(args, sites::zero));
     in_words_of_options([&] {
-        split_run run;
         run.input = load(args.input, args);
         if (run.input.image.shape.size() > 3)
             refuse(fmt::format("{} has {} axes; split takes 1 to 3", args.input, run.input.image.shape.size()));
         make_result(args, run, dtype::int32);
         const computed done = run_all(args, run);
-        number(args, run);
         count_cells(run, false);
         if (!done.note.empty()) note(args, done.note);
         save_mask(args, run, false);

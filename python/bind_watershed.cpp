@@ -1,6 +1,8 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <tuple>
 
 #include "edge/shapes_run.hpp"
@@ -10,23 +12,23 @@ namespace nearfield::python {
 namespace {
 
 template <class Place>
-watershed_fields<Place> fields_of(const array* label, const array* passes) {
-    return {view_of<void, Place>(label), view_of<void, Place>(passes)};
+watershed_fields<Place> fields_of(const array* label, const array* passes, const array* extrema = nullptr) {
+    return {view_of<void, Place>(label), view_of<void, Place>(passes), view_of<void, Place>(extrema)};
 }
 
 void flood(const array& image, const array* markers, const array* mask, const array* label, const array* passes,
-           const watershed_options& options, int ordinal, std::uintptr_t stream, bool staged, int threads,
-           const nb::object& progress) {
+           const array* extrema, const watershed_options& options, int ordinal, std::uintptr_t stream, bool staged,
+           int threads, const nb::object& progress) {
     const auto call = [&]<class Place>(const Place& on) {
-        watershed(on, image.view<const void, Place>(), fields_of<Place>(label, passes), options,
+        watershed(on, image.view<const void, Place>(), fields_of<Place>(label, passes, extrema), options,
                   view_of<const void, Place>(markers), view_of<const void, Place>(mask));
     };
     run(
         {ordinal, stream, staged, threads, progress}, image.cells(), [&](const host& on) { call(on); },
         [&](const device& on) { call(on); },
         [&](int on) {
-            edge::watershed_on_device(on, image.view<const void, host>(), fields_of<host>(label, passes), options,
-                                      view_of<const void, host>(markers), view_of<const void, host>(mask));
+            edge::watershed_on_device(on, image.view<const void, host>(), fields_of<host>(label, passes, extrema),
+                                      options, view_of<const void, host>(markers), view_of<const void, host>(mask));
         });
 }
 
@@ -43,6 +45,38 @@ void rebuild(const array& seed, const array& image, const array& out, const wate
             edge::reconstruct_gray_on_device(on, seed.view<const void, host>(), image.view<const void, host>(),
                                              out.view<void, host>(), options);
         });
+}
+
+/// Cells and values.
+std::vector<std::tuple<std::int64_t, double>> peaks_of(const array& image, const array* mask, const array* labels,
+                                                       const watershed_options& options, int ordinal,
+                                                       std::uintptr_t stream, bool staged, int threads,
+                                                       const nb::object& progress) {
+    std::vector<std::tuple<std::int64_t, double>> rows;
+    const auto keep = [&](const std::vector<peak>& found) {
+        for (const peak& each : found) rows.emplace_back(each.cell, each.value);
+    };
+    const auto call = [&]<class Place>(const Place& on) {
+        keep(peaks(on, image.view<const void, Place>(), options, view_of<const void, Place>(mask),
+                   view_of<const void, Place>(labels)));
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, image.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            keep(edge::peaks_on_device(on, image.view<const void, host>(), options, view_of<const void, host>(mask),
+                                       view_of<const void, host>(labels)));
+        });
+    return rows;
+}
+
+void separate(const array& mask, const array& out, const split_options& options, int ordinal, std::uintptr_t stream,
+              bool staged, int threads, const nb::object& progress) {
+    run(
+        {ordinal, stream, staged, threads, progress}, mask.cells(),
+        [&](const host& on) { split(on, mask.view<const void, host>(), out.view<void, host>(), options); },
+        [&](const device& on) { split(on, mask.view<const void, device>(), out.view<void, device>(), options); },
+        [&](int on) { edge::split_on_device(on, mask.view<const void, host>(), out.view<void, host>(), options); });
 }
 
 /// Cells, values, saddles and numbers of the next ones.
@@ -84,6 +118,23 @@ void bind_basins(nb::module_& module) {
             nb::arg("markers").none(), nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"),
             nb::arg("threads"))
         .def(
+            "extinctions",
+            [](const basins& of, int by, bool roots) {
+                std::vector<std::tuple<std::int64_t, double, std::int64_t>> rows;
+                for (const extinction& each : of.extinctions(static_cast<attribute>(by), roots))
+                    rows.emplace_back(each.cell, each.amount, each.into);
+                return rows;
+            },
+            nb::arg("by"), nb::arg("roots"))
+        .def(
+            "cut",
+            [](const basins& of, const array& out, int by, double least, std::int64_t regions, bool roots,
+               int threads) {
+                const unlocked released;
+                of.cut(host{threads, {}}, out.view<void, host>(), {static_cast<attribute>(by), least, regions, roots});
+            },
+            nb::arg("out"), nb::arg("by"), nb::arg("least"), nb::arg("regions"), nb::arg("roots"), nb::arg("threads"))
+        .def(
             "passes",
             [](const basins& of, const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
                 return of.passes(a, b);
@@ -104,7 +155,21 @@ void bind_watershed(nb::module_& module) {
             nb::arg("roots"));
     bind_basins(module);
     module.def("watershed", &flood, nb::arg("image"), nb::arg("markers").none(), nb::arg("mask").none(),
-               nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"), nb::arg("ordinal"),
+               nb::arg("label").none(), nb::arg("passes").none(), nb::arg("extrema").none(), nb::arg("options"),
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
+    module.def("peaks", &peaks_of, nb::arg("image"), nb::arg("mask").none(), nb::arg("labels").none(),
+               nb::arg("options"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
+    nb::class_<split_options>(module, "SplitOptions")
+        .def(
+            "__init__",
+            [](split_options* made, const distance_options& grid, int method, std::optional<double> h,
+               std::int64_t smallest) {
+                new (made) split_options{static_cast<split_method>(method), grid.spacing, grid.border, h, smallest};
+            },
+            nb::arg("options"), nb::arg("method"), nb::arg("h").none(), nb::arg("smallest"));
+    module.def("split", &separate, nb::arg("mask"), nb::arg("out"), nb::arg("options"), nb::arg("ordinal"),
                nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
     module.def("reconstruct_gray", &rebuild, nb::arg("seed"), nb::arg("image"), nb::arg("out"), nb::arg("options"),
                nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),

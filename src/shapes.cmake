@@ -4,8 +4,10 @@ target_sources(nearfield PRIVATE
   morphology/entry.cpp morphology/host.cpp
   natural_neighbor/entry.cpp natural_neighbor/host.cpp
   skeleton/entry.cpp skeleton/graph.cpp skeleton/graph_text.cpp skeleton/host.cpp skeleton/host_state.cpp
+  split/entry.cpp
   thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp
-  watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp)
+  watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp
+  watershed/host_hierarchy.cpp watershed/host_rows.cpp)
 if(NEARFIELD_HAS_CUDA)
   target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu
     thickness/cuda.cu watershed/cuda.cu)

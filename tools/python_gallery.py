@@ -21,7 +21,8 @@ DRAWN = """Each picture is made by the script below it, a file of [docs/examples
 PAGES = {
     "python-gallery.md": (
         "What can be made of it in Python",
-        " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), the published methods in\n"
+        " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), objects that touch in\n"
+        "[python-gallery-objects.md](python-gallery-objects.md), the published methods in\n"
         "[python-gallery-methods.md](python-gallery-methods.md).",
         (
             "measure_components",
@@ -37,6 +38,11 @@ PAGES = {
         "Shapes measured in Python",
         " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md) and [skeletons.md](skeletons.md).",
         ("thickness_of_pores", "vessels", "few_balls", "mercury"),
+    ),
+    "python-gallery-objects.md": (
+        "Objects that touch, separated in Python",
+        " What the calls do is in [objects.md](objects.md).",
+        ("touching_coins", "one_hierarchy", "packed_spheres"),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",

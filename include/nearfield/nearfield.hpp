@@ -15,6 +15,7 @@
 #include "nearfield/plan.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"
+#include "nearfield/split.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"

@@ -28,6 +28,9 @@ template <class Place>
 struct watershed_fields {
     any_output<Place> label{};   ///< type of the markers; without markers int32, the minima in raster order from 1
     any_output<Place> passes{};  ///< type of the image: what water from the markers rises to until it reaches the cell
+    /// bool or uint8, without markers: all cells of the minima of height `h`. Here only a strictly lower minimum counts
+    /// as the next one, so that of equal ones all are marked.
+    any_output<Place> extrema{};
 };
 
 /// Watershed of an image: every cell gets the label of the marker from which water reaches it first.
@@ -47,7 +50,7 @@ struct watershed_fields {
 ///   on       host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   image    1 to 8 axes (device: 1 to 3), fewer than 2^31 cells with a frame of one cell; bool, integers, float32 or
 ///            float64 (device: types of up to 4 bytes); any strides; not changed. NaN is no cell
-///   out      label, passes or both. Where no marker leads: label 0, passes the type's largest value (least: maxima)
+///   out      at least one field. Where no marker leads: label 0, passes the type's largest value (least: maxima)
 ///   markers  shape of the image, any integer type: what is not 0 is a marker, and its label
 ///   mask     shape of the image, bool or uint8: cells that count; all, where it is left out
 ///
@@ -66,6 +69,27 @@ void watershed(const device& on, const any_input<device>& image, const watershed
                const watershed_options& options = {}, const any_input<device>& markers = {},
                const any_input<device>& mask = {});
 
+/// A minimum or maximum of an image.
+struct peak {
+    std::int64_t cell = 0;  ///< linear index of its first cell in raster order
+    double value = 0;       ///< of the image
+    friend bool operator==(const peak&, const peak&) = default;
+};
+
+/// The minima (maxima) of height options.h in raster order: the cells that are markers of a watershed without markers.
+///
+///   labels  shape of the image, integers: cells with different labels are no neighbours, so
+///           that each label has its own minima; what is 0 is no cell. Left out: one label
+///
+/// Everything else as in watershed(). Returns a host value: on a device it waits. Throws where labels of 8 bytes
+/// are negative or 2^32 or more.
+[[nodiscard]] std::vector<peak> peaks(const host& on, const any_input<host>& image,
+                                      const watershed_options& options = {}, const any_input<host>& mask = {},
+                                      const any_input<host>& labels = {});
+[[nodiscard]] std::vector<peak> peaks(const device& on, const any_input<device>& image,
+                                      const watershed_options& options = {}, const any_input<device>& mask = {},
+                                      const any_input<device>& labels = {});
+
 /// An extremum of an image, by its first cell in raster order.
 struct extremum {
     std::int64_t cell = 0;   ///< linear index
@@ -75,8 +99,31 @@ struct extremum {
     friend bool operator==(const extremum&, const extremum&) = default;
 };
 
+/// What is compared where regions meet at a pass, as water rises from the minima: of all but one region this is less, and
+/// they end there. A region's lake are the cells that hang together with its minimum below the pass.
+enum class attribute : std::uint8_t {
+    height,  ///< from the lowest cell of the lake to the pass: the dynamics of the minimum
+    area,    ///< cells of the lake
+    volume,  ///< sum of (pass - value) over the cells of the lake
+};
+
+/// A minimum (maximum) and when its region ends.
+struct extinction {
+    std::int64_t cell = 0;   ///< linear index of its first cell
+    double amount = 0;       ///< the attribute when it ends, rounded once; infinite where it does not
+    std::int64_t into = -1;  ///< number in the list of the one that goes on; -1: none
+    friend bool operator==(const extinction&, const extinction&) = default;
+};
+
+struct cut_options {
+    attribute by = attribute::height;
+    double least = 0;          ///< regions that end with less than that merge into those that go on
+    std::int64_t regions = 0;  ///< if positive, instead: how many stay, those of the largest amounts
+    bool roots = false;        ///< of `height`: values are squared lengths, as in watershed_options
+};
+
 /// The basins of an image and the lowest passes between them: made once, asked many times. On the host. Every question
-/// costs what it writes, besides some steps for each basin.
+/// costs what it writes, besides some steps for each basin; an area or a volume one more pass over the cells.
 class basins {
 public:
     /// Arguments as those of watershed(), whose options for markers are not looked at; the image is not kept.
@@ -96,6 +143,20 @@ public:
     /// The watershed: as the function, by these basins. Of the options `lines`, `h` and `roots` are looked at.
     void watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options = {},
                    const any_input<host>& markers = {}) const;
+
+    /// All minima (maxima) in raster order, and when their regions end. Of equal amounts the region with the lowest cell
+    /// goes on, of equal ones that which comes first. Where more than two meet at one pass, all but one end there.
+    ///
+    /// Areas and volumes are integers and exact; of floating-point images values are rounded to a multiple of 2^(e - 62)
+    /// for them, where 2^e is above all finite values, and infinite ones count as 2^e.
+    [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots = false) const;
+
+    /// A cut of the hierarchy of regions: the watershed from all minima, whose regions merge as far as options say.
+    /// Regions are numbered in raster order of their minima. A cut with a larger `least`, or fewer `regions`, only
+    /// merges regions. What hangs together keeps at least one.
+    ///
+    ///   out  int32, shape of the image
+    void cut(const host& on, const any_output<host>& out, const cut_options& options = {}) const;
 
     /// Lowest value at which cells of two lists of linear indices hang together, pair by pair, as double; infinite
     /// (maxima: minus infinite) where they do not.

@@ -10,7 +10,17 @@ array([[1.4142135, 1.       , 1.4142135],
 """
 
 from nearfield import _core, compat, methods, ndimage
-from nearfield._basins import Basins, Extrema, basins, h_maxima, h_minima, peaks, regional_maxima
+from nearfield._basins import (
+    Basins,
+    Extinctions,
+    Extrema,
+    basins,
+    h_maxima,
+    h_minima,
+    peaks,
+    regional_maxima,
+    watershed_hierarchy,
+)
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
@@ -52,6 +62,7 @@ __all__ = [
     "Components",
     "Contacts",
     "Device",
+    "Extinctions",
     "Extrema",
     "Granulometry",
     "Info",
@@ -106,4 +117,5 @@ __all__ = [
     "split",
     "voronoi",
     "watershed",
+    "watershed_hierarchy",
 ]

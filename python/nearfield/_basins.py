@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from nearfield._arrays import NUMPY
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Border, check_flags, count_of, length_of, said, threads_of
-from nearfield._watershed import markers_of, options_of, words
+from nearfield._request import Border, check_flags, count_of, length_of, said, threads_of, word_of
+from nearfield._watershed import Call, markers_of, options_of, words
 from nearfield._workplace import Workplace
 
 Array = np.ndarray[Any, Any]
+Attribute = Literal["height", "area", "volume"]
+ATTRIBUTES = ("height", "area", "volume")
 
 
 class Extrema(NamedTuple):
@@ -25,6 +27,14 @@ class Extrema(NamedTuple):
     value: Array  #: of the image, float64
     saddle: Array  #: value of the pass to the next lower (higher) one; infinite where there is none
     into: Array  #: row of that one; -1: none
+
+
+class Extinctions(NamedTuple):
+    """When regions end, one in each row, in raster order of the first cells of their minima."""
+
+    coordinates: Array  #: (n, axes) of int64: of the minimum
+    amount: Array  #: the attribute when it ends, float64; infinite where it does not
+    into: Array  #: row of the one that goes on; -1: none
 
 
 class Basins:
@@ -48,9 +58,9 @@ class Basins:
         with words(self._work.name):
             rows = self._graph.extrema(length_of("h", h), bool(squared))
         cell, value, saddle, into = (np.array(column) for column in zip(*rows)) if rows else ([], [], [], [])
-        where = np.unravel_index(np.asarray(cell, np.int64), self.shape) if rows else [[]] * len(self.shape)
-        coordinates = np.stack([np.asarray(w, np.int64) for w in where], axis=1)
-        return Extrema(coordinates, np.asarray(value, float), np.asarray(saddle, float), np.asarray(into, np.int64))
+        return Extrema(
+            self._coordinates(cell), np.asarray(value, float), np.asarray(saddle, float), np.asarray(into, np.int64)
+        )
 
     def peaks(self, h: float = 0, *, squared: bool = False) -> Array:
         """Coordinates of the extrema of a height, ``(n, axes)``: the lowest minimum, or the highest maximum, first."""
@@ -84,26 +94,44 @@ class Basins:
             )
         return label if passes is None else (label, passes)
 
-    def cut(self, h: float | None = None, *, regions: int | None = None, squared: bool = False) -> Array:
-        """Regions of the hierarchy: those of all minima, merged over the lowest passes first. int32, from 1.
+    def extinctions(self, by: Attribute = "height", *, squared: bool = False) -> Extinctions:
+        """When the regions of all minima (maxima) end, as water rises from them; in raster order.
 
-        `h` merges what `watershed` would give no marker; `regions` leaves so many, those of the greatest heights. A cut
-        of a larger `h`, or of fewer regions, only merges regions.
+        Where regions meet at a pass, that with the largest attribute goes on, and the others end; of equal ones that of
+        the lower minimum goes on, then the first. A region's lake are the cells that hang together with its minimum
+        below the pass. 'height': how deep the lake is, 'area': its number of cells, 'volume': the sum of the pass less
+        the values of its cells. Exact for integers; of floating-point images a volume is of values rounded to 2^-62 of
+        the largest.
         """
-        if (h is None) == (regions is None):
-            raise TypeError("h and regions are both given or both left out; give one of them")
-        every = self.extrema(0, squared=squared)
-        if h is not None:
-            stay = self._numbers(self.extrema(h, squared=squared), every)
+        check_flags(squared=squared)
+        how = _attribute_of("by", by, squared)
+        with words(self._work.name):
+            rows = self._graph.extinctions(how, bool(squared))
+        cell, amount, into = (np.array(column) for column in zip(*rows)) if rows else ([], [], [])
+        return Extinctions(self._coordinates(cell), np.asarray(amount, float), np.asarray(into, np.int64))
+
+    def cut(
+        self, h: float | None = None, *, volume: float | None = None, area: float | None = None,
+        regions: int | None = None, by: Attribute = "height", squared: bool = False,
+    ) -> Array:  # fmt: skip
+        """Regions of the hierarchy: the watershed from all minima, whose regions merge. int32, from 1 in raster order.
+
+        `h`, `volume` and `area` merge regions that end with less than that; `regions` leaves so many, those that end
+        with the largest attribute `by`. A cut of a larger amount, or of fewer regions, only merges regions. What hangs
+        together keeps one.
+        """
+        check_flags(squared=squared)
+        given = {"height": h, "volume": volume, "area": area, "regions": regions}
+        named = [name for name, each in given.items() if each is not None]
+        if len(named) != 1:
+            raise TypeError("h, volume, area and regions: give one of them")
+        if named[0] == "regions":
+            how, least, most = _attribute_of("by", by, squared), 0.0, count_of("regions", regions, 1)
         else:
-            stay = np.sort(self._highest(every, squared)[: count_of("regions", regions, 1)])
-        number = np.zeros(len(every.into) + 1, np.int32)
-        number[stay + 1] = np.arange(1, len(stay) + 1)
-        # Who merges later is lower: from there on every number is known.
-        for i in self._highest(every, squared):
-            if number[i + 1] == 0 and every.into[i] >= 0:
-                number[i + 1] = number[every.into[i] + 1]
-        made: Array = number[self.watershed(squared=squared)]
+            how, least, most = _attribute_of("by", named[0], squared), length_of(named[0], given[named[0]]), 0
+        made = np.empty(self.shape, np.int32)
+        with words(self._work.name, least="h" if named[0] == "height" else named[0]):
+            self._graph.cut(NUMPY.describe("out", made, True), how, least, most, bool(squared), self._threads)
         return made
 
     def passes(self, a: Any, b: Any) -> Array:
@@ -127,17 +155,16 @@ class Basins:
             raise ValueError(f"{name} has coordinates outside of the shape {self.shape}; give cells of it")
         return [int(i) for i in np.ravel_multi_index(tuple(rows.T), self.shape)]
 
-    def _numbers(self, some: Extrema, every: Extrema) -> Array:
-        """Rows of `every` in which those of `some` stand."""
-        cells = [np.ravel_multi_index(tuple(each.coordinates.T), self.shape) for each in (some, every)]
-        made: Array = np.searchsorted(cells[1], cells[0])
-        return made
+    def _coordinates(self, cells: Any) -> Array:
+        where = np.unravel_index(np.asarray(cells, np.int64), self.shape) if len(cells) else [[]] * len(self.shape)
+        return np.stack([np.asarray(w, np.int64) for w in where], axis=1)
 
-    def _highest(self, every: Extrema, squared: bool) -> Array:
-        """Rows by height, the greatest first; of equal ones the lowest minimum, then the first."""
-        value, saddle = (np.sqrt(each) if squared else each for each in (every.value, every.saddle))
-        height = np.where(every.into < 0, np.inf, np.abs(saddle - value))
-        return np.lexsort((np.arange(len(value)), -value if self._maxima else value, -height))
+
+def _attribute_of(name: str, by: Any, squared: bool) -> int:
+    how = word_of(name, by, ATTRIBUTES)
+    if squared and how != "height":
+        raise ValueError(f"squared goes with heights, not {name}={how!r}; leave it out")
+    return ATTRIBUTES.index(how)
 
 
 def basins(
@@ -162,7 +189,7 @@ def basins(
     Returns
     -------
     Basins
-        Its methods are `extrema`, `peaks`, `marks`, `watershed`, `cut` and `passes`.
+        Its methods are `extrema`, `peaks`, `marks`, `watershed`, `cut`, `extinctions` and `passes`.
 
     Examples
     --------
@@ -172,10 +199,17 @@ def basins(
     [[0], [4]]
     >>> found.cut(regions=2)
     array([1, 1, 1, 2, 2, 2, 2], dtype=int32)
+    >>> found.extinctions("volume").amount
+    array([ 5., inf,  1.])
+    >>> found.cut(volume=2)
+    array([1, 1, 1, 2, 2, 2, 2], dtype=int32)
     >>> found.passes([[0], [4]], [[4], [6]])
     array([3., 2.])
     """
     return Basins("image", image, connectivity, mask, border, maxima, threads, progress)
+
+
+watershed_hierarchy = basins
 
 
 def h_maxima(
@@ -186,16 +220,18 @@ def h_maxima(
     connectivity: int = 1,
     mask: Any = None,
     border: Border = "open",
+    device: str | None = None,
     threads: int | None = None,
-) -> Array:
+) -> Any:
     """All cells of maxima from which every way to a higher one falls by at least `h`. Bool.
 
     Parameters
     ----------
-    image : array on the CPU
+    image : array
+        As in `watershed`.
     h : float
         In units of the image, with `squared` of the roots of its values. 0: every maximum.
-    squared, connectivity, mask, border, threads
+    squared, connectivity, mask, border, device, threads
         As in `watershed`.
 
     Returns
@@ -209,7 +245,7 @@ def h_maxima(
     >>> nf.h_maxima([0, 3, 1, 2, 0], 2).astype(int)
     array([0, 1, 0, 0, 0])
     """
-    return Basins("image", image, connectivity, mask, border, True, threads, None).marks(h, squared=squared)
+    return _marks(image, h, squared, connectivity, mask, border, True, device, threads)
 
 
 def h_minima(
@@ -220,8 +256,9 @@ def h_minima(
     connectivity: int = 1,
     mask: Any = None,
     border: Border = "open",
+    device: str | None = None,
     threads: int | None = None,
-) -> Array:
+) -> Any:
     """All cells of minima from which every way to a lower one rises by at least `h`. Bool; as `h_maxima`.
 
     Examples
@@ -230,7 +267,7 @@ def h_minima(
     >>> nf.h_minima([3, 0, 2, 1, 3], 2).astype(int)
     array([0, 1, 0, 0, 0])
     """
-    return Basins("image", image, connectivity, mask, border, False, threads, None).marks(h, squared=squared)
+    return _marks(image, h, squared, connectivity, mask, border, False, device, threads)
 
 
 def regional_maxima(
@@ -239,8 +276,9 @@ def regional_maxima(
     connectivity: int = 1,
     mask: Any = None,
     border: Border = "open",
+    device: str | None = None,
     threads: int | None = None,
-) -> Array:
+) -> Any:
     """All cells of maxima: plateaus without a higher neighbour. Bool; arguments as `h_maxima`.
 
     Examples
@@ -249,7 +287,21 @@ def regional_maxima(
     >>> nf.regional_maxima([0, 3, 3, 2, 4]).astype(int)
     array([0, 1, 1, 0, 1])
     """
-    return Basins("image", image, connectivity, mask, border, True, threads, None).marks()
+    return _marks(image, 0, False, connectivity, mask, border, True, device, threads)
+
+
+def _marks(
+    image: Any, h: float, squared: bool, connectivity: int, mask: Any, border: Border, maxima: bool, device: str | None,
+    threads: int | None,
+) -> Any:  # fmt: skip
+    check_flags(squared=squared)
+    work = workplace_of("image", image)
+    options = options_of(len(work.shape), connectivity, border, maxima, False, h, squared)
+    found = work.empty(work.shape, "bool")
+    call = Call(work, device, threads, None)
+    with words("image"):
+        call.flood(None, mask, None, None, options, found)
+    return work.hand_out(found)
 
 
 def peaks(
@@ -261,30 +313,31 @@ def peaks(
     squared: bool = False,
     connectivity: int | None = None,
     border: Border = "open",
+    device: str | None = None,
     threads: int | None = None,
 ) -> Array:
     """The peaks of a distance: one cell for each maximum that stands `h` above its pass to a higher one.
 
     Parameters
     ----------
-    distance : array on the CPU
-        Any image; 0 and less is background.
+    distance : array
+        Any image; 0 and less is background. On a GPU as in `watershed`; the call waits for it.
     h : float
         Height of a peak at least.
     min_distance : float
         Of two peaks nearer to each other than this, in cells, only the higher one is kept.
     labels : array of integers, optional
-        Peaks of every label by itself, and none where it is 0.
+        Peaks of every label by itself, all in one pass, and none where it is 0.
     squared : bool
         `distance` holds squared distances; `h` is a length all the same, and compared exactly.
     connectivity : int, optional
         As in `watershed`; default: all cells that share a corner are neighbours.
-    border, threads
+    border, device, threads
         As in `watershed`.
 
     Returns
     -------
-    array of int64, (n, axes)
+    array of int64, (n, axes), of NumPy
         Coordinates, the highest peak first; of equal ones the first in raster order.
 
     Examples
@@ -296,31 +349,24 @@ def peaks(
     [[5]]
     """
     check_flags(squared=squared)
-    work, apart = on_host("distance", distance), length_of("min_distance", min_distance)
-    values = np.asarray(as_numpy(work.array))
-    near = len(work.shape) if connectivity is None else connectivity
-    inside = values > 0
-    if labels is None:
-        found = Basins("distance", values, near, inside, border, True, threads, None).peaks(h, squared=squared)
-    else:
-        found = _of_labels(values, inside, labels, lambda part, cells: Basins(
-            "distance", part, near, cells, border, True, threads, None).peaks(h, squared=squared))  # fmt: skip
-    return _apart(found, apart)
+    work, apart = workplace_of("distance", distance), length_of("min_distance", min_distance)
+    axes = len(work.shape)
+    options = options_of(axes, axes if connectivity is None else connectivity, border, True, False, h, squared)
+    with words("distance"):
+        found = peaks_in(Call(work, device, threads, None), work.array > 0, labels, options)
+    return apart_from_each_other(found, apart)
 
 
-def _of_labels(values: Array, inside: Array, labels: Any, peaks_of: Any) -> Array:
-    """Peaks of every label, all together by height."""
-    given = np.asarray(as_numpy(on_host("labels", labels).array))
-    if given.shape != values.shape or given.dtype.kind not in "biu":
-        raise ValueError(f"labels has shape {given.shape} of {given.dtype}; give integers of shape {values.shape}")
-    found = [np.empty((0, values.ndim), np.int64)]
-    found += [peaks_of(values, inside & (given == each)) for each in np.unique(given[inside]) if each != 0]
-    together = np.concatenate(found)
-    cell = np.ravel_multi_index(tuple(together.T), values.shape) if len(together) else np.empty(0, np.int64)
-    return together[np.lexsort((cell, -values[tuple(together.T)].astype(float)))]
+def peaks_in(call: Call, mask: Any, labels: Any, options: _core.WatershedOptions) -> Array:
+    """Coordinates of maxima, the highest first; of equal ones the first in raster order."""
+    rows = call.peaks(mask, labels, options)
+    cell, value = (np.array(column) for column in zip(*rows)) if rows else (np.empty(0, np.int64), np.empty(0))
+    highest = cell[np.argsort(-value, kind="stable")]
+    made: Array = np.stack(np.unravel_index(highest, call.work.shape), axis=1).astype(np.int64)
+    return made
 
 
-def _apart(found: Array, least: float) -> Array:
+def apart_from_each_other(found: Array, least: float) -> Array:
     """From the highest on, what is as far as that from all that were kept."""
     if least == 0:
         return found

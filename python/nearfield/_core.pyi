@@ -67,7 +67,12 @@ class Basins:
         options: WatershedOptions,
         threads: int,
     ) -> None: ...
+    def extinctions(self, by: int, roots: bool) -> list[tuple[int, float, int]]: ...
+    def cut(self, out: Array, by: int, least: float, regions: int, roots: bool, threads: int) -> None: ...
     def passes(self, a: Sequence[int], b: Sequence[int]) -> list[float]: ...
+
+class SplitOptions:
+    def __init__(self, options: Options, method: int, h: float | None, smallest: int) -> None: ...
 
 class WatershedOptions:
     def __init__(
@@ -269,7 +274,29 @@ def watershed(
     mask: Array | None,
     label: Array | None,
     passes: Array | None,
+    extrema: Array | None,
     options: WatershedOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def peaks(
+    image: Array,
+    mask: Array | None,
+    labels: Array | None,
+    options: WatershedOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> list[tuple[int, float]]: ...
+def split(
+    mask: Array,
+    out: Array,
+    options: SplitOptions,
     ordinal: int,
     stream: int,
     staged: bool,

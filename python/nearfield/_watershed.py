@@ -93,7 +93,7 @@ def watershed(
     kind = "int32" if given is None else framework_of(given).dtype(given)
     label = work.empty(work.shape, kind)
     passes = work.empty(work.shape, work.dtype) if return_passes else None
-    call = _Call(work, device, threads, progress)
+    call = Call(work, device, threads, progress)
     with words(work.name):
         call.flood(given, mask, label, passes, options)
     found = work.hand_out(label)
@@ -146,7 +146,7 @@ def flood(
     given = markers_of(work, seeds, "seeds")
     reached = None if limit is None else work.empty(work.shape, framework_of(given).dtype(given))
     passes = work.empty(work.shape, work.dtype)
-    call = _Call(work, device, threads, progress)
+    call = Call(work, device, threads, progress)
     with words(work.name, markers="seeds"):
         call.flood(given, mask, reached, passes, options)
     levels = work.hand_out(passes)
@@ -193,7 +193,7 @@ def reconstruct_gray(
     work = workplace_of("mask", mask)
     options = options_of(len(work.shape), connectivity, border, how == "dilation")
     made = work.empty(work.shape, work.dtype)
-    call = _Call(work, device, threads, progress)
+    call = Call(work, device, threads, progress)
     with words("mask"):
         call.regrown(framework_of(seed).array("seed", seed), made, options)
     return work.in_given_type(work.hand_out(made))
@@ -241,7 +241,7 @@ def fill_holes(
             inlets[(slice(None),) * axis + ([0, -1],)] = 1
     options = options_of(len(work.shape), connectivity, border, False)
     passes = work.empty(work.shape, work.dtype)
-    call = _Call(work, device, threads, progress)
+    call = Call(work, device, threads, progress)
     with words(work.name):
         call.flood(work.constant(inlets), None, None, passes, options)
     return work.in_given_type(work.hand_out(passes))
@@ -250,17 +250,32 @@ def fill_holes(
 # ---- the calls -------------------------------------------------------------------------------------------------------
 
 
-class _Call(_Where):
+class Call(_Where):
     """One call, where its arrays are or on a device to which the library copies them."""
 
     def flood(
-        self, markers: Any, mask: Any, label: Slot | None, passes: Slot | None, options: _core.WatershedOptions
-    ) -> None:
-        packed = [_packed(slot) if self.staged and slot is not None else None for slot in (label, passes)]
-        to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, (label, passes))]
+        self, markers: Any, mask: Any, label: Slot | None, passes: Slot | None, options: _core.WatershedOptions,
+        extrema: Slot | None = None,
+    ) -> None:  # fmt: skip
+        wanted = (label, passes, extrema)
+        packed = [_packed(slot) if self.staged and slot is not None else None for slot in wanted]
+        to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, wanted)]
         image = self.read()
         held, cells = self._other("markers", markers), self._other("mask", mask)
-        _core.watershed(image, held, cells, to[0], to[1], options, *self.place())
+        _core.watershed(image, held, cells, *to, options, *self.place())
+        self._finish(packed)
+
+    def peaks(self, mask: Any, labels: Any, options: _core.WatershedOptions) -> list[tuple[int, float]]:
+        image = self.read()
+        cells, parts = self._other("mask", mask), self._other("labels", labels)
+        found = _core.peaks(image, cells, parts, options, *self.place())
+        self.work.finish()
+        return found
+
+    def split(self, out: Slot, options: _core.SplitOptions) -> None:
+        packed = [_packed(out)] if self.staged else []
+        to = packed[0].described() if packed else out.described
+        _core.split(self.read(), to, options, *self.place())
         self._finish(packed)
 
     def regrown(self, seed: Any, out: Slot, options: _core.WatershedOptions) -> None:

@@ -5,6 +5,7 @@
 #include "edge/arrays_run.hpp"
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/natural_neighbor.hpp"
+#include "nearfield/split.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/watershed.hpp"
 
@@ -51,10 +52,25 @@ inline device_timing watershed_on_device(int ordinal, const any_input<host>& ima
                                          const watershed_options& options, const any_input<host>& markers,
                                          const any_input<host>& mask) {
     const any_input<host> read[] = {image, markers, mask};
-    const any_output<host> fields[] = {out.label, out.passes};
+    const any_output<host> fields[] = {out.label, out.passes, out.extrema};
     return run_arrays_on_device(ordinal, read, fields, [&](const device& on, auto in, auto to) {
-        watershed(on, in[0], {to[0], to[1]}, options, in[1], in[2]);
+        watershed(on, in[0], {to[0], to[1], to[2]}, options, in[1], in[2]);
     });
+}
+
+inline std::vector<peak> peaks_on_device(int ordinal, const any_input<host>& image, const watershed_options& options,
+                                         const any_input<host>& mask, const any_input<host>& labels) {
+    const any_input<host> read[] = {image, mask, labels};
+    std::vector<peak> found;
+    run_arrays_on_device(ordinal, read, {},
+                         [&](const device& on, auto in, auto) { found = peaks(on, in[0], options, in[1], in[2]); });
+    return found;
+}
+
+inline device_timing split_on_device(int ordinal, const any_input<host>& mask, const any_output<host>& out,
+                                     const split_options& options) {
+    return run_arrays_on_device(ordinal, {&mask, 1}, {&out, 1},
+                                [&](const device& on, auto in, auto to) { split(on, in[0], to[0], options); });
 }
 
 inline device_timing reconstruct_gray_on_device(int ordinal, const any_input<host>& seed, const any_input<host>& image,

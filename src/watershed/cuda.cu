@@ -28,13 +28,45 @@ public:
         w_.where = grid_of(p);
         const int axes = p.where.axes;
         w_.image = {p.image, axes}, w_.mask = {p.mask, axes}, w_.markers = {p.markers, axes};
-        w_.seed = {p.seed, axes}, w_.label = {p.label, axes}, w_.passes = {p.passes, axes};
+        w_.seed = {p.seed, axes}, w_.parts = {p.parts, axes};
+        w_.label = {p.label, axes}, w_.passes = {p.passes, axes}, w_.extrema = {p.extrema, axes};
         w_.least = p.least, w_.maxima = p.maxima, w_.lines = p.lines;
         w_.heights = p.markers.data == nullptr && p.seed.data == nullptr;
         reserve();
     }
 
     void run() {
+        merge_basins();
+        if (w_.extrema.data != nullptr) each_place(write_extrema);
+        if (w_.label.data == nullptr && w_.passes.data == nullptr) return;
+        with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(raise<Value>); });
+        if (w_.label.data == nullptr) return;
+        each_place(find_open);
+        together(count_steps);
+        each_place(choose_parents);
+        each_place(follow_parents);
+        each_place(write_labels);
+    }
+
+    std::vector<peak> peaks() {
+        merge_basins();
+        std::uint32_t counts[counters + 1];
+        fetch(counts, w_.count, sizeof counts);
+        if (counts[wide_labels] != 0) fail_wide_label();
+        const std::uint32_t count = counts[counters];
+        std::vector<peak> found(count);
+        if (count == 0) return found;
+        cuda::workspace list(on_);
+        const std::int64_t at = list.reserve<peak>(count);
+        list.allocate();
+        w_.peaks = list.get<peak>(at);
+        with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
+        fetch(found.data(), w_.peaks, found.size() * sizeof(peak));
+        return found;
+    }
+
+private:
+    void merge_basins() {
         with_narrow_value(w_.image.type, [&]<class Value>(Value) {
             each_place(read_keys<Value>);
             each_place(descend);
@@ -48,20 +80,20 @@ public:
             cuda::launch(on_, find_levels, cuda::blocks_for(w_.most_basins, threads_of_block), dim3(threads_of_block),
                          0, w_);
             if (w_.heights) number();
-            each_place(raise<Value>);
         });
-        if (w_.label.data == nullptr) return;
-        each_place(find_open);
-        together(count_steps);
-        each_place(choose_parents);
-        each_place(follow_parents);
-        each_place(write_labels);
+    }
+    void fetch(void* to, const void* from, std::size_t bytes) const {
+        const auto stream = cuda::stream_of(on_);
+        cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "fetching peaks");
+        cuda::check(cudaStreamSynchronize(stream), "finding peaks");
     }
 
-private:
-    /// No two neighbours are both the lowest, so that of two cells along the last axis one at most is a basin.
+    /// No two neighbours are both the lowest, so that of two cells along the last axis one at most is a basin; unless
+    /// they have different labels.
     void reserve() {
-        const std::int64_t places = w_.where.places, basins = places / 2 + w_.where.base + 1, edges = places / 4 + 1024;
+        const bool parted = w_.parts.data != nullptr;
+        const std::int64_t places = w_.where.places, edges = places / 4 + 1024;
+        const std::int64_t basins = parted ? places : places / 2 + w_.where.base + 1;
         w_.most_basins = static_cast<std::uint32_t>(basins), w_.most_edges = static_cast<std::uint32_t>(edges);
         const std::int64_t flag_count = flag_blocks() * flag_words;
         std::int64_t cells[4], of_basins[4], of_edges[3];
@@ -70,6 +102,7 @@ private:
         const std::int64_t best = memory_.reserve<std::uint64_t>(basins), top = memory_.reserve<std::uint64_t>(basins);
         for (auto& each : of_basins) each = memory_.reserve<std::int32_t>(basins);
         for (auto& each : of_edges) each = memory_.reserve<std::int32_t>(edges);
+        const std::int64_t part = parted ? memory_.reserve<std::int32_t>(places) : 0;
         const std::int64_t count = memory_.reserve<std::uint32_t>(counters + 1 + flag_blocks() + flag_count);
         memory_.allocate();
         w_.key = memory_.get<std::int32_t>(cells[0]), w_.basin = memory_.get<std::int32_t>(cells[1]);
@@ -81,6 +114,7 @@ private:
         w_.edge_a = memory_.get<std::int32_t>(of_edges[0]), w_.edge_b = memory_.get<std::int32_t>(of_edges[1]);
         w_.edge_pass = memory_.get<std::int32_t>(of_edges[2]);
         w_.count = memory_.get<std::uint32_t>(count);
+        w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
         const auto cleared = static_cast<std::size_t>(counters + 1 + flag_blocks() + flag_count);
         cuda::check(cudaMemsetAsync(w_.count, 0, cleared * sizeof(std::uint32_t), cuda::stream_of(on_)), "clearing");
@@ -111,6 +145,7 @@ private:
 }  // namespace
 
 void run(const device& on, const problem& p) { call(on, p).run(); }
+std::vector<peak> find_peaks(const device& on, const problem& p) { return call(on, p).peaks(); }
 void reconstruct(const device& on, const problem& p) { call(on, p).run(); }
 
 }  // namespace nearfield::watersheds

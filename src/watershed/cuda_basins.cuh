@@ -13,6 +13,12 @@ __global__ void __launch_bounds__(threads_of_block) read_keys(const __grid_const
     std::int32_t at[most_axes], key = outside<std::int32_t>;
     bool inside = w.where.locate(place, at);
     if (inside && w.mask.data != nullptr) inside = integer_of<std::uint8_t>(w.mask, at) != 0;
+    if (inside && w.part != nullptr) {
+        const source flat{w.parts.data, w.parts.type, {}};
+        const std::int64_t label = integer_at(flat, w.parts.offset(at));
+        if (size_of(w.parts.type) == 8 && label >> 32 != 0) w.count[wide_labels] = 1;
+        w.part[place] = static_cast<std::int32_t>(label), inside = label != 0;
+    }
     if (inside) {
         const Value v = static_cast<const Value*>(w.image.data)[w.image.offset(at)];
         inside = is_number(v);
@@ -30,7 +36,8 @@ static __global__ void __launch_bounds__(threads_of_block) descend(const __grid_
     std::int32_t lowest = own, to = place;
     w.where.each(place, [&](std::int32_t there) {
         const std::int32_t key = w.key[there];
-        if (key < lowest || (key == lowest && there < to && w.basin[there] != nowhere)) lowest = key, to = there;
+        const bool lower = key < lowest || (key == lowest && there < to && w.basin[there] != nowhere);
+        if (lower && alike(w, place, there)) lowest = key, to = there;
     });
     if (to != place) {
         w.basin[place] = to;
@@ -112,7 +119,8 @@ static __global__ void __launch_bounds__(threads_of_block) find_edges(const __gr
         w.where.each(own, [&](std::int32_t there) {
             if (there < own && !w.where.any_wraps) return;
             const std::int32_t other = w.basin[there];
-            if (other != code && other != nowhere) note(w, table, -2 - code, -2 - other, max(w.key[own], w.key[there]));
+            if (other != code && other != nowhere && alike(w, own, there))
+                note(w, table, -2 - code, -2 - other, max(w.key[own], w.key[there]));
         });
     }
     __syncthreads();

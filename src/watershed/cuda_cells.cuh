@@ -32,6 +32,28 @@ static __global__ void __launch_bounds__(cuda::warp) number_flags(const __grid_c
     }
 }
 
+/// A cell is of a minimum of the height if it is as low as the marker that leads to it. A thread a place.
+static __global__ void __launch_bounds__(threads_of_block) write_extrema(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place >= w.where.places || !w.where.locate(place, at)) return;
+    const std::int32_t code = w.basin[place];
+    const bool found = code != nowhere && w.key[place] == key_in(w.top[whole_of(w, -2 - code)]);
+    static_cast<std::uint8_t*>(w.extrema.data)[w.extrema.offset(at)] = found ? 1 : 0;
+}
+
+/// Lists the cells that are markers in raster order. A thread a place.
+template <class Value>
+__global__ void __launch_bounds__(threads_of_block) write_peaks(const __grid_constant__ work w) {
+    const std::int32_t place = place_of_thread();
+    std::int32_t at[most_axes];
+    if (place >= w.where.places || (w.flags[place / 32] >> place % 32 & 1) == 0) return;
+    w.where.locate(place, at);
+    const std::int64_t cell = (static_cast<std::int64_t>(at[0]) * w.where.size[1] + at[1]) * w.where.size[2] + at[2];
+    const auto value = value_of<Value>(turned(w.key[place], w.maxima));
+    w.peaks[w.number[-2 - w.basin[place]] - 1] = {cell, static_cast<double>(value)};
+}
+
 /// Levels of cells, passes, and which cells have markers. A thread a place.
 template <class Value>
 __global__ void __launch_bounds__(threads_of_block) raise(const __grid_constant__ work w) {

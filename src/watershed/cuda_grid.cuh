@@ -112,13 +112,22 @@ __device__ inline std::int32_t key_in(std::uint64_t both) {
 inline constexpr std::uint64_t no_key = ~std::uint64_t{0};
 
 /// Of the counters of a call.
-enum counter : int { basins_found, edges_found, open_found, fronts, changes = fronts + 3, counters = changes + 3 };
+enum counter : int {
+    basins_found,
+    edges_found,
+    open_found,
+    wide_labels,
+    fronts,
+    changes = fronts + 3,
+    counters = changes + 3
+};
 
 /// Everything a kernel needs. Arrays of cells have a value for each place of the frame.
 struct work {
     grid3 where;
     std::int32_t* key;     ///< then the level
     std::int32_t* basin;   ///< nowhere; a pointer; -2 - number of the basin
+    std::int32_t* part;    ///< of cells: a label; null: all are of one
     std::int32_t* steps;   ///< 0, open_cell until it is known, or unreached
     std::int32_t* parent;  ///< nowhere; a pointer; -2 - place of the cell with the marker
     std::int32_t *open, *queue;
@@ -135,8 +144,9 @@ struct work {
     std::uint32_t* flags;   ///< a bit a place: it has a marker; without markers given
     std::uint32_t* before;  ///< by 1024 places, markers before them
 
-    array3<const void> image, mask, markers, seed;
-    array3<void> label, passes;
+    array3<const void> image, mask, markers, seed, parts;
+    array3<void> label, passes, extrema;
+    peak* peaks;  ///< of the cells that are markers
     height least;
     bool maxima, lines, heights;
 };
@@ -149,6 +159,11 @@ __device__ std::int64_t integer_of(const array3<const void>& a, const std::int32
 __device__ inline std::int64_t marker_at(const work& w, const std::int32_t* at) {
     const source flat{w.markers.data, w.markers.type, {}};
     return integer_at(flat, w.markers.offset(at));
+}
+
+/// Whether two cells are neighbours if they lie beside each other.
+__device__ inline bool alike(const work& w, std::int32_t a, std::int32_t b) {
+    return w.part == nullptr || w.part[a] == w.part[b];
 }
 
 __device__ inline std::int32_t place_of_thread() {

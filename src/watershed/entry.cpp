@@ -42,6 +42,10 @@ void check_roots(const height& least, dtype type) {
                         name_of(type)));
 }
 
+void check_attribute(attribute by, bool roots) {
+    if (roots && by != attribute::height) fail("roots is true, and areas and volumes have none; give it with heights");
+}
+
 /// What all calls share: the image, its neighbours, the mask.
 template <class Place>
 problem problem_of(const any_input<Place>& image, const watershed_options& o, const any_input<Place>& mask) {
@@ -76,7 +80,8 @@ problem problem_of(const any_input<Place>& image, const watershed_options& o, co
 template <class Place>
 void take(problem& p, const any_input<Place>& image, const watershed_fields<Place>& out, const watershed_options& o,
           const any_input<Place>& markers) {
-    if (!out.label.wanted() && !out.passes.wanted()) fail("out is empty; give label, passes or both");
+    if (!out.label.wanted() && !out.passes.wanted() && !out.extrema.wanted())
+        fail("out is empty; give label, passes or extrema");
     if (markers.wanted()) {
         check_same_shape<Place>("markers", markers, image);
         check_type("markers", markers.type, integers);
@@ -93,6 +98,12 @@ void take(problem& p, const any_input<Place>& image, const watershed_fields<Plac
         check_type("out.passes", out.passes.type, {image.type});
         p.passes = array_of(out.passes);
     }
+    if (out.extrema.wanted()) {
+        if (markers.wanted()) fail("out.extrema goes without markers; leave out one of them");
+        check_same_shape<Place>("out.extrema", out.extrema, image);
+        check_type("out.extrema", out.extrema.type, {dtype::boolean, dtype::uint8});
+        p.extrema = array_of(out.extrema);
+    }
     p.lines = o.lines, p.least = height_of(o.h, o.roots, p.maxima);
     check_roots(p.least, image.type);
 }
@@ -101,7 +112,8 @@ template <class Place>
 void check_memory(const any_input<Place>& image, const watershed_fields<Place>& out, const any_input<Place>& markers,
                   const any_input<Place>& mask) {
     const named_view<Place> all[] = {
-        {"image", image}, {"markers", markers}, {"mask", mask}, {"out.label", out.label}, {"out.passes", out.passes}};
+        {"image", image},         {"markers", markers},       {"mask", mask},
+        {"out.label", out.label}, {"out.passes", out.passes}, {"out.extrema", out.extrema}};
     check_data<Place>(all);
     check_apart<Place>(all, 3);
 }
@@ -114,8 +126,24 @@ void solve(const Place& on, const any_input<Place>& image, const watershed_field
     take(p, image, out, o, markers);
     check_memory(image, out, markers, mask);
     check_on(on, p);
-    const expected_outputs written = {out.label, out.passes};
+    const expected_outputs written = {out.label, out.passes, out.extrema};
     if (image.cells() > 0) run(on, p);
+}
+
+template <class Place>
+std::vector<peak> solve_peaks(const Place& on, const any_input<Place>& image, const watershed_options& o,
+                              const any_input<Place>& mask, const any_input<Place>& labels) {
+    check_place(on);
+    problem p = problem_of(image, o, mask);
+    if (labels.wanted()) {
+        check_same_shape<Place>("labels", labels, image);
+        check_type("labels", labels.type, integers);
+        p.parts = array_of(labels);
+    }
+    const named_view<Place> all[] = {{"image", image}, {"mask", mask}, {"labels", labels}};
+    check_data<Place>(all);
+    check_on(on, p);
+    return image.cells() > 0 ? find_peaks(on, p) : std::vector<peak>{};
 }
 
 template <class Place>
@@ -139,6 +167,11 @@ void solve_reconstruction(const Place& on, const any_input<Place>& seed, const a
 }
 
 }  // namespace
+
+void fail_wide_label() {
+    fail("labels has a value that is negative or 2^32 or more; number labels anew with relabel, or give 32 bits");
+}
+
 }  // namespace watersheds
 
 using namespace watersheds;
@@ -150,6 +183,15 @@ void watershed(const host& on, const any_input<host>& image, const watershed_fie
 void watershed(const device& on, const any_input<device>& image, const watershed_fields<device>& out,
                const watershed_options& options, const any_input<device>& markers, const any_input<device>& mask) {
     in_call([&] { solve(on, image, out, options, markers, mask); });
+}
+
+std::vector<peak> peaks(const host& on, const any_input<host>& image, const watershed_options& options,
+                        const any_input<host>& mask, const any_input<host>& labels) {
+    return in_call([&] { return solve_peaks(on, image, options, mask, labels); });
+}
+std::vector<peak> peaks(const device& on, const any_input<device>& image, const watershed_options& options,
+                        const any_input<device>& mask, const any_input<device>& labels) {
+    return in_call([&] { return solve_peaks(on, image, options, mask, labels); });
 }
 
 void reconstruct_gray(const host& on, const any_input<host>& seed, const any_input<host>& image,
@@ -214,6 +256,29 @@ void basins::watershed(const host& on, const watershed_fields<host>& out, const 
         take(p, room_->like, out, options, markers);
         check_memory<host>({}, out, markers, {});
         if (room_->found != nullptr) room_->found->flood(on, p);
+    });
+}
+
+std::vector<extinction> basins::extinctions(attribute by, bool roots) const {
+    return in_call([&] {
+        check_attribute(by, roots);
+        check_roots(height_of(0, roots, room_->asked.maxima), room_->like.type);
+        return room_->found == nullptr ? std::vector<extinction>{} : room_->found->extinctions(by, roots);
+    });
+}
+
+void basins::cut(const host& on, const any_output<host>& out, const cut_options& options) const {
+    in_call([&] {
+        check_place(on);
+        check_attribute(options.by, options.roots);
+        if (!(options.least >= 0)) fail(fmt::format("least is {}; give an amount of at least 0", options.least));
+        if (options.regions < 0) fail(fmt::format("regions is {}; give a number of regions", options.regions));
+        const height least = height_of(options.least, options.roots, room_->asked.maxima);
+        check_roots(least, room_->like.type);
+        check_same_shape<host>("out", out, room_->like);
+        check_type("out", out.type, {dtype::int32});
+        check_memory<host>({}, {out, {}}, {}, {});
+        if (room_->found != nullptr) room_->found->cut(on, options, least, array_of(out));
     });
 }
 

@@ -27,24 +27,18 @@ void cells_of_call<Key>::find_open() {
     std::vector<list<std::int32_t>> of_thread(static_cast<std::size_t>(team_.threads()));
     for_rows(team_, f_, [&](std::int64_t row, const std::int64_t* at, int thread) {
         auto& found = of_thread[static_cast<std::size_t>(thread)];
-        const auto note = [&](std::int64_t place, Key least) {
-            if (least >= level[place] && steps[place] == 0)
-                steps[place] = open, found.push_back(static_cast<std::int32_t>(place));
+        const auto note = [&](std::int64_t place) {
+            if (steps[place] == 0) steps[place] = open, found.push_back(static_cast<std::int32_t>(place));
         };
         const auto inner = [&](std::int64_t first, std::int64_t count) {
             if (none_reached(first, count)) return;
-            Key least[chunk];
-            std::fill_n(least, count, outside<Key>);
-            for (const step& s : near_.steps) {
-                const Key* const from = level + first + s.offset;
-                for (std::int64_t i = 0; i < count; ++i) least[i] = std::min(least[i], from[i]);
-            }
-            for (std::int64_t i = 0; i < count; ++i) note(first + i, least[i]);
+            for_bits(loops<Key>().none_lower(level + first, near_.offsets, count),
+                     [&](std::int64_t i) { note(first + i); });
         };
         near_.split(row, at, inner, [&](std::int64_t place) {
             Key least = outside<Key>;
             near_.of(place, [&](std::int64_t there) { least = std::min(least, level[there]); });
-            note(place, least);
+            if (least >= level[place]) note(place);
         });
     });
     for (const auto& each : of_thread) open_.insert(open_.end(), each.begin(), each.end());
@@ -99,19 +93,9 @@ void cells_of_call<Key>::choose_in_rows() {
     for_rows(team_, f_, [&](std::int64_t row, const std::int64_t* at, int) {
         const auto inner = [&](std::int64_t first, std::int64_t count) {
             if (none_reached(first, count)) return void(std::fill_n(up_.get() + first, count, nowhere));
-            Key best[chunk];
-            std::int32_t by[chunk], fewest[chunk];
-            std::fill_n(best, count, outside<Key>), std::fill_n(by, count, 0), std::fill_n(fewest, count, unreached);
-            for (const step& s : near_.steps) {
-                const Key* const from = level + first + s.offset;
-                const std::int32_t* const taken = steps + first + s.offset;
-                for (std::int64_t i = 0; i < count; ++i) {
-                    bool takes = from[i] < best[i];
-                    if constexpr (!ByLevel) takes |= (from[i] == best[i]) & (taken[i] < fewest[i]);
-                    best[i] = takes ? from[i] : best[i], by[i] = takes ? s.offset : by[i];
-                    if constexpr (!ByLevel) fewest[i] = takes ? taken[i] : fewest[i];
-                }
-            }
+            std::int32_t by[chunk];
+            if constexpr (ByLevel) loops<Key>().lowest(level + first, near_.offsets, count, by);
+            else loops<Key>().lowest_by_steps(level + first, steps + first, near_.offsets, count, by);
             for (std::int64_t i = 0; i < count; ++i)
                 up_.get()[first + i] = by[i] == 0 || steps[first + i] == unreached
                                            ? nowhere

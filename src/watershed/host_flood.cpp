@@ -1,28 +1,23 @@
 // What is asked of the graph: watersheds, passes, extrema, reconstructions.
 #include <algorithm>
 
+#include "base/share.hpp"
 #include "watershed/host_cells.hpp"
 #include "watershed/host_graph.hpp"
 
 namespace nearfield::watersheds {
 
-namespace {
-
-/// Half of a call, whose progress is the share [from, from + 0.5] of the caller's.
-host half_of(const host& on, double from) {
-    host some{on.threads, {}};
-    if (on.progress) some.progress = [&on, from](double done) { return on.progress(from + done / 2); };
-    return some;
-}
-
-}  // namespace
-
 void run(const host& on, const problem& p) {
-    const host first = half_of(on, 0), second = half_of(on, 0.5);
+    const host first = part_of(on, 0, 0.5), second = part_of(on, 0.5, 0.5);
     graph_of(first, p)->flood(second, p);
 }
+std::vector<peak> find_peaks(const host& on, const problem& p) {
+    std::vector<peak> found;
+    for (const extremum& each : graph_of(on, p)->extrema(p.least)) found.push_back({each.cell, each.value});
+    return found;
+}
 void reconstruct(const host& on, const problem& p) {
-    const host first = half_of(on, 0), second = half_of(on, 0.5);
+    const host first = part_of(on, 0, 0.5), second = part_of(on, 0.5, 0.5);
     graph_of(first, p)->reconstruct(second, p);
 }
 
@@ -221,6 +216,8 @@ void host_graph<Key>::reconstruct(const host& on, const problem& p) const {
 template <class Key>
 void host_graph<Key>::flood(const host& on, const problem& p) const {
     const frame& f = p.where;
+    if (p.extrema.data != nullptr) mark({on.threads, {}}, p.least, p.extrema);
+    if (p.label.data == nullptr && p.passes.data == nullptr) return;
     workers team(on, 7 * f.places);
     const list<marker> markers = markers_of(team, p);
     list<Key> level(cell_.size(), outside<Key>);

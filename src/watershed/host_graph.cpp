@@ -6,8 +6,9 @@
 
 namespace nearfield::watersheds {
 
-neighbours::neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all), ascending{0} {
-    for (const step& s : all) ascending.push_back(s.offset);
+neighbours::neighbours(const frame& f, const std::vector<step>& all) : where(f), steps(all) {
+    for (const step& s : all) offsets.push_back(s.offset);
+    ascending = offsets, ascending.push_back(0);
     std::sort(ascending.begin(), ascending.end());
 }
 
@@ -19,7 +20,11 @@ std::unique_ptr<graph> graph_of(const host& on, const problem& p) {
 
 template <class Key>
 host_graph<Key>::host_graph(const host& on, const problem& p)
-    : asked_(p), near_(asked_.where, asked_.steps), key_(p.where.places), basin_(p.where.places) {
+    : asked_(p),
+      near_(asked_.where, asked_.steps),
+      key_(p.where.places),
+      basin_(p.where.places),
+      part_(p.parts.data == nullptr ? 0 : p.where.places) {
     workers team(on, 5 * p.where.places);
     read_keys(team);
     if (!distinct_ && sizeof(Key) == 4) return;
@@ -34,8 +39,10 @@ void host_graph<Key>::read_keys(workers& team) {
     const frame& f = asked_.where;
     Key* const key = key_.get();
     std::int32_t* const basin = basin_.get();
+    const std::int32_t* const part = part_.get();
     fill_frame(team, f, key, outside<Key>);
     fill_frame(team, f, basin, nowhere);
+    if (asked_.parts.data != nullptr) read_parts(team);
     std::atomic<bool> ambiguous{false};
     with_value(asked_.image.type, [&]<class Value>(Value) {
         if constexpr (sizeof(key_of<Value>) <= sizeof(Key)) {
@@ -50,7 +57,8 @@ void host_graph<Key>::read_keys(workers& team) {
                 bool some = false;
                 for (std::int64_t i = 0; i < f.row_size(); ++i) {
                     const Value v = from[i * along];
-                    const bool inside = is_number(v) && (mask == nullptr || mask[i * masked] != 0);
+                    const bool inside = is_number(v) && (mask == nullptr || mask[i * masked] != 0) &&
+                                        (part == nullptr || part[row + i] != 0);
                     const Key own = turned(ordered<Key>(v), asked_.maxima);
                     some |= inside && own == outside<Key>;
                     key[row + i] = inside ? own : outside<Key>;
@@ -63,6 +71,20 @@ void host_graph<Key>::read_keys(workers& team) {
     distinct_ = !ambiguous;
 }
 
+template <class Key>
+void host_graph<Key>::read_parts(workers& team) {
+    const frame& f = asked_.where;
+    for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
+        const std::int64_t from = asked_.parts.offset(at, f.axes), along = asked_.parts.stride[f.axes - 1];
+        const bool wide = size_of(asked_.parts.type) == 8;
+        for (std::int64_t i = 0; i < f.row_size(); ++i) {
+            const std::int64_t label = integer_at(asked_.parts, from + i * along);
+            if (wide && label >> 32 != 0) fail_wide_label();
+            part_.get()[row + i] = static_cast<std::int32_t>(label);
+        }
+    });
+}
+
 /// Every cell points to the lowest of its neighbours and itself, of equal ones to the first; then to the end of the
 /// descent, whose number in raster order is the basin's.
 template <class Key>
@@ -72,31 +94,24 @@ void host_graph<Key>::descend(workers& team) {
     std::int32_t* const up = basin_.get();
     list<std::int32_t> ends(static_cast<std::size_t>(f.rows + 1));
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int) {
-        Key best[chunk];
-        std::int32_t by[chunk];
         const auto inner = [&](std::int64_t first, std::int64_t count) {
             if (std::all_of(up + first, up + first + count, [](std::int32_t to) { return to < 0; })) return;
-            std::fill_n(best, count, outside<Key>), std::fill_n(by, count, 0);
-            for (const std::int32_t offset : near_.ascending) {
-                const Key* const from = key + first + offset;
-                for (std::int64_t i = 0; i < count; ++i) {
-                    const bool lower = from[i] < best[i];
-                    best[i] = lower ? from[i] : best[i], by[i] = lower ? offset : by[i];
-                }
-            }
+            std::int32_t by[chunk];
+            loops<Key>().lowest(key + first, near_.ascending, count, by);
             for (std::int64_t i = 0; i < count; ++i) up[first + i] += up[first + i] < 0 ? 0 : by[i];
         };
         const auto single = [&](std::int64_t place) {
             if (up[place] < 0) return;
             std::int64_t lowest = place;
             near_.of(place, [&](std::int64_t there) {
-                if (key[there] < key[lowest] ||
-                    (key[there] == key[lowest] && there < lowest && key[there] < outside<Key>))
-                    lowest = there;
+                const bool lower = key[there] < key[lowest] || (key[there] == key[lowest] && there < lowest);
+                if (lower && key[there] < outside<Key> && alike(place, there)) lowest = there;
             });
             up[place] = static_cast<std::int32_t>(lowest);
         };
-        near_.split(row, at, inner, single);
+        if (part_.get() == nullptr) near_.split(row, at, inner, single);
+        else
+            for (std::int64_t i = 0; i < f.row_size(); ++i) single(row + i);
         std::int32_t found = 0;
         for (std::int64_t i = row; i < row + f.row_size(); ++i) found += up[i] == i ? 1 : 0;
         ends[static_cast<std::size_t>((row - f.base) / f.row_pitch)] = found;
@@ -155,19 +170,15 @@ list<typename host_graph<Key>::edge> host_graph<Key>::find_edges(workers& team) 
     for_rows(team, f, [&](std::int64_t row, const std::int64_t* at, int thread) {
         edge_cache& to = of_thread[static_cast<std::size_t>(thread)];
         const auto look = [&](std::int64_t a, std::int64_t b) {
-            if (basin[a] != basin[b] && basin[a] != nowhere && basin[b] != nowhere)
+            if (basin[a] != basin[b] && basin[a] != nowhere && basin[b] != nowhere && alike(a, b))
                 to.add(static_cast<std::int32_t>(number_of(basin[a])), static_cast<std::int32_t>(number_of(basin[b])),
                        std::max(key[a], key[b]));
         };
         const auto inner = [&](std::int64_t first, std::int64_t count) {
-            constexpr std::int64_t group = 16;
             for (const std::int32_t offset : near_.ascending)
-                for (std::int64_t i = first; offset > 0 && i < first + count; i += group) {
-                    const std::int64_t end = std::min(i + group, first + count);
-                    std::int32_t differs = 0;
-                    for (std::int64_t k = i; k < end; ++k) differs |= basin[k] ^ basin[k + offset];
-                    for (std::int64_t k = i; differs != 0 && k < end; ++k) look(k, k + offset);
-                }
+                if (offset > 0)
+                    for_bits(differing(basin + first, offset, count),
+                             [&](std::int64_t i) { look(first + i, first + i + offset); });
         };
         near_.split(row, at, inner,
                     [&](std::int64_t place) { near_.of(place, [&](std::int64_t there) { look(place, there); }); });

@@ -8,13 +8,13 @@
 #include "base/scratch.hpp"
 #include "base/unwritten.hpp"
 #include "watershed/host_room.hpp"
+#include "watershed/host_rows.hpp"
 
 namespace nearfield::watersheds {
 
 template <class T>
 using list = std::vector<T, asking_allocator<T>>;
 
-inline constexpr std::int64_t chunk = 96;  ///< cells that a loop over neighbours does at once, or not at all
 inline constexpr std::int64_t block_places = std::int64_t{1} << 15;
 
 /// body(place of the first cell, coordinates of it, thread) for every row of cells.
@@ -47,7 +47,8 @@ void fill_frame(workers& team, const frame& f, T* a, T value) {
 struct neighbours {
     const frame& where;
     const std::vector<step>& steps;
-    std::vector<std::int32_t> ascending;  ///< offsets of all steps and of none
+    std::vector<std::int32_t> offsets;    ///< of all steps
+    std::vector<std::int32_t> ascending;  ///< the same and 0, sorted
 
     neighbours(const frame& f, const std::vector<step>& all);
 
@@ -96,6 +97,9 @@ struct marker {
     std::int64_t label;
 };
 
+struct lakes_of_graph;
+struct region_tree;
+
 template <class Key>
 class host_graph final : public graph {
 public:
@@ -107,6 +111,8 @@ public:
     void mark(const host& on, const height& least, const target& out) const override;
     void flood(const host& on, const problem& p) const override;
     void reconstruct(const host& on, const problem& p) const override;
+    [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots) const override;
+    void cut(const host& on, const cut_options& cut, const height& least, const target& out) const override;
     [[nodiscard]] std::vector<double> passes(const std::vector<std::int64_t>& a,
                                              const std::vector<std::int64_t>& b) const override;
 
@@ -118,17 +124,30 @@ private:
     struct edge_cache;
 
     void read_keys(workers& team);
+    void read_parts(workers& team);
     void descend(workers& team);
     void number_ends(workers& team, list<std::int32_t>& ends);
     list<edge> find_edges(workers& team);
     void connect(list<edge>& edges);
 
     [[nodiscard]] Key lowest(std::int64_t basin) const { return key_.get()[cell_[static_cast<std::size_t>(basin)]]; }
+    [[nodiscard]] bool alike(std::int64_t a, std::int64_t b) const {
+        return part_.get() == nullptr || part_.get()[a] == part_.get()[b];
+    }
     [[nodiscard]] bool stays(std::int64_t basin, const height& least) const;
     [[nodiscard]] std::int64_t number_in_image(std::int64_t place) const;
 
     /// Lowest passes from basins with an own level; `reached` says of which there is one.
     void spread(list<Key>& level, list<std::uint8_t>& reached) const;
+    [[nodiscard]] lakes_of_graph number_lakes(list<Key>& end) const;
+    template <class Value>
+    void fill_lakes(workers& team, const list<Key>& end, double factor, lakes_of_graph& lakes) const;
+    template <class Value>
+    [[nodiscard]] double factor_of(workers& team) const;
+    template <class Value>
+    void join_lakes(const lakes_of_graph& lakes, attribute by, region_tree& tree) const;
+    [[nodiscard]] region_tree regions_by(const host& on, attribute by, bool roots) const;
+    [[nodiscard]] list<std::uint8_t> kept(const region_tree& tree, const cut_options& cut, const height& least) const;
     [[nodiscard]] list<marker> markers_of(workers& team, const problem& p) const;
     void write_passes(workers& team, const problem& p, const list<Key>& level, const list<std::uint8_t>& reached) const;
 
@@ -137,6 +156,7 @@ private:
     bool distinct_ = true;
     host_scratch<Key> key_;
     host_scratch<std::int32_t> basin_;  ///< of every place: a code, or nowhere
+    host_scratch<std::int32_t> part_;   ///< of every cell: its label, where cells of others are no neighbours
     list<std::int32_t> cell_;           ///< of basins: the place of the lowest cell; in raster order
     // A tree of basins: at `pass` a basin becomes part of a lower one, the lowest of those that hang together there.
     list<std::int32_t> into_;  ///< -1: none

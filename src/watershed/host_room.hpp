@@ -14,6 +14,9 @@ public:
     virtual void mark(const host& on, const height& least, const target& out) const = 0;
     /// The watershed, from markers or from the minima of p.least.
     virtual void flood(const host& on, const problem& p) const = 0;
+    [[nodiscard]] virtual std::vector<extinction> extinctions(attribute by, bool roots) const = 0;
+    /// `least`: what a height must reach.
+    virtual void cut(const host& on, const cut_options& cut, const height& least, const target& out) const = 0;
     virtual void reconstruct(const host& on, const problem& p) const = 0;
     [[nodiscard]] virtual std::vector<double> passes(const std::vector<std::int64_t>& a,
                                                      const std::vector<std::int64_t>& b) const = 0;

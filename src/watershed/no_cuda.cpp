@@ -5,6 +5,7 @@
 namespace nearfield::watersheds {
 
 void run(const device&, const problem&) { refuse_device(); }
+std::vector<peak> find_peaks(const device&, const problem&) { refuse_device(); }
 void reconstruct(const device&, const problem&) { refuse_device(); }
 
 }  // namespace nearfield::watersheds

@@ -12,13 +12,18 @@ struct problem {
     frame where;
     std::vector<step> steps;  ///< in the order of ties
     bool maxima = false, lines = false;
-    height least;  ///< of minima, without markers
-    source image, markers, mask, seed;
-    target label, passes;
+    height least;                              ///< of minima, without markers
+    source image, markers, mask, seed, parts;  ///< parts: labels of cells that are no neighbours
+    target label, passes, extrema;
 };
+
+[[noreturn]] void fail_wide_label();
 
 void run(const host& on, const problem& p);
 void run(const device& on, const problem& p);
+
+std::vector<peak> find_peaks(const host& on, const problem& p);
+std::vector<peak> find_peaks(const device& on, const problem& p);
 
 /// Passes from seeds that have a value each.
 void reconstruct(const host& on, const problem& p);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace oracle {
@@ -152,6 +155,66 @@ std::vector<minimum> minima_of(const watershed_problem& p, bool strict) {
         found.push_back({cell, saddle});
     }
     return found;
+}
+
+namespace {
+
+/// Cells that hang together with one at a level.
+std::vector<std::int64_t> below(const watershed_problem& p, std::int64_t cell, double level, std::vector<char>& seen) {
+    std::vector<std::int64_t> cells{cell};
+    seen[static_cast<std::size_t>(cell)] = 1;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        for (const std::int64_t there : neighbours(p, cells[i])) {
+            const auto k = static_cast<std::size_t>(there);
+            if (p.value[k] <= level && seen[k] == 0) seen[k] = 1, cells.push_back(there);
+        }
+    std::sort(cells.begin(), cells.end());
+    return cells;
+}
+
+struct lake {
+    double lowest = inf, cells = 0, volume = 0;
+};
+
+}  // namespace
+
+std::vector<ending> endings_of(const watershed_problem& p, measured by) {
+    std::map<std::int64_t, ending> found;
+    std::vector<std::int64_t> region(p.value.size(), -1);  // of cells below the level
+    std::set<double> levels;
+    for (const double v : p.value)
+        if (!std::isnan(v)) levels.insert(v);
+    for (const double level : levels) {
+        std::vector<char> seen(p.value.size());
+        for (std::size_t first = 0; first < p.value.size(); ++first) {
+            if (!(p.value[first] <= level) || seen[first] != 0) continue;
+            const auto cells = below(p, static_cast<std::int64_t>(first), level, seen);
+            std::map<std::int64_t, lake> lakes;
+            for (const std::int64_t cell : cells) {
+                const auto i = static_cast<std::size_t>(cell);
+                if (!(p.value[i] < level)) continue;
+                lake& own = lakes[region[i]];
+                own.lowest = std::min(own.lowest, p.value[i]), ++own.cells, own.volume += level - p.value[i];
+            }
+            if (lakes.empty()) found[cells.front()] = {cells.front(), inf, -1}, lakes[cells.front()];
+            const auto rank = [&](const std::pair<const std::int64_t, lake>& each) {
+                const lake& l = each.second;
+                const double amount = by == measured::height ? level - l.lowest
+                                      : by == measured::area ? l.cells
+                                                             : l.volume;
+                return std::tuple(-amount, p.value[static_cast<std::size_t>(each.first)], each.first);
+            };
+            std::int64_t goes_on = lakes.begin()->first;
+            for (const auto& each : lakes)
+                if (rank(each) < rank(*lakes.find(goes_on))) goes_on = each.first;
+            for (const auto& each : lakes)
+                if (each.first != goes_on) found[each.first] = {each.first, -std::get<0>(rank(each)), goes_on};
+            for (const std::int64_t cell : cells) region[static_cast<std::size_t>(cell)] = goes_on;
+        }
+    }
+    std::vector<ending> list;
+    for (const auto& [cell, each] : found) list.push_back(each);
+    return list;
 }
 
 }  // namespace oracle

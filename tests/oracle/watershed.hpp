@@ -38,4 +38,14 @@ std::vector<double> lowest_paths(const watershed_problem& p, const std::vector<d
 /// Cells of the plateau that a cell lies on.
 std::vector<std::int64_t> plateau_of(const watershed_problem& p, std::int64_t cell);
 
+/// When regions end as water rises, by the letter: at every level of the image, of the lakes below it that hang together
+/// at it, all but the one of the largest amount.
+enum class measured { height, area, volume };
+struct ending {
+    std::int64_t cell;  ///< of the minimum
+    double amount;      ///< infinite where it does not end
+    std::int64_t into;  ///< cell of the minimum whose region goes on; -1: none
+};
+std::vector<ending> endings_of(const watershed_problem& p, measured by);
+
 }  // namespace oracle

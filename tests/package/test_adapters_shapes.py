@@ -68,6 +68,26 @@ def test_answers_are_those_of_arrays(adapter):
         np.testing.assert_array_equal(array_of(made), wanted, name)
 
 
+def test_objects(adapter):
+    module, image_of, array_of = adapter
+    labels, table = module.split(image_of(MASK), min_size=3, return_table=True)
+    wanted, told = nf.split(MASK, spacing=SPACING, min_size=3, return_table=True)
+    np.testing.assert_array_equal(array_of(labels), wanted)
+    assert table.to_csv() == told.to_csv()
+    squared = nf.distance_transform(MASK, squared=True, dtype="float32")
+    seeds = nf.split(MASK)
+    for words in ({}, {"markers": seeds, "mask": MASK}, {"h": 1, "maxima": True}):
+        held = {each: image_of(x) if isinstance(x, np.ndarray) else x for each, x in words.items()}
+        np.testing.assert_array_equal(
+            array_of(module.watershed(image_of(squared), **held)), nf.watershed(squared, **words)
+        )
+    peaks = array_of(module.h_maxima(image_of(squared), 2))
+    np.testing.assert_array_equal(peaks, nf.h_maxima(squared, 2))
+    np.testing.assert_array_equal(array_of(module.fill_holes(image_of(MASK))), nf.fill_holes(MASK))
+    with pytest.raises(TypeError, match="spacing"):
+        module.watershed(image_of(squared), spacing=2)
+
+
 def test_several_answers_tables_and_images_as_keywords(adapter):
     module, image_of, array_of = adapter
     axis, radius = module.medial_axis(image_of(MASK), return_distance=True)

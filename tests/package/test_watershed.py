@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import ndimage
-from skimage import morphology, segmentation
+from skimage import data, feature, filters, morphology, segmentation
 
 import nearfield as nf
 from nearfield.compat import skimage as compat
@@ -115,9 +115,67 @@ def test_cuts_of_the_hierarchy_are_nested():
             assert len(np.unique(cut[last == each])) == 1
         last = cut
     assert kept.cut(0.02).max() == len(kept.peaks(0.02))
+    for by in ("height", "area", "volume"):
+        amount = kept.extinctions(by).amount
+        least = float(np.sort(amount)[len(amount) // 2])
+        cut = kept.cut(least) if by == "height" else kept.cut(**{by: least})
+        assert cut.max() == (amount >= least).sum() and np.isinf(amount).sum() == 1
+        assert kept.cut(regions=7, by=by).max() == 7
+    cells = (image < image.max()).sum()
+    assert nf.watershed_hierarchy(image).extinctions("area").amount[:-1].max() <= cells
     found = kept.extrema()
     lower = found.into >= 0
     assert (found.value[found.into[lower]] <= found.value[lower]).all()
+
+
+def test_the_coins_are_counted():
+    """scikit-image's sample, outlined as in its own tutorial, without the specks: 24 coins, of which some touch."""
+    coins = data.coins()
+    seeds = np.where(coins < 30, 1, np.where(coins > 150, 2, 0)).astype(np.uint8)
+    mask = nf.remove_small(nf.fill_holes(nf.watershed(filters.sobel(coins), seeds) == 2), 20)
+    assert nf.split(mask).max() == 24
+    assert nf.split(nf.dilation(mask, 4)).max() == 24  # now many touch
+    assert nf.label(nf.dilation(mask, 4)).max() < 24
+
+
+def test_peaks_of_labels_are_those_of_each_alone():
+    image, labels = RNG.integers(0, 9, (40, 50)), RNG.integers(0, 5, (4, 5)).repeat(10, 0).repeat(10, 1)
+    for kind in (np.uint8, np.int64, np.uint32):
+        each = [nf.peaks(np.where(labels == i, image, 0), h=2) for i in range(1, 5)]
+        together = nf.peaks(image, h=2, labels=labels.astype(kind))
+        assert {*map(tuple, np.concatenate(each))} == {*map(tuple, together)}
+        assert (np.diff(image[tuple(together.T)]) <= 0).all()
+    with pytest.raises(ValueError, match="labels"):
+        nf.peaks(image, labels=-labels)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"exclude_border": False},
+        {"exclude_border": (3, 0)},
+        {"num_peaks": 4},
+        {"threshold_rel": 0.5},
+        {"threshold_abs": 0.7, "exclude_border": 6},
+    ],
+)
+def test_peak_local_max_takes_what_scikit_image_takes(words):
+    image = ndimage.gaussian_filter(RNG.random((60, 70)), 2)
+    image = (image - image.min()) / np.ptp(image)
+    assert np.array_equal(compat.peak_local_max(image, **words), feature.peak_local_max(image, **words))
+    assert np.array_equal(
+        compat.peak_local_max(image - 2, exclude_border=0), compat.peak_local_max(image, exclude_border=0)
+    )
+
+
+def test_a_number_of_markers_is_an_even_grid():
+    image = RNG.integers(0, 200, (50, 70)).astype(np.uint8)
+    for count in (1, 6, 30):
+        assert (compat.watershed(image, count) != segmentation.watershed(image, count)).mean() < 0.03
+    mask = np.indices(image.shape)[1] < 40
+    ours, theirs = compat.watershed(image, 12, mask=mask), segmentation.watershed(image, 12, mask=mask)
+    assert ours.max() == theirs.max() and ((ours == 0) == (theirs == 0)).all()
 
 
 def test_split_separates_discs_that_touch():
@@ -179,6 +237,11 @@ def test_wrong_arguments_are_refused():
         nf.h_maxima(image.astype(np.int32), 1, squared=True)
     with pytest.raises(TypeError, match="one of them"):
         nf.basins(image).cut()
-    for words in ({"offset": 1}, {"compactness": 1}, {"markers": 4}):
+    with pytest.raises(ValueError, match="squared goes with heights"):
+        nf.basins(image).cut(volume=3, squared=True)
+    for words in ({"offset": 1}, {"compactness": 1}):
         with pytest.raises(NotImplementedError):
             compat.watershed(image, **words)
+    for words in ({"footprint": np.ones((3, 3))}, {"p_norm": 1}):
+        with pytest.raises(NotImplementedError, match="footprint"):
+            compat.peak_local_max(image, **words)

@@ -169,6 +169,12 @@ watershed_result expected(const watershed_case& c) {
     }
     const oracle::watershed_answer found = oracle::flooded(p);
     watershed_result result{found.label, found.level};
+    if (c.marker.empty()) {
+        result.extrema.assign(c.value.size(), 0);
+        for (const oracle::minimum& each : high_minima(c, true))
+            for (const std::int64_t cell : oracle::plateau_of(problem_of(c), each.cell))
+                result.extrema[static_cast<std::size_t>(cell)] = 1;
+    }
     for (std::size_t i = 0; i < result.passes.size(); ++i) {
         double& level = result.passes[i];
         if (level == inf && found.label[i] == 0) level = extreme_of(c.type, !c.options.maxima);
@@ -192,11 +198,38 @@ void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uin
         const watershed_case c = drawn_case(seed, axes, bytes);
         const watershed_result want = expected(c), got = run(c);
         EXPECT_EQ(got.label, want.label) << c.text() << ", seed " << seed;
+        EXPECT_EQ(got.extrema, want.extrema) << c.text() << ", seed " << seed;
         const bool wide = size_of(c.type) == 8;  // no double is the largest of these integers
         for (std::size_t i = 0; i < want.passes.size(); ++i) {
             if (wide && want.label[i] == 0) continue;
             ASSERT_EQ(got.passes[i], want.passes[i]) << c.text() << ", seed " << seed;
         }
+    }
+}
+
+/// Of every label as of an image of its own.
+void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
+    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
+        watershed_case c = drawn_case(seed, axes, bytes);
+        if (c.marker.empty() && seed % 2 == 0)
+            for (std::size_t i = 0; i < c.value.size(); ++i)
+                c.marker.push_back(static_cast<std::int64_t>(mix(seed + i / 3) % 3));
+        std::vector<std::int64_t> labels = c.marker;
+        std::sort(labels.begin(), labels.end());
+        labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+        if (labels.empty()) labels.push_back(1);
+        std::vector<peak> want;
+        for (const std::int64_t label : labels) {
+            watershed_case part = c;
+            part.marker.clear();
+            if (part.mask.empty()) part.mask.assign(c.value.size(), 1);
+            for (std::size_t i = 0; i < c.marker.size(); ++i)
+                if (c.marker[i] != label || label == 0) part.mask[i] = 0;
+            for (const oracle::minimum& each : high_minima(part, false))
+                want.push_back({each.cell, c.value[static_cast<std::size_t>(each.cell)]});
+        }
+        std::sort(want.begin(), want.end(), [](const peak& a, const peak& b) { return a.cell < b.cell; });
+        EXPECT_EQ(run(c), want) << c.text() << ", seed " << seed;
     }
 }
 
@@ -222,6 +255,15 @@ watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type) {
     return c;
 }
 
+basins basins_of(const watershed_case& c) {
+    const std::vector<std::byte> image = bytes_of(c.value, c.type);
+    watershed_options options = c.options;
+    if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
+    const auto mask =
+        c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
+    return {host{2, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options, mask};
+}
+
 watershed_result on_host(const watershed_case& c, int threads) {
     const std::vector<std::byte> image = bytes_of(c.value, c.type);
     const std::vector<std::byte> markers =
@@ -234,13 +276,29 @@ watershed_result on_host(const watershed_case& c, int threads) {
         c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
     const auto given =
         c.marker.empty() ? any_input<host>{} : any_input<host>::contiguous(markers.data(), c.marker_type, c.shape);
+    watershed_result result;
+    result.extrema.assign(c.marker.empty() ? c.value.size() : 0, 7);
     watershed(host{threads, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape),
               {any_output<host>::contiguous(label.data(), c.label_type(), c.shape),
-               any_output<host>::contiguous(passes.data(), c.type, c.shape)},
+               any_output<host>::contiguous(passes.data(), c.type, c.shape),
+               c.marker.empty() ? any_output<host>::contiguous(result.extrema.data(), dtype::uint8, c.shape)
+                                : any_output<host>{}},
               options, given, mask);
-    watershed_result result{{}, values_of(passes, c.type)};
+    result.passes = values_of(passes, c.type);
     for (const double each : values_of(label, c.label_type())) result.label.push_back(static_cast<std::int64_t>(each));
     return result;
+}
+
+std::vector<peak> peaks_on_host(const watershed_case& c, int threads) {
+    const std::vector<std::byte> image = bytes_of(c.value, c.type);
+    const std::vector<std::byte> labels =
+        bytes_of(std::vector<double>(c.marker.begin(), c.marker.end()), c.label_type());
+    watershed_options options = c.options;
+    if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
+    return peaks(
+        host{threads, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options,
+        c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape),
+        c.marker.empty() ? any_input<host>{} : any_input<host>::contiguous(labels.data(), c.label_type(), c.shape));
 }
 
 std::vector<double> reconstructed_on_host(const watershed_case& c, int threads) {

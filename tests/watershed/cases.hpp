@@ -31,10 +31,12 @@ struct watershed_case {
 struct watershed_result {
     std::vector<std::int64_t> label;
     std::vector<double> passes;
+    std::vector<std::uint8_t> extrema{};  ///< where there are no markers
     friend bool operator==(const watershed_result&, const watershed_result&) = default;
 };
 
 using watershed_runner = std::function<watershed_result(const watershed_case&)>;
+using peaks_runner = std::function<std::vector<peak>(const watershed_case&)>;
 using reconstruct_runner = std::function<std::vector<double>(const watershed_case&)>;
 
 /// Bytes of a C-order array of a type, and back; exact for the values of cases.
@@ -52,12 +54,18 @@ std::vector<double> expected_reconstruction(const watershed_case& c);
 
 /// Seeds [first, end); stops at the first one that is wrong.
 void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
+/// Markers are taken for labels.
+void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
 void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes);
 
 /// A landscape with plateaus, of any size: waves and steps.
 watershed_case landscape(const shape_t& shape, std::uint64_t seed, dtype type);
 
+/// The basins of a case's image.
+basins basins_of(const watershed_case& c);
+
 watershed_result on_host(const watershed_case& c, int threads);
+std::vector<peak> peaks_on_host(const watershed_case& c, int threads);
 std::vector<double> reconstructed_on_host(const watershed_case& c, int threads);
 
 }  // namespace nearfield::test

@@ -5,6 +5,7 @@
 
 #include "exact/device_engine.hpp"
 #include "watershed/cases.hpp"
+#include "watershed/split_cases.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -27,8 +28,8 @@ public:
         static const stream on;
         const std::size_t label_bytes = c_.value.size() * static_cast<std::size_t>(size_of(c_.label_type()));
         const device_memory image(image_.size() + 1), given(given_.size() + 1), mask(mask_.size()),
-            label(label_bytes + 1), passes(image_.size() + 1);
-        const auto start = [&] { call(device(on.get()), image, given, mask, label, passes, reconstructs); };
+            label(label_bytes + 1), passes(image_.size() + 1), extrema(c_.value.size() + 1);
+        const auto start = [&] { call(device(on.get()), image, given, mask, label, passes, extrema, reconstructs); };
         const auto begin = [&] {
             upload(on, image, image_), upload(on, given, given_), upload(on, mask, mask_);
             expect_cuda(cudaMemsetAsync(label.data(), 0x5a, label.bytes(), on.get()), "memset");
@@ -42,12 +43,22 @@ public:
             start();
         }
         std::vector<std::byte> labels(label_bytes), levels(image_.size());
-        download(on, labels, label), download(on, levels, passes);
+        std::vector<std::byte> marks(c_.marker.empty() && !reconstructs ? c_.value.size() : 0);
+        download(on, labels, label), download(on, levels, passes), download(on, marks, extrema);
         on.wait();
         watershed_result result{{}, values_of(levels, c_.type)};
+        for (const std::byte each : marks) result.extrema.push_back(static_cast<std::uint8_t>(each));
         for (const double each : values_of(labels, c_.label_type()))
             result.label.push_back(static_cast<std::int64_t>(each));
         return result;
+    }
+
+    std::vector<peak> peaks_by_label() const {
+        static const stream on;
+        const device_memory image(image_.size() + 1), given(given_.size() + 1), mask(mask_.size());
+        upload(on, image, image_), upload(on, given, given_), upload(on, mask, mask_);
+        return peaks(device(on.get()), any_input<device>::contiguous(image.data(), c_.type, c_.shape), options_,
+                     mask_in(mask), markers_in(given));
     }
 
 private:
@@ -59,17 +70,26 @@ private:
                     "download");
     }
     void call(const device& on, const device_memory& image, const device_memory& given, const device_memory& mask,
-              const device_memory& label, const device_memory& passes, bool reconstructs) const {
+              const device_memory& label, const device_memory& passes, const device_memory& extrema,
+              bool reconstructs) const {
         const auto in = any_input<device>::contiguous(image.data(), c_.type, c_.shape);
         const auto to = any_output<device>::contiguous(passes.data(), c_.type, c_.shape);
         if (reconstructs)
             return reconstruct_gray(on, any_input<device>::contiguous(given.data(), c_.type, c_.shape), in, to,
                                     options_);
-        watershed(
-            on, in, {any_output<device>::contiguous(label.data(), c_.label_type(), c_.shape), to}, options_,
-            c_.marker.empty() ? any_input<device>{}
-                              : any_input<device>::contiguous(given.data(), c_.marker_type, c_.shape),
-            c_.mask.empty() ? any_input<device>{} : any_input<device>::contiguous(mask.data(), dtype::uint8, c_.shape));
+        const auto marks = any_output<device>::contiguous(extrema.data(), dtype::uint8, c_.shape);
+        watershed(on, in,
+                  {any_output<device>::contiguous(label.data(), c_.label_type(), c_.shape), to,
+                   c_.marker.empty() ? marks : any_output<device>{}},
+                  options_, markers_in(given), mask_in(mask));
+    }
+    any_input<device> markers_in(const device_memory& given) const {
+        return c_.marker.empty() ? any_input<device>{}
+                                 : any_input<device>::contiguous(given.data(), c_.marker_type, c_.shape);
+    }
+    any_input<device> mask_in(const device_memory& mask) const {
+        return c_.mask.empty() ? any_input<device>{}
+                               : any_input<device>::contiguous(mask.data(), dtype::uint8, c_.shape);
     }
 
     const watershed_case& c_;
@@ -90,10 +110,40 @@ watershed_result on_device(const watershed_case& c) {
 
 TEST_F(WatershedDevice, IsDijkstras) { check_watersheds(on_device, 40000, 43000, 3, 4); }
 
+TEST_F(WatershedDevice, PeaksOfLabelsAreThoseOfEachAlone) {
+    check_peaks([](const watershed_case& c) { return device_arrays(c, false).peaks_by_label(); }, 80000, 80500, 3, 4);
+}
+
 TEST_F(WatershedDevice, ReconstructionIsDijkstras) {
     check_reconstructions(
         [](const watershed_case& c) { return device_arrays(c, true).run(c.value.size() % 5 == 0, true).passes; }, 50000,
         50500, 3, 4);
+}
+
+split_result split_on_device(const split_case& c) {
+    static const stream on;
+    const shape_t one{1};
+    const device_memory mask(c.mask.size() + 1), label(4 * c.mask.size() + 1), count(8);
+    expect_cuda(cudaMemcpyAsync(mask.data(), c.mask.data(), c.mask.size(), cudaMemcpyHostToDevice, on.get()), "upload");
+    split(device(on.get()), any_input<device>::contiguous(mask.data(), dtype::uint8, c.shape),
+          any_output<device>::contiguous(label.data(), dtype::int32, c.shape), c.asked(),
+          any_output<device>::contiguous(count.data(), dtype::int64, one));
+    split_result result;
+    result.label.resize(c.mask.size());
+    expect_cuda(cudaMemcpyAsync(result.label.data(), label.data(), 4 * c.mask.size(), cudaMemcpyDeviceToHost, on.get()),
+                "download");
+    expect_cuda(cudaMemcpyAsync(&result.count, count.data(), 8, cudaMemcpyDeviceToHost, on.get()), "download");
+    on.wait();
+    return result;
+}
+
+TEST_F(WatershedDevice, SplitsAreTheHosts) {
+    check_splits(
+        [](split_case c) {
+            if (c.options.method == split_method::geodesic && !c.options.h) return split_on_host(c);
+            return split_on_device(c);
+        },
+        1000, 1300, {split_method::watershed, split_method::geodesic});
 }
 
 /// Several tiles, blocks and fronts; noise, whose passes are more than the list has room for.

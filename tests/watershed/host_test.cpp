@@ -23,6 +23,11 @@ TEST(Watershed, ReconstructionIsDijkstras) {
         10000, 11500, 4, 8);
 }
 
+TEST(Watershed, PeaksOfLabelsAreThoseOfEachAlone) {
+    check_peaks([](const watershed_case& c) { return peaks_on_host(c, 1 + static_cast<int>(c.value.size() % 2)); },
+                70000, 71000, 4, 8);
+}
+
 /// Large enough for several threads, chunks and blocks; one thread and several, and rows that run the other way.
 TEST(Watershed, LargerImagesDependOnNothing) {
     for (const shape_t& shape : {shape_t{700, 900}, shape_t{60, 70, 80}, shape_t{200000}})
@@ -66,7 +71,7 @@ TEST(Watershed, HandCases) {
     EXPECT_EQ(labels_of(c), std::vector<std::int64_t>(25, 1));
     // What no marker reaches is 0, and so is what is no cell.
     c = {}, c.shape = {6}, c.value = {1, 2, 0, 3, 2, 1}, c.mask = {1, 1, 0, 1, 1, 1}, c.marker = {0, 0, 0, 0, 0, 9};
-    EXPECT_EQ(on_host(c, 1), (watershed_result{{0, 0, 0, 9, 9, 9}, {255, 255, 255, 3, 2, 1}}));
+    EXPECT_EQ(on_host(c, 1), (watershed_result{{0, 0, 0, 9, 9, 9}, {255, 255, 255, 3, 2, 1}, {}}));
 }
 
 /// Two discs whose distances meet in a saddle: the saddle's height decides.
@@ -87,23 +92,11 @@ TEST(Watershed, TwoDiscsByTheHeightOfRoots) {
     }
 }
 
-class Basins : public testing::Test {
-protected:
-    static basins of(const watershed_case& c) {
-        const std::vector<std::byte> image = bytes_of(c.value, c.type);
-        watershed_options options = c.options;
-        if (!c.ends.empty()) options.border = {c.ends.data(), c.ends.size()};
-        const auto mask =
-            c.mask.empty() ? any_input<host>{} : any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape);
-        return {host{2, {}}, any_input<host>::contiguous(image.data(), c.type, c.shape), options, mask};
-    }
-};
-
-TEST_F(Basins, ExtremaAndMarksAreTheOracles) {
-    for (std::uint64_t seed = 20000; seed < 21500 && !HasFailure(); ++seed) {
+TEST(Basins, ExtremaAndMarksAreTheOracles) {
+    for (std::uint64_t seed = 20000; seed < 21500 && !testing::Test::HasFailure(); ++seed) {
         watershed_case c = drawn_case(seed, 3, 8);
         if (!c.marker.empty()) c.options.h = static_cast<double>(seed % 4) / 2;
-        const basins found = of(c);
+        const basins found = basins_of(c);
         std::vector<std::int64_t> cells, want;
         for (const extremum& each : found.extrema(c.options.h, c.options.roots)) {
             cells.push_back(each.cell);
@@ -122,8 +115,31 @@ TEST_F(Basins, ExtremaAndMarksAreTheOracles) {
     }
 }
 
-TEST_F(Basins, PassesAreTheOracles) {
-    for (std::uint64_t seed = 30000; seed < 30300 && !HasFailure(); ++seed) {
+/// What an extremum leads to is one of the list, also where it leads to one that is too low for the list: of those with a
+/// lower cell that hang together at the saddle the lowest.
+TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
+    int led = 0;
+    for (std::uint64_t seed = 22000; seed < 22600 && !testing::Test::HasFailure(); ++seed) {
+        watershed_case c = drawn_case(seed, 2, 4);
+        c.options.roots = false, c.options.h = static_cast<double>(seed % 3);
+        const auto found = basins_of(c).extrema(c.options.h);
+        for (const extremum& each : found) {
+            if (each.into < 0) continue;
+            const extremum& next = found[static_cast<std::size_t>(each.into)];
+            const double sign = c.options.maxima ? -1 : 1;
+            // Its own saddle lies higher: it is the lowest of what hangs together below that.
+            EXPECT_TRUE(sign * next.value < sign * each.value || (next.value == each.value && next.cell < each.cell));
+            EXPECT_TRUE(next.into < 0 || sign * each.saddle < sign * next.saddle) << c.text() << ", seed " << seed;
+            ++led;
+            if (c.options.h > 0) continue;
+            EXPECT_EQ(basins_of(c).passes({each.cell}, {next.cell})[0], each.saddle) << c.text() << ", seed " << seed;
+        }
+    }
+    EXPECT_GT(led, 500);
+}
+
+TEST(Basins, PassesAreTheOracles) {
+    for (std::uint64_t seed = 30000; seed < 30300 && !testing::Test::HasFailure(); ++seed) {
         const watershed_case c = drawn_case(seed, 3, 4);
         const oracle::watershed_problem p = problem_of(c);
         const auto count = static_cast<std::int64_t>(c.value.size());
@@ -134,13 +150,13 @@ TEST_F(Basins, PassesAreTheOracles) {
         for (std::int64_t i = 0; i < count; ++i) a.push_back(from), b.push_back(i);
         std::vector<double> want = oracle::lowest_paths(p, start);
         for (double& each : want) each = c.options.maxima ? -each : each;
-        EXPECT_EQ(of(c).passes(a, b), want) << c.text() << ", seed " << seed;
+        EXPECT_EQ(basins_of(c).passes(a, b), want) << c.text() << ", seed " << seed;
     }
 }
 
-TEST_F(Basins, WatershedsAreThoseOfTheFunction) {
+TEST(Basins, WatershedsAreThoseOfTheFunction) {
     watershed_case c = landscape({90, 80}, 1, dtype::uint8);
-    const basins kept = of(c);
+    const basins kept = basins_of(c);
     std::vector<std::int32_t> label(c.value.size()), markers(c.marker.begin(), c.marker.end());
     const auto out = any_output<host>::contiguous(label.data(), dtype::int32, c.shape);
     kept.watershed(host{}, {out, {}}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, c.shape));
@@ -162,7 +178,10 @@ TEST(WatershedArguments, AreRefusedBeforeAnyWork) {
                              std::initializer_list<const char*> words) {
         expect_refused([&] { watershed(host{}, in, fields, options, markers_, mask_); }, words);
     };
-    refused({}, {}, {}, {}, {"out", "label", "passes"});
+    refused({}, {}, {}, {}, {"out", "label", "passes", "extrema"});
+    const auto bits = any_output<host>::contiguous(mask.data(), dtype::uint8, shape);
+    refused({to, {}, bits}, {}, given, {}, {"extrema", "markers"});
+    refused({{}, {}, to}, {}, {}, {}, {"out.extrema", "int32"});
     refused({to, {}}, {.connectivity = 3}, {}, {}, {"connectivity", "3"});
     refused({to, {}}, {.border = border::closed}, {}, {}, {"border", "closed"});
     refused({to, {}}, {.h = -1}, {}, {}, {"h is -1"});
@@ -180,6 +199,13 @@ TEST(WatershedArguments, AreRefusedBeforeAnyWork) {
     const basins kept(host{}, in);
     expect_refused([&] { (void)kept.passes({1, 2}, {3}); }, {"a has 2", "b 1"});
     expect_refused([&] { (void)kept.passes({1}, {12}); }, {"12", "11"});
+    std::vector<std::int64_t> wide(12, -1);
+    expect_refused(
+        [&] { (void)peaks(host{}, in, {}, {}, any_input<host>::contiguous(wide.data(), dtype::int64, shape)); },
+        {"labels", "relabel"});
+    expect_refused(
+        [&] { (void)peaks(host{}, in, {}, {}, any_input<host>::contiguous(markers.data(), dtype::int32, other)); },
+        {"labels", "4x3"});
     EXPECT_EQ(out, std::vector<std::int32_t>(12, 7));
 }
 
@@ -207,7 +233,7 @@ TEST(Watershed, EmptyImagesAndOneCell) {
     c.shape = {3, 0, 2};
     EXPECT_EQ(on_host(c, 1), watershed_result{});
     c.shape = {1, 1}, c.value = {5};
-    EXPECT_EQ(on_host(c, 1), (watershed_result{{1}, {5}}));
+    EXPECT_EQ(on_host(c, 1), (watershed_result{{1}, {5}, {1}}));
 }
 
 }  // namespace

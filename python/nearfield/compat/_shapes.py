@@ -17,9 +17,14 @@ _RETURNED: dict[str, tuple[str | None, ...]] = {
     "skeletonize": ("mask",),
     "skeleton_graph": (None,),
     "natural_neighbor": ("labels",),
+    "split": ("components", None),
+    "watershed": ("components", "labels"),
+    **dict.fromkeys(("h_maxima", "h_minima"), ("mask",)),
+    "fill_holes": ("labels",),
 }
-_IMAGES = ("keep", "known", "values")  # keywords that may be images, too
-_WITHOUT_BATCHES = ("granulometry", "skeleton_graph")
+_IMAGES = ("keep", "known", "values", "markers", "mask")  # keywords that may be images, too
+_WITHOUT_SPACING = ("watershed", "h_maxima", "h_minima", "fill_holes")
+_WITHOUT_BATCHES = ("granulometry", "skeleton_graph", "split", *_WITHOUT_SPACING)
 
 
 def adapted(name: str, open_image: Callable[[Any, Any, dict[str, Any]], Opened]) -> Callable[..., Any]:
@@ -35,12 +40,16 @@ def adapted(name: str, open_image: Callable[[Any, Any, dict[str, Any]], Opened])
         for each in _IMAGES:
             if each in given and not isinstance(given[each], str | None):
                 keywords[each] = opened.array_of(given[each])
-        lengths = opened.spacing if spacing is None or isinstance(spacing, Mapping) else spacing
+        arguments = tuple(each if isinstance(each, str | float | int) else opened.array_of(each) for each in arguments)
+        if name not in _WITHOUT_SPACING:
+            keywords["spacing"] = opened.spacing if spacing is None or isinstance(spacing, Mapping) else spacing
+        elif spacing is not None:
+            raise TypeError(f"spacing is not taken here, as nearfield.{name} measures no lengths; leave it out")
         if name not in _WITHOUT_BATCHES:
             keywords["batch_axes"] = opened.batch_axes
         elif opened.batch_axes > 0:
             raise ValueError(f"image holds several images, and nearfield.{name} takes one; give one of them")
-        results = function(opened.array, *arguments, spacing=lengths, **keywords)
+        results = function(opened.array, *arguments, **keywords)
         made = [
             each if field is None else opened.back(field, each.astype("uint8") if each.dtype == bool else each)
             for field, each in zip(

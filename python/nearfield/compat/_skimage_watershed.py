@@ -6,10 +6,11 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from nearfield._basins import apart_from_each_other, peaks_in
 from nearfield._basins import h_maxima as marks_of
-from nearfield._basins import peaks
-from nearfield._request import said
-from nearfield._watershed import reconstruct_gray
+from nearfield._dispatch import workplace_of
+from nearfield._request import count_of, said
+from nearfield._watershed import Call, options_of, reconstruct_gray
 from nearfield._watershed import watershed as flooded
 
 Array = np.ndarray[Any, Any]
@@ -24,7 +25,7 @@ def watershed(
     compactness: float = 0,
     watershed_line: bool = False,
 ) -> Array:
-    """Basins of an image, flooded from markers; int32. `markers` may be a number of basins: those of greatest height.
+    """Basins of an image, flooded from markers; int32. `markers` may be a number: so many in an even grid, or about.
 
     Not taken: `offset`, `compactness`, and an array as `connectivity`.
     """
@@ -37,7 +38,7 @@ def watershed(
     inside = None if mask is None else np.asarray(mask).astype(bool)
     given = None if markers is None else np.asarray(markers)
     if given is not None and given.ndim == 0:
-        raise NotImplementedError("markers is a number; give an array of the image's shape")
+        given = _even_markers(values.shape, markers, inside)
     found = flooded(
         values, None if given is None else given.astype(np.int32), mask=inside, connectivity=int(connectivity),
         lines=bool(watershed_line),
@@ -56,18 +57,70 @@ def peak_local_max(
     min_distance: int = 1,
     threshold_abs: float | None = None,
     threshold_rel: float | None = None,
+    exclude_border: Any = True,
     num_peaks: float = np.inf,
+    footprint: Any = None,
     labels: Any = None,
+    num_peaks_per_label: float = np.inf,
+    p_norm: float = np.inf,
 ) -> Array:
-    """Coordinates of peaks, the highest first. Each maximum has one cell, and `min_distance` is Euclidean."""
+    """Coordinates of peaks, the highest first. Each maximum has one cell, and `min_distance` is Euclidean.
+
+    Not taken: `footprint`, and a `p_norm` that is neither 2 nor the default.
+    """
+    if footprint is not None or p_norm not in (2, np.inf):
+        raise NotImplementedError(
+            f"footprint={said(footprint)} and p_norm={said(p_norm)} are not supported; min_distance is Euclidean, and "
+            "peaks are maxima by all neighbours: leave them out"
+        )
     values = np.asarray(image)
-    found = peaks(values, min_distance=min_distance, labels=labels)
-    least = values.min() if threshold_abs is None else threshold_abs
+    least = values.min(initial=np.inf) if threshold_abs is None else threshold_abs
     if threshold_rel is not None:
         least = max(least, threshold_rel * values.max())
-    high = found[values[tuple(found.T)] > least]
-    most: Array = high if np.isinf(num_peaks) else high[: int(num_peaks)]
+    work = workplace_of("image", values)
+    options = options_of(values.ndim, values.ndim, "open", True)
+    found = peaks_in(Call(work, None, None, None), values > least, labels, options)
+    margin = np.asarray(_margins(exclude_border, min_distance, values.ndim))
+    inner = ((found >= margin) & (found < np.asarray(values.shape) - margin)).all(axis=1)
+    found = apart_from_each_other(found[inner], min_distance)
+    if labels is not None and not np.isinf(num_peaks_per_label):
+        of_peak = np.asarray(labels)[tuple(found.T)]
+        rank = [int((of_peak[:i] == each).sum()) for i, each in enumerate(of_peak)]
+        found = found[np.asarray(rank, int) < num_peaks_per_label]
+    most: Array = found if np.isinf(num_peaks) else found[: int(num_peaks)]
     return most
+
+
+def _margins(exclude: Any, distance: int, axes: int) -> list[int]:
+    """Cells at the ends of each axis where no peak counts."""
+    if isinstance(exclude, bool | np.bool_):
+        return [int(distance) if exclude else 0] * axes
+    each = list(exclude) if isinstance(exclude, tuple | list) else [exclude] * axes
+    if len(each) != axes or any(not isinstance(n, int | np.integer) or n < 0 for n in each):
+        raise ValueError(f"exclude_border is {said(exclude)}; give True, False, a number of cells or {axes} of them")
+    return [int(n) for n in each]
+
+
+def _even_markers(shape: tuple[int, ...], count: Any, inside: Array | None) -> Array:
+    """So many cells of a grid with equal steps along all axes, numbered, as far as they lie inside.
+
+    An axis shorter than the step has one, and the others share what is left.
+    """
+    wanted = count_of("markers", count.item() if isinstance(count, np.ndarray) else count, 1)
+    if inside is not None:
+        wanted = int(wanted / max(inside.mean(), 1 / inside.size)) if inside.size else wanted
+    step, left, cells = dict.fromkeys(range(len(shape)), 1.0), sorted(range(len(shape)), key=lambda k: shape[k]), wanted
+    while left and np.prod([shape[k] for k in left]) > cells:
+        apart = float(np.prod([shape[k] for k in left]) / cells) ** (1 / len(left))
+        if shape[left[0]] >= apart:
+            step.update(dict.fromkeys(left, apart))
+            break
+        step[left[0]] = float(shape[left[0]])
+        left = left[1:]
+    at = tuple(slice(int(step[k] // 2), None, int(round(step[k]))) for k in range(len(shape)))
+    made = np.zeros(shape, np.int32)
+    made[at] = np.arange(1, made[at].size + 1).reshape(made[at].shape)
+    return made if inside is None else np.where(inside, made, 0)
 
 
 def reconstruction(seed: Any, mask: Any, method: str = "dilation", footprint: Any = None, offset: Any = None) -> Array:

@@ -1,0 +1,45 @@
+// Objects that touch, separated: from a mask to a label for each of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nearfield/grid.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+/// What an object is. The last three start from parts: components, of all neighbours, of the cells farther than `h` from
+/// the background.
+enum class split_method : std::uint8_t {
+    watershed,  ///< basin of a peak of the squared distance to the background, of height `h` in roots
+    lecture,    ///< cells of the mask nearest to the barycentre of a part, rounded to a cell
+    voronoi,    ///< cells of the mask nearest to a part
+    geodesic,   ///< cells that are reached from a part first, by steps within the mask
+};
+
+struct split_options {
+    split_method method = split_method::watershed;
+    nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
+    borders border{};              ///< open or periodic, one per axis
+    /// A length. Left out: three quarters of the shortest side of a cell; of the last three methods half of the largest distance.
+    std::optional<double> h{};
+    std::int64_t smallest = 1;  ///< objects of fewer cells are dropped
+};
+
+/// Separates objects that touch. Labels are 1 to the number of objects, in the raster order of their first cells.
+///
+///   on     host: returns when done. device: method watershed; ordered on the stream, does not wait
+///   mask   1 to 3 axes, any element type and strides; objects are what is not zero; not changed
+///   out    int32, shape of the mask; 0 is background, and what no part reaches
+///   count  if wanted, int64 of one value: the number of objects
+///
+/// Time and workspace: those of distance_transform, watershed and label, and 9 bytes a cell; of other methods 25. A device
+/// takes spacings for which squared_distance_type is uint32.
+///
+/// Throws nearfield::error before any work is started.
+void split(const host& on, const any_input<host>& mask, const any_output<host>& out, const split_options& options = {},
+           const any_output<host>& count = {});
+void split(const device& on, const any_input<device>& mask, const any_output<device>& out,
+           const split_options& options = {}, const any_output<device>& count = {});
+
+}  // namespace nearfield

@@ -1,0 +1,75 @@
+// Objects that touch, on the host and on a GPU: each method against what it is made of, by slow means.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nearfield/split.hpp"
+#include "refused.hpp"
+#include "watershed/split_cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+TEST(Split, IsMadeOfWhatItSays) {
+    check_splits(split_on_host, 0, 600,
+                 {split_method::watershed, split_method::lecture, split_method::voronoi, split_method::geodesic});
+}
+
+TEST(Split, DiscsThatTouchAreSeparated) {
+    split_case c;
+    c.shape = {50, 120}, c.mask.assign(6000, 0);
+    for (std::int64_t y = 0; y < 50; ++y)
+        for (std::int64_t x = 0; x < 120; ++x)
+            for (const std::int64_t middle : {24, 58, 92})
+                if ((y - 25) * (y - 25) + (x - middle) * (x - middle) <= 18 * 18)
+                    c.mask[static_cast<std::size_t>(y * 120 + x)] = 1;
+    for (const split_method method :
+         {split_method::watershed, split_method::lecture, split_method::voronoi, split_method::geodesic}) {
+        c.options.method = method;
+        c.options.h = method == split_method::watershed ? std::optional<double>{} : 12;
+        EXPECT_EQ(split_on_host(c).count, 3);
+    }
+    c.options.h = {};
+    EXPECT_EQ(split_on_host(c).count, 3) << "half of the largest distance";
+    c.options = {}, c.options.h = 20;
+    EXPECT_EQ(split_on_host(c).count, 1);
+    c.options = {}, c.mask[2 * 120 + 2] = 1;
+    EXPECT_EQ(split_on_host(c).count, 4);
+    c.options.smallest = 2;
+    EXPECT_EQ(split_on_host(c).count, 3);
+}
+
+TEST(Split, WrongArgumentsAreRefused) {
+    std::vector<std::uint8_t> mask(12, 1);
+    std::vector<std::int32_t> out(12, 7);
+    const shape_t shape{3, 4}, other{4, 3}, many{1, 1, 3, 4};
+    const auto in = any_input<host>::contiguous(mask.data(), dtype::uint8, shape);
+    const auto to = any_output<host>::contiguous(out.data(), dtype::int32, shape);
+    const auto refused = [&](const split_options& options, std::initializer_list<const char*> words) {
+        expect_refused([&] { split(host{}, in, to, options); }, words);
+    };
+    refused({.border = border::closed}, {"border", "closed"});
+    refused({.h = -1}, {"h is -1"});
+    refused({.h = std::nan("")}, {"h is nan"});
+    refused({.smallest = 0}, {"smallest is 0"});
+    refused({.spacing = spacing(-1)}, {"spacing"});
+    expect_refused([&] { split(host{}, in, any_output<host>::contiguous(out.data(), dtype::int32, other)); }, {"4x3"});
+    expect_refused([&] { split(host{}, in, any_output<host>::contiguous(mask.data(), dtype::uint8, shape)); },
+                   {"uint8"});
+    expect_refused(
+        [&] {
+            split(host{}, any_input<host>::contiguous(mask.data(), dtype::uint8, many),
+                  any_output<host>::contiguous(out.data(), dtype::int32, many));
+        },
+        {"mask", "4 axes"});
+    EXPECT_EQ(out, std::vector<std::int32_t>(12, 7));
+    std::int64_t count = 5;
+    const shape_t none{0, 4}, one{1};
+    split(host{}, any_input<host>::contiguous(mask.data(), dtype::uint8, none),
+          any_output<host>::contiguous(out.data(), dtype::int32, none), {},
+          any_output<host>::contiguous(&count, dtype::int64, one));
+    EXPECT_EQ(count, 0);
+}
+
+}  // namespace
+}  // namespace nearfield::test
