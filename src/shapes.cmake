@@ -8,9 +8,9 @@ target_sources(nearfield PRIVATE
   thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp
   watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp)
 if(NEARFIELD_HAS_CUDA)
-  target_sources(nearfield PRIVATE medial_axis/cuda.cu metrics/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu
-    thickness/cuda.cu watershed/cuda.cu)
+  target_sources(nearfield PRIVATE medial_axis/cuda.cu metrics/cuda.cu metrics/cuda_points.cu morphology/cuda.cu
+    natural_neighbor/cuda.cu skeleton/cuda.cu thickness/cuda.cu watershed/cuda.cu)
 else()
-  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp metrics/no_cuda.cpp morphology/no_cuda.cpp natural_neighbor/no_cuda.cpp
-    skeleton/no_cuda.cpp thickness/no_cuda.cpp watershed/no_cuda.cpp)
+  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp metrics/no_cuda.cpp morphology/no_cuda.cpp
+    natural_neighbor/no_cuda.cpp skeleton/no_cuda.cpp thickness/no_cuda.cpp watershed/no_cuda.cpp)
 endif()
