@@ -9,7 +9,7 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core, compat, methods, ndimage
+from nearfield import _core, compat, methods, metrics, ndimage
 from nearfield._basins import Basins, Extrema, basins, h_maxima, h_minima, peaks, regional_maxima
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
@@ -89,6 +89,7 @@ __all__ = [
     "local_thickness",
     "medial_axis",
     "methods",
+    "metrics",
     "natural_neighbor",
     "ndimage",
     "opening",
