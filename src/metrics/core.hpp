@@ -213,7 +213,7 @@ std::vector<tally> count(const device& on, const problem& p, const void* codes);
 void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g);
 void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g);
 
-/// Lists the keys and codes of one side's points.
+/// Lists the keys and codes of one side's points; keys are 0 where the other side has no points.
 void gather(const host& on, dtype squared, const group& g, int side);
 void gather(const device& on, dtype squared, const group& g, int side);
 

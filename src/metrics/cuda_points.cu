@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(threads_of_block)
     for_own_cells(j, [&](std::int64_t cell) {
         const std::uint8_t value = mask[j.base + cell];
         if (value == 0) return;
-        if constexpr (sizeof(T) == 8 && T(0.5) != T(0)) key[to] = key_of(static_cast<double>(squared[j.base + cell]));
-        else key[to] = key_of(static_cast<std::uint64_t>(squared[j.base + cell]));
+        using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
+        key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[j.base + cell]));
         code[to++] = value;
     });
 }

@@ -173,13 +173,14 @@ template <class Place>
 void measure_distances(const Place& on, const task& t, const group& g, int side) {
     std::vector<nearfield::job<Place>> calls;
     for (const job& j : g.jobs) {
+        if (j.points[1 - side] == 0) continue;
         const std::span<const std::int64_t> sizes(j.size + most_axes - t.p.axes, static_cast<std::size_t>(t.p.axes));
         nearfield::job<Place>& call = calls.emplace_back();
         call.image = any_input<Place>::contiguous(g.mask[1 - side] + j.base, dtype::uint8, sizes);
         call.out.squared = any_output<Place>::contiguous(
             static_cast<std::byte*>(g.squared) + j.base * size_of(t.p.squared), t.p.squared, sizes);
     }
-    distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
+    if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
 }
 
 /// The ranks that a side's percentiles need.

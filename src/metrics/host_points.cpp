@@ -34,6 +34,19 @@ struct line_numbers {
     }
 };
 
+/// Calls body(number of a byte) for those that are not 0.
+template <class Body>
+void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
+    for (std::int64_t i = 0; i < count;) {
+        std::uint64_t eight = 1;
+        if (i + 8 <= count) std::memcpy(&eight, mask + i, 8);
+        const std::int64_t end = std::min(i + 8, count);
+        for (; eight != 0 && i < end; ++i)
+            if (mask[i] != 0) body(i);
+        i = end;
+    }
+}
+
 /// Marks the points of lines of one job's box.
 template <class Code>
 class marker {
@@ -53,8 +66,7 @@ public:
         const std::int64_t z = job_.first[0] + line / job_.size[1], y = job_.first[1] + line % job_.size[1];
         if (p_.elements) mark_corners(side, z, y, to);
         else mark_cells(side, z, y, to);
-        for (std::int64_t x = 0; x < job_.size[2]; ++x)
-            if (to[x] != 0) ++points, weight += w_.rank[to[x]];
+        for_marked(to, job_.size[2], [&](std::int64_t x) { ++points, weight += w_.rank[to[x]]; });
     }
 
 private:
@@ -126,19 +138,6 @@ void mark_all(const host& on, const problem& p, const weights& w, const Code* co
     });
 }
 
-/// Calls body(number of a byte) for those that are not 0.
-template <class Body>
-void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
-    for (std::int64_t i = 0; i < count;) {
-        std::uint64_t eight = 1;
-        if (i + 8 <= count) std::memcpy(&eight, mask + i, 8);
-        const std::int64_t end = std::min(i + 8, count);
-        for (; eight != 0 && i < end; ++i)
-            if (mask[i] != 0) body(i);
-        i = end;
-    }
-}
-
 template <class T>
 void gather_all(const host& on, const group& g, int side) {
     using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
@@ -150,11 +149,13 @@ void gather_all(const host& on, const group& g, int side) {
         const std::int64_t from = j.base + first * j.size[2], count = (last - first) * j.size[2];
         const std::uint8_t* const mask = g.mask[side] + from;
         const T* const squared = static_cast<const T*>(g.squared) + from;
+        const bool nowhere = j.points[1 - side] == 0;
         std::int64_t points = 0;
         for_marked(mask, count, [&](std::int64_t) { ++points; });
         std::int64_t to = std::atomic_ref(next[k]).fetch_add(points, std::memory_order_relaxed);
-        for_marked(mask, count,
-                   [&](std::int64_t i) { g.key[to] = key_of(static_cast<as>(squared[i])), g.code[to++] = mask[i]; });
+        for_marked(mask, count, [&](std::int64_t i) {
+            g.key[to] = nowhere ? 0 : key_of(static_cast<as>(squared[i])), g.code[to++] = mask[i];
+        });
     });
 }
 
