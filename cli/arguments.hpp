@@ -41,6 +41,7 @@ struct arguments {
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
     std::string height;  // of split
+    std::string other, percentile, tolerance, surface;  // of metrics
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of medial-axis.
@@ -96,6 +97,7 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int metrics_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

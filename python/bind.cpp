@@ -210,6 +210,7 @@ NB_MODULE(_core, m) {
     bind_label(m);
     bind_components(m);
     bind_medial_axis(m);
+    bind_metrics(m);
     bind_skeleton(m);
     bind_watershed(m);
     bind_runs(m);

@@ -74,6 +74,7 @@ void bind_device(nb::module_& module);
 void bind_chamfer(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_medial_axis(nb::module_& module);
+void bind_metrics(nb::module_& module);
 void bind_thickness(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_watershed(nb::module_& module);

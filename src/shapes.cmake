@@ -1,6 +1,7 @@
 # The rooms of shapes: what is made of distances.
 target_sources(nearfield PRIVATE
   medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
+  metrics/areas.cpp metrics/entry.cpp metrics/host.cpp metrics/host_points.cpp
   morphology/entry.cpp morphology/host.cpp
   natural_neighbor/entry.cpp natural_neighbor/host.cpp
   skeleton/entry.cpp skeleton/graph.cpp skeleton/graph_text.cpp skeleton/host.cpp skeleton/host_state.cpp
@@ -9,9 +10,9 @@ target_sources(nearfield PRIVATE
   watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp
   watershed/host_hierarchy.cpp watershed/host_rows.cpp)
 if(NEARFIELD_HAS_CUDA)
-  target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu
-    thickness/cuda.cu watershed/cuda.cu)
+  target_sources(nearfield PRIVATE medial_axis/cuda.cu metrics/cuda.cu metrics/cuda_points.cu morphology/cuda.cu
+    natural_neighbor/cuda.cu skeleton/cuda.cu thickness/cuda.cu watershed/cuda.cu)
 else()
-  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp morphology/no_cuda.cpp natural_neighbor/no_cuda.cpp
-    skeleton/no_cuda.cpp thickness/no_cuda.cpp watershed/no_cuda.cpp)
+  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp metrics/no_cuda.cpp morphology/no_cuda.cpp
+    natural_neighbor/no_cuda.cpp skeleton/no_cuda.cpp thickness/no_cuda.cpp watershed/no_cuda.cpp)
 endif()

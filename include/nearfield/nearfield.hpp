@@ -10,6 +10,7 @@
 #include "nearfield/link_propagation.hpp"
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/methods.hpp"
+#include "nearfield/metrics.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/natural_neighbor.hpp"
 #include "nearfield/plan.hpp"

@@ -9,7 +9,7 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core, compat, methods, ndimage
+from nearfield import _core, compat, methods, metrics, ndimage
 from nearfield._basins import (
     Basins,
     Extinctions,
@@ -100,6 +100,7 @@ __all__ = [
     "local_thickness",
     "medial_axis",
     "methods",
+    "metrics",
     "natural_neighbor",
     "ndimage",
     "opening",

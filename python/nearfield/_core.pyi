@@ -257,6 +257,20 @@ def natural_neighbor(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def compare_surfaces(
+    a: Array,
+    b: Array,
+    labels: Sequence[int],
+    options: Options,
+    elements: bool,
+    percentiles: Sequence[float],
+    tolerances: Sequence[float],
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes]: ...
 def reconstruct(
     axis: Array,
     squared: Array,

@@ -1,9 +1,10 @@
-// Medial axes, thickness, natural neighbours and watersheds on a GPU for arrays in host memory, all contiguous:
+// Medial axes, thickness, natural neighbours, watersheds and surfaces on a GPU for arrays in host memory, all contiguous:
 // run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"
 #include "nearfield/medial_axis.hpp"
+#include "nearfield/metrics.hpp"
 #include "nearfield/natural_neighbor.hpp"
 #include "nearfield/split.hpp"
 #include "nearfield/thickness.hpp"
@@ -79,6 +80,18 @@ inline device_timing reconstruct_gray_on_device(int ordinal, const any_input<hos
     return run_arrays_on_device(ordinal, read, {&out, 1}, [&](const device& on, auto in, auto to) {
         reconstruct_gray(on, in[0], in[1], to[0], options);
     });
+}
+
+inline std::vector<surface_distances> compare_surfaces_on_device(int ordinal, const any_input<host>& a,
+                                                                 const any_input<host>& b,
+                                                                 std::span<const std::int64_t> labels,
+                                                                 const surface_options& options) {
+    const any_input<host> read[] = {a, b};
+    std::vector<surface_distances> rows;
+    run_arrays_on_device(ordinal, read, {}, [&](const device& on, auto in, auto) {
+        rows = compare_surfaces(on, in[0], in[1], labels, options);
+    });
+    return rows;
 }
 
 }  // namespace nearfield::edge

@@ -1,0 +1,60 @@
+// The verb that compares segmentations: metrics.
+#include "cli/table_rows.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+using namespace rows_shared;
+using a = arguments;
+
+const std::vector<option> metrics_rows{
+    {"A", "A", "labels or a mask: image or volume to read; '-' is stdin", &a::input, {}, true, true, false, true},
+    {"B", "B", "the same of what A is compared with", &a::other, {}, true, true, false, true},
+    {"-o,--output",
+     "FILE.csv",
+     "where the table goes: a row for each label, of a batch for each label of each image (default '-', stdout)",
+     &a::output,
+     {},
+     false,
+     true},
+    {"--labels", "LIST",
+     "values to compare, e.g. 1,2,5 (default all but 0 that occur in either, which must be 1 to 65535)", &a::labels},
+    {"--percentile", "LIST", "percentiles of the distances, e.g. 50,95 (default 95)", &a::percentile},
+    {"--tolerance", "LIST",
+     "distances up to which a point of a surface counts as right, in units of the spacing, e.g. 0.5,1 (default 1)",
+     &a::tolerance},
+    {"--surface",
+     "KIND",
+     "what surfaces consist of (default cells): cells with a neighbour outside, or elements of area between cells",
+     &a::surface,
+     {"cells", "elements"}},
+    {"--spacing", "A,B,...",
+     "size of a cell along each axis in array order, or one value for all; overrides the files', which must be equal",
+     &a::spacing},
+    batch_axes,
+    threshold,
+    channel,
+    max_bytes,
+    allow_outside,
+    overwrite,
+    device,
+    threads,
+    rows_shared::json,
+    quiet};
+
+}  // namespace
+
+verb metrics_row() {
+    return {"metrics",
+            "Compare two segmentations label by label",
+            "Writes a table of how far the surfaces of two segmentations are apart: Hausdorff distance, percentile, "
+            "average and symmetric average distance, surface Dice and overlap within a tolerance, Dice of the cells. "
+            "docs/metrics.md has the definitions.",
+            metrics_rows,
+            "nearfield sample labels -o a.png --size 200x200\n"
+            "nearfield sample labels -o b.png --size 200x200 --seed 2\n"
+            "nearfield metrics a.png b.png --percentile 50,95 -o table.csv",
+            metrics_verb};
+}
+
+}  // namespace nearfield::cli

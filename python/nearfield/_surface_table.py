@@ -1,0 +1,132 @@
+"""The table of `metrics.surface`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurfaceTable:
+    """How far two segmentations are apart, a row for each label of each image. Arrays of NumPy, n rows.
+
+    Attributes
+    ----------
+    label : array of int64
+    hausdorff : array of float64
+        The larger one of the two directed distances.
+    percentile : array of float64, shape (n, percentiles)
+        The larger one of both directions' percentiles.
+    average, average_b : array of float64
+        Mean distance from a's surface to b's, and from b's to a's.
+    symmetric_average : array of float64
+        Mean over the points of both surfaces.
+    surface_dice, overlap_a, overlap_b : array of float64, shape (n, tolerances)
+        Share of both surfaces, of a's, and of b's, that is within the tolerance of the other one.
+    dice : array of float64
+        Of the cells.
+    hausdorff_a, hausdorff_b : array of float64
+        Directed: from a's surface, and from b's.
+    area_a, area_b : array of float64
+        Of the surfaces: numbers of cells, or areas (2-D: lengths) of elements.
+    size_a, size_b : array of int64
+        Cells of the masks.
+    image : array of int64 or None
+        Of a batch: which of its images, in C order.
+    percentiles, tolerances : tuple of floats
+        What was asked for.
+    """
+
+    label: np.ndarray[Any, Any]
+    hausdorff: np.ndarray[Any, Any]
+    percentile: np.ndarray[Any, Any]
+    average: np.ndarray[Any, Any]
+    symmetric_average: np.ndarray[Any, Any]
+    surface_dice: np.ndarray[Any, Any]
+    dice: np.ndarray[Any, Any]
+    average_b: np.ndarray[Any, Any]
+    hausdorff_a: np.ndarray[Any, Any]
+    hausdorff_b: np.ndarray[Any, Any]
+    overlap_a: np.ndarray[Any, Any]
+    overlap_b: np.ndarray[Any, Any]
+    area_a: np.ndarray[Any, Any]
+    area_b: np.ndarray[Any, Any]
+    size_a: np.ndarray[Any, Any]
+    size_b: np.ndarray[Any, Any]
+    percentiles: tuple[float, ...]
+    tolerances: tuple[float, ...]
+    image: np.ndarray[Any, Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __repr__(self) -> str:
+        return f"SurfaceTable({len(self)} rows: {', '.join(self.to_dict())})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        rows = [
+            f"<th>{'</th><th>'.join(self.to_dict())}</th>",
+            *(f"<td>{'</td><td>'.join(r)}</td>" for r in self._rows()),
+        ]
+        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"
+
+    def to_dict(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Columns by name, those of ``nearfield metrics``.
+
+        Of several percentiles or tolerances each has a column: ``percentile_95``, ``surface_dice_1.5``.
+        """
+        columns: dict[str, np.ndarray[Any, Any]] = {} if self.image is None else {"image": self.image}
+        for each in fields(self):
+            values = getattr(self, each.name)
+            if each.name in ("image", "percentiles", "tolerances"):
+                continue
+            if values.ndim == 1:
+                columns[each.name] = values
+                continue
+            asked = self.percentiles if each.name == "percentile" else self.tolerances
+            for one, column in zip(asked, values.T):
+                columns[each.name if len(asked) == 1 else f"{each.name}_{one:g}"] = column
+        return columns
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
+        """Writes what ``nearfield metrics -o FILE.csv`` would; without a path the text is returned."""
+        text = "".join(",".join(row) + "\n" for row in [list(self.to_dict()), *self._rows()])
+        if path is None:
+            return text
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        return None
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` of the columns of `to_dict`."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    def _rows(self) -> Iterator[list[str]]:
+        columns = [column.tolist() for column in self.to_dict().values()]
+        return ([repr(value).removesuffix(".0") for value in row] for row in zip(*columns))
+
+
+def table_of(
+    whole: bytes, real: bytes, percentiles: tuple[float, ...], tolerances: tuple[float, ...], batch: bool
+) -> SurfaceTable:
+    """From the rows that the library packs."""
+    counts = np.frombuffer(whole, np.int64).reshape(-1, 4)
+    p, t = len(percentiles), len(tolerances)
+    rows = np.frombuffer(real, np.float64).reshape(-1, 9 + p + 3 * t)
+    lists = np.split(rows[:, 9:], [p, p + t, p + 2 * t], axis=1)
+    columns = dict(
+        zip(("hausdorff", "symmetric_average", "dice", "hausdorff_a", "hausdorff_b", "average", "average_b"), rows.T)
+    )
+    columns |= {"area_a": rows[:, 7], "area_b": rows[:, 8]}
+    columns |= {"label": counts[:, 1], "size_a": counts[:, 2], "size_b": counts[:, 3]}
+    columns |= dict(zip(("percentile", "surface_dice", "overlap_a", "overlap_b"), lists))
+    columns = {name: column.copy() for name, column in columns.items()}
+    image = counts[:, 0].copy() if batch else None
+    return SurfaceTable(percentiles=percentiles, tolerances=tolerances, image=image, **columns)

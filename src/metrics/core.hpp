@@ -1,0 +1,230 @@
+// Points of surfaces, sums whose order does not matter, and ranks: what host and device share.
+//
+// Labels become codes of one byte (0: not asked for). Each label of an image that has cells in either is a job: a box
+// round them, in it a mask of each surface's points, and for each side a list of the squared distances to the other
+// side's points. The exact engine makes these; sums and ranks are taken of the lists, whose order is not defined.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "base/annotate.hpp"
+#include "base/wide.hpp"
+#include "nearfield/distance.hpp"
+#include "nearfield/metrics.hpp"
+
+namespace nearfield::metrics {
+
+inline constexpr int most_axes = 3, most_asked = 16, most_ranks = 2 * most_asked;
+inline constexpr std::int64_t base_step = 1024;  ///< masks of a job start at multiples of it
+
+/// A sum of doubles, as integers of 32 bits that have room to grow.
+struct parts {
+    std::uint64_t part[3] = {};
+
+    NF_HD void add(const parts& more) {
+        for (int i = 0; i < 3; ++i) part[i] += more.part[i];
+    }
+};
+/// x >= 0 in multiples of `unit`, a power of two, to the nearest; x / unit < 2^95.
+NF_HD inline parts parts_of(double x, double inverse_unit) {
+    constexpr double two32 = 4294967296.0, two64 = two32 * two32;
+    double rest = x * inverse_unit;
+    const double high = std::floor(rest / two64);
+    rest -= high * two64;
+    const double middle = std::floor(rest / two32);
+    rest -= middle * two32;
+    return {{static_cast<std::uint64_t>(std::rint(rest)), static_cast<std::uint64_t>(middle),
+             static_cast<std::uint64_t>(high)}};
+}
+
+/// The weights of points, by the value of the mask that marks them.
+struct weights {
+    double area[256] = {};
+    parts area_parts[256] = {};
+    std::uint64_t rank[256] = {};  ///< area as an integer, at least 1
+};
+
+struct problem {
+    int axes = 0, labels = 0, percentiles = 0, tolerances = 0;
+    std::int64_t images = 1, size[3] = {1, 1, 1};
+    bool elements = false;
+    dtype squared = dtype::uint32;
+    double tolerance[most_asked] = {}, percentile[most_asked] = {};
+    double per_area = 1, per_moment = 1;  ///< 1 / units of sums of areas, and of areas times distances
+
+    NF_HD constexpr std::int64_t image_cells() const { return size[0] * size[1] * size[2]; }
+    NF_HD constexpr std::int64_t cells() const { return images * image_cells(); }
+    NF_HD constexpr bool wide_codes() const { return labels > 255; }
+    /// Images of fewer than three axes have none in front.
+    NF_HD constexpr bool has(int axis) const { return axis >= most_axes - axes; }
+    /// Ranks that a job's side is asked for.
+    NF_HD constexpr int ranks() const { return elements ? percentiles : 2 * percentiles; }
+};
+
+/// Cells of a label's two masks, those that both have, and the box round all.
+struct tally {
+    std::int64_t cells[2] = {0, 0}, common = 0;
+    std::int64_t low[3] = {INT64_MAX, INT64_MAX, INT64_MAX}, high[3] = {-1, -1, -1};
+};
+
+struct job {
+    std::int64_t row = 0;            ///< image * labels + label
+    std::int64_t first[3], size[3];  ///< its box, in points; point i of an axis is cell i, or the corner before it
+    std::int64_t base = 0;           ///< of its masks and distances in those of the group
+    std::int64_t points[2] = {0, 0}, start[2] = {0, 0};  ///< of the lists
+    std::uint64_t weight[2] = {0, 0};                    ///< sum of the points' ranks
+
+    NF_HD constexpr std::int64_t cells() const { return size[0] * size[1] * size[2]; }
+};
+
+/// Jobs that are worked on together, and where their arrays lie.
+struct group {
+    std::vector<job> jobs;
+    std::int64_t cells = 0;  ///< of one side's masks
+    std::uint8_t* mask[2] = {};
+    void* squared = nullptr;
+    std::uint64_t* key = nullptr;  ///< of the points: squared distances, in an order as integers
+    std::uint8_t* code = nullptr;  ///< their masks' values
+};
+
+/// What a side's list comes to.
+struct side_sums {
+    parts area, moment, within[most_asked];
+    std::uint64_t largest = 0;               ///< key
+    std::uint64_t at_rank[most_ranks] = {};  ///< keys; while they are searched, their leading digits
+};
+/// The ranks that a job's side is asked for, as sums of weights that are reached.
+struct wanted_ranks {
+    std::uint64_t of[most_ranks] = {};
+};
+
+/// Calls body(T{}) with the integer type; bool is a byte.
+template <class Body>
+void with_integer(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::int8: return body(std::int8_t{});
+        case dtype::int16: return body(std::int16_t{});
+        case dtype::uint16: return body(std::uint16_t{});
+        case dtype::int32: return body(std::int32_t{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::int64: return body(std::int64_t{});
+        case dtype::uint64: return body(std::uint64_t{});
+        default: return body(std::uint8_t{});
+    }
+}
+inline constexpr std::int64_t most_found = 65535;  ///< largest value that is found without being named
+/// Where a value is noted that occurs: its own place, or 0 if it has none.
+template <class T>
+NF_HD constexpr std::int64_t place_of(T value) {
+    if constexpr (sizeof(T) == 8 && T(-1) > T(0))
+        if (value > T(most_found)) return 0;
+    const auto wide = static_cast<std::int64_t>(value);
+    return wide < 0 || wide > most_found ? 0 : wide;
+}
+/// The code of a value, 0 if it has none; `values` ascend.
+template <class T>
+NF_HD std::uint32_t code_of(T value, const std::int64_t* values, const std::uint32_t* codes, int count) {
+    const auto wide = static_cast<std::int64_t>(value);
+    if (sizeof(T) == 8 && T(-1) > T(0) && wide < 0) return 0;
+    int first = 0;
+    for (int left = count; left > 0;) {
+        const int half = left / 2;
+        if (values[first + half] < wide) first += half + 1, left -= half + 1;
+        else left = half;
+    }
+    return first < count && values[first] == wide ? codes[first] : 0;
+}
+
+/// A squared distance as an integer of the same order, and back.
+NF_HD inline std::uint64_t key_of(double squared) { return __builtin_bit_cast(std::uint64_t, squared); }
+NF_HD inline std::uint64_t key_of(std::uint64_t squared) { return squared; }
+NF_HD inline double distance_of(std::uint64_t key, bool doubles) {
+    return std::sqrt(doubles ? __builtin_bit_cast(double, key) : static_cast<double>(key));
+}
+
+// ---- ranks: from the highest digit on, which one the wanted key has --------------------------------------------------
+
+inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
+
+NF_HD constexpr bool begins_with(std::uint64_t key, int shift, std::uint64_t leading) {
+    return key >> shift >> digit_bits == leading;
+}
+/// `counts` are the weights of the keys that begin alike, by their next digit.
+NF_HD constexpr void take_digit(const std::uint64_t* counts, std::uint64_t& wanted, std::uint64_t& leading) {
+    unsigned digit = 0;
+    for (; digit < digits - 1 && counts[digit] < wanted; ++digit) wanted -= counts[digit];
+    leading = leading << digit_bits | digit;
+}
+
+// ---- points of surfaces ----------------------------------------------------------------------------------------------
+
+/// The mask's value of a corner: of the cells before it along each axis, and behind it, which ones have the code; 0
+/// where all or none have. An axis that is missing has the same cells on both sides.
+template <class Code>
+NF_HD std::uint8_t corner_value(const problem& p, const Code* image, Code code, const std::int64_t* at) {
+    unsigned bits = 0;
+    for (int k = 0; k < 8; ++k) {
+        const std::int64_t z = at[0] - (p.has(0) && (k & 2) == 0 ? 1 : 0),
+                           y = at[1] - (p.has(1) && (k & 1) == 0 ? 1 : 0), x = at[2] - ((k & 4) == 0 ? 1 : 0);
+        if (z < 0 || y < 0 || x < 0 || z >= p.size[0] || y >= p.size[1] || x >= p.size[2]) continue;
+        if (image[(z * p.size[1] + y) * p.size[2] + x] == code) bits |= 1u << k;
+    }
+    return static_cast<std::uint8_t>(bits == 255 ? 0 : bits);
+}
+/// 1 where a cell has the code and a neighbour has not.
+template <class Code>
+NF_HD std::uint8_t cell_value(const problem& p, const Code* image, Code code, const std::int64_t* at) {
+    const std::int64_t step[] = {p.size[1] * p.size[2], p.size[2], 1};
+    const Code* const here = image + at[0] * step[0] + at[1] * step[1] + at[2];
+    if (*here != code) return 0;
+    for (int axis = 0; axis < most_axes; ++axis) {
+        if (!p.has(axis)) continue;
+        if (at[axis] == 0 || at[axis] == p.size[axis] - 1) return 1;
+        if (here[-step[axis]] != code || here[step[axis]] != code) return 1;
+    }
+    return 0;
+}
+
+// ---- what a place does -----------------------------------------------------------------------------------------------
+
+/// The values that places were noted for, ascending; the last one is -1 if some had none.
+std::vector<std::int64_t> listed(const std::vector<std::uint8_t>& seen);
+/// The values other than 0 that either image has, so.
+std::vector<std::int64_t> values_of(const host& on, const any_input<host>& a, const any_input<host>& b);
+std::vector<std::int64_t> values_of(const device& on, const any_input<device>& a, const any_input<device>& b);
+
+/// Codes of both images, one behind the other: code[i] for value[i], which ascend.
+struct coding {
+    std::vector<std::int64_t> value;
+    std::vector<std::uint32_t> code;
+};
+void encode(const host& on, const problem& p, const coding& by, const any_input<host>& a, const any_input<host>& b,
+            void* codes);
+void encode(const device& on, const problem& p, const coding& by, const any_input<device>& a,
+            const any_input<device>& b, void* codes);
+
+/// A tally for each image and label.
+std::vector<tally> count(const host& on, const problem& p, const void* codes);
+std::vector<tally> count(const device& on, const problem& p, const void* codes);
+
+/// Fills the masks of a group, and notes the numbers of points and the sums of their weights in its jobs.
+void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g);
+void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g);
+
+/// Lists the keys and codes of one side's points; keys are 0 where the other side has no points.
+void gather(const host& on, dtype squared, const group& g, int side);
+void gather(const device& on, dtype squared, const group& g, int side);
+
+/// Two for each job.
+std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, const group& g,
+                           const std::vector<wanted_ranks>& wanted);
+std::vector<side_sums> sum(const device& on, const problem& p, const weights& w, const group& g,
+                           const std::vector<wanted_ranks>& wanted);
+
+/// Areas of the polygons within 2x2x2 cells of these lengths, by which ones of them belong to a mask: bit
+/// 4 x + 2 z + y is the cell behind the corner along the axes whose letter is 1.
+void set_areas(const double (&length)[3], weights& w);
+
+}  // namespace nearfield::metrics

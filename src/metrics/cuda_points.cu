@@ -1,0 +1,249 @@
+// On a device: points of surfaces, lists of their distances, sums and ranks of these.
+#include "base/cuda_scan.cuh"
+#include "metrics/cuda_common.cuh"
+
+namespace nearfield::metrics {
+namespace {
+
+constexpr int cells_of_thread = static_cast<int>(base_step) / threads_of_block;
+constexpr std::int64_t points_of_block = 4096;
+
+/// Calls body(cell of the job's box) for the cells of a thread; a block's cells are one job's.
+template <class Body>
+__device__ void for_own_cells(const job& j, const Body& body) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * base_step - j.base + threadIdx.x;
+    for (int k = 0; k < cells_of_thread; ++k)
+        if (const std::int64_t cell = first + k * threads_of_block; cell < j.cells()) body(cell);
+}
+__device__ int job_of_block(const job* jobs, int count) {
+    return last_upto(count, static_cast<std::int64_t>(blockIdx.x) * base_step, [&](int k) { return jobs[k].base; });
+}
+
+/// Masks of both sides, and how many points they have.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_block)
+    mark_points(const __grid_constant__ problem p, const weights* w, const Code* codes, job* jobs, int count,
+                std::uint8_t* mask_a, std::uint8_t* mask_b) {
+    job& j = jobs[job_of_block(jobs, count)];
+    const std::int64_t image = cuda::quotient(j.row, p.labels);
+    const auto code = static_cast<Code>(j.row - image * p.labels + 1);
+    const Code* const from = codes + image * p.image_cells();
+    std::uint64_t points[2] = {0, 0}, weight[2] = {0, 0};
+    for_own_cells(j, [&](std::int64_t cell) {
+        const std::int64_t line = cuda::quotient(cell, j.size[2]), plane = cuda::quotient(line, j.size[1]);
+        const std::int64_t at[] = {j.first[0] + plane, j.first[1] + line - plane * j.size[1],
+                                   j.first[2] + cell - line * j.size[2]};
+        for (int side = 0; side < 2; ++side) {
+            const Code* const mine = from + side * p.cells();
+            const std::uint8_t value = p.elements ? corner_value(p, mine, code, at) : cell_value(p, mine, code, at);
+            (side == 0 ? mask_a : mask_b)[j.base + cell] = value;
+            if (value != 0) ++points[side], weight[side] += w->rank[value];
+        }
+    });
+    for (int side = 0; side < 2; ++side) {
+        add_all(reinterpret_cast<word*>(&j.points[side]), points[side]);
+        add_all(reinterpret_cast<word*>(&j.weight[side]), weight[side]);
+    }
+}
+
+/// `taken` are places of each job's list that blocks have taken.
+template <class T>
+__global__ void __launch_bounds__(threads_of_block)
+    gather_points(const job* jobs, int count, int side, const std::uint8_t* mask, const T* squared, word* taken,
+                  std::uint64_t* key, std::uint8_t* code) {
+    __shared__ int held[threads_of_block / cuda::warp];
+    __shared__ std::int64_t start;
+    const int k = job_of_block(jobs, count);
+    const job& j = jobs[k];
+    int mine = 0, all = 0;
+    for_own_cells(j, [&](std::int64_t cell) { mine += mask[j.base + cell] != 0 ? 1 : 0; });
+    const int before = cuda::sum_before(mine, held, all);
+    if (all == 0) return;
+    if (threadIdx.x == 0)
+        start = j.start[side] + static_cast<std::int64_t>(atomicAdd(taken + k, static_cast<word>(all)));
+    __syncthreads();
+    std::int64_t to = start + before;
+    for_own_cells(j, [&](std::int64_t cell) {
+        const std::uint8_t value = mask[j.base + cell];
+        if (value == 0) return;
+        using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
+        key[to] = j.points[1 - side] == 0 ? 0 : key_of(static_cast<as>(squared[j.base + cell]));
+        code[to++] = value;
+    });
+}
+
+/// A side of a job: its part of the lists, and the first block that works on it. One without points has the block of the
+/// next one, which comes last of these.
+struct list_part {
+    std::int64_t start, points, block;
+};
+struct lists {
+    const list_part* part;
+    int count;
+    const std::uint64_t* key;
+    const std::uint8_t* code;
+
+    [[nodiscard]] __device__ int part_of_block() const {
+        return last_upto(count, blockIdx.x, [&](int k) { return part[k].block; });
+    }
+    /// Calls body(key, code) for a thread's points.
+    template <class Body>
+    __device__ void for_own_points(const list_part& of, const Body& body) const {
+        const std::int64_t first = (blockIdx.x - of.block) * points_of_block;
+        std::int64_t end = first + points_of_block;
+        if (end > of.points) end = of.points;
+        for (std::int64_t i = first + threadIdx.x; i < end; i += threads_of_block)
+            body(key[of.start + i], code[of.start + i]);
+    }
+};
+
+__device__ void put(parts& to, const parts& mine) {
+    for (int i = 0; i < 3; ++i) add_all(reinterpret_cast<word*>(&to.part[i]), mine.part[i]);
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    sum_points(const __grid_constant__ problem p, const weights* w, const __grid_constant__ lists of, side_sums* sums) {
+    const int part = of.part_of_block();
+    side_sums& to = sums[part];
+    const bool doubles = p.squared == dtype::float64;
+    parts area, moment;
+    std::uint64_t largest = 0;
+    of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
+        area.add(w->area_parts[code]);
+        moment.add(parts_of(w->area[code] * distance_of(key, doubles), p.per_moment));
+        if (key > largest) largest = key;
+    });
+    put(to.area, area), put(to.moment, moment);
+    for (int t = 0; t < p.tolerances; ++t) {
+        parts within;
+        of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
+            if (distance_of(key, doubles) <= p.tolerance[t]) within.add(w->area_parts[code]);
+        });
+        put(to.within[t], within);
+    }
+    for (int by = cuda::warp / 2; by > 0; by /= 2) {
+        const std::uint64_t other = __shfl_down_sync(cuda::every_lane, largest, by);
+        if (other > largest) largest = other;
+    }
+    if (lane_of_thread() == 0) atomicMax(reinterpret_cast<word*>(&to.largest), static_cast<word>(largest));
+}
+
+/// Weights of the keys that begin like the one of each rank, by their next digit.
+__global__ void __launch_bounds__(threads_of_block)
+    count_digits(int ranks, const weights* w, const __grid_constant__ lists of, const side_sums* sums, int shift,
+                 word* counts) {
+    static_assert(digits == threads_of_block);
+    __shared__ word here[digits];
+    const int part = of.part_of_block();
+    for (int k = 0; k < ranks; ++k) {
+        here[threadIdx.x] = 0;
+        __syncthreads();
+        const std::uint64_t leading = sums[part].at_rank[k];
+        of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
+            if (begins_with(key, shift, leading))
+                atomicAdd(here + (key >> shift & (digits - 1)), static_cast<word>(w->rank[code]));
+        });
+        __syncthreads();
+        if (here[threadIdx.x] != 0)
+            atomicAdd(counts + (static_cast<std::int64_t>(part) * ranks + k) * digits + threadIdx.x, here[threadIdx.x]);
+    }
+}
+
+/// A thread a rank of a side.
+__global__ void __launch_bounds__(threads_of_block)
+    take_digits(int ranks, int sides, const word* counts, wanted_ranks* wanted, side_sums* sums) {
+    const std::int64_t i = thread_of_grid(), side = i / ranks, k = i - side * ranks;
+    if (side >= sides) return;
+    take_digit(reinterpret_cast<const std::uint64_t*>(counts) + i * digits, wanted[side].of[k], sums[side].at_rank[k]);
+}
+
+/// Memory of the call that sums a group up.
+class summing {
+public:
+    summing(const device& on, const problem& p, const group& g)
+        : on_(on), p_(p), sides_(2 * std::ssize(g.jobs)), memory_(on) {
+        for (const job& j : g.jobs)
+            for (int side = 0; side < 2; ++side) {
+                parts_.push_back({j.start[side], j.points[side], blocks_});
+                blocks_ += cuda::blocks_for(j.points[side], points_of_block);
+            }
+    }
+
+    std::vector<side_sums> run(const weights& w, const group& g, const std::vector<wanted_ranks>& wanted) {
+        const auto part = memory_.reserve<list_part>(sides_), weight = memory_.reserve<weights>(1),
+                   sum = memory_.reserve<side_sums>(sides_), rank = memory_.reserve<wanted_ranks>(sides_);
+        const std::int64_t counts = sides_ * p_.ranks() * digits, count = memory_.reserve<word>(counts);
+        memory_.allocate();
+        auto* const sums = memory_.get<side_sums>(sum);
+        const auto* const by = memory_.get<weights>(weight);
+        std::vector<side_sums> found(static_cast<std::size_t>(sides_));
+        copy_to(on_, memory_.get<list_part>(part), parts_);
+        copy_to(on_, memory_.get<weights>(weight), std::vector<weights>{w});
+        copy_to(on_, memory_.get<wanted_ranks>(rank), wanted);
+        clear(on_, sums, sides_ * static_cast<std::int64_t>(sizeof(side_sums)));
+        const lists of{memory_.get<list_part>(part), static_cast<int>(sides_), g.key, g.code};
+        cuda::launch(on_, sum_points, blocks_, dim3(threads_of_block), 0, p_, by, of, sums);
+        for (int shift = p_.squared == dtype::uint32 ? 24 : 56; shift >= 0 && counts > 0; shift -= digit_bits) {
+            clear(on_, memory_.get<word>(count), 8 * counts);
+            cuda::launch(on_, count_digits, blocks_, dim3(threads_of_block), 0, p_.ranks(), by, of, sums, shift,
+                         memory_.get<word>(count));
+            cuda::launch(on_, take_digits, cuda::blocks_for(sides_ * p_.ranks(), threads_of_block),
+                         dim3(threads_of_block), 0, p_.ranks(), static_cast<int>(sides_), memory_.get<word>(count),
+                         memory_.get<wanted_ranks>(rank), sums);
+        }
+        copy_from(on_, found, sums);
+        return found;
+    }
+
+private:
+    const device& on_;
+    const problem& p_;
+    std::int64_t sides_, blocks_ = 0;
+    std::vector<list_part> parts_;
+    cuda::workspace memory_;
+};
+
+}  // namespace
+
+void mark(const device& on, const problem& p, const weights& w, const void* codes, group& g) {
+    const cuda::device_guard current(on);
+    cuda::workspace memory(on);
+    const auto job_at = memory.reserve<job>(std::ssize(g.jobs)), weight = memory.reserve<weights>(1);
+    memory.allocate();
+    copy_to(on, memory.get<job>(job_at), g.jobs);
+    copy_to(on, memory.get<weights>(weight), std::vector<weights>{w});
+    const auto start = [&]<class Code>(Code) {
+        cuda::launch(on, mark_points<Code>, g.cells / base_step, dim3(threads_of_block), 0, p,
+                     memory.get<weights>(weight), static_cast<const Code*>(codes), memory.get<job>(job_at),
+                     static_cast<int>(std::ssize(g.jobs)), g.mask[0], g.mask[1]);
+    };
+    if (p.wide_codes()) start(std::uint32_t{});
+    else start(std::uint8_t{});
+    copy_from(on, g.jobs, memory.get<job>(job_at));
+}
+
+void gather(const device& on, dtype squared, const group& g, int side) {
+    const cuda::device_guard current(on);
+    cuda::workspace memory(on);
+    const std::int64_t jobs = std::ssize(g.jobs);
+    const auto job_at = memory.reserve<job>(jobs), taken = memory.reserve<word>(jobs);
+    memory.allocate();
+    copy_to(on, memory.get<job>(job_at), g.jobs);
+    clear(on, memory.get<word>(taken), 8 * jobs);
+    const auto start = [&]<class T>(T) {
+        cuda::launch(on, gather_points<T>, g.cells / base_step, dim3(threads_of_block), 0, memory.get<job>(job_at),
+                     static_cast<int>(jobs), side, g.mask[side], static_cast<const T*>(g.squared),
+                     memory.get<word>(taken), g.key, g.code);
+    };
+    if (squared == dtype::uint32) start(std::uint32_t{});
+    else if (squared == dtype::uint64) start(std::uint64_t{});
+    else start(double{});
+}
+
+std::vector<side_sums> sum(const device& on, const problem& p, const weights& w, const group& g,
+                           const std::vector<wanted_ranks>& wanted) {
+    const cuda::device_guard current(on);
+    return summing(on, p, g).run(w, g, wanted);
+}
+
+}  // namespace nearfield::metrics

@@ -1,0 +1,353 @@
+// The public calls: check, find labels, work on them in groups, and say what their sums mean.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "base/lend.hpp"
+#include "metrics/core.hpp"
+
+namespace nearfield {
+namespace metrics {
+namespace {
+
+constexpr std::int64_t most_jobs = 1024;
+
+/// So many cells of boxes are worked on together.
+constexpr std::int64_t most_cells(const host&) { return std::int64_t{1} << 26; }
+constexpr std::int64_t most_cells(const device&) { return std::int64_t{1} << 28; }
+
+/// Work that is a part of the call's.
+host part_of(const host& on, double from, double to) {
+    if (!on.progress) return on;
+    return {on.threads, [&on, from, to](double share) { return on.progress(from + (to - from) * share); }};
+}
+device part_of(const device& on, double, double) { return on; }
+
+template <class Place>
+void check_views(const any_input<Place>& a, const any_input<Place>& b, int batch_axes) {
+    const named_view<Place> views[] = {{"a", a}, {"b", b}};
+    for (const auto& [name, image] : views) {
+        check_image<Place>(name, image, (std::int64_t{1} << 31) - 1);
+        if (image.type >= dtype::float16)
+            fail(fmt::format("{} has element type {}; give bool or integers", name, name_of(image.type)));
+    }
+    check_same_shape<Place>("b", b, a);
+    check_data<Place>(views);
+    if (batch_axes < 0 || batch_axes >= a.rank || a.rank - batch_axes > most_axes)
+        fail(fmt::format("a has {} axes and batch_axes is {}; give 1 to {} axes besides those of batches", a.rank,
+                         batch_axes, most_axes));
+}
+
+void check_asked(const char* name, const std::vector<double>& asked, double most, const char* what) {
+    if (asked.size() > most_asked)
+        fail(fmt::format("{} has {} values; give at most {}", name, asked.size(), most_asked));
+    for (const double each : asked)
+        if (!(each >= 0 && each <= most)) fail(fmt::format("{} has {}; give {}", name, each, what));
+}
+
+/// A call, settled.
+struct task {
+    problem p;
+    weights w;
+    distance_options distances;
+    std::vector<std::int64_t> labels;
+};
+
+/// Lengths of a cell: of the axes that are there, and 1.
+template <class Place>
+void set_axes(const any_input<Place>& a, const surface_options& options, task& t, double (&length)[most_axes]) {
+    const auto lengths = checked_spacing(options.spacing, a.shape.data(), a.rank);
+    const auto batch = static_cast<std::size_t>(options.batch_axes);
+    problem& p = t.p;
+    p.axes = a.rank - options.batch_axes, p.elements = options.surface == surface::elements;
+    std::array<std::int64_t, max_rank> points{};
+    for (int axis = 0; axis < a.rank; ++axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        if (axis < options.batch_axes) {
+            p.images *= a.shape[k];
+            continue;
+        }
+        const int to = most_axes - a.rank + axis;
+        p.size[to] = a.shape[k], length[to] = lengths[k];
+        points[k - batch] = a.shape[k] + (p.elements ? 1 : 0);
+    }
+    t.distances.spacing = spacing(lengths.data() + batch, static_cast<std::size_t>(p.axes));
+    t.distances.sites = sites::nonzero;
+    p.squared = squared_distance_type(points.data(), p.axes, t.distances);
+}
+
+/// Areas and units of sums.
+void set_weights(const double (&length)[most_axes], task& t) {
+    problem& p = t.p;
+    if (p.elements) set_areas(length, t.w);
+    else t.w.area[1] = 1;
+    double far2 = 0, points = 1;
+    for (int axis = 0; axis < most_axes; ++axis) {
+        const double cells = static_cast<double>(p.size[axis]) + 1, far = cells * length[axis];
+        far2 += far * far, points *= cells;
+    }
+    const double most = *std::max_element(t.w.area, t.w.area + 256), moment = most * std::sqrt(far2);
+    for (const double each : {most, moment})
+        if (!(each > 1e-250 && each < 1e250))
+            fail(fmt::format("spacing makes areas and distances as large as {}; give lengths nearer to 1", each));
+    p.per_area = std::ldexp(1.0, 93 - std::ilogb(most)), p.per_moment = std::ldexp(1.0, 93 - std::ilogb(moment));
+    const int rank_bits = p.elements ? 60 - std::ilogb(points) - std::ilogb(most) : 0;
+    for (int code = 1; code < 256; ++code) {
+        t.w.area_parts[code] = parts_of(t.w.area[code], p.per_area);
+        t.w.rank[code] = static_cast<std::uint64_t>(std::max(1LL, std::llrint(std::ldexp(t.w.area[code], rank_bits))));
+    }
+}
+
+template <class Place>
+task task_of(const any_input<Place>& a, const any_input<Place>& b, const surface_options& options) {
+    check_views(a, b, options.batch_axes);
+    check_asked("percentiles", options.percentiles, 100, "percentages from 0 to 100");
+    check_asked("tolerances", options.tolerances, std::numeric_limits<double>::infinity(), "lengths from 0 on");
+    task t;
+    double length[most_axes] = {1, 1, 1};
+    set_axes(a, options, t, length);
+    set_weights(length, t);
+    t.p.percentiles = static_cast<int>(options.percentiles.size());
+    t.p.tolerances = static_cast<int>(options.tolerances.size());
+    std::ranges::copy(options.percentiles, t.p.percentile);
+    std::ranges::copy(options.tolerances, t.p.tolerance);
+    return t;
+}
+
+// ---- labels ----------------------------------------------------------------------------------------------------------
+
+template <class Place>
+std::vector<std::int64_t> labels_of(const Place& on, const any_input<Place>& a, const any_input<Place>& b,
+                                    std::span<const std::int64_t> given) {
+    if (given.empty()) {
+        if (a.cells() == 0) return {};
+        std::vector<std::int64_t> found = values_of(part_of(on, 0, 0.05), a, b);
+        if (!found.empty() && found.back() < 0)
+            fail(fmt::format("a or b has values below 0 or beyond {}; name the labels to compare", most_found));
+        return found;
+    }
+    return {given.begin(), given.end()};
+}
+
+coding coding_of(const std::vector<std::int64_t>& labels) {
+    std::vector<std::uint32_t> order(labels.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::uint32_t k) { return labels[k]; });
+    coding by;
+    for (const std::uint32_t k : order) {
+        if (!by.value.empty() && by.value.back() == labels[k])
+            fail(fmt::format("labels has {} twice; give each value once", labels[k]));
+        by.value.push_back(labels[k]), by.code.push_back(k + 1);
+    }
+    return by;
+}
+
+// ---- groups ----------------------------------------------------------------------------------------------------------
+
+/// Jobs for the rows from `row` on, as many as fit; `row` becomes the first that did not.
+group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& row, std::int64_t most) {
+    group g;
+    for (; row < rows.size() && std::ssize(g.jobs) < most_jobs; ++row) {
+        const tally& of = rows[row];
+        if (of.cells[0] == 0 && of.cells[1] == 0) continue;
+        job j;
+        j.row = static_cast<std::int64_t>(row), j.base = g.cells;
+        for (int axis = 0; axis < most_axes; ++axis) {
+            j.first[axis] = of.low[axis];
+            j.size[axis] = of.high[axis] - of.low[axis] + 1 + (p.elements && p.has(axis) ? 1 : 0);
+        }
+        const std::int64_t cells = (j.cells() + base_step - 1) / base_step * base_step;
+        if (!g.jobs.empty() && g.cells + cells > most) break;
+        g.cells += cells;
+        g.jobs.push_back(j);
+    }
+    return g;
+}
+
+template <class Place>
+void measure_distances(const Place& on, const task& t, const group& g, int side) {
+    std::vector<nearfield::job<Place>> calls;
+    for (const job& j : g.jobs) {
+        if (j.points[1 - side] == 0) continue;
+        const std::span<const std::int64_t> sizes(j.size + most_axes - t.p.axes, static_cast<std::size_t>(t.p.axes));
+        nearfield::job<Place>& call = calls.emplace_back();
+        call.image = any_input<Place>::contiguous(g.mask[1 - side] + j.base, dtype::uint8, sizes);
+        call.out.squared = any_output<Place>::contiguous(
+            static_cast<std::byte*>(g.squared) + j.base * size_of(t.p.squared), t.p.squared, sizes);
+    }
+    if (!calls.empty()) distance_transform(on, std::span<const nearfield::job<Place>>(calls), t.distances);
+}
+
+/// The ranks that a side's percentiles need.
+wanted_ranks ranks_of(const problem& p, const job& j, int side) {
+    wanted_ranks wanted;
+    if (j.points[side] == 0) return wanted;
+    const auto points = static_cast<std::uint64_t>(j.points[side]);
+    for (int k = 0; k < p.percentiles; ++k) {
+        if (p.elements) {
+            const auto share = std::ceil(p.percentile[k] * static_cast<double>(j.weight[side]) / 100);
+            wanted.of[k] = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share), 1, j.weight[side]);
+            continue;
+        }
+        const auto below = static_cast<std::uint64_t>(static_cast<double>(points - 1) * (p.percentile[k] / 100));
+        wanted.of[2 * k] = std::min(below + 1, points), wanted.of[2 * k + 1] = std::min(below + 2, points);
+    }
+    return wanted;
+}
+
+template <class Place>
+std::vector<side_sums> solve_group(const Place& on, const task& t, const void* codes, group& g) {
+    std::vector<side_sums> sums;
+    with_bytes(on, g.cells * (2 + size_of(t.p.squared)), [&](void* memory) {
+        for (int side = 0; side < 2; ++side) g.mask[side] = static_cast<std::uint8_t*>(memory) + side * g.cells;
+        g.squared = g.mask[1] + g.cells;
+        mark(part_of(on, 0, 0.1), t.p, t.w, codes, g);
+        std::int64_t points = 0;
+        std::vector<wanted_ranks> wanted;
+        for (job& j : g.jobs)
+            for (int side = 0; side < 2; ++side) {
+                j.start[side] = points, points += j.points[side];
+                wanted.push_back(ranks_of(t.p, j, side));
+            }
+        with_bytes(on, 9 * points, [&](void* lists) {
+            g.key = static_cast<std::uint64_t*>(lists);
+            g.code = reinterpret_cast<std::uint8_t*>(g.key + points);
+            for (int side = 0; side < 2; ++side) {
+                measure_distances(part_of(on, side == 0 ? 0.1 : 0.5, side == 0 ? 0.45 : 0.85), t, g, side);
+                gather(part_of(on, side == 0 ? 0.45 : 0.85, side == 0 ? 0.5 : 0.9), t.p.squared, g, side);
+            }
+            sums = sum(part_of(on, 0.9, 1), t.p, t.w, g, wanted);
+        });
+    });
+    return sums;
+}
+
+// ---- answers ---------------------------------------------------------------------------------------------------------
+
+double value_of(const parts& sum, double per_unit) {
+    uint128 whole = 0;
+    for (int i = 2; i >= 0; --i) whole = (whole << 32) + sum.part[i];
+    return nearest_double(widened(whole), false, -std::ilogb(per_unit));
+}
+parts sum_of(const parts& a, const parts& b) {
+    parts both = a;
+    both.add(b);
+    return both;
+}
+
+/// Without cells on one side or both: all but counts and areas.
+void set_empty(const problem& p, surface_distances& row) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const bool neither = row.cells[0] == 0 && row.cells[1] == 0;
+    row.hausdorff = row.symmetric_average = neither ? nan : inf;
+    row.percentile.assign(static_cast<std::size_t>(p.percentiles), row.hausdorff);
+    row.surface_dice.assign(static_cast<std::size_t>(p.tolerances), neither ? nan : 0);
+    row.dice = neither ? nan : 0;
+    for (int side = 0; side < 2; ++side) {
+        row.farthest[side] = row.average[side] = row.cells[side] == 0 ? nan : inf;
+        row.overlap[side].assign(static_cast<std::size_t>(p.tolerances), row.cells[side] == 0 ? nan : 0);
+    }
+}
+
+/// Of one side's distances.
+double percentile_of(const problem& p, const job& j, int side, const side_sums& sums, int k) {
+    const bool doubles = p.squared == dtype::float64;
+    if (p.elements) return distance_of(sums.at_rank[k], doubles);
+    const double below = distance_of(sums.at_rank[2 * k], doubles),
+                 above = distance_of(sums.at_rank[2 * k + 1], doubles);
+    const double at = static_cast<double>(j.points[side] - 1) * (p.percentile[k] / 100), share = at - std::floor(at);
+    const double by = above - below;
+    return share < 0.5 ? below + by * share : above - by * (1 - share);
+}
+
+void set_measured(const problem& p, const job& j, const tally& of, const side_sums* side, surface_distances& row) {
+    const bool doubles = p.squared == dtype::float64;
+    const double both = value_of(sum_of(side[0].area, side[1].area), p.per_area);
+    for (int s = 0; s < 2; ++s) {
+        row.area[s] = value_of(side[s].area, p.per_area);
+        row.farthest[s] = distance_of(side[s].largest, doubles);
+        row.average[s] = value_of(side[s].moment, p.per_moment) / row.area[s];
+    }
+    row.hausdorff = std::max(row.farthest[0], row.farthest[1]);
+    row.symmetric_average = value_of(sum_of(side[0].moment, side[1].moment), p.per_moment) / both;
+    row.dice = 2 * static_cast<double>(of.common) / static_cast<double>(of.cells[0] + of.cells[1]);
+    for (int k = 0; k < p.percentiles; ++k)
+        row.percentile.push_back(std::max(percentile_of(p, j, 0, side[0], k), percentile_of(p, j, 1, side[1], k)));
+    for (int t = 0; t < p.tolerances; ++t) {
+        for (int s = 0; s < 2; ++s) row.overlap[s].push_back(value_of(side[s].within[t], p.per_area) / row.area[s]);
+        row.surface_dice.push_back(value_of(sum_of(side[0].within[t], side[1].within[t]), p.per_area) / both);
+    }
+}
+
+template <class Place>
+void measure_rows(const Place& on, const task& t, const void* codes, std::vector<surface_distances>& rows) {
+    const std::vector<tally> counts = count(part_of(on, 0.1, 0.15), t.p, codes);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (int side = 0; side < 2; ++side) rows[i].cells[side] = counts[i].cells[side];
+    for (std::size_t next = 0, first = 0; next < rows.size(); first = next) {
+        group g = next_group(t.p, counts, next, most_cells(on));
+        if (g.jobs.empty()) continue;
+        const auto share = [&](std::size_t row) {
+            return 0.15 + 0.85 * static_cast<double>(row) / static_cast<double>(rows.size());
+        };
+        const std::vector<side_sums> sums = solve_group(part_of(on, share(first), share(next)), t, codes, g);
+        for (std::size_t k = 0; k < g.jobs.size(); ++k) {
+            const auto row = static_cast<std::size_t>(g.jobs[k].row);
+            set_measured(t.p, g.jobs[k], counts[row], sums.data() + 2 * k, rows[row]);
+        }
+    }
+}
+
+template <class Place>
+std::vector<surface_distances> solve(const Place& on, const any_input<Place>& a, const any_input<Place>& b,
+                                     std::span<const std::int64_t> labels, const surface_options& options) {
+    return in_call([&] {
+        task t = task_of(a, b, options);
+        t.labels = labels_of(on, a, b, labels);
+        const coding by = coding_of(t.labels);
+        t.p.labels = static_cast<int>(t.labels.size());
+        std::vector<surface_distances> rows(static_cast<std::size_t>(t.p.images) * t.labels.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].image = static_cast<std::int64_t>(i / t.labels.size());
+            rows[i].label = t.labels[i % t.labels.size()];
+        }
+        if (!rows.empty() && a.cells() > 0)
+            with_bytes(on, 2 * t.p.cells() * (t.p.wide_codes() ? 4 : 1), [&](void* codes) {
+                encode(part_of(on, 0.05, 0.1), t.p, by, a, b, codes);
+                measure_rows(on, t, codes, rows);
+            });
+        for (surface_distances& row : rows)
+            if (row.cells[0] == 0 || row.cells[1] == 0) set_empty(t.p, row);
+        return rows;
+    });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> listed(const std::vector<std::uint8_t>& seen) {
+    std::vector<std::int64_t> values;
+    for (std::size_t value = 1; value < seen.size(); ++value)
+        if (seen[value] != 0) values.push_back(static_cast<std::int64_t>(value));
+    if (seen[0] != 0) values.push_back(-1);
+    return values;
+}
+
+}  // namespace metrics
+
+std::vector<surface_distances> compare_surfaces(const host& on, const any_input<host>& a, const any_input<host>& b,
+                                                std::span<const std::int64_t> labels, const surface_options& options) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+    return metrics::solve(on, a, b, labels, options);
+}
+std::vector<surface_distances> compare_surfaces(const device& on, const any_input<device>& a,
+                                                const any_input<device>& b, std::span<const std::int64_t> labels,
+                                                const surface_options& options) {
+    return metrics::solve(on, a, b, labels, options);
+}
+
+}  // namespace nearfield

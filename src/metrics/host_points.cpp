@@ -1,0 +1,218 @@
+// On the host: points of surfaces, line by line; lists of their distances; sums and ranks of these.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/parallel.hpp"
+#include "metrics/core.hpp"
+
+namespace nearfield::metrics {
+namespace {
+
+constexpr std::int64_t cells_at_once = 1 << 14;
+
+/// Lines of the jobs' boxes, numbered through: job of a line, and its number within the job.
+struct line_numbers {
+    std::vector<std::int64_t> first;
+
+    explicit line_numbers(const group& g) : first{0} {
+        for (const job& j : g.jobs) first.push_back(first.back() + j.size[0] * j.size[1]);
+    }
+    template <class Body>
+    void for_each(workers& team, const group& g, const Body& body) const {
+        const std::int64_t cells = std::max<std::int64_t>(g.cells / first.back(), 1);
+        team.for_each(first.back(), std::max<std::int64_t>(cells_at_once / cells, 1), cells,
+                      [&](std::int64_t from, std::int64_t to, int) {
+                          while (from < to) {
+                              const auto at = std::upper_bound(first.begin(), first.end(), from) - first.begin() - 1;
+                              const auto k = static_cast<std::size_t>(at);
+                              const std::int64_t last = std::min(to, first[k + 1]);
+                              body(k, from - first[k], last - first[k]);
+                              from = last;
+                          }
+                      });
+    }
+};
+
+/// Calls body(number of a byte) for those that are not 0.
+template <class Body>
+void for_marked(const std::uint8_t* mask, std::int64_t count, const Body& body) {
+    for (std::int64_t i = 0; i < count;) {
+        std::uint64_t eight = 1;
+        if (i + 8 <= count) std::memcpy(&eight, mask + i, 8);
+        const std::int64_t end = std::min(i + 8, count);
+        for (; eight != 0 && i < end; ++i)
+            if (mask[i] != 0) body(i);
+        i = end;
+    }
+}
+
+/// Marks the points of lines of one job's box.
+template <class Code>
+class marker {
+public:
+    marker(const problem& p, const weights& w, const Code* codes, const group& g, const job& j)
+        : p_(p),
+          w_(w),
+          g_(g),
+          job_(j),
+          code_(static_cast<Code>(j.row % p.labels + 1)),
+          image_(codes + j.row / p.labels * p.image_cells()),
+          bits_(static_cast<std::size_t>(j.size[2] + 2)) {}
+
+    /// Adds to the points and their weights.
+    void mark(int side, std::int64_t line, std::int64_t& points, std::uint64_t& weight) {
+        std::uint8_t* const to = g_.mask[side] + job_.base + line * job_.size[2];
+        const std::int64_t z = job_.first[0] + line / job_.size[1], y = job_.first[1] + line % job_.size[1];
+        if (p_.elements) mark_corners(side, z, y, to);
+        else mark_cells(side, z, y, to);
+        for_marked(to, job_.size[2], [&](std::int64_t x) { ++points, weight += w_.rank[to[x]]; });
+    }
+
+private:
+    /// Cells of the box's line; null beyond the image.
+    [[nodiscard]] const Code* line_of(int side, std::int64_t z, std::int64_t y) const {
+        if (z < 0 || y < 0 || z >= p_.size[0] || y >= p_.size[1]) return nullptr;
+        return image_ + side * p_.cells() + (z * p_.size[1] + y) * p_.size[2] + job_.first[2];
+    }
+    /// `bits_` are those of the cells, with one more at either end: beyond the box no cell has the code.
+    void mark_corners(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
+        const std::int64_t cells = job_.size[2] - 1;
+        std::fill(bits_.begin(), bits_.end(), std::uint8_t{0});
+        for (int k = 0; k < 4; ++k) {
+            const Code* const from =
+                line_of(side, z - (p_.has(0) && k < 2 ? 1 : 0), y - (p_.has(1) && k % 2 == 0 ? 1 : 0));
+            if (from == nullptr) continue;
+            std::uint8_t* const bits = bits_.data() + 1;
+            for (std::int64_t x = 0; x < cells; ++x)
+                bits[x] = static_cast<std::uint8_t>(bits[x] | (from[x] == code_ ? 1 << k : 0));
+        }
+        for (std::int64_t x = 0; x <= cells; ++x) {
+            const auto both = static_cast<std::uint8_t>(bits_[static_cast<std::size_t>(x)] |
+                                                        bits_[static_cast<std::size_t>(x + 1)] << 4);
+            to[x] = both == 255 ? 0 : both;
+        }
+    }
+    /// `bits_`: 1 where all neighbours across the line have the code.
+    void mark_cells(int side, std::int64_t z, std::int64_t y, std::uint8_t* to) {
+        const std::int64_t n = job_.size[2];
+        std::uint8_t* const inner = bits_.data();
+        std::fill_n(inner, n, std::uint8_t{1});
+        for (int k = 0; k < 4; ++k) {
+            if (!p_.has(k / 2)) continue;
+            const std::int64_t by = k % 2 == 0 ? -1 : 1;
+            const Code* const beside = line_of(side, z + (k < 2 ? by : 0), y + (k < 2 ? 0 : by));
+            if (beside == nullptr) std::fill_n(inner, n, std::uint8_t{0});
+            else
+                for (std::int64_t x = 0; x < n; ++x) inner[x] = inner[x] & (beside[x] == code_ ? 1 : 0);
+        }
+        const Code* const own = line_of(side, z, y);
+        inner[0] = inner[n - 1] = 0;
+        for (std::int64_t x = 1; x < n - 1; ++x)
+            inner[x] = inner[x] & (own[x - 1] == code_ ? 1 : 0) & (own[x + 1] == code_ ? 1 : 0);
+        for (std::int64_t x = 0; x < n; ++x) to[x] = own[x] == code_ && inner[x] == 0 ? 1 : 0;
+    }
+
+    const problem& p_;
+    const weights& w_;
+    const group& g_;
+    const job& job_;
+    Code code_;
+    const Code* image_;
+    std::vector<std::uint8_t> bits_;
+};
+
+template <class Code>
+void mark_all(const host& on, const problem& p, const weights& w, const Code* codes, group& g) {
+    workers team(on, 2 * g.cells);
+    line_numbers(g).for_each(team, g, [&](std::size_t k, std::int64_t first, std::int64_t last) {
+        job& j = g.jobs[k];
+        marker<Code> lines(p, w, codes, g, j);
+        for (int side = 0; side < 2; ++side) {
+            std::int64_t points = 0;
+            std::uint64_t weight = 0;
+            for (std::int64_t line = first; line < last; ++line) lines.mark(side, line, points, weight);
+            std::atomic_ref(j.points[side]).fetch_add(points, std::memory_order_relaxed);
+            std::atomic_ref(j.weight[side]).fetch_add(weight, std::memory_order_relaxed);
+        }
+    });
+}
+
+template <class T>
+void gather_all(const host& on, const group& g, int side) {
+    using as = std::conditional_t<std::is_same_v<T, double>, double, std::uint64_t>;
+    std::vector<std::int64_t> next;
+    for (const job& j : g.jobs) next.push_back(j.start[side]);
+    workers team(on, 2 * g.cells);
+    line_numbers(g).for_each(team, g, [&](std::size_t k, std::int64_t first, std::int64_t last) {
+        const job& j = g.jobs[k];
+        const std::int64_t from = j.base + first * j.size[2], count = (last - first) * j.size[2];
+        const std::uint8_t* const mask = g.mask[side] + from;
+        const T* const squared = static_cast<const T*>(g.squared) + from;
+        const bool nowhere = j.points[1 - side] == 0;
+        std::int64_t points = 0;
+        for_marked(mask, count, [&](std::int64_t) { ++points; });
+        std::int64_t to = std::atomic_ref(next[k]).fetch_add(points, std::memory_order_relaxed);
+        for_marked(mask, count, [&](std::int64_t i) {
+            g.key[to] = nowhere ? 0 : key_of(static_cast<as>(squared[i])), g.code[to++] = mask[i];
+        });
+    });
+}
+
+side_sums sum_side(const problem& p, const weights& w, const group& g, const job& j, int side) {
+    side_sums sums;
+    const bool doubles = p.squared == dtype::float64;
+    for (std::int64_t i = j.start[side], end = i + j.points[side]; i < end; ++i) {
+        const double distance = distance_of(g.key[i], doubles);
+        const std::uint8_t code = g.code[i];
+        sums.area.add(w.area_parts[code]);
+        sums.moment.add(parts_of(w.area[code] * distance, p.per_moment));
+        for (int t = 0; t < p.tolerances; ++t)
+            if (distance <= p.tolerance[t]) sums.within[t].add(w.area_parts[code]);
+        sums.largest = std::max(sums.largest, g.key[i]);
+    }
+    return sums;
+}
+
+void search_ranks(const problem& p, const weights& w, const group& g, const job& j, int side, wanted_ranks wanted,
+                  side_sums& sums) {
+    const int top = sums.largest == 0 ? 0 : (63 - leading_zeros(sums.largest)) / digit_bits * digit_bits;
+    for (int k = 0; k < p.ranks(); ++k)
+        for (int shift = top; shift >= 0; shift -= digit_bits) {
+            std::uint64_t counts[digits] = {};
+            for (std::int64_t i = j.start[side], end = i + j.points[side]; i < end; ++i)
+                if (begins_with(g.key[i], shift, sums.at_rank[k]))
+                    counts[g.key[i] >> shift & (digits - 1)] += w.rank[g.code[i]];
+            take_digit(counts, wanted.of[k], sums.at_rank[k]);
+        }
+}
+
+}  // namespace
+
+void mark(const host& on, const problem& p, const weights& w, const void* codes, group& g) {
+    if (p.wide_codes()) mark_all(on, p, w, static_cast<const std::uint32_t*>(codes), g);
+    else mark_all(on, p, w, static_cast<const std::uint8_t*>(codes), g);
+}
+
+void gather(const host& on, dtype squared, const group& g, int side) {
+    if (squared == dtype::uint32) gather_all<std::uint32_t>(on, g, side);
+    else if (squared == dtype::uint64) gather_all<std::uint64_t>(on, g, side);
+    else gather_all<double>(on, g, side);
+}
+
+std::vector<side_sums> sum(const host& on, const problem& p, const weights& w, const group& g,
+                           const std::vector<wanted_ranks>& wanted) {
+    std::vector<side_sums> sums(2 * g.jobs.size());
+    workers team(on, static_cast<std::int64_t>(sums.size()));
+    team.for_each(static_cast<std::int64_t>(sums.size()), 1, 1, [&](std::int64_t first, std::int64_t last, int) {
+        for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
+            const job& j = g.jobs[i / 2];
+            const int side = static_cast<int>(i % 2);
+            sums[i] = sum_side(p, w, g, j, side);
+            search_ranks(p, w, g, j, side, wanted[i], sums[i]);
+        }
+    });
+    return sums;
+}
+
+}  // namespace nearfield::metrics

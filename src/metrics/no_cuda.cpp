@@ -1,0 +1,21 @@
+// What a build without CUDA says when the device is asked for.
+#include "base/no_cuda.hpp"
+#include "metrics/core.hpp"
+
+namespace nearfield::metrics {
+
+std::vector<std::int64_t> values_of(const device&, const any_input<device>&, const any_input<device>&) {
+    refuse_device();
+}
+void encode(const device&, const problem&, const coding&, const any_input<device>&, const any_input<device>&, void*) {
+    refuse_device();
+}
+std::vector<tally> count(const device&, const problem&, const void*) { refuse_device(); }
+void mark(const device&, const problem&, const weights&, const void*, group&) { refuse_device(); }
+void gather(const device&, dtype, const group&, int) { refuse_device(); }
+std::vector<side_sums> sum(const device&, const problem&, const weights&, const group&,
+                           const std::vector<wanted_ranks>&) {
+    refuse_device();
+}
+
+}  // namespace nearfield::metrics

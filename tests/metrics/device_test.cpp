@@ -1,0 +1,61 @@
+// Surfaces of segmentations on a GPU: the definitions, and the host's bits.
+#include <gtest/gtest.h>
+
+#include "exact/device_engine.hpp"
+#include "metrics/cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class MetricsDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+std::vector<surface_distances> on_device(const surface_case& c) {
+    static const stream on;
+    const std::vector<std::byte> a = c.packed(0), b = c.packed(1);
+    const device_memory there_a(a.size() + 1), there_b(b.size() + 1);
+    expect_cuda(cudaMemcpyAsync(there_a.data(), a.data(), a.size(), cudaMemcpyHostToDevice, on.get()), "a");
+    expect_cuda(cudaMemcpyAsync(there_b.data(), b.data(), b.size(), cudaMemcpyHostToDevice, on.get()), "b");
+    return compare_surfaces(device(on.get()), any_input<device>::contiguous(there_a.data(), c.type[0], c.shape),
+                            any_input<device>::contiguous(there_b.data(), c.type[1], c.shape), c.labels, c.options);
+}
+
+std::vector<surface_distances> on_host(const surface_case& c) {
+    const std::vector<std::byte> a = c.packed(0), b = c.packed(1);
+    return compare_surfaces(host{}, any_input<host>::contiguous(a.data(), c.type[0], c.shape),
+                            any_input<host>::contiguous(b.data(), c.type[1], c.shape), c.labels, c.options);
+}
+
+TEST_F(MetricsDevice, RandomCases) { check_surfaces(on_device, 0, 120); }
+
+/// Lists of more points than a block's, boxes of many blocks, codes of more than a byte.
+TEST_F(MetricsDevice, BitsOfTheHost) {
+    for (const surface kind : {surface::cells, surface::elements}) {
+        surface_case c = spheres({40, 50, 61}, 5, 3);
+        c.options.surface = kind, c.options.percentiles = {50, 95};
+        expect_same(on_device(c), on_host(c));
+        c.options.spacing = {1.5, 1, 0.7};
+        for (std::int64_t label = 1; label <= 300; ++label) c.labels.push_back(label);
+        expect_same(on_device(c), on_host(c));
+    }
+}
+
+TEST_F(MetricsDevice, Strides) {
+    surface_case c = spheres({12, 17, 19}, 3, 5);
+    std::vector<std::int64_t> spread(c.value[0].size() * 2);
+    for (std::size_t i = 0; i < c.value[0].size(); ++i) spread[2 * i] = c.value[0][i];
+    const device_memory there(spread.size() * 8);
+    static const stream on;
+    expect_cuda(cudaMemcpyAsync(there.data(), spread.data(), there.bytes(), cudaMemcpyHostToDevice, on.get()), "a");
+    const view<const std::int64_t, 3, device> a{
+        static_cast<const std::int64_t*>(there.data()), extent{12, 17, 19}, {2 * 17 * 19, 2 * 19, 2}};
+    c.value[1] = c.value[0];
+    expect_same(compare_surfaces(device(on.get()), a, a), on_host(c));
+}
+
+}  // namespace
+}  // namespace nearfield::test
