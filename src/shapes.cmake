@@ -1,5 +1,7 @@
 # The rooms of shapes: what is made of distances.
 target_sources(nearfield PRIVATE
+  centroidal/entry.cpp centroidal/host.cpp centroidal/linde_buzo_gray.cpp centroidal/samples.cpp
+  centroidal/stipple.cpp
   medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
   morphology/entry.cpp morphology/host.cpp
   natural_neighbor/entry.cpp natural_neighbor/host.cpp
@@ -7,9 +9,9 @@ target_sources(nearfield PRIVATE
   thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp
   watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp)
 if(NEARFIELD_HAS_CUDA)
-  target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu
+  target_sources(nearfield PRIVATE centroidal/cuda.cu medial_axis/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu
     thickness/cuda.cu watershed/cuda.cu)
 else()
-  target_sources(nearfield PRIVATE medial_axis/no_cuda.cpp morphology/no_cuda.cpp natural_neighbor/no_cuda.cpp
+  target_sources(nearfield PRIVATE centroidal/no_cuda.cpp medial_axis/no_cuda.cpp morphology/no_cuda.cpp natural_neighbor/no_cuda.cpp
     skeleton/no_cuda.cpp thickness/no_cuda.cpp watershed/no_cuda.cpp)
 endif()

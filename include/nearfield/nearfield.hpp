@@ -1,6 +1,7 @@
 // All of the library.
 #pragma once
 
+#include "nearfield/centroidal.hpp"
 #include "nearfield/chamfer.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
@@ -15,6 +16,7 @@
 #include "nearfield/plan.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"
+#include "nearfield/stipple.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"

@@ -11,6 +11,7 @@ array([[1.4142135, 1.       , 1.4142135],
 
 from nearfield import _core, compat, methods, ndimage
 from nearfield._basins import Basins, Extrema, basins, h_maxima, h_minima, peaks, regional_maxima
+from nearfield._centroidal import CentroidalVoronoi, Stipples, centroidal_voronoi, stipple
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
@@ -46,6 +47,7 @@ __version__: str = _core.version
 __all__ = [
     "Basins",
     "Cancelled",
+    "CentroidalVoronoi",
     "Comparison",
     "Component",
     "ComponentTable",
@@ -61,9 +63,11 @@ __all__ = [
     "PropagationReport",
     "SkeletonGraph",
     "Stage",
+    "Stipples",
     "__version__",
     "balls",
     "basins",
+    "centroidal_voronoi",
     "closing",
     "compare",
     "compat",
@@ -104,6 +108,7 @@ __all__ = [
     "skeleton_graph",
     "skeletonize",
     "split",
+    "stipple",
     "voronoi",
     "watershed",
 ]
