@@ -43,6 +43,11 @@ struct arguments {
     std::string height;  // of split
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
+    // Of stipple.
+    std::string stipple_method = "lloyd", dots = "ink", frames;
+    std::int64_t points = 0, rounds = -1;
+    double dot_size = 0, dot_scale = 1, paper_width = 200;
+    bool cmyk = false, line = false, mosaic = false;
     // Of medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
 };
@@ -96,6 +101,7 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int stipple_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -12,6 +12,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb morphology_row();
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
+[[nodiscard]] verb stipple_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

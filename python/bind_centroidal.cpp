@@ -47,9 +47,9 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
         {ordinal, 0, true, threads, progress}, image.cells() * 50,
         [&](const host& on) { made = stipple(on, in, options); }, [](const device&) {},
         [&](int on) {
-            edge::run_arrays_on_device(
-                on, {&in, 1}, {},
-                [&](const device& there, auto read, auto) { made = stipple(there, read[0], options); });
+            edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
+                made = stipple(there, read[0], options);
+            });
         });
     std::vector<double> diameters;
     for (std::int64_t i = 0; i < made.count(); ++i) diameters.push_back(made.diameter(i));

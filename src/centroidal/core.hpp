@@ -45,6 +45,12 @@ NF_HD constexpr std::int32_t part_of(const problem& p, const place& at) {
     return static_cast<std::int32_t>((at.at[0] * p.size[1] + at.at[1]) * p.size[2] + at.at[2]);
 }
 
+NF_HD constexpr std::int64_t cell_of(const problem& p, std::int64_t part) {
+    const place at = place_of(p, part);
+    return (at.at[0] / p.factor[0] * p.cells_along(1) + at.at[1] / p.factor[1]) * p.cells_along(2) +
+           at.at[2] / p.factor[2];
+}
+
 /// The part of a cell whose site is the cell's: that in the middle, or behind it.
 NF_HD constexpr std::int64_t middle_of(const problem& p, std::int64_t cell) {
     const std::int64_t line = cell / p.cells_along(2), plane = line / p.cells_along(1);

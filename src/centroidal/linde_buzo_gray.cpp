@@ -51,7 +51,7 @@ way main_axis(const problem& p, const moments& of) {
 }
 
 linde_buzo_gray::linde_buzo_gray(const problem& p, const std::uint16_t* density, engine& engine, std::uint64_t shares)
-    : p_(p), engine_(engine), shares_(shares), taken_(static_cast<std::size_t>(p.parts())) {
+    : p_(p), density_(density), engine_(engine), shares_(shares), taken_(static_cast<std::size_t>(p.parts())) {
     for (std::int64_t i = 0; i < p.cells(); ++i) all_ += density[i];
     all_ *= static_cast<uint128>(p.factor[0] * p.factor[1] * p.factor[2]);
     place middle{};
@@ -89,9 +89,7 @@ void linde_buzo_gray::follow(const std::vector<moments>& found, const std::vecto
             add(part_of(p_, to));
         }
     }
-    for (const std::int32_t each : made_) taken_[static_cast<std::size_t>(each)] = false;
-    sites_.swap(made_);
-    made_.clear();
+    finish();
 }
 
 bool linde_buzo_gray::round(int number) {
@@ -113,8 +111,7 @@ bool linde_buzo_gray::round(int number) {
 }
 
 void linde_buzo_gray::settle_on(std::int64_t points) {
-    // Each round halves what is left at least, unless regions are too small to split.
-    for (int tries = 0; tries < 64 && std::ssize(sites_) != points; ++tries) {
+    for (int tries = 0; tries < 16 && std::ssize(sites_) != points; ++tries) {
         const std::vector<moments> found = engine_.measure(p_, sites_);
         std::vector<std::size_t> order(sites_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -128,6 +125,21 @@ void linde_buzo_gray::settle_on(std::int64_t points) {
             if (fewer || found[order[k]].parts > 1) fates[order[k]] = fewer ? fate::goes : fate::splits;
         follow(found, fates);
     }
+    fill_up(points);
+}
+
+void linde_buzo_gray::fill_up(std::int64_t points) {
+    made_.swap(sites_);
+    for (const std::int32_t each : made_) taken_[static_cast<std::size_t>(each)] = true;
+    for (std::int64_t part = 0; part < p_.parts() && std::ssize(made_) < points; ++part)
+        if (density_[cell_of(p_, part)] > 0) add(static_cast<std::int32_t>(part));
+    finish();
+}
+
+void linde_buzo_gray::finish() {
+    for (const std::int32_t each : made_) taken_[static_cast<std::size_t>(each)] = false;
+    sites_.swap(made_);
+    made_.clear();
 }
 
 }  // namespace nearfield::centroidal

@@ -15,7 +15,8 @@ public:
     [[nodiscard]] const std::vector<std::int32_t>& sites() const { return sites_; }
     /// True where points went or split.
     bool round(int number);
-    /// The points with the least ink go, or those with the most split, until there are so many.
+    /// The points with the least ink go, or those with the most split, until there are so many; where regions are too
+    /// small to split, points come anywhere.
     void settle_on(std::int64_t points);
 
 private:
@@ -24,8 +25,13 @@ private:
     /// Sets the points anew, each by its fate. What would be where one is already is left out.
     void follow(const std::vector<moments>& found, const std::vector<fate>& fates);
     bool add(std::int32_t part);
+    /// What was added are the points now.
+    void finish();
+    /// Points in the first parts that are free and have ink.
+    void fill_up(std::int64_t points);
 
     problem p_;
+    const std::uint16_t* density_;
     engine& engine_;
     std::uint64_t shares_;
     uint128 all_ = 0;  ///< ink of all parts
