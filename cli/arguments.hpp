@@ -44,6 +44,11 @@ struct arguments {
     std::string other, percentile, tolerance, surface;  // of metrics
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
+    // Of stipple.
+    std::string stipple_method = "lloyd", dots = "ink", frames;
+    std::int64_t points = 0, rounds = -1;
+    double dot_size = 0, dot_scale = 1, paper_width = 200;
+    bool cmyk = false, line = false, mosaic = false;
     // Of medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
 };
@@ -98,6 +103,7 @@ int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
 int metrics_verb(const arguments& args);
+int stipple_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

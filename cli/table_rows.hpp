@@ -13,6 +13,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
 [[nodiscard]] verb metrics_row();
+[[nodiscard]] verb stipple_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

@@ -213,6 +213,7 @@ NB_MODULE(_core, m) {
     bind_metrics(m);
     bind_skeleton(m);
     bind_watershed(m);
+    bind_centroidal(m);
     bind_runs(m);
     bind_questions(m);
 }

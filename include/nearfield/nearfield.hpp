@@ -1,6 +1,7 @@
 // All of the library.
 #pragma once
 
+#include "nearfield/centroidal.hpp"
 #include "nearfield/chamfer.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
@@ -17,6 +18,7 @@
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"
 #include "nearfield/split.hpp"
+#include "nearfield/stipple.hpp"
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"

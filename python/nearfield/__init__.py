@@ -21,6 +21,7 @@ from nearfield._basins import (
     regional_maxima,
     watershed_hierarchy,
 )
+from nearfield._centroidal import CentroidalVoronoi, Stipples, centroidal_voronoi, stipple
 from nearfield._component_table import Component, ComponentTable
 from nearfield._components import (
     Components,
@@ -56,6 +57,7 @@ __version__: str = _core.version
 __all__ = [
     "Basins",
     "Cancelled",
+    "CentroidalVoronoi",
     "Comparison",
     "Component",
     "ComponentTable",
@@ -72,9 +74,11 @@ __all__ = [
     "PropagationReport",
     "SkeletonGraph",
     "Stage",
+    "Stipples",
     "__version__",
     "balls",
     "basins",
+    "centroidal_voronoi",
     "closing",
     "compare",
     "compat",
@@ -116,6 +120,7 @@ __all__ = [
     "skeleton_graph",
     "skeletonize",
     "split",
+    "stipple",
     "voronoi",
     "watershed",
     "watershed_hierarchy",

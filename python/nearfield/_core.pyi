@@ -317,6 +317,36 @@ def split(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def centroidal_voronoi(
+    density: Array,
+    sites: Array,
+    moved: Array,
+    weights: Array,
+    energy: Array,
+    labels: Array | None,
+    options: Options,
+    rounds: int,
+    relax: float,
+    tolerance: float,
+    supersample: int,
+    ordinal: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def stipple(
+    image: Array,
+    points: int,
+    size: float,
+    lbg: bool,
+    rounds: int,
+    seed: int,
+    invert: bool,
+    supersample: int,
+    options: Options,
+    ordinal: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
 def reconstruct_gray(
     seed: Array,
     image: Array,

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/annotate.hpp"
+#include "base/hash.hpp"
 #include "exact/core.hpp"
 #include "nearfield/methods.hpp"
 
@@ -133,14 +134,6 @@ void with_bits(dtype type, const Body& body) {
         case dtype::float64: return body(std::uint64_t{}, std::uint64_t{0x7fffffffffffffff});
         default: return body(std::uint64_t{}, ~std::uint64_t{});
     }
-}
-
-/// 64 well-mixed bits: splitmix64's output function (Steele, Lea, Flood 2014).
-NF_HD constexpr std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
 }
 
 namespace self_check {

@@ -30,6 +30,8 @@ FIELD_HEADERS = {
     "skeleton_graph.hpp",
     "natural_neighbor.hpp",
     "watershed.hpp",
+    "centroidal.hpp",
+    "stipple.hpp",
 }
 
 # Who may include whom.

@@ -32,6 +32,8 @@ SHARED = {
 }
 NEEDED = {
     nf.remove_small: {"min_size": 2},
+    nf.centroidal_voronoi: {"sites": 2},
+    nf.stipple: {"n": 2},
     nf.balls: {"centres": [[0, 1], [2, 3]], "radii": 1.5, "shape": (3, 4)},
     nf.porosimetry: {"inlets": IMAGE, "sizes": [1, 2]},
     nf.reconstruct: {"squared": IMAGE},

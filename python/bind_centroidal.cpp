@@ -1,0 +1,72 @@
+#include <array>
+
+#include "edge/arrays_run.hpp"
+#include "nearfield/centroidal.hpp"
+#include "nearfield/stipple.hpp"
+#include "python/bind_run.hpp"
+
+namespace nearfield::python {
+namespace {
+
+template <class Row>
+nb::bytes bytes_of(const std::vector<Row>& rows) {
+    return nb::bytes(rows.data(), rows.size() * sizeof(Row));
+}
+
+/// All arrays are of the host, contiguous; on device `ordinal` where it is not negative.
+void relax_sites(const array& density, const array& sites, const array& moved, const array& weights,
+                 const array& energy, const array* labels, const distance_options& grid, int rounds, double relax,
+                 double tolerance, int supersample, int ordinal, int threads, const nb::object& progress) {
+    const centroidal_options options{rounds, relax, tolerance, supersample, grid.spacing, grid.border};
+    const std::array<any_input<host>, 2> in{density.view<const void, host>(), sites.view<const void, host>()};
+    const std::array<any_output<host>, 4> out{moved.view<void, host>(), weights.view<void, host>(),
+                                              energy.view<void, host>(), view_of<void, host>(labels)};
+    run(
+        {ordinal, 0, true, threads, progress}, density.cells() * (rounds + 1),
+        [&](const host& on) { centroidal_voronoi(on, in[0], in[1], {out[0], out[1], out[2], out[3]}, options); },
+        [](const device&) {},
+        [&](int on) {
+            edge::run_arrays_on_device(on, in, out, [&](const device& there, auto read, auto to) {
+                centroidal_voronoi(there, read[0], read[1], {to[0], to[1], to[2], to[3]}, options);
+            });
+        });
+}
+
+/// Parts, weights, energies and diameters, 4 or 8 bytes a number, and the number of parts along a cell.
+nb::tuple stippled(const array& image, std::int64_t points, double size, bool lbg, int rounds, std::uint64_t seed,
+                   bool invert, int supersample, const distance_options& grid, int ordinal, int threads,
+                   const nb::object& progress) {
+    stipple_options options;
+    options.points = points, options.size = size, options.rounds = rounds, options.seed = seed;
+    options.method = lbg ? stipple_method::lbg : stipple_method::lloyd;
+    options.invert = invert, options.supersample = supersample;
+    options.spacing = grid.spacing, options.border = grid.border;
+    const any_input<host> in = image.view<const void, host>();
+    stipples made;
+    run(
+        {ordinal, 0, true, threads, progress}, image.cells() * 50,
+        [&](const host& on) { made = stipple(on, in, options); }, [](const device&) {},
+        [&](int on) {
+            edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
+                made = stipple(there, read[0], options);
+            });
+        });
+    std::vector<double> diameters;
+    for (std::int64_t i = 0; i < made.count(); ++i) diameters.push_back(made.diameter(i));
+    return nb::make_tuple(bytes_of(made.parts), bytes_of(made.weights), bytes_of(made.energy), bytes_of(diameters),
+                          made.supersample, made.full_ink);
+}
+
+}  // namespace
+
+void bind_centroidal(nb::module_& module) {
+    module.def("centroidal_voronoi", &relax_sites, nb::arg("density"), nb::arg("sites"), nb::arg("moved"),
+               nb::arg("weights"), nb::arg("energy"), nb::arg("labels").none(), nb::arg("options"), nb::arg("rounds"),
+               nb::arg("relax"), nb::arg("tolerance"), nb::arg("supersample"), nb::arg("ordinal"), nb::arg("threads"),
+               nb::arg("progress").none());
+    module.def("stipple", &stippled, nb::arg("image"), nb::arg("points"), nb::arg("size"), nb::arg("lbg"),
+               nb::arg("rounds"), nb::arg("seed"), nb::arg("invert"), nb::arg("supersample"), nb::arg("options"),
+               nb::arg("ordinal"), nb::arg("threads"), nb::arg("progress").none());
+}
+
+}  // namespace nearfield::python

@@ -1,0 +1,351 @@
+"""Centroidal Voronoi diagrams, and images as dots of ink."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY
+from nearfield._call import target
+from nearfield._dispatch import workplace_of
+from nearfield._methods import _on_host
+from nearfield._progress import Progress, callable_of
+from nearfield._request import (
+    Border,
+    Request,
+    Spacing,
+    border_of,
+    count_of,
+    flag_of,
+    length_of,
+    said,
+    spacing_of,
+    threads_of,
+    word_of,
+)
+from nearfield._traced import refuse_traced
+from nearfield._watershed import words
+from nearfield._workplace import Workplace
+
+Array = np.ndarray[Any, Any]
+
+_TYPES = ("bool", "uint8", "uint16")
+_MOST_ROUNDS, _MOST_PARTS = 1_000_000, 8
+
+
+@dataclass(frozen=True)
+class CentroidalVoronoi:
+    """Sites at the centroids of their Voronoi regions. Arrays are NumPy's, but for `labels`."""
+
+    #: float64, (n, axes): in array order and cells; centres of cells are at integers.
+    points: Array
+    #: float64, (n,): density summed over each region.
+    weights: Array
+    #: Density times squared distance to the nearest site, summed in parts of cells: before each round, and at last.
+    energy: tuple[int, ...]
+    #: int32, shape and kind of the density: number of the site nearest to each cell; None unless asked for.
+    labels: Any
+    #: Parts of a cell along each axis, in which sites are placed.
+    supersample: int
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+@dataclass(frozen=True)
+class Stipples(CentroidalVoronoi):
+    """Points as dense as an image is dark. `weights` counts in black cells; `energy` is that of the last rounds."""
+
+    #: float64, (n,): diameters in cells of dots with the ink of their regions.
+    sizes: Array
+
+
+def centroidal_voronoi(
+    density: Any,
+    sites: Any,
+    *,
+    rounds: int = 100,
+    relax: float = 1,
+    tolerance: float = 0,
+    supersample: int = 1,
+    seed: int = 0,
+    spacing: Spacing = None,
+    border: Border = "open",
+    return_labels: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> CentroidalVoronoi:
+    """Moves sites to the centroids of their Voronoi regions, weighted by a density: Lloyd's method, in integers.
+
+    Parameters
+    ----------
+    density : array of 1 to 3 axes
+        bool, uint8 and uint16 count as they are; other types must not be negative, and are scaled so that the largest
+        value is 65535, and rounded. A mask gives equal regions of a shape.
+    sites : int, or array of shape (n, axes)
+        Where sites begin, in cells; at different places. Or how many: samples of the density, drawn by `seed`.
+    rounds : int
+        At most; they end when no site moves.
+    relax : float
+        1 is Lloyd's method, whose energy never rises. Up to 2, sites go so many times as far in the first three
+        quarters of the rounds, and come to lower energies sooner.
+    tolerance : float
+        Stop when a round of Lloyd's lowers the energy by less than this share of it.
+    supersample : int
+        Sites have so many places along each axis of a cell, 1 to 8; time and memory grow by its power.
+    spacing : number or sequence, optional
+        Whole numbers up to 1000: length of a cell along each axis.
+    border : {'open', 'periodic'} or sequence of one per axis
+        What lies beyond the ends of an axis: nothing, or the other end.
+    return_labels : bool
+        Also return the number of the nearest site of every cell.
+    device, threads, progress
+        As in `distance_transform`. The call waits for a GPU.
+
+    Returns
+    -------
+    CentroidalVoronoi
+
+    Notes
+    -----
+    The rules, ties among them, stand in centroidal.hpp. The same bits on the CPU and on GPUs, for any number of
+    threads.
+
+    References
+    ----------
+    Du, Faber, Gunzburger, "Centroidal Voronoi tessellations: applications and algorithms", SIAM Review 41(4), 1999.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.centroidal_voronoi([1, 1, 1, 1, 1, 1], [[0], [1]]).points
+    array([[1.],
+           [4.]])
+    """
+    call = _Call("density", density, spacing, border, device, threads, progress)
+    parts = count_of("supersample", supersample, 1, _MOST_PARTS)
+    asked = count_of("rounds", rounds, 0, _MOST_ROUNDS)
+    far, least = length_of("relax", relax), length_of("tolerance", tolerance)
+    labelled = flag_of("return_labels", return_labels)
+    origin = count_of("seed", seed, 0, 2**64 - 1)
+    start = _start(call, sites, parts, origin)
+    with words("density"):
+        moved, weights, energy, labels = call.relaxed(start, asked, far, least, parts, labelled)
+    kept = _until_at_rest(energy)
+    points = (moved + 0.5) / parts - 0.5
+    return CentroidalVoronoi(points, weights / float(parts) ** moved.shape[1], kept, labels, parts)
+
+
+def stipple(
+    image: Any,
+    n: int | None = None,
+    *,
+    size: float | None = None,
+    method: Literal["lloyd", "lbg"] = "lloyd",
+    rounds: int | None = None,
+    seed: int = 0,
+    invert: bool = False,
+    channel_axis: int | None = None,
+    supersample: int | None = None,
+    spacing: Spacing = None,
+    border: Border = "open",
+    return_labels: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Stipples:
+    """An image as dots of ink: points that lie as densely as it is dark, and apart from each other.
+
+    Parameters
+    ----------
+    image : array of 1 to 3 axes, besides that of channels
+        Gray: bool, uint8, uint16, or floating point from 0, black, to 1, white.
+    n : int, optional
+        How many points. Give this, or `size`.
+    size : float, optional
+        Diameter of a dot in cells: as many points come as their dots have the ink of the image.
+    method : {'lloyd', 'lbg'}
+        'lloyd' moves samples of the image by `centroidal_voronoi`. 'lbg', Linde-Buzo-Gray, begins with one point, lets
+        points split that have much more than their share of the ink, and go that have much less.
+    rounds : int, optional
+        At most; default 60 of 'lloyd', 50 of 'lbg'. 0 of 'lloyd' gives the samples.
+    seed : int
+        Of the samples.
+    invert : bool
+        Dots are light, on black.
+    channel_axis : int, optional
+        Axis of the channels of a colour image, whose luminance (ITU-R BT.709) is drawn.
+    supersample : int, optional
+        Places of points along each axis of a cell, 1 to 8. Default: 1 to 4, by how near points are.
+    spacing, border, return_labels, device, threads, progress
+        As in `centroidal_voronoi`.
+
+    Returns
+    -------
+    Stipples
+
+    Notes
+    -----
+    The same points on the CPU and on GPUs, for any number of threads.
+
+    References
+    ----------
+    Secord, "Weighted Voronoi stippling", NPAR 2002. Deussen, Spicker, Zheng, "Weighted Linde-Buzo-Gray stippling", ACM
+    TOG 36(6), 2017.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> nf.stipple([[0.0, 0.0, 1.0, 0.0, 0.0]], 2, supersample=1).points
+    array([[0., 0.],
+           [0., 3.]])
+    """
+    gray = image if channel_axis is None else _luminance(image, channel_axis)
+    call = _Call("image", gray, spacing, border, device, threads, progress, of_light=True)
+    points = 0 if n is None else count_of("n", n, 1)
+    diameter = 0.0 if size is None else length_of("size", size)
+    if (n is None) == (size is None) or (size is not None and not diameter > 0):
+        raise ValueError(f"n is {said(n)} and size is {said(size)}; give one of them, above 0")
+    lbg = word_of("method", method, ("lloyd", "lbg")) == "lbg"
+    asked = -1 if rounds is None else count_of("rounds", rounds, 0, _MOST_ROUNDS)
+    parts = 0 if supersample is None else count_of("supersample", supersample, 1, _MOST_PARTS)
+    drawn = points, diameter, lbg, asked, count_of("seed", seed, 0, 2**64 - 1), flag_of("invert", invert), parts
+    labelled = flag_of("return_labels", return_labels)
+    with words("image", points="n"):
+        where, weights, energy, sizes, parts, full = call.stippled(*drawn)
+        labels = call.relaxed(where, 0, 1, 0, parts, True)[3] if labelled else None
+    ink = weights / (full * float(parts) ** where.shape[1])
+    return Stipples((where + 0.5) / parts - 0.5, ink, energy, labels, parts, sizes)
+
+
+# ---- the calls -------------------------------------------------------------------------------------------------------
+
+
+def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
+    """Where sites begin, in parts of cells."""
+    shape = call.cells.shape
+    if isinstance(sites, int) and not isinstance(sites, bool):
+        with words("density", points="sites", image="density"):
+            return call.stippled(count_of("sites", sites, 1), 0.0, False, 0, seed, True, parts)[0]
+    given = workplace_of("sites", sites)
+    rows = _on_host(given.array)
+    if rows.ndim != 2 or rows.shape[1] != len(shape):
+        raise ValueError(f"sites has shape {rows.shape}; give a number, or (n, {len(shape)})")
+    if not np.isfinite(rows).all():
+        raise ValueError("sites has values that are NaN or infinite; give coordinates in cells")
+    wide = np.floor((rows.astype("float64") + 0.5) * parts)
+    if ((wide < 0) | (wide >= np.multiply(shape, parts))).any():
+        raise ValueError(f"sites has coordinates outside of the grid of shape {shape}; give coordinates in cells")
+    return wide.astype("int32")
+
+
+def _until_at_rest(energy: tuple[int, ...]) -> tuple[int, ...]:
+    """Without the rounds in which nothing changed any more."""
+    last = len(energy) - 1
+    while last > 0 and energy[last - 1] == energy[last]:
+        last -= 1
+    return energy[: last + 1]
+
+
+def _luminance(image: Any, axis: Any) -> Array:
+    refuse_traced("image", image)
+    colour = _on_host(workplace_of("image", image).array)
+    if not -colour.ndim <= count_of("channel_axis", axis, -colour.ndim) < colour.ndim:
+        raise ValueError(f"channel_axis is {said(axis)}, but image has {colour.ndim} axes")
+    first = np.moveaxis(colour, axis, 0)
+    if len(first) not in (3, 4):
+        raise ValueError(f"channel_axis is {said(axis)}, but image has {len(first)} channels there; give 3 or 4")
+    gray = (2126 * first[0].astype("float64") + 7152 * first[1] + 722 * first[2]) / 10000
+    return np.rint(gray).astype(colour.dtype) if colour.dtype.kind in "bui" else gray
+
+
+class _Call:
+    """A density or an image on the host, in a type that the library counts in, and where to work on it."""
+
+    def __init__(
+        self,
+        name: str,
+        x: Any,
+        spacing: Spacing,
+        border: Border,
+        device: str | None,
+        threads: int | None,
+        progress: Progress,
+        of_light: bool = False,
+    ) -> None:
+        refuse_traced(name, x)
+        self.work: Workplace = workplace_of(name, x)
+        self.threads, self.tell = threads_of(threads), callable_of(progress)
+        self.ordinal = target(device, self.work.place, name)
+        ndim = len(self.work.shape)
+        if ndim > 3:
+            raise ValueError(f"{name} has {ndim} axes; give 1 to 3")
+        request = Request((), spacing_of(spacing, ndim, 0), border=border_of(border, ndim, 0))
+        with words(name):
+            self.options = request.options()
+        given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
+        self.cells: Array = given if given.dtype.name in _TYPES else _counted(name, given, of_light)
+        self.name = name
+
+    def relaxed(
+        self, start: Array, rounds: int, relax: float, tolerance: float, parts: int, labelled: bool
+    ) -> tuple[Array, Array, tuple[int, ...], Any]:
+        moved, weights = np.empty_like(start), np.empty(len(start), "int64")
+        energy = np.empty((rounds + 1, 2), "uint64")
+        labels = np.empty(self.cells.shape, "int32") if labelled else None
+        made = [NUMPY.describe("out", each, True) for each in (moved, weights, energy)]
+        _core.centroidal_voronoi(
+            NUMPY.describe(self.name, self.cells, False),
+            NUMPY.describe("sites", np.ascontiguousarray(start), False),
+            *made,
+            None if labels is None else NUMPY.describe("out", labels, True),
+            self.options,
+            rounds,
+            relax,
+            tolerance,
+            parts,
+            self.ordinal,
+            self.threads,
+            self.tell,
+        )
+        return moved, weights, _wide(energy), None if labels is None else self.work.constant(labels)
+
+    def stippled(
+        self, points: int, size: float, lbg: bool, rounds: int, seed: int, invert: bool, parts: int
+    ) -> tuple[Array, Array, tuple[int, ...], Array, int, int]:
+        where, weights, energy, sizes, used, full = _core.stipple(
+            NUMPY.describe(self.name, self.cells, False),
+            *(points, size, lbg, rounds, seed, invert, parts),
+            self.options,
+            self.ordinal,
+            self.threads,
+            self.tell,
+        )
+        rows = np.frombuffer(where, "int32").reshape(-1, self.cells.ndim).copy()
+        wide = _wide(np.frombuffer(energy, "uint64").reshape(-1, 2))
+        return rows, np.frombuffer(weights, "int64"), wide, np.frombuffer(sizes, "float64").copy(), used, full
+
+
+def _wide(pairs: Array) -> tuple[int, ...]:
+    return tuple((int(high) << 64) | int(low) for high, low in pairs)
+
+
+def _counted(name: str, x: Array, of_light: bool) -> Array:
+    """Values as uint16: light from 0 to 1, or densities of which the largest is 65535."""
+    if x.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has element type {x.dtype}; give bool, integers or floats")
+    if of_light and x.dtype.kind != "f":
+        raise TypeError(f"{name} has element type {x.dtype}; give bool, uint8, uint16, or floats from 0 to 1")
+    values = x.astype("float64")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"{name} has values that are negative, NaN or infinite; give numbers from 0 on")
+    largest = 1.0 if of_light else float(values.max(initial=0))
+    if of_light and (values > 1).any():
+        raise ValueError(f"{name} has values above 1; give floats from 0, black, to 1, white, or uint8")
+    if not of_light and x.dtype.kind in "iu" and largest <= 65535:
+        return values.astype("uint16")
+    return np.rint(values * (65535 / largest if largest > 0 else 0)).astype("uint16")

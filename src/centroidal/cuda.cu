@@ -1,0 +1,278 @@
+// On a device: the engine finds regions, blocks add up their moments, sites claim where they go.
+#include <algorithm>
+#include <span>
+
+#include "base/lines.hpp"
+#include "centroidal/cuda_regions.cuh"
+#include "centroidal/room.hpp"
+
+namespace nearfield::centroidal {
+namespace {
+
+/// A strided array of the caller's.
+struct strided {
+    void* data;
+    dtype type;
+    int rank;
+    std::int64_t size[3], stride[3];
+
+    template <class View>
+    static strided of(const View& v) {
+        strided s{const_cast<void*>(static_cast<const void*>(v.data)), v.type, v.rank, {}, {}};
+        for (int axis = 0; axis < v.rank; ++axis)
+            s.size[axis] = v.shape[static_cast<std::size_t>(axis)],
+            s.stride[axis] = v.stride[static_cast<std::size_t>(axis)];
+        return s;
+    }
+    __device__ std::int64_t at(std::int64_t i) const { return offset_of(i, size, stride, rank); }
+};
+
+__global__ void __launch_bounds__(threads_of_block)
+    widen(const __grid_constant__ strided from, std::int64_t cells, std::uint16_t* to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= cells) return;
+    to[i] = from.type == dtype::uint16 ? static_cast<const std::uint16_t*>(from.data)[from.at(i)]
+                                       : static_cast<const std::uint8_t*>(from.data)[from.at(i)];
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    read_sites(const __grid_constant__ problem p, const __grid_constant__ strided from, std::int32_t* site) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= p.sites) return;
+    place to{};
+    for (int axis = 0; axis < p.axes; ++axis) {
+        const std::int64_t u = static_cast<const std::int32_t*>(from.data)[i * from.stride[0] + axis * from.stride[1]],
+                           last = p.size[3 - p.axes + axis] - 1;
+        to.at[3 - p.axes + axis] = static_cast<std::int32_t>(u < 0 ? 0 : u > last ? last : u);
+    }
+    site[i] = part_of(p, to);
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    write_sites(const __grid_constant__ problem p, const __grid_constant__ arrays a, const __grid_constant__ strided to,
+                const __grid_constant__ strided weights) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= p.sites) return;
+    const place at = place_of(p, a.site[i]);
+    for (int axis = 0; axis < p.axes; ++axis)
+        static_cast<std::int32_t*>(to.data)[i * to.stride[0] + axis * to.stride[1]] = at.at[3 - p.axes + axis];
+    if (weights.data != nullptr)
+        static_cast<std::int64_t*>(weights.data)[i * weights.stride[0]] = static_cast<std::int64_t>(a.sum[i].mass);
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    write_energy(const __grid_constant__ problem p, const __grid_constant__ arrays a,
+                 const __grid_constant__ strided to) {
+    const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (k > p.rounds) return;
+    const std::int64_t last = *a.settled;
+    const uint128 energy = energy_at(a, static_cast<int>(last != 0 && k > last ? last : k));
+    auto* const out = static_cast<std::uint64_t*>(to.data) + k * to.stride[0];
+    out[0] = static_cast<std::uint64_t>(energy >> 64), out[to.stride[1]] = static_cast<std::uint64_t>(energy);
+}
+
+__global__ void __launch_bounds__(threads_of_block)
+    write_labels(const __grid_constant__ problem p, const __grid_constant__ arrays a,
+                 const __grid_constant__ strided to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < p.cells()) static_cast<std::int32_t*>(to.data)[to.at(i)] = a.number[a.nearest[middle_of(p, i)]];
+}
+
+/// Second moments of a region as a device adds them.
+struct region_sums {
+    sums of;
+    std::uint64_t parts, low[6], high[6];
+};
+
+/// A thread a part.
+__global__ void __launch_bounds__(threads_of_block)
+    measure_all(const __grid_constant__ problem p, const __grid_constant__ arrays a, region_sums* to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= p.parts()) return;
+    const std::int32_t part = a.nearest[i];
+    const place here = place_of(p, i), at = place_of(p, part);
+    const auto w = static_cast<std::int64_t>(a.density[cell_of(p, here.at[0], here.at[1], here.at[2])]);
+    std::int64_t d[3];
+    for (int axis = 0; axis < 3; ++axis) d[axis] = step(p, axis, at.at[axis], here.at[axis]);
+    auto* const sum = reinterpret_cast<unsigned long long*>(to + a.number[part]);
+    add(sum, w), add(sum + 4, 1);
+    for (int axis = 0, k = 0; axis < 3; ++axis) {
+        add(sum + 1 + axis, w * d[axis]);
+        for (int other = axis; other < 3; ++other, ++k) {
+            const std::int64_t term = w * d[axis] * d[other];
+            add(sum + 5 + k, term & 0xffffffff), add(sum + 11 + k, term >> 32);
+        }
+    }
+}
+static_assert(sizeof(region_sums) == 17 * 8 && sizeof(sums) == 4 * 8);
+
+std::int64_t blocks(std::int64_t items) { return cuda::blocks_for(items, threads_of_block); }
+
+void copy(const device& on, void* to, const void* from, std::int64_t bytes, cudaMemcpyKind kind) {
+    cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, cuda::stream_of(on)), "copying sites");
+}
+
+/// Rounds on a device, in stream order.
+class solver {
+public:
+    solver(const device& on, const problem& p, std::int64_t more_bytes = 0) : on_(on), p_(p), memory_(on) {
+        if (p.sites > std::int64_t{1} << 29)
+            throw error(error_code::unsupported, "sites has more than 2^29 rows, which a device does not number");
+        const auto density = memory_.reserve<std::uint16_t>(p.cells()), seed = memory_.reserve<std::uint8_t>(p.parts()),
+                   nearest = memory_.reserve<std::int32_t>(p.parts()),
+                   number = memory_.reserve<std::int32_t>(p.parts()), site = memory_.reserve<std::int32_t>(2 * p.sites),
+                   sum = memory_.reserve<sums>(p.sites), energy = memory_.reserve<std::uint64_t>(2 * p.rounds + 3),
+                   more = memory_.reserve<std::byte>(more_bytes);
+        memory_.allocate();
+        a_.density = memory_.get<std::uint16_t>(density), a_.seed = memory_.get<std::uint8_t>(seed);
+        a_.nearest = memory_.get<std::int32_t>(nearest), a_.number = memory_.get<std::int32_t>(number);
+        a_.site = memory_.get<std::int32_t>(site), a_.target = a_.site + p.sites, a_.sum = memory_.get<sums>(sum);
+        a_.energy = memory_.get<unsigned long long>(energy);
+        a_.settled = reinterpret_cast<std::int32_t*>(a_.energy + 2 * p.rounds + 2);
+        more_ = memory_.get<std::byte>(more);
+        fill(a_.seed, 0, p.parts()), fill(a_.number, 0x7f, 4 * p.parts());
+        fill(a_.sum, 0, p.sites * static_cast<std::int64_t>(sizeof(sums))), fill(a_.energy, 0, 16 * p.rounds + 24);
+    }
+
+    void fill(void* data, int byte, std::int64_t bytes) const {
+        cuda::check(cudaMemsetAsync(data, byte, static_cast<std::size_t>(bytes), cuda::stream_of(on_)),
+                    "filling memory");
+    }
+    template <class Kernel, class... Arguments>
+    void run(Kernel* kernel, std::int64_t items, const Arguments&... arguments) const {
+        cuda::launch(on_, kernel, blocks(items), dim3(threads_of_block), 0, arguments...);
+    }
+
+    void find() const {
+        const std::span<const std::int64_t> shape(p_.size + 3 - p_.axes, static_cast<std::size_t>(p_.axes));
+        fields<device> wanted;
+        wanted.index = any_output<device>::contiguous(a_.nearest, dtype::int32, shape);
+        distance_transform(on_, any_input<device>::contiguous(a_.seed, dtype::uint8, shape), wanted, p_.engine);
+    }
+    void measure_round(int round) const {
+        find();
+        const std::int64_t tiles = cuda::blocks_for(p_.size[2], tile_lanes) *
+                                   cuda::blocks_for(p_.size[0] * p_.size[1], tile_rows * tile_warps);
+        cuda::launch(on_, measure, tiles, dim3(threads_of_block), 0, p_, a_, round);
+    }
+    /// After sites were given: all rounds.
+    void solve(const sites_told& told = {}) const {
+        run(put, p_.sites, p_, a_);
+        measure_round(0);
+        for (int round = 0; round < p_.rounds; ++round) {
+            run(choose, p_.sites, p_, a_, p_.relax_of(round));
+            run(move, p_.sites, p_, a_);
+            measure_round(round + 1);
+            if (p_.tolerance > 0 && round >= p_.relaxed) cuda::launch(on_, settle, 1, dim3(1), 0, p_, a_, round + 1);
+            if (told) told(sites());
+        }
+    }
+    /// Waits.
+    [[nodiscard]] std::vector<std::int32_t> sites() const {
+        std::vector<std::int32_t> all(static_cast<std::size_t>(p_.sites));
+        read(all, a_.site);
+        return all;
+    }
+    template <class T>
+    void read(std::vector<T>& to, const void* from) const {
+        copy(on_, to.data(), from, static_cast<std::int64_t>(to.size() * sizeof(T)), cudaMemcpyDeviceToHost);
+        cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for sites");
+    }
+    [[nodiscard]] const arrays& at() const { return a_; }
+    [[nodiscard]] void* more() const { return more_; }
+
+private:
+    const device& on_;
+    const problem& p_;
+    cuda::workspace memory_;
+    arrays a_{};
+    void* more_ = nullptr;
+};
+
+class device_engine : public engine {
+public:
+    device_engine(const device& on, const std::uint16_t* density, std::int64_t cells)
+        : on_(on), density_(density), cells_(cells) {}
+
+    void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
+               std::vector<uint128>& energy, const sites_told& told) override {
+        const cuda::device_guard current(on_);
+        const solver one(on_, p);
+        give(one, sites);
+        one.solve(told);
+        sites = one.sites();
+        std::vector<sums> all(sites.size());
+        std::vector<std::uint64_t> halves(static_cast<std::size_t>(2 * p.rounds + 3));
+        one.read(all, one.at().sum), one.read(halves, one.at().energy);
+        weights.clear(), energy.clear();
+        for (const sums& each : all) weights.push_back(static_cast<std::int64_t>(each.mass));
+        for (std::size_t k = 0; k + 2 < halves.size(); k += 2)
+            energy.push_back((static_cast<uint128>(halves[k + 1]) << 32) + halves[k]);
+    }
+    std::vector<moments> measure(const problem& p, const std::vector<std::int32_t>& sites) override {
+        const cuda::device_guard current(on_);
+        problem own = p;
+        own.sites = std::ssize(sites), own.rounds = 0;
+        const auto bytes = static_cast<std::int64_t>(sizeof(region_sums) * sites.size());
+        const solver one(on_, own, bytes);
+        give(one, sites);
+        one.fill(one.more(), 0, bytes);
+        one.run(put, own.sites, own, one.at());
+        one.find();
+        one.run(measure_all, own.parts(), own, one.at(), static_cast<region_sums*>(one.more()));
+        std::vector<region_sums> all(sites.size());
+        one.read(all, one.more());
+        std::vector<moments> found;
+        found.reserve(all.size());
+        for (const region_sums& each : all) found.push_back(moments_of(each.of, each.parts, each.low, each.high));
+        return found;
+    }
+
+private:
+    void give(const solver& to, const std::vector<std::int32_t>& sites) const {
+        copy(on_, to.at().density, density_, 2 * cells_, cudaMemcpyHostToDevice);
+        copy(on_, to.at().site, sites.data(), 4 * std::ssize(sites), cudaMemcpyHostToDevice);
+    }
+
+    const device on_;
+    const std::uint16_t* density_;
+    std::int64_t cells_;
+};
+
+}  // namespace
+
+void run(const device& on, const problem& p, const any_input<device>& density, const any_input<device>& sites,
+         const centroidal_fields<device>& out) {
+    const cuda::device_guard current(on);
+    const solver one(on, p);
+    one.run(widen, p.cells(), strided::of(density), p.cells(), one.at().density);
+    one.run(read_sites, p.sites, p, strided::of(sites), one.at().site);
+    one.solve();
+    one.run(write_sites, p.sites, p, one.at(), strided::of(out.sites), strided::of(out.weights));
+    if (out.energy.wanted()) one.run(write_energy, p.rounds + 1, p, one.at(), strided::of(out.energy));
+    if (out.labels.wanted()) one.run(write_labels, p.cells(), p, one.at(), strided::of(out.labels));
+}
+
+std::unique_ptr<engine> engine_of(const device& on, const std::uint16_t* density, std::int64_t cells) {
+    return std::make_unique<device_engine>(on, density, cells);
+}
+
+void with_image(const device& on, const any_input<device>& image,
+                const std::function<void(const any_input<host>&)>& use) {
+    const cuda::device_guard current(on);
+    const std::int64_t cells = image.cells();
+    cuda::workspace memory(on);
+    const auto wide = memory.reserve<std::uint16_t>(cells);
+    memory.allocate();
+    cuda::launch(on, widen, blocks(cells), dim3(threads_of_block), 0, strided::of(image), cells,
+                 memory.get<std::uint16_t>(wide));
+    std::vector<std::uint16_t> here(static_cast<std::size_t>(cells));
+    copy(on, here.data(), memory.get<std::uint16_t>(wide), 2 * cells, cudaMemcpyDeviceToHost);
+    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for an image");
+    const std::span<const std::int64_t> shape(image.shape.data(), static_cast<std::size_t>(image.rank));
+    if (image.type == dtype::uint16) return use(any_input<host>::contiguous(here.data(), dtype::uint16, shape));
+    const std::vector<std::uint8_t> bytes(here.begin(), here.end());
+    use(any_input<host>::contiguous(bytes.data(), image.type, shape));
+}
+
+}  // namespace nearfield::centroidal

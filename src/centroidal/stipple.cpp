@@ -1,0 +1,228 @@
+// Stippling: ink, samples, Lloyd's rounds from coarse to fine.
+#include "nearfield/stipple.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "centroidal/linde_buzo_gray.hpp"
+
+namespace nearfield {
+namespace centroidal {
+namespace {
+
+constexpr int settling_rounds = 10;  ///< of Lloyd's, after Linde-Buzo-Gray's
+constexpr int lloyd_rounds = 60, lbg_rounds = 50;
+
+/// Cells that a dot of some diameter covers.
+double cells_of_dot(double diameter, int axes) {
+    if (axes == 1) return diameter;
+    return axes == 2 ? std::numbers::pi / 4 * diameter * diameter
+                     : std::numbers::pi / 6 * diameter * diameter * diameter;
+}
+
+/// How much ink each cell has.
+struct ink {
+    std::vector<std::uint16_t> of;
+    std::int64_t full = 255;  ///< of a black cell
+    std::uint64_t all = 0;
+    std::int64_t inked = 0;  ///< cells that have some
+
+    ink(const any_input<host>& image, bool invert) {
+        full = image.type == dtype::boolean ? 1 : image.type == dtype::uint8 ? 255 : 65535;
+        const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
+        const bool wide = image.type == dtype::uint16;
+        of.resize(static_cast<std::size_t>(image.cells()));
+        for (std::int64_t i = 0; i < image.cells(); ++i) {
+            const std::int64_t value = wide ? static_cast<const std::uint16_t*>(image.data)[at.of(i)]
+                                            : static_cast<const std::uint8_t*>(image.data)[at.of(i)];
+            const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
+            of[static_cast<std::size_t>(i)] = own, all += own, inked += own > 0 ? 1 : 0;
+        }
+    }
+};
+
+class stippler {
+public:
+    stippler(const host* watched, const any_input<host>& image, const ink& of, engine& engine,
+             const stipple_options& options)
+        : watched_(watched), image_(image), ink_(of), engine_(engine), options_(options), points_(options.points) {
+        if (points_ == 0)
+            points_ = std::max<std::int64_t>(
+                1, std::llround(static_cast<double>(of.all) /
+                                (static_cast<double>(of.full) * cells_of_dot(options.size, image.rank))));
+        made_.axes = image.rank, made_.full_ink = of.full;
+        finest_ = options.supersample > 0 ? options.supersample : fine_enough();
+        if (const std::int64_t most = of.inked * parts_of_cell(finest_); points_ > most)
+            fail(fmt::format("points is {}, but the image has ink in {} places; give fewer, or a larger supersample",
+                             points_, most));
+    }
+
+    stipples made() {
+        if (options_.method == stipple_method::lloyd) lloyd();
+        else lbg();
+        return std::move(made_);
+    }
+
+private:
+    [[nodiscard]] std::int64_t parts_of_cell(int supersample) const {
+        return static_cast<std::int64_t>(std::pow(supersample, image_.rank));
+    }
+    /// Parts a point that leave no trace of the grid: spacings of 12 parts.
+    [[nodiscard]] int fine_enough() const {
+        int parts = 1;
+        const double cells = static_cast<double>(ink_.all) / static_cast<double>(ink_.full) /
+                             static_cast<double>(points_);  // of full ink, where points are nearest
+        while (parts < 4 && std::pow(cells, 1.0 / image_.rank) * parts < 10 &&
+               static_cast<double>(image_.cells()) * std::pow(parts + 1, image_.rank) < std::ldexp(1, 28))
+            ++parts;
+        return parts;
+    }
+    [[nodiscard]] problem at(int supersample, int rounds) const {
+        centroidal_options options;
+        options.rounds = rounds, options.relax = 2, options.supersample = supersample;
+        options.spacing = options_.spacing, options.border = options_.border;
+        return problem_of(image_.shape.data(), image_.rank, std::max<std::int64_t>(1, std::ssize(sites_)), options);
+    }
+
+    /// Whole cells come first, unless points are so many that they would hardly find room.
+    [[nodiscard]] int coarsest() const { return 8 * points_ < ink_.inked ? 1 : finest_; }
+
+    void lloyd() {
+        rounds_ = options_.rounds < 0 ? lloyd_rounds : options_.rounds;
+        const int coarse = finest_ > coarsest() ? rounds_ / 2 : 0, first = coarse > 0 ? coarsest() : finest_;
+        problem p = at(first, coarse);
+        p.sites = points_, p.relaxed = coarse;
+        sites_ = samples(p, ink_.of.data(), points_, options_.seed);
+        if (coarse > 0) go(p), refine(p);
+        go(at(finest_, rounds_ - coarse));
+    }
+
+    void lbg() {
+        rounds_ = (options_.rounds < 0 ? lbg_rounds : options_.rounds) + settling_rounds;
+        const problem p = at(coarsest(), 0);
+        linde_buzo_gray by(p, ink_.of.data(), engine_, static_cast<std::uint64_t>(points_));
+        for (bool changed = true; changed && done_ + settling_rounds < rounds_;) {
+            changed = by.round(done_);
+            count_round(p, by.sites());
+        }
+        if (options_.points > 0) by.settle_on(points_);
+        sites_ = by.sites(), done_ = rounds_ - settling_rounds;
+        if (finest_ > coarsest()) refine(p);
+        go(at(finest_, settling_rounds));
+    }
+
+    /// From whole cells to parts.
+    void refine(const problem& p) {
+        const problem finer = at(finest_, 0);
+        for (std::int32_t& each : sites_) {
+            place to = place_of(p, each);
+            for (int axis = 0; axis < 3; ++axis)
+                to.at[axis] = static_cast<std::int32_t>(to.at[axis] * finer.factor[axis] + finer.factor[axis] / 2);
+            each = part_of(finer, to);
+        }
+    }
+
+    void go(const problem& p) {
+        std::vector<uint128> energies;
+        sites_told told;
+        if (options_.watch || (watched_ != nullptr && watched_->progress))
+            told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
+        const int before = done_;
+        engine_.lloyd(p, sites_, weights_, energies, told);
+        done_ = before + p.rounds;
+        take(p, sites_);
+        made_.weights = weights_, made_.energy.clear();
+        for (const uint128 each : energies)
+            made_.energy.push_back(static_cast<std::uint64_t>(each >> 64)),
+                made_.energy.push_back(static_cast<std::uint64_t>(each));
+    }
+
+    void take(const problem& p, const std::vector<std::int32_t>& sites) {
+        made_.supersample = static_cast<int>(p.factor[2]), made_.parts.clear();
+        for (const std::int32_t each : sites)
+            for (int axis = 3 - p.axes; axis < 3; ++axis) made_.parts.push_back(place_of(p, each).at[axis]);
+    }
+
+    void count_round(const problem& p, const std::vector<std::int32_t>& sites) {
+        ++done_;
+        if (options_.watch) take(p, sites), options_.watch(made_);
+        if (watched_ != nullptr && watched_->progress && !watched_->progress(static_cast<double>(done_) / rounds_))
+            throw error(error_code::cancelled, "cancelled by the progress callback");
+    }
+
+    const host* watched_;  ///< whose progress is told, or null
+    const any_input<host>& image_;
+    const ink& ink_;
+    engine& engine_;
+    const stipple_options& options_;
+    std::int64_t points_;
+    int finest_ = 1, rounds_ = 0, done_ = 0;
+    std::vector<std::int32_t> sites_;
+    std::vector<std::int64_t> weights_;
+    stipples made_;
+};
+
+template <class Place>
+void check(const any_input<Place>& image, const stipple_options& options) {
+    check_image<Place>("image", image, 65535);
+    check_type("image", image.type, {dtype::boolean, dtype::uint8, dtype::uint16});
+    const named_view<Place> one[] = {{"image", image}};
+    check_data<Place>(one);
+    if (options.points < 0) fail(fmt::format("points is {}; give how many, 1 or more", options.points));
+    if (!(options.size >= 0 && options.size < 1e6))
+        fail(fmt::format("size is {}; give the diameter of a dot in cells, such as 3", options.size));
+    if ((options.points > 0) == (options.size > 0))
+        fail(fmt::format("points is {} and size is {}; give one of them", options.points, options.size));
+    if (options.rounds < -1)
+        fail(fmt::format("rounds is {}; give 0 or more, or -1 for the usual number", options.rounds));
+    if (options.supersample < 0 || options.supersample > 8)
+        fail(fmt::format("supersample is {}; give 1 to 8, or 0 to have it chosen", options.supersample));
+    centroidal_options others;
+    others.spacing = options.spacing, others.border = options.border;
+    others.rounds = std::max(0, options.rounds), others.supersample = std::max(1, options.supersample);
+    static_cast<void>(problem_of(image.shape.data(), image.rank, 1, others));
+}
+
+template <class Place>
+stipples solve(const Place& on, const any_input<Place>& image, const stipple_options& options) {
+    return in_call([&] {
+        check(image, options);
+        stipples made;
+        with_image(on, image, [&](const any_input<host>& here) {
+            const ink of(here, options.invert);
+            if (of.all == 0) fail("image has no ink; give one that is not all white, or invert");
+            const std::unique_ptr<engine> rounds = engine_of(on, of.of.data(), here.cells());
+            const host* watched = nullptr;
+            if constexpr (std::is_same_v<Place, host>) watched = &on;
+            made = stippler(watched, here, of, *rounds, options).made();
+        });
+        return made;
+    });
+}
+
+}  // namespace
+}  // namespace centroidal
+
+double stipples::diameter(std::int64_t point) const {
+    const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) / static_cast<double>(full_ink) /
+                         std::pow(supersample, axes);
+    if (axes == 1) return cells;
+    return axes == 2 ? std::sqrt(4 / std::numbers::pi * cells) : std::cbrt(6 / std::numbers::pi * cells);
+}
+
+stipples stipple(const host& on, const any_input<host>& image, const stipple_options& options) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+    return centroidal::solve(on, image, options);
+}
+stipples stipple(const device& on, const any_input<device>& image, const stipple_options& options) {
+    return centroidal::solve(on, image, options);
+}
+
+}  // namespace nearfield

@@ -1,0 +1,122 @@
+// Centroidal Voronoi diagrams and stippling on a GPU, plain and recorded as a graph: the definition, and the host's bits
+// after 200 rounds, which a single wrong bit anywhere would change.
+#include <gtest/gtest.h>
+
+#include "centroidal/cases.hpp"
+#include "exact/device_engine.hpp"
+#include "nearfield/stipple.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class CentroidalDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+centroidal_answer on_device(const centroidal_case& c, bool graph, double tolerance = 0) {
+    static const stream on;
+    const std::vector<std::byte> density = c.packed();
+    centroidal_answer made(c);
+    const device_memory in(density.size()), sites(4 * made.sites.size()), moved(4 * made.sites.size()),
+        weights(8 * made.weights.size()), energy(8 * made.energy.size()), labels(4 * made.labels.size());
+    centroidal_fields<host> there = made.fields(c);
+    const auto placed = [](const any_output<host>& like, const device_memory& memory) {
+        return any_output<device>::contiguous(memory.data(), like.type,
+                                              std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
+    };
+    centroidal_options options = c.options();
+    options.tolerance = tolerance;
+    const auto start = [&] {
+        centroidal_voronoi(device(on.get()), any_input<device>::contiguous(in.data(), c.type, c.shape),
+                           placed(there.sites, sites),
+                           {placed(there.sites, moved), placed(there.weights, weights), placed(there.energy, energy),
+                            placed(there.labels, labels)},
+                           options);
+    };
+    const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+        expect_cuda(cudaMemcpyAsync(to, from, bytes, kind, on.get()), "copy");
+    };
+    const auto upload = [&] {
+        copy(in.data(), density.data(), density.size(), cudaMemcpyHostToDevice);
+        copy(sites.data(), c.sites.data(), 4 * c.sites.size(), cudaMemcpyHostToDevice);
+    };
+    if (graph) {
+        const recorded work(start, on);
+        upload();
+        work.replay(), work.replay();
+    } else {
+        upload();
+        start();
+    }
+    copy(made.sites.data(), moved.data(), 4 * made.sites.size(), cudaMemcpyDeviceToHost);
+    copy(made.weights.data(), weights.data(), 8 * made.weights.size(), cudaMemcpyDeviceToHost);
+    copy(made.energy.data(), energy.data(), 8 * made.energy.size(), cudaMemcpyDeviceToHost);
+    copy(made.labels.data(), labels.data(), 4 * made.labels.size(), cudaMemcpyDeviceToHost);
+    on.wait();
+    return made;
+}
+
+centroidal_answer on_host(const centroidal_case& c, double tolerance = 0) {
+    const std::vector<std::byte> density = c.packed();
+    centroidal_answer made(c);
+    const centroidal_fields<host> out = made.fields(c);
+    centroidal_options options = c.options();
+    options.tolerance = tolerance;
+    centroidal_voronoi(host{2, {}}, any_input<host>::contiguous(density.data(), c.type, c.shape), out.sites, out,
+                       options);
+    return made;
+}
+
+TEST_F(CentroidalDevice, RandomCases) {
+    check_centroidal([](const centroidal_case& c) { return on_device(c, false); }, 0, 300);
+}
+TEST_F(CentroidalDevice, RandomCasesInAGraph) {
+    check_centroidal([](const centroidal_case& c) { return on_device(c, true); }, 300, 340);
+}
+
+TEST_F(CentroidalDevice, TwoHundredRounds) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        centroidal_case c = large_centroidal_case(seed < 3 ? shape_t{60, 71} : shape_t{12, 14, 37}, 90, seed);
+        c.rounds = 200, c.relax = seed == 1 ? 1 : 2;
+        EXPECT_EQ(on_device(c, false), on_host(c));
+    }
+}
+
+TEST_F(CentroidalDevice, TolerancesStop) {
+    centroidal_case c = large_centroidal_case({40, 50}, 30, 1);
+    c.rounds = 20;
+    EXPECT_EQ(on_device(c, false, 0.01), on_host(c, 0.01));
+}
+
+/// A tile with more sites than a block has room for.
+TEST_F(CentroidalDevice, ManySites) {
+    centroidal_case c = large_centroidal_case({140, 40}, 3000, 1);
+    c.rounds = 3;
+    EXPECT_EQ(on_device(c, false), on_host(c));
+}
+
+TEST_F(CentroidalDevice, StipplesOfTheHost) {
+    const stream on;
+    const centroidal_case c = large_centroidal_case({40, 50}, 1, 2);
+    const std::vector<std::byte> image = c.packed();
+    const device_memory there(image.size());
+    expect_cuda(cudaMemcpyAsync(there.data(), image.data(), image.size(), cudaMemcpyHostToDevice, on.get()), "in");
+    for (const stipple_method method : {stipple_method::lloyd, stipple_method::lbg}) {
+        stipple_options options;
+        options.points = 60, options.method = method, options.rounds = 20, options.supersample = 2;
+        int rounds = 0;
+        options.watch = [&](const stipple_state&) { ++rounds; };
+        const stipples a = stipple(device(on.get()), any_input<device>::contiguous(there.data(), c.type, c.shape),
+                                   options),
+                       b = stipple(host{}, any_input<host>::contiguous(image.data(), c.type, c.shape), options);
+        EXPECT_EQ(a.parts, b.parts);
+        EXPECT_EQ(a.weights, b.weights);
+        EXPECT_EQ(a.energy.back(), b.energy.back());
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
