@@ -43,6 +43,10 @@ struct arguments {
     std::string height;  // of split
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
+    // Of sdf and effect.
+    std::string cutoff, font, characters, metrics, effects, fill;
+    std::int64_t supersample = 0, margin = 0;
+    bool mask = false;
     // Of medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
 };
@@ -96,6 +100,8 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int sdf_verb(const arguments& args);
+int effect_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -12,6 +12,8 @@ namespace nearfield::cli {
 [[nodiscard]] verb morphology_row();
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
+[[nodiscard]] verb sdf_row();
+[[nodiscard]] verb effect_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

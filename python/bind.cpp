@@ -211,6 +211,7 @@ NB_MODULE(_core, m) {
     bind_components(m);
     bind_medial_axis(m);
     bind_skeleton(m);
+    bind_sdf(m);
     bind_watershed(m);
     bind_runs(m);
     bind_questions(m);
