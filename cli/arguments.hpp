@@ -49,6 +49,10 @@ struct arguments {
     std::int64_t points = 0, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;
+    // Of sdf and effect.
+    std::string cutoff, font, characters, metrics, effects, fill;
+    std::int64_t supersample = 0, margin = 0;
+    bool mask = false;
     // Of medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
 };
@@ -104,6 +108,8 @@ int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
 int metrics_verb(const arguments& args);
 int stipple_verb(const arguments& args);
+int sdf_verb(const arguments& args);
+int effect_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -14,6 +14,8 @@ namespace nearfield::cli {
 [[nodiscard]] verb split_row();
 [[nodiscard]] verb metrics_row();
 [[nodiscard]] verb stipple_row();
+[[nodiscard]] verb sdf_row();
+[[nodiscard]] verb effect_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

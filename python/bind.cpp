@@ -212,6 +212,7 @@ NB_MODULE(_core, m) {
     bind_medial_axis(m);
     bind_metrics(m);
     bind_skeleton(m);
+    bind_sdf(m);
     bind_watershed(m);
     bind_centroidal(m);
     bind_runs(m);

@@ -78,6 +78,7 @@ void bind_medial_axis(nb::module_& module);
 void bind_metrics(nb::module_& module);
 void bind_thickness(nb::module_& module);
 void bind_skeleton(nb::module_& module);
+void bind_sdf(nb::module_& module);
 void bind_watershed(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -9,7 +9,7 @@ array([[1.4142135, 1.       , 1.4142135],
        [1.       , 0.       , 1.       ]], dtype=float32)
 """
 
-from nearfield import _core, compat, methods, metrics, ndimage
+from nearfield import _core, compat, effects, methods, metrics, ndimage
 from nearfield._basins import (
     Basins,
     Extinctions,
@@ -45,6 +45,7 @@ from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
+from nearfield._sdf import sdf
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._split import split
@@ -88,6 +89,7 @@ __all__ = [
     "devices",
     "dilation",
     "distance_transform",
+    "effects",
     "erosion",
     "expand_labels",
     "fill_holes",
@@ -117,6 +119,7 @@ __all__ = [
     "relabel",
     "release_device_memory",
     "remove_small",
+    "sdf",
     "skeleton_graph",
     "skeletonize",
     "split",

@@ -265,12 +265,49 @@ def compare_surfaces(
     elements: bool,
     percentiles: Sequence[float],
     tolerances: Sequence[float],
+def sdf(
+    image: Array,
+    out: Array,
+    options: Options,
+    radius: float,
+    cutoff: float,
+    supersample: int,
+    antialias: bool,
     ordinal: int,
     stream: int,
     staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes]: ...
+) -> None: ...
+def effect(
+    field: Array,
+    out: Array,
+    options: Options,
+    name: str,
+    numbers: list[float],
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def pad(
+    image: Array,
+    known: Array | None,
+    out: Array,
+    options: Options,
+    radius: float,
+    least: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def paint(canvas: Array, layer: Array, colour: str, strength: float, how: int, threads: int) -> None: ...
+def decode(image: Array, canvas: Array, threads: int) -> None: ...
+def encode(canvas: Array, image: Array, threads: int) -> None: ...
 def reconstruct(
     axis: Array,
     squared: Array,

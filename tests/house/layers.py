@@ -29,6 +29,8 @@ FIELD_HEADERS = {
     "skeleton.hpp",
     "skeleton_graph.hpp",
     "natural_neighbor.hpp",
+    "sdf.hpp",
+    "effects.hpp",
     "watershed.hpp",
     "centroidal.hpp",
     "stipple.hpp",

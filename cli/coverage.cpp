@@ -1,0 +1,70 @@
+#include "cli/coverage.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/load.hpp"
+#include "cli/parse.hpp"
+#include "edge/arrays_run.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+/// Luminance is double in the range of the image's type; coverage ends at 1.
+void scale(io::array& gray, dtype was) {
+    const double full = was == dtype::uint8 ? 255 : was == dtype::uint16 ? 65535 : 1;
+    auto* const values = reinterpret_cast<double*>(gray.data.get());
+    for (std::int64_t i = 0; i < gray.cells(); ++i) values[i] /= full;
+}
+
+}  // namespace
+
+io::array coverage_of(const io::array& image, const arguments& args) {
+    io::array one;
+    if (image.color) {
+        const std::string usual = image.shape.back() == 4 ? "alpha" : "luminance";
+        const std::string channel = args.channel.empty() ? usual : args.channel;
+        one = take_channel(image, channel);
+        if (channel == "luminance" && args.threshold.empty()) scale(one, image.type);
+    } else {
+        one = make_like(image, image.type, image.shape);
+        std::copy_n(image.data.get(), image.bytes(), one.data.get());
+        one = apply_channel(std::move(one), args.channel);
+    }
+    if (!args.threshold.empty()) one = apply_threshold(one, args.threshold);
+    if (one.shape.size() != 2)
+        refuse(fmt::format("{} has {} axes; {} takes images, of 2", args.input, one.shape.size(), args.verb));
+    return one;
+}
+
+borders ends_of(const arguments& args) {
+    if (args.border.empty()) return {};
+    border ends[2];
+    const std::vector<std::string> words = split(args.border, ',');
+    if (words.size() > 2)
+        refuse(fmt::format("--border has {} values; give one, or one for rows and columns", words.size()));
+    for (std::size_t k = 0; k < 2; ++k) {
+        const std::string& word = words[words.size() == 1 ? 0 : k];
+        if (word != "open" && word != "periodic")
+            refuse(fmt::format("--border is {}; give open or periodic", args.border));
+        ends[k] = word == "open" ? border::open : border::periodic;
+    }
+    return {ends, 2};
+}
+
+computed make_field(const arguments& args, const io::array& coverage, io::array& field, const sdf_options& options) {
+    const any_input<host> in = coverage.in();
+    const any_output<host> out = field.out();
+    const placed_call call{
+        [&](const host& on) { sdf(on, in, out, options); },
+        [&](int ordinal, int warmups, int repeat) {
+            return edge::run_arrays_on_device(
+                ordinal, {&in, 1}, {&out, 1},
+                [&](const device& on, auto read, auto to) { sdf(on, read[0], to[0], options); }, warmups, repeat);
+        },
+    };
+    return compute(args, call);
+}
+
+}  // namespace nearfield::cli

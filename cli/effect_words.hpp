@@ -1,0 +1,28 @@
+// What nearfield effect was asked to paint: "glow:radius=24,color=#ff2d95+outline:outer=3".
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "nearfield/effects.hpp"
+
+namespace nearfield::cli {
+
+struct asked_effect {
+    std::string name;
+    std::variant<effects::effect, effects::pad_options> what;
+    effects::colour with{1, 1, 1, 1};
+    effects::blend how = effects::blend::over;
+
+    /// Painted over the shape; others lie behind it.
+    [[nodiscard]] bool in_front() const;
+};
+
+/// Throws invalid_argument naming the word, and what it could be.
+[[nodiscard]] std::vector<asked_effect> parse_effects(const std::string& text);
+
+/// "outline: inner, outer; glow: ..." of all effects.
+[[nodiscard]] std::string text_of_effects();
+
+}  // namespace nearfield::cli

@@ -1,0 +1,128 @@
+// Effects from signed distance fields: layers of alpha from a shape, painted on a canvas; padding of textures.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <variant>
+
+#include "nearfield/grid.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+namespace effects {
+
+/// Of which side of the outline.
+enum class side : std::uint8_t { outside, inside };
+
+// Lengths are pixels, d is the signed distance, positive inside; edges are one pixel soft: cover(d) is d + 1/2 clamped
+// to [0, 1].
+
+/// A line along the outline: cover(d + outer) - cover(d - inner).
+struct outline {
+    double inner = 0, outer = 2;  ///< how far it reaches to either side; at least 0
+};
+/// t^power, where t falls from 1 at the outline to 0 at `radius`. Outside: 1 in the shape; inside: 0 beside it.
+struct glow {
+    double radius = 12;
+    effects::side side = side::outside;
+    int power = 2;  ///< 1 to 16; 1 falls evenly, more stays closer
+};
+/// The shape moved and blurred: d rises by 3 t^2 - 2 t^3 from 0 at -blur to 1 at blur.
+struct shadow {
+    double down = 6, right = 6, blur = 6;
+    double spread = 0;  ///< by how much the shape grows first; may be negative
+};
+/// The brightness of an edge that rises by `width` pixels inwards, less that of a flat one: -1 to 1.
+struct bevel {
+    double width = 8;
+    double azimuth = 135;   ///< where the light comes from, degrees anticlockwise from the right
+    double elevation = 45;  ///< of the light above the plane, degrees
+    bool round = true;      ///< a quarter of a circle; false: a slope of 45 degrees
+};
+/// Lines of equal distance, `every` pixels, on one side; each `width` wide.
+struct contour {
+    double every = 8, width = 1.5;
+    effects::side side = side::outside;
+};
+/// What the shape leaves behind as it moves away from (down, right) to its place: 1 in the shape, falling evenly to 0.
+struct trail {
+    double down = 0, right = 24;
+};
+/// What a lamp lights, with soft shadows: the least share of the lamp's disc that the shape leaves free on the way to it,
+/// by sphere tracing, times (1 - (r / reach)^2)^2 at the distance r from the lamp.
+struct light {
+    double row = 0, column = 0;  ///< of the lamp's middle; pixel centres are whole numbers
+    double radius = 6;           ///< of the lamp; a larger one has softer shadows
+    double reach = 256;
+};
+/// Round dots on a turned square lattice that cover the share that the field says, which is a tone in [0, 1], no
+/// distance. The tone is read at the middle of each dot.
+struct halftone {
+    double pitch = 8;
+    double angle = 45;  ///< of the lattice, degrees anticlockwise
+};
+using effect = std::variant<outline, glow, shadow, bevel, contour, trail, light, halftone>;
+
+/// The layer of an effect: alpha in [0, 1] for every pixel, of a bevel -1 to 1.
+///
+///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
+///   field   float32, 2 axes, any strides: what sdf() gives; not changed
+///   out     float32, shape of `field`, any strides; may not overlap it
+///   border  open: beyond the ends lies the last pixel; periodic: the other end, so that layers tile
+///
+/// Sums, products and roots of float32 in one order: equal bits on host and device. Time O(pixels); of trails and lights
+/// O(pixels * steps). No workspace.
+///
+/// Throws nearfield::error before any work is started: shapes, types, overlap, numbers that are not finite or out of
+/// range.
+///
+/// Hart, "Sphere tracing", The Visual Computer 12, 1996, for trails and lights.
+void layer(const host& on, const any_input<host>& field, const any_output<host>& out, const effect& what,
+           const borders& border = {});
+void layer(const device& on, const any_input<device>& field, const any_output<device>& out, const effect& what,
+           const borders& border = {});
+
+struct pad_options {
+    double radius = std::numeric_limits<double>::infinity();  ///< pixels farther from every known one stay as they are
+    double least = 0;                                         ///< pixels whose alpha, of 1, is above it are known
+    borders border{};                                         ///< open or periodic
+};
+
+/// Pads the islands of a texture: every pixel that is not known gets the colour of the nearest known one, by the tie
+/// rule of distance_transform. Alpha stays.
+///
+///   image   shape (rows, columns, channels), uint8, uint16 or float32, any strides; straight alpha, not premultiplied.
+///           Of 2 or 4 channels the last one is alpha
+///   known   bool or uint8, shape (rows, columns): what is not zero is known. Needed where there is no alpha; else it
+///           counts instead of alpha
+///   out     type and shape of `image`; may overlap neither
+///
+/// Order of work and errors as layer(). Workspace: that of distance_transform and 5 bytes a pixel, 9 from 2^31 on.
+void pad(const host& on, const any_input<host>& image, const any_output<host>& out, const pad_options& options = {},
+         const any_input<host>& known = {});
+void pad(const device& on, const any_input<device>& image, const any_output<device>& out,
+         const pad_options& options = {}, const any_input<device>& known = {});
+
+// ---- canvases: float32 of shape (rows, columns, 4), contiguous: red, green, blue of linear light times alpha, alpha ----
+
+/// Of linear light, not multiplied by alpha.
+struct colour {
+    float red = 0, green = 0, blue = 0, alpha = 1;
+};
+/// "#f80", "#ff8800" or "#ff8800cc", of sRGB. Throws invalid_argument for other texts.
+[[nodiscard]] colour colour_of(std::string_view text);
+
+/// Where paint goes: over what is there, under it, or as light added to it.
+enum class blend : std::uint8_t { over, under, add };
+
+/// Paints a layer in one colour: `with.alpha` times the layer's value, clamped to [0, 1], is how much. A negative alpha
+/// paints where the layer is negative, as the dark sides of a bevel.
+void paint(const host& on, const any_output<host>& canvas, const any_input<host>& layer, const colour& with,
+           blend how = blend::over);
+/// A canvas from an sRGB image, and back: shape (rows, columns, 1 to 4 channels: gray, gray and alpha, RGB, RGBA), uint8
+/// or uint16, straight alpha, contiguous. encode() writes 4 channels, or 3 over black; rounded to nearest.
+void decode(const host& on, const any_input<host>& image, const any_output<host>& canvas);
+void encode(const host& on, const any_input<host>& canvas, const any_output<host>& image);
+
+}  // namespace effects
+}  // namespace nearfield

@@ -1,0 +1,265 @@
+// Outlines from coverage, and distances to them: what host and device share.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/annotate.hpp"
+#include "base/lines.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::signed_field {
+
+inline constexpr int full = 65535;    ///< coverage of a whole cell
+inline constexpr int unit = 1 << 12;  ///< of positions: parts of a cell
+
+/// The outline within a cell, from its centre. A stroke or a gap has two edges, this one and its mirror image.
+struct segment {
+    std::int16_t ay, ax, by, bx;
+};
+/// What the byte of a cell says.
+enum : std::uint8_t { no_edge = 0, one_edge = 1, stroke = 2, gap = 3 };
+
+/// A call: sizes of the image, and memory of the caller's and of the call.
+struct work {
+    std::int64_t images = 1, rows = 1, columns = 1;
+    bool wraps[2] = {false, false};
+    int supersample = 1;
+    bool coverage = true;
+    double scale = 1, edge = 0;  ///< integers: largest * (edge + scale * distance)
+
+    const void* image = nullptr;
+    void* out = nullptr;
+    dtype image_type = dtype::uint8, out_type = dtype::float32;
+    int batch = 0;  ///< leading axes
+    std::int64_t batch_size[max_rank] = {}, image_step[max_rank + 1] = {}, out_step[max_rank + 1] = {};
+
+    std::uint8_t* mark = nullptr;  ///< of coverage what kind of edge; of masks 0 at corners on the outline
+    segment* outline = nullptr;    ///< of coverage
+    void* site = nullptr;          ///< of coverage: int32, or int64 where `wide`
+    bool wide = false;
+    float* distance = nullptr;  ///< of masks: of each cell, signed, or of each corner where `supersample` is even
+
+    NF_HD bool corners() const { return supersample % 2 == 0; }
+    NF_HD std::int64_t out_rows() const { return rows / supersample; }
+    NF_HD std::int64_t out_columns() const { return columns / supersample; }
+    NF_HD std::int64_t corner_rows() const { return rows + (wraps[0] ? 0 : 1); }
+    NF_HD std::int64_t corner_columns() const { return columns + (wraps[1] ? 0 : 1); }
+    NF_HD std::int64_t start_of(std::int64_t which, const std::int64_t* step) const {
+        return batch == 0 ? 0 : offset_of(which, batch_size, step, batch);
+    }
+};
+
+/// The cell at a place that may lie beyond the ends: the other end's, the last one's, or -1 where `beyond` is false.
+NF_HD inline std::int64_t place(std::int64_t at, std::int64_t size, bool wraps, bool beyond) {
+    if (at >= 0 && at < size) return at;
+    if (!wraps) return !beyond ? -1 : at < 0 ? 0 : size - 1;
+    at %= size;
+    return at < 0 ? at + size : at;
+}
+
+NF_HD inline int coverage_of(double value) {
+    return !(value > 0) ? 0 : value >= 1 ? full : static_cast<int>(value * full + 0.5);
+}
+/// Coverage of one image of the call.
+struct plane {
+    const work& w;
+    std::int64_t start;
+
+    NF_HD plane(const work& w_, std::int64_t which) : w(w_), start(w_.start_of(which, w_.image_step)) {}
+    NF_HD int at(std::int64_t y, std::int64_t x) const {
+        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+        switch (w.image_type) {
+            case dtype::boolean: return static_cast<const std::uint8_t*>(w.image)[i] != 0 ? full : 0;
+            case dtype::uint8: return static_cast<const std::uint8_t*>(w.image)[i] * 257;
+            case dtype::uint16: return static_cast<const std::uint16_t*>(w.image)[i];
+            case dtype::float32: return coverage_of(static_cast<const float*>(w.image)[i]);
+            default: return coverage_of(static_cast<const double*>(w.image)[i]);
+        }
+    }
+    /// Is a cell of a mask set?
+    NF_HD bool is_set(std::int64_t y, std::int64_t x) const {
+        const std::int64_t i = start + y * w.image_step[w.batch] + x * w.image_step[w.batch + 1];
+        if (w.image_type == dtype::float32) return static_cast<const float*>(w.image)[i] != 0;
+        if (w.image_type == dtype::float64) return static_cast<const double*>(w.image)[i] != 0;
+        if (w.image_type == dtype::float16) return (static_cast<const std::uint16_t*>(w.image)[i] & 0x7fff) != 0;
+        switch (size_of(w.image_type)) {
+            case 1: return static_cast<const std::uint8_t*>(w.image)[i] != 0;
+            case 2: return static_cast<const std::uint16_t*>(w.image)[i] != 0;
+            case 4: return static_cast<const std::uint32_t*>(w.image)[i] != 0;
+            default: return static_cast<const std::uint64_t*>(w.image)[i] != 0;
+        }
+    }
+    NF_HD int around(std::int64_t y, std::int64_t x) const {
+        return at(place(y, w.rows, w.wraps[0], true), place(x, w.columns, w.wraps[1], true));
+    }
+};
+
+/// How far from the centre of a unit square lies the line across the unit vector (ny, nx) that has `share` of the square
+/// on the side where the vector points.
+NF_HD inline double offset_of_line(double ny, double nx, double share) {
+    const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
+    const double less = share < 0.5 ? share : 1 - share;
+    // Of the smaller part, from the corner: a triangle, or a trapezium.
+    const double depth = 2 * high * less <= low ? std::sqrt(2 * low * high * less) : high * less + low / 2;
+    const double offset = (low + high) / 2 - depth;
+    return share < 0.5 ? offset : -offset;
+}
+
+NF_HD inline std::int16_t in_units(double length) { return static_cast<std::int16_t>(std::floor(length * unit + 0.5)); }
+/// The part of a line that lies in the square: the line's point nearest to the centre is (ny, nx) times `offset`.
+NF_HD inline segment clipped(double ny, double nx, double offset) {
+    const double py = ny * offset, px = nx * offset, my = nx, mx = -ny;
+    double first = -2, last = 2;
+    const auto cut = [&](double p, double m) {
+        if (m > -1e-9 && m < 1e-9) return;
+        const double one = (-0.5 - p) / m, two = (0.5 - p) / m, low = one < two ? one : two,
+                     high = one < two ? two : one;
+        if (low > first) first = low;
+        if (high < last) last = high;
+    };
+    cut(py, my), cut(px, mx);
+    if (first > last) first = last = (first + last) / 2;
+    return {in_units(py + first * my), in_units(px + first * mx), in_units(py + last * my), in_units(px + last * mx)};
+}
+
+/// Finds the outline in a cell.
+NF_HD inline void trace(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t cell) {
+    w.mark[cell] = no_edge;
+    const int own = p.at(y, x);
+    if (own == 0) return;
+    const int left = p.around(y, x - 1), right = p.around(y, x + 1), up = p.around(y - 1, x), down = p.around(y + 1, x);
+    if (own == full && left != 0 && right != 0 && up != 0 && down != 0) return;
+    const int a = p.around(y - 1, x - 1), b = p.around(y - 1, x + 1), c = p.around(y + 1, x - 1),
+              d = p.around(y + 1, x + 1);
+    const int gy = (c + 2 * down + d) - (a + 2 * up + b), gx = (b + 2 * right + d) - (a + 2 * left + c);
+    const double share = static_cast<double>(own) / full;
+    if (gy != 0 || gx != 0) {
+        const double y2 = gy, x2 = gx, length = std::sqrt(y2 * y2 + x2 * x2), ny = y2 / length, nx = x2 / length;
+        w.outline[cell] = clipped(ny, nx, offset_of_line(ny, nx, share));
+        w.mark[cell] = one_edge;
+        return;
+    }
+    const int across = 2 * own - left - right, along = 2 * own - up - down;
+    const int more_across = across < 0 ? -across : across, more_along = along < 0 ? -along : along;
+    const bool by_columns = more_across >= more_along, is_stroke = (by_columns ? across : along) >= 0;
+    const std::int16_t half = in_units((is_stroke ? share : 1 - share) / 2), end = unit / 2;
+    w.outline[cell] = by_columns ? segment{static_cast<std::int16_t>(-end), half, end, half}
+                                 : segment{half, static_cast<std::int16_t>(-end), half, end};
+    w.mark[cell] = is_stroke ? stroke : gap;
+}
+
+/// Squared, in units, from (y, x), to a segment from (ay, ax) to (by, bx).
+NF_HD inline double squared_to(double y, double x, double ay, double ax, double by, double bx) {
+    const double py = y - ay, px = x - ax, vy = by - ay, vx = bx - ax, length2 = vy * vy + vx * vx;
+    const double along = py * vy + px * vx;
+    if (along <= 0) return py * py + px * px;
+    if (along >= length2) return (y - by) * (y - by) + (x - bx) * (x - bx);
+    const double area = py * vx - px * vy;
+    return area * area / length2;
+}
+NF_HD inline double squared_to(double y, double x, const segment& s, bool twice) {
+    const double one = squared_to(y, x, s.ay, s.ax, s.by, s.bx);
+    if (!twice) return one;
+    const double two = squared_to(y, x, -s.ay, -s.ax, -s.by, -s.bx);
+    return one < two ? one : two;
+}
+
+/// The shorter way from `to` to `from`.
+NF_HD inline std::int64_t step_between(std::int64_t from, std::int64_t to, std::int64_t size, bool wraps) {
+    std::int64_t step = from - to;
+    if (wraps && 2 * step > size) step -= size;
+    if (wraps && 2 * step < -size) step += size;
+    return step;
+}
+
+/// The distance, in cells, from the centre of cell (y, x), or from its first corner, to the segments that are nearest to
+/// the cells around.
+NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
+    const bool corner = w.corners();
+    const std::int64_t low = -2, high = corner ? 1 : 2;
+    double best = std::numeric_limits<double>::infinity();
+    std::int64_t last = -1;
+    for (std::int64_t dy = low; dy <= high; ++dy)
+        for (std::int64_t dx = low; dx <= high; ++dx) {
+            const std::int64_t ry = dy < 0 ? -dy - (corner ? 1 : 0) : dy, rx = dx < 0 ? -dx - (corner ? 1 : 0) : dx;
+            if (ry + rx > (corner ? 1 : 2)) continue;
+            const std::int64_t cy = place(y + dy, w.rows, w.wraps[0], false),
+                               cx = place(x + dx, w.columns, w.wraps[1], false);
+            if (cy < 0 || cx < 0) continue;
+            const std::int64_t at = first + cy * w.columns + cx;
+            const std::int64_t site =
+                w.wide ? static_cast<const std::int64_t*>(w.site)[at] : static_cast<const std::int32_t*>(w.site)[at];
+            if (site < 0 || site == last) continue;
+            last = site;
+            const std::int64_t sy = site / w.columns, sx = site - sy * w.columns;
+            const std::int64_t half = corner ? unit / 2 : 0;
+            const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
+                       fx = static_cast<double>(step_between(x, sx, w.columns, w.wraps[1]) * unit - half);
+            const double d2 = squared_to(fy, fx, w.outline[first + site], w.mark[first + site] >= stroke);
+            if (d2 < best) best = d2;
+        }
+    return std::sqrt(best) / unit;
+}
+
+/// Is the centre of cell (y, x), or its first corner, inside?
+NF_HD inline bool is_inside(const work& w, const plane& p, std::int64_t first, std::int64_t y, std::int64_t x) {
+    if (w.corners()) {
+        const std::int64_t up = place(y - 1, w.rows, w.wraps[0], true),
+                           left = place(x - 1, w.columns, w.wraps[1], true);
+        return p.at(y, x) + p.at(up, x) + p.at(y, left) + p.at(up, left) > 2 * full;
+    }
+    const std::uint8_t mark = w.mark[first + y * w.columns + x];
+    return mark >= stroke ? mark == stroke : 2 * p.at(y, x) > full;
+}
+
+/// Marks with 0 the corners that cells of the mask and cells beside it share.
+NF_HD inline void touch(const work& w, const plane& p, std::int64_t y, std::int64_t x, std::int64_t corner) {
+    int inside = 0, cells = 0;
+    for (int k = 0; k < 4; ++k) {
+        const std::int64_t cy = place(y - k / 2, w.rows, w.wraps[0], false),
+                           cx = place(x - k % 2, w.columns, w.wraps[1], false);
+        if (cy < 0 || cx < 0) continue;
+        inside += p.is_set(cy, cx) ? 1 : 0, ++cells;
+    }
+    w.mark[corner] = inside > 0 && inside < cells ? 0 : 1;
+}
+
+/// Writes a pixel of the output.
+NF_HD inline void write(const work& w, const plane& p, std::int64_t which, std::int64_t out_start, std::int64_t row,
+                        std::int64_t column) {
+    const std::int64_t half = w.supersample / 2, y = row * w.supersample + half, x = column * w.supersample + half;
+    const std::int64_t first = which * w.rows * w.columns;
+    double cells = 0;
+    if (w.coverage) {
+        cells = to_outline(w, first, y, x);
+        if (!is_inside(w, p, first, y, x)) cells = -cells;
+    } else if (w.corners()) {
+        cells = w.distance[(which * w.corner_rows() + y) * w.corner_columns() + x];
+        if (!p.is_set(y, x)) cells = -cells;
+    } else {
+        cells = w.distance[first + y * w.columns + x];
+    }
+    const double distance = cells / w.supersample;
+    const std::int64_t to = out_start + row * w.out_step[w.batch] + column * w.out_step[w.batch + 1];
+    if (w.out_type == dtype::float32) {
+        static_cast<float*>(w.out)[to] = static_cast<float>(distance);
+        return;
+    }
+    const double largest = w.out_type == dtype::uint8 ? 255 : 65535;
+    double code = std::floor(largest * (w.edge + w.scale * distance) + 0.5);
+    code = code > largest ? largest : code > 0 ? code : 0;
+    if (w.out_type == dtype::uint8) static_cast<std::uint8_t*>(w.out)[to] = static_cast<std::uint8_t>(code);
+    else static_cast<std::uint16_t*>(w.out)[to] = static_cast<std::uint16_t>(code);
+}
+
+/// The loops of a call: over cells of the image, over corners, over pixels of the output.
+void trace_outline(const host& on, const work& w);
+void trace_outline(const device& on, const work& w);
+void touch_corners(const host& on, const work& w);
+void touch_corners(const device& on, const work& w);
+void write_pixels(const host& on, const work& w);
+void write_pixels(const device& on, const work& w);
+
+}  // namespace nearfield::signed_field

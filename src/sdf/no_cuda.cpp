@@ -1,0 +1,11 @@
+// What a build without CUDA says when the device is asked for.
+#include "base/no_cuda.hpp"
+#include "sdf/core.hpp"
+
+namespace nearfield::signed_field {
+
+void trace_outline(const device&, const work&) { refuse_device(); }
+void touch_corners(const device&, const work&) { refuse_device(); }
+void write_pixels(const device&, const work&) { refuse_device(); }
+
+}  // namespace nearfield::signed_field

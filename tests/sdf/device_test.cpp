@@ -1,0 +1,88 @@
+// Signed fields, layers and padding on a GPU, plain and recorded as a graph: the host's bits.
+#include <gtest/gtest.h>
+
+#include "effects/cases.hpp"
+#include "exact/device_engine.hpp"
+#include "sdf/cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class SdfDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+};
+
+/// Bytes go there, start() is called with where they lie and where the answer goes, the answer comes back.
+template <class Start>
+std::vector<std::byte> there(const void* data, std::size_t bytes, std::size_t out_bytes, bool graph,
+                             const Start& start) {
+    static const stream on;
+    std::vector<std::byte> answer(out_bytes);
+    const device_memory in(bytes + 1), out(out_bytes + 1);
+    const auto upload = [&] {
+        expect_cuda(cudaMemcpyAsync(in.data(), data, bytes, cudaMemcpyHostToDevice, on.get()), "in");
+    };
+    const auto work = [&] { start(device(on.get()), in.data(), out.data()); };
+    if (graph) {
+        const recorded calls(work, on);
+        upload();
+        calls.replay(), calls.replay();
+    } else {
+        upload();
+        work();
+    }
+    expect_cuda(cudaMemcpyAsync(answer.data(), out.data(), out_bytes, cudaMemcpyDeviceToHost, on.get()), "out");
+    on.wait();
+    return answer;
+}
+
+std::vector<std::byte> on_device(const sdf_case& c, bool graph) {
+    const shape_t to = c.out_shape();
+    return there(c.image.data(), c.image.size(), static_cast<std::size_t>(cells_of(to) * size_of(c.out)), graph,
+                 [&](const device& on, const void* in, void* out) {
+                     sdf(on, any_input<device>::contiguous(in, dtype::uint8, c.shape),
+                         any_output<device>::contiguous(out, c.out, to), c.options);
+                 });
+}
+
+TEST_F(SdfDevice, BitsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        const sdf_case c = drawn_sdf_case(seed);
+        ASSERT_EQ(on_device(c, seed % 10 == 0), on_host(c)) << seed;
+    }
+}
+
+TEST_F(SdfDevice, LayersAreTheHosts) {
+    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+        const layer_case c = drawn_layer_case(seed);
+        const std::vector<float> wanted = on_host(c);
+        const std::vector<float> found = floats(
+            there(c.field.data(), c.field.size() * 4, c.field.size() * 4, seed % 10 == 0,
+                  [&](const device& on, const void* in, void* out) {
+                      effects::layer(on, any_input<device>::contiguous(in, dtype::float32, c.shape),
+                                     any_output<device>::contiguous(out, dtype::float32, c.shape), c.what, c.ends);
+                  }));
+        ASSERT_EQ(found, wanted) << seed;
+    }
+}
+
+TEST_F(SdfDevice, PaddingIsTheHosts) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const pad_case c = drawn_pad_case(seed);
+        const std::vector<std::uint8_t> wanted = on_host(c);
+        const std::vector<std::byte> found =
+            there(c.image.data(), c.image.size(), c.image.size(), seed % 10 == 0,
+                  [&](const device& on, const void* in, void* out) {
+                      effects::pad(on, any_input<device>::contiguous(in, dtype::uint8, c.shape),
+                                   any_output<device>::contiguous(out, dtype::uint8, c.shape), c.options);
+                  });
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            ASSERT_EQ(static_cast<std::uint8_t>(found[i]), wanted[i]) << seed;
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
