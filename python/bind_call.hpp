@@ -80,5 +80,6 @@ void bind_thickness(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_sdf(nb::module_& module);
 void bind_watershed(nb::module_& module);
+void bind_geodesic(nb::module_& module);
 
 }  // namespace nearfield::python

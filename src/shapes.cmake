@@ -4,6 +4,7 @@ target_sources(nearfield PRIVATE
   medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
   metrics/areas.cpp metrics/entry.cpp metrics/host.cpp metrics/host_points.cpp
   morphology/entry.cpp morphology/host.cpp
+  geodesic/entry.cpp geodesic/host.cpp
   natural_neighbor/entry.cpp natural_neighbor/host.cpp
   sdf/entry.cpp sdf/host.cpp
   skeleton/entry.cpp skeleton/graph.cpp skeleton/graph_text.cpp skeleton/host.cpp skeleton/host_state.cpp

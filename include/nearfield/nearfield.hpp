@@ -7,6 +7,7 @@
 #include "nearfield/distance.hpp"
 #include "nearfield/effects.hpp"
 #include "nearfield/error.hpp"
+#include "nearfield/geodesic.hpp"
 #include "nearfield/grid.hpp"
 #include "nearfield/label.hpp"
 #include "nearfield/link_propagation.hpp"

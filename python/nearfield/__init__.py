@@ -36,6 +36,7 @@ from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
 from nearfield._fill import fill_nearest
+from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
@@ -95,6 +96,7 @@ __all__ = [
     "fill_holes",
     "fill_nearest",
     "flood",
+    "geodesic",
     "granulometry",
     "h_maxima",
     "h_minima",
@@ -124,6 +126,7 @@ __all__ = [
     "skeletonize",
     "split",
     "stipple",
+    "travel_cost",
     "voronoi",
     "watershed",
     "watershed_hierarchy",

@@ -384,6 +384,33 @@ def stipple(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
+class GeodesicOptions:
+    def __init__(
+        self,
+        options: Options,
+        axes: int,
+        prices: Sequence[int],
+        knights: bool,
+        reach: int,
+        lengths: Sequence[float],
+        per_unit: float,
+        both: bool,
+        cut_corners: bool,
+        max_cost: float,
+        unit: float,
+    ) -> None: ...
+
+def geodesic(
+    mask: Array,
+    seeds: Array,
+    cost: Array | None,
+    distance: Array | None,
+    coordinates: Array | None,
+    label: Array | None,
+    options: GeodesicOptions,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
 def reconstruct_gray(
     seed: Array,
     image: Array,

@@ -32,8 +32,12 @@ FIELD_HEADERS = {
     "sdf.hpp",
     "effects.hpp",
     "watershed.hpp",
+<<<<<<< HEAD
     "centroidal.hpp",
     "stipple.hpp",
+=======
+    "geodesic.hpp",
+>>>>>>> 10e576b74302af9523432dd8a6014a10cb7ec869
 }
 
 # Who may include whom.

@@ -38,6 +38,8 @@ NEEDED = {
     nf.porosimetry: {"inlets": IMAGE, "sizes": [1, 2]},
     nf.reconstruct: {"squared": IMAGE},
     nf.reconstruct_gray: {"mask": IMAGE},
+    nf.geodesic: {"seeds": [[0, 1]]},
+    nf.travel_cost: {"seeds": [[0, 1]]},
     nf.flood: {"seeds": [[0, 1]]},
     **{each: {"h": 1} for each in (nf.h_maxima, nf.h_minima)},
     nf.fill_nearest: {"missing": 0},

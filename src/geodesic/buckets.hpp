@@ -1,0 +1,79 @@
+// A bucket queue of a tile's cells: 64 buckets in a ring, by cost. Dial's, with buckets as wide as the least price, so
+// that no cell of a bucket improves another one of it. Where prices range wider, some are looked at twice.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace nearfield::geodesics {
+
+class buckets {
+public:
+    explicit buckets(int width) : width_(width) {}
+
+    /// Empty; `least` is no more than any cost that will come.
+    void start(std::uint64_t least) { now_ = least >> width_; }
+
+    void push(std::int32_t cell, std::uint64_t cost) {
+        const std::uint64_t at = std::min(cost >> width_, now_ + 63) & 63;
+        ring_[at].add(cell), filled_ |= std::uint64_t{1} << at;
+    }
+
+    /// use(cell, cost) in the order of buckets up to that of `limit`, until none is left there; it may push. Cells whose
+    /// cost has fallen since they came have come again, and are left out.
+    template <class Cost, class Use>
+    void run(std::uint64_t limit, const Cost& cost_of, const Use& use) {
+        while (filled_ != 0) {
+            now_ += static_cast<std::uint64_t>(std::countr_zero(std::rotr(filled_, static_cast<int>(now_ & 63))));
+            if (now_ > limit >> width_) return;
+            bucket& own = ring_[now_ & 63];
+            for (std::size_t i = 0; i < own.count; ++i) {
+                const std::int32_t cell = own.cells[i];
+                const std::uint64_t cost = cost_of(cell);
+                if (cost >> width_ == now_) use(cell, cost);
+                else if (cost >> width_ > now_) push(cell, cost);
+            }
+            taken_ += static_cast<std::int64_t>(own.count);
+            own.count = 0, filled_ &= ~(std::uint64_t{1} << (now_ & 63));
+        }
+    }
+
+    /// Moves what is left to a list; its least cost.
+    template <class Cost>
+    std::uint64_t drain(std::vector<std::int32_t>& to, const Cost& cost_of) {
+        std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+        for (; filled_ != 0; filled_ &= filled_ - 1) {
+            bucket& own = ring_[static_cast<std::size_t>(std::countr_zero(filled_))];
+            to.insert(to.end(), own.cells.begin(), own.cells.begin() + static_cast<std::ptrdiff_t>(own.count));
+            own.count = 0;
+        }
+        for (const std::int32_t cell : to) least = std::min(least, cost_of(cell));
+        return least;
+    }
+
+    /// Cells since the last time.
+    std::int64_t count_taken() { return std::exchange(taken_, 0); }
+
+private:
+    struct bucket {
+        std::vector<std::int32_t> cells = std::vector<std::int32_t>(16);
+        std::size_t count = 0;
+
+        void add(std::int32_t cell) {
+            if (count == cells.size()) cells.resize(2 * count);
+            cells[count++] = cell;
+        }
+    };
+
+    int width_;
+    std::uint64_t now_ = 0, filled_ = 0;
+    std::int64_t taken_ = 0;
+    std::array<bucket, 64> ring_;
+};
+
+}  // namespace nearfield::geodesics
