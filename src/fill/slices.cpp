@@ -48,6 +48,7 @@ public:
         : on_(on), labels_(labels), out_(out), axis_(static_cast<std::size_t>(axis)), options_(options) {
         check(positions);
         slice_ = slice_of(labels_, 0);
+        both_.insert(both_.end(), slice_.shape.begin(), slice_.shape.begin() + slice_.rank);
         std::copy_n(slice_.shape.begin(), slice_.rank, std::end(offer_.size) - slice_.rank);
         offer_.cells = slice_.cells(), offer_.align = options.align;
         set_lengths();
@@ -225,12 +226,9 @@ private:
         offer_.label = label;
         mark(on_,
              {cells_at::of(slice_of(labels_, a)), cells_at::of(slice_of(labels_, b)), label, offer_.cells, marks_});
-        std::array<std::int64_t, max_rank> both{2};
-        std::copy_n(slice_.shape.begin(), slice_.rank, both.begin() + 1);
-        const std::span<const std::int64_t> shape(both.data(), static_cast<std::size_t>(slice_.rank) + 1);
         fields<Place> wanted;
-        wanted.squared = any_output<Place>::contiguous(squared_, dtype::float64, shape);
-        distance_transform(part_of(on_, done_, 0), any_input<Place>::contiguous(marks_, dtype::uint8, shape), wanted,
+        wanted.squared = any_output<Place>::contiguous(squared_, dtype::float64, both_);
+        distance_transform(part_of(on_, done_, 0), any_input<Place>::contiguous(marks_, dtype::uint8, both_), wanted,
                            how_);
         run(on_, offer_);
         offer_.first = false;
@@ -268,6 +266,7 @@ private:
     offer offer_;
     double* squared_ = nullptr;
     std::uint8_t* marks_ = nullptr;
+    std::vector<std::int64_t> both_{2};  ///< shape of two slices
     std::vector<std::int64_t> drawn_, outside_;
     std::vector<std::vector<between>> groups_;  ///< positions from each drawn slice on
     std::optional<std::pair<std::int64_t, moments>> kept_;
