@@ -205,7 +205,10 @@ def pore_network(
             squared=True, progress=progress if work.place.ordinal < 0 else None, **where,
         )  # fmt: skip
     else:
-        found = workplace_of("regions", regions).array
+        given = workplace_of("regions", regions)
+        if given.shape != work.shape:
+            raise ValueError(f"regions has shape {given.shape} and mask {work.shape}; give one label a cell")
+        found = given.array
     labels, values = np.ascontiguousarray(_on_host(found)), np.ascontiguousarray(_on_host(squared))
     request = Request((), lengths, border=border_of(border, axes, 0))
     with words("regions"):

@@ -14,7 +14,7 @@
 
 namespace nearfield::fill {
 
-// ---- cells -----------------------------------------------------------------------------------------------------------
+// ---- cells ----------------------------------------------------------------------------------------------------------
 
 /// A strided array, as both sides read and write it.
 struct cells_at {
@@ -78,7 +78,7 @@ struct gathering {
 void gather(const host& on, const gathering& g);
 void gather(const device& on, const gathering& g);
 
-// ---- sums of roots ---------------------------------------------------------------------------------------------------
+// ---- sums of roots --------------------------------------------------------------------------------------------------
 
 NF_HD constexpr int sign_of(int128 x) { return x < 0 ? -1 : x > 0 ? 1 : 0; }
 NF_HD constexpr uint128 magnitude(int128 x) { return static_cast<uint128>(x < 0 ? -x : x); }
@@ -115,7 +115,7 @@ static_assert(compare_roots(2, 8, 18, 0) == 0 && compare_roots(2, 8, 17, 0) == 1
 static_assert(compare_roots(-9, -16, -50, 0) == 1 && compare_roots(-2, -3, -3, -2) == 0);
 static_assert(compare_roots((1LL << 60) - 1, 2, (1LL << 60) - 2, 3) == -1);
 
-// ---- slices ----------------------------------------------------------------------------------------------------------
+// ---- slices ---------------------------------------------------------------------------------------------------------
 
 inline constexpr int most_positions = 16;  ///< that are worked on at once
 
