@@ -42,6 +42,11 @@ struct arguments {
     bool faces = false;
     std::string height;  // of split
     std::string other, percentile, tolerance, surface;  // of metrics
+    std::string height;                         // of split and pores
+    bool boundaries = false;                    // of pores
+    std::string missing = "nan", where, drawn;  // of fill and slices
+    std::int64_t axis = 0, steps = 0;
+    bool align = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of stipple.
@@ -110,6 +115,9 @@ int metrics_verb(const arguments& args);
 int stipple_verb(const arguments& args);
 int sdf_verb(const arguments& args);
 int effect_verb(const arguments& args);
+int pores_verb(const arguments& args);
+int fill_verb(const arguments& args);
+int slices_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -16,6 +16,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb stipple_row();
 [[nodiscard]] verb sdf_row();
 [[nodiscard]] verb effect_row();
+[[nodiscard]] verb fill_row();
+[[nodiscard]] verb slices_row();
+[[nodiscard]] verb pores_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

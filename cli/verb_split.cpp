@@ -8,6 +8,7 @@
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
+#include "cli/regions.hpp"
 #include "edge/arrays_run.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
@@ -24,14 +25,8 @@ struct split_run : mask_run {
 };
 
 bool check_outputs(const arguments& args) {
-    if (!args.stats.empty() && args.stats != "-" && !args.stats.ends_with(".csv") && !args.stats.ends_with(".CSV"))
-        refuse(fmt::format("--table is {}; tables are CSV files, e.g. --table objects.csv", args.stats));
     if (args.min_size < 1) refuse(fmt::format("--min-size is {}; give a number of cells, 1 or more", args.min_size));
-    if (!args.stats.empty() && args.stats != "-") io::require_place(args.stats);
-    arguments others = args;
-    others.quiet = others.quiet && args.stats.empty();
-    static_cast<void>(check_mask_outputs(others));
-    return one_stdout({args.output, args.picture, args.stats});
+    return check_outputs_with_table(args, "--table");
 }
 
 split_options options_of_words(const arguments& args) {

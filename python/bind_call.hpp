@@ -81,5 +81,6 @@ void bind_skeleton(nb::module_& module);
 void bind_sdf(nb::module_& module);
 void bind_watershed(nb::module_& module);
 void bind_geodesic(nb::module_& module);
+void bind_fill(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -11,10 +11,10 @@ import numpy as np
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
-from nearfield._label import label
 from nearfield._morphology import open_ends
 from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, threads_of, word_of
 from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
+from nearfield._watershed import flood
 
 
 class Granulometry(NamedTuple):
@@ -192,16 +192,16 @@ def porosimetry(
     if enters.shape != pores.shape:
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
-    far = distance_transform(pores, dtype="float64", **how)
-    given = sizes_of(sizes)
-    level = np.zeros(pores.shape, np.min_scalar_type(len(given)))  # how many sizes come from the inlets to a centre
-    for k, size in enumerate(given):
-        parts = label(far >= size / 2, connectivity=connectivity, device=device, threads=threads)
-        entered = np.zeros(int(parts.max(initial=0)) + 1, bool)
-        entered[parts[enters]] = True
-        entered[0] = False
-        level[entered[parts]] = k + 1
-    return _covered(level, np.array([0.0, *given]), how)
+    given = np.array([0.0, *sizes_of(sizes)])
+    squared = distance_transform(pores, squared=True, **how)
+    on = device if squared.dtype == np.uint32 else None  # a device floods types of up to 4 bytes
+    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=on, threads=threads)
+    reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that comes from the inlets
+    if squared.dtype.kind == "u":
+        reach[ways == np.iinfo(ways.dtype).max] = np.inf
+    level = np.searchsorted(given / 2, reach, side="right") - 1
+    level = level.astype(np.min_scalar_type(given.size))  # how many sizes come to a centre
+    return _covered(level, given, how)
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------

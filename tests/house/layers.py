@@ -32,12 +32,11 @@ FIELD_HEADERS = {
     "sdf.hpp",
     "effects.hpp",
     "watershed.hpp",
-<<<<<<< HEAD
     "centroidal.hpp",
     "stipple.hpp",
-=======
     "geodesic.hpp",
->>>>>>> 10e576b74302af9523432dd8a6014a10cb7ec869
+    "fill.hpp",
+    "pores.hpp",
 }
 
 # Who may include whom.
