@@ -40,7 +40,6 @@ struct arguments {
     // Of shapes.
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
-    std::string height;  // of split
     std::string other, percentile, tolerance, surface;  // of metrics
     std::string height;                         // of split and pores
     bool boundaries = false;                    // of pores

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/parse.hpp"
+#include "nearfield/error.hpp"
 
 namespace nearfield::cli {
 namespace {

@@ -117,33 +117,34 @@ verb man() {
 }  // namespace
 
 const std::vector<verb>& verbs() {
-    static const std::vector<verb> table {
-        distance_row(), voronoi_row(), label_row(), morphology_row(), thickness_row(), medial_axis_row(),
-            skeleton_row(), split_row(), pores_row(), fill_row(), slices_row(), sdf_row(), effect_row(), stipple_row(),
-            metrics_row(), info(), sample(), convert(), bench_row(), compare_row(), demo(), help(), completion(),
-            man() return table;
-    }
+    static const std::vector<verb> table{
+        distance_row(), voronoi_row(), label_row(),   morphology_row(), thickness_row(), medial_axis_row(),
+        skeleton_row(), split_row(),   pores_row(),   fill_row(),       slices_row(),    sdf_row(),
+        effect_row(),   stipple_row(), metrics_row(), info(),           sample(),        convert(),
+        bench_row(),    compare_row(), demo(),        help(),           completion(),    man()};
+    return table;
+}
 
-    const verb* find_verb(const std::string& name) {
-        for (const verb& each : verbs())
-            if (each.name == name) return &each;
-        return nullptr;
-    }
+const verb* find_verb(const std::string& name) {
+    for (const verb& each : verbs())
+        if (each.name == name) return &each;
+    return nullptr;
+}
 
-    const std::vector<exit_status>& exit_statuses() {
-        static const std::vector<exit_status> table{
-            {0, "success"},
-            {1, "any other failure"},
-            {2, "wrong usage or an invalid argument"},
-            {3, "a file or stream cannot be read or written, or is not what it claims"},
-            {4, "out of memory"},
-            {5, "the device failed, or this build or machine cannot serve the request"},
-            {129, "cancelled: the terminal was closed (SIGHUP)"},
-            {130, "cancelled with Ctrl-C (SIGINT)"},
-            {143, "cancelled with `kill` (SIGTERM)"},
-            {128, "plus n: ended by signal n (QUIT 131, USR1 138, USR2 140, ALRM 142, XCPU 152)"},
-        };
-        return table;
-    }
+const std::vector<exit_status>& exit_statuses() {
+    static const std::vector<exit_status> table{
+        {0, "success"},
+        {1, "any other failure"},
+        {2, "wrong usage or an invalid argument"},
+        {3, "a file or stream cannot be read or written, or is not what it claims"},
+        {4, "out of memory"},
+        {5, "the device failed, or this build or machine cannot serve the request"},
+        {129, "cancelled: the terminal was closed (SIGHUP)"},
+        {130, "cancelled with Ctrl-C (SIGINT)"},
+        {143, "cancelled with `kill` (SIGTERM)"},
+        {128, "plus n: ended by signal n (QUIT 131, USR1 138, USR2 140, ALRM 142, XCPU 152)"},
+    };
+    return table;
+}
 
 }  // namespace nearfield::cli

@@ -10,6 +10,7 @@
 #include "cli/parse.hpp"
 #include "cli/regions.hpp"
 #include "edge/arrays_run.hpp"
+#include "io/bytes.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
 
