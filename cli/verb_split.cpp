@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "edge/arrays_run.hpp"
+#include "io/bytes.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
 

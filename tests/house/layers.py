@@ -29,6 +29,7 @@ FIELD_HEADERS = {
     "skeleton.hpp",
     "skeleton_graph.hpp",
     "natural_neighbor.hpp",
+    "split.hpp",
     "watershed.hpp",
 }
 
