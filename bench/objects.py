@@ -10,17 +10,16 @@ noise, half of it objects. Where a peer makes labels, the share of cells to whic
 time. Needs nearfield, NumPy and SciPy.
 """
 
-import argparse
 import datetime
 import importlib
 import importlib.metadata
-import json
 
 import numpy as np
 
 from forms import Device, Host, smooth_mask
 from report_data import number, table
 from report_pages import write_table
+from shapes import main
 
 SIDES = {"host": {2: (2048, 512), 3: (192, 64)}, "device": {2: (8192, 1024), 3: (512, 96)}}
 PEERS = {"host": ("scikit-image", "skimage"), "device": ("cucim-cu13", "cucim.skimage")}
@@ -138,24 +137,5 @@ def write(said):
     write_table(f"objects-{said['place']}", text, tuple(each.format(place=said["place"]) for each in HEAD))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("place", nargs="?", choices=("host", "device"))
-    parser.add_argument("--quick", action="store_true", help="small inputs, one run each")
-    parser.add_argument("--json", help="file for the results")
-    parser.add_argument("--table", nargs="+", default=[], help="files to make tables of")
-    options = parser.parse_args()
-    if bool(options.table) == bool(options.place):
-        parser.error("give a place to measure, or --table with files")
-    for path in options.table:
-        with open(path, encoding="utf-8") as file:
-            write(json.load(file))
-    if options.place:
-        said = measure(options.place, options.quick)
-        if options.json:
-            with open(options.json, "w", encoding="utf-8") as file:
-                json.dump(said, file, indent=1)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, measure, write)

@@ -160,8 +160,9 @@ def write(said):
     write_table(f"shapes-{said['place']}", text, HEAD[said["place"]])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(text=__doc__, measured=measure, written=write):
+    """The command line of a sheet: how it measures a place, and writes the table of a file."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("place", nargs="?", choices=("host", "device"))
     parser.add_argument("--quick", action="store_true", help="small masks, one run each")
     parser.add_argument("--json", help="file for the results")
@@ -171,9 +172,9 @@ def main():
         parser.error("give a place to measure, or --table with files")
     for path in options.table:
         with open(path, encoding="utf-8") as file:
-            write(json.load(file))
+            written(json.load(file))
     if options.place:
-        said = measure(options.place, options.quick)
+        said = measured(options.place, options.quick)
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
                 json.dump(said, file, indent=1)

@@ -86,19 +86,39 @@ std::vector<std::tuple<std::int64_t, double, double, std::int64_t>> extrema_of(c
     return rows;
 }
 
-void bind_basins(nb::module_& module) {
-    nb::class_<basins>(module, "Basins")
+void bind_hierarchy(nb::class_<basins>& to) {
+    to.def(
+          "extinctions",
+          [](const basins& of, int by, bool roots) {
+              std::vector<std::tuple<std::int64_t, double, std::int64_t>> rows;
+              for (const extinction& each : of.extinctions(static_cast<attribute>(by), roots))
+                  rows.emplace_back(each.cell, each.amount, each.into);
+              return rows;
+          },
+          nb::arg("by"), nb::arg("roots"))
         .def(
-            "__init__",
-            [](basins* made, const array& image, const array* mask, const watershed_options& options, int threads,
-               const nb::object& progress) {
-                run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
-                    new (made) basins(host{threads, std::move(told)}, image.view<const void, host>(), options,
-                                      view_of<const void, host>(mask));
-                });
+            "cut",
+            [](const basins& of, const array& out, int by, double least, std::int64_t regions, bool roots,
+               int threads) {
+                const unlocked released;
+                of.cut(host{threads, {}}, out.view<void, host>(), {static_cast<attribute>(by), least, regions, roots});
             },
-            nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("threads"),
-            nb::arg("progress").none())
+            nb::arg("out"), nb::arg("by"), nb::arg("least"), nb::arg("regions"), nb::arg("roots"), nb::arg("threads"));
+}
+
+void bind_basins(nb::module_& module) {
+    nb::class_<basins> to(module, "Basins");
+    bind_hierarchy(to);
+    to.def(
+          "__init__",
+          [](basins* made, const array& image, const array* mask, const watershed_options& options, int threads,
+             const nb::object& progress) {
+              run_watched(image.cells(), progress, [&](std::function<bool(double)> told) {
+                  new (made) basins(host{threads, std::move(told)}, image.view<const void, host>(), options,
+                                    view_of<const void, host>(mask));
+              });
+          },
+          nb::arg("image"), nb::arg("mask").none(), nb::arg("options"), nb::arg("threads"), nb::arg("progress").none())
         .def("extrema", &extrema_of, nb::arg("h"), nb::arg("roots"))
         .def(
             "mark",
@@ -117,23 +137,6 @@ void bind_basins(nb::module_& module) {
             },
             nb::arg("markers").none(), nb::arg("label").none(), nb::arg("passes").none(), nb::arg("options"),
             nb::arg("threads"))
-        .def(
-            "extinctions",
-            [](const basins& of, int by, bool roots) {
-                std::vector<std::tuple<std::int64_t, double, std::int64_t>> rows;
-                for (const extinction& each : of.extinctions(static_cast<attribute>(by), roots))
-                    rows.emplace_back(each.cell, each.amount, each.into);
-                return rows;
-            },
-            nb::arg("by"), nb::arg("roots"))
-        .def(
-            "cut",
-            [](const basins& of, const array& out, int by, double least, std::int64_t regions, bool roots,
-               int threads) {
-                const unlocked released;
-                of.cut(host{threads, {}}, out.view<void, host>(), {static_cast<attribute>(by), least, regions, roots});
-            },
-            nb::arg("out"), nb::arg("by"), nb::arg("least"), nb::arg("regions"), nb::arg("roots"), nb::arg("threads"))
         .def(
             "passes",
             [](const basins& of, const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {

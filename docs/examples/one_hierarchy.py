@@ -7,13 +7,14 @@ landscape, lit from above the left corner.
 
 import numpy as np
 from picture import PAPER, edges, save, tints
+from PIL import Image
 
 import nearfield as nf
 
-n = 260
+n = 200
 frequency = np.hypot(np.fft.fftfreq(n)[:, None], np.fft.rfftfreq(n))
 waves = np.fft.rfft2(np.random.default_rng(8).standard_normal((n, n)))
-land = np.fft.irfft2(waves * np.exp(-((1.4 * np.pi * 5 * frequency) ** 2)) * (frequency + 0.01) ** -0.8, (n, n))
+land = np.fft.irfft2(waves * np.exp(-((1.4 * np.pi * 6 * frequency) ** 2)) * (frequency + 0.01) ** -0.8, (n, n))
 land = (1000 * (land - land.min()) / np.ptp(land)).astype(np.uint16)
 
 rise, run = np.gradient(land / 30.0)
@@ -23,4 +24,5 @@ kept = nf.watershed_hierarchy(land, connectivity=2)
 for regions in (150, 40, 10):
     labels = kept.cut(regions=regions, by="volume")
     panels.append(edges(tints(labels) * (0.45 + 0.55 * light), labels))
-save("one-hierarchy.png", *panels, columns=4)
+few = [Image.fromarray(each.clip(0, 255).astype(np.uint8)).quantize(32).convert("RGB") for each in panels]
+save("one-hierarchy.png", *map(np.asarray, few))

@@ -14,7 +14,7 @@ import nearfield as nf
 coins = data.coins()
 seeds = np.where(coins < 30, 1, np.where(coins > 150, 2, 0)).astype(np.uint8)
 outlined = nf.remove_small(nf.fill_holes(nf.watershed(filters.sobel(coins), seeds) == 2), 20)
-mask = nf.dilation(outlined, 4)
+mask = nf.dilation(outlined, 8)
 assert nf.split(outlined).max() == nf.split(mask).max() == 24
 
 
@@ -24,7 +24,7 @@ def counted(labels):
     rgb = np.where((labels > 0)[..., None], 0.5 * tints(labels) + 0.5 * gray, gray)
     picture = Image.fromarray(edges(rgb, labels, (255, 255, 255)).astype(np.uint8))
     ImageDraw.Draw(picture).text((picture.width - 26, 4), str(labels.max()), fill="white", font_size=18)
-    return np.asarray(picture, float)
+    return np.asarray(picture.quantize(26).convert("RGB"), float)
 
 
 save("touching-coins.png", counted(nf.label(mask)), counted(nf.split(mask)))

@@ -99,8 +99,8 @@ struct extremum {
     friend bool operator==(const extremum&, const extremum&) = default;
 };
 
-/// What is compared where regions meet at a pass, as water rises from the minima: of all but one region this is less, and
-/// they end there. A region's lake are the cells that hang together with its minimum below the pass.
+/// What is compared where regions meet at a pass, as water rises from the minima: the region that has most of it goes
+/// on, and the others end. A region's lake are the cells below the pass that hang together with its minimum.
 enum class attribute : std::uint8_t {
     height,  ///< from the lowest cell of the lake to the pass: the dynamics of the minimum
     area,    ///< cells of the lake
@@ -144,11 +144,14 @@ public:
     void watershed(const host& on, const watershed_fields<host>& out, const watershed_options& options = {},
                    const any_input<host>& markers = {}) const;
 
-    /// All minima (maxima) in raster order, and when their regions end. Of equal amounts the region with the lowest cell
-    /// goes on, of equal ones that which comes first. Where more than two meet at one pass, all but one end there.
+    /// All minima (maxima) in raster order, and when their regions end. Of equal amounts that of the lower minimum goes
+    /// on, of equal minima the first. Where more than two meet at one pass, all but one end there.
     ///
-    /// Areas and volumes are integers and exact; of floating-point images values are rounded to a multiple of 2^(e - 62)
-    /// for them, where 2^e is above all finite values, and infinite ones count as 2^e.
+    /// Areas and volumes are integers and exact. For volumes floating-point values are rounded to multiples of
+    /// 2^(e - 62), where 2^e is above all finite ones, and infinite ones count as 2^e.
+    ///
+    /// Vachier, Meyer, "Extinction value: a new measurement of persistence", IEEE Workshop on Nonlinear Signal and
+    /// Image Processing, 1995.
     [[nodiscard]] std::vector<extinction> extinctions(attribute by, bool roots = false) const;
 
     /// A cut of the hierarchy of regions: the watershed from all minima, whose regions merge as far as options say.

@@ -50,8 +50,8 @@ def split(
         nearest of their barycentres, rounded to cells. 'voronoi': to the nearest component. 'geodesic': to the
         component that is reached in the fewest steps within the mask.
     h : float, optional
-        In units of `spacing`. Default: three quarters of the shortest length of a cell; for the other methods half of the largest
-        distance.
+        In units of `spacing`. Default: three quarters of the shortest length of a cell; for the other methods half of
+        the largest distance.
     spacing : float or sequence of floats, optional
         Length of a cell along each axis.
     border : {'open', 'periodic'} or sequence of one per axis

@@ -262,7 +262,7 @@ class Call(_Where):
         to = [_described(slot) if p is None else p.described() for p, slot in zip(packed, wanted)]
         image = self.read()
         held, cells = self._other("markers", markers), self._other("mask", mask)
-        _core.watershed(image, held, cells, *to, options, *self.place())
+        _core.watershed(image, held, cells, to[0], to[1], to[2], options, *self.place())
         self._finish(packed)
 
     def peaks(self, mask: Any, labels: Any, options: _core.WatershedOptions) -> list[tuple[int, float]]:

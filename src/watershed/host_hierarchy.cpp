@@ -36,8 +36,8 @@ double height_between(Key lowest, Key pass, bool maxima, bool roots) {
 
 }  // namespace
 
-/// What hangs together below a level is a lake. A basin that is the lowest of its lake has one after the other: the next
-/// one begins where others join it. They are numbered basin by basin.
+/// What hangs together below a level is a lake. A basin that is the lowest of its lake has one after the other: the
+/// next one begins where others join it. They are numbered basin by basin.
 struct lakes_of_graph {
     list<std::int32_t> first;      ///< of basins, and one more
     list<std::int32_t> joins;      ///< of basins: the lake that begins where their last one ends

@@ -31,6 +31,7 @@ FIELD_HEADERS = {
     "natural_neighbor.hpp",
     "sdf.hpp",
     "effects.hpp",
+    "split.hpp",
     "watershed.hpp",
     "centroidal.hpp",
     "stipple.hpp",

@@ -38,8 +38,8 @@ std::vector<double> lowest_paths(const watershed_problem& p, const std::vector<d
 /// Cells of the plateau that a cell lies on.
 std::vector<std::int64_t> plateau_of(const watershed_problem& p, std::int64_t cell);
 
-/// When regions end as water rises, by the letter: at every level of the image, of the lakes below it that hang together
-/// at it, all but the one of the largest amount.
+/// When regions end as water rises, by the letter: at every level of the image, of the lakes below it that hang
+/// together at it, all but the one of the largest amount.
 enum class measured { height, area, volume };
 struct ending {
     std::int64_t cell;  ///< of the minimum

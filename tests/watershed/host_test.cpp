@@ -115,8 +115,8 @@ TEST(Basins, ExtremaAndMarksAreTheOracles) {
     }
 }
 
-/// What an extremum leads to is one of the list, also where it leads to one that is too low for the list: of those with a
-/// lower cell that hang together at the saddle the lowest.
+/// An extremum leads to the lowest of those that hang together at its saddle; where that one is not high enough for the
+/// list, to the next one that is.
 TEST(Basins, ExtremaLeadToTheLowestBeyondTheirSaddle) {
     int led = 0;
     for (std::uint64_t seed = 22000; seed < 22600 && !testing::Test::HasFailure(); ++seed) {

@@ -52,9 +52,7 @@ def adapted(name: str, open_image: Callable[[Any, Any, dict[str, Any]], Opened])
         results = function(opened.array, *arguments, **keywords)
         made = [
             each if field is None else opened.back(field, each.astype("uint8") if each.dtype == bool else each)
-            for field, each in zip(
-                _RETURNED[name], results if name == "medial_axis" and isinstance(results, tuple) else [results]
-            )
+            for field, each in zip(_RETURNED[name], results if type(results) is tuple else [results])
         ]
         return tuple(made) if len(made) > 1 else made[0]
 
