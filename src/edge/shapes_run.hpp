@@ -1,5 +1,5 @@
-// Medial axes, thickness, natural neighbours, fills, watersheds and surfaces on a GPU for arrays in host memory, all contiguous:
-// run_arrays_on_device() by their names.
+// Medial axes, thickness, natural neighbours, fills, watersheds and surfaces on a GPU for arrays in host memory, all
+// contiguous: run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"

@@ -144,7 +144,7 @@ NF_HD inline double distance_of(std::uint64_t key, bool doubles) {
     return std::sqrt(doubles ? __builtin_bit_cast(double, key) : static_cast<double>(key));
 }
 
-// ---- ranks: from the highest digit on, which one the wanted key has --------------------------------------------------
+// ---- ranks: from the highest digit on, which one the wanted key has -------------------------------------------------
 
 inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
 
@@ -158,7 +158,7 @@ NF_HD constexpr void take_digit(const std::uint64_t* counts, std::uint64_t& want
     leading = leading << digit_bits | digit;
 }
 
-// ---- points of surfaces ----------------------------------------------------------------------------------------------
+// ---- points of surfaces ---------------------------------------------------------------------------------------------
 
 /// The mask's value of a corner: of the cells before it along each axis, and behind it, which ones have the code; 0
 /// where all or none have. An axis that is missing has the same cells on both sides.
@@ -187,7 +187,7 @@ NF_HD std::uint8_t cell_value(const problem& p, const Code* image, Code code, co
     return 0;
 }
 
-// ---- what a place does -----------------------------------------------------------------------------------------------
+// ---- what a place does ----------------------------------------------------------------------------------------------
 
 /// The values that places were noted for, ascending; the last one is -1 if some had none.
 std::vector<std::int64_t> listed(const std::vector<std::uint8_t>& seen);

@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(threads_of_block)
     });
 }
 
-/// A side of a job: its part of the lists, and the first block that works on it. One without points has the block of the
-/// next one, which comes last of these.
+/// A side of a job: its part of the lists, and the first block that works on it. One without points has the block of
+/// the next one, which comes last of these.
 struct list_part {
     std::int64_t start, points, block;
 };

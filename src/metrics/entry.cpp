@@ -119,7 +119,7 @@ task task_of(const any_input<Place>& a, const any_input<Place>& b, const surface
     return t;
 }
 
-// ---- labels ----------------------------------------------------------------------------------------------------------
+// ---- labels ---------------------------------------------------------------------------------------------------------
 
 template <class Place>
 std::vector<std::int64_t> labels_of(const Place& on, const any_input<Place>& a, const any_input<Place>& b,
@@ -147,7 +147,7 @@ coding coding_of(const std::vector<std::int64_t>& labels) {
     return by;
 }
 
-// ---- groups ----------------------------------------------------------------------------------------------------------
+// ---- groups ---------------------------------------------------------------------------------------------------------
 
 /// Jobs for the rows from `row` on, as many as fit; `row` becomes the first that did not.
 group next_group(const problem& p, const std::vector<tally>& rows, std::size_t& row, std::int64_t most) {
@@ -227,7 +227,7 @@ std::vector<side_sums> solve_group(const Place& on, const task& t, const void* c
     return sums;
 }
 
-// ---- answers ---------------------------------------------------------------------------------------------------------
+// ---- answers --------------------------------------------------------------------------------------------------------
 
 double value_of(const parts& sum, double per_unit) {
     uint128 whole = 0;

@@ -23,6 +23,7 @@ FIELD_HEADERS = {
     "components.hpp",
     "link_propagation.hpp",
     "methods.hpp",
+    "metrics.hpp",
     "morphology.hpp",
     "medial_axis.hpp",
     "thickness.hpp",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-// ---- polygons --------------------------------------------------------------------------------------------------------
+// ---- polygons -------------------------------------------------------------------------------------------------------
 
 using point = std::array<double, 3>;  ///< z, y, x; cells' centres are 0 and 1
 using cell = std::array<int, 3>;
@@ -90,7 +90,7 @@ std::map<unsigned, double> areas_of_pieces(const double (&length)[3]) {
     return areas;
 }
 
-// ---- one label of one image ------------------------------------------------------------------------------------------
+// ---- one label of one image -----------------------------------------------------------------------------------------
 
 struct weighted_point {
     std::array<std::int64_t, 3> at;

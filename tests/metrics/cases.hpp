@@ -1,4 +1,4 @@
-// Random calls of compare_surfaces() against the definitions: every point of a surface against every point of the other.
+// Random calls of compare_surfaces() against the definitions: all points of a surface against all of the other one.
 #pragma once
 
 #include <functional>
