@@ -43,7 +43,8 @@ TEST(CommandLine, ReadsEveryKindOfValue) {
 TEST(CommandLine, RefusalsSayWhatToDo) {
     EXPECT_EQ(refusal({"distanse", "a"}),
               "there is no verb 'distanse'; did you mean distance?; expected one of distance, voronoi, label, "
-              "morphology, thickness, medial-axis, skeleton, split, stipple, info, sample, convert, bench, compare, demo, help, "
+              "morphology, thickness, medial-axis, skeleton, split, stipple, info, sample, convert, bench, compare, "
+              "demo, help, "
               "completion, man");
     EXPECT_EQ(refusal({"distance", "a", "--square"}),
               "there is no option --square; did you mean --squared?; see `nearfield help distance`");
