@@ -210,13 +210,6 @@ stipples solve(const Place& on, const any_input<Place>& image, const stipple_opt
 }  // namespace
 }  // namespace centroidal
 
-double stipples::diameter(std::int64_t point) const {
-    const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) / static_cast<double>(full_ink) /
-                         std::pow(supersample, axes);
-    if (axes == 1) return cells;
-    return axes == 2 ? std::sqrt(4 / std::numbers::pi * cells) : std::cbrt(6 / std::numbers::pi * cells);
-}
-
 stipples stipple(const host& on, const any_input<host>& image, const stipple_options& options) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
     return centroidal::solve(on, image, options);
