@@ -31,8 +31,8 @@ struct centroidal_fields {
 /// Every cell of the density is split in `supersample` parts along each axis; each part carries the density of its
 /// cell. Sites are parts: coordinate u lies at (u + 0.5) / supersample - 0.5 cells. The region of a site are the parts
 /// nearest to it, by the tie rule of distance_transform. Its target is the part nearest to the centroid of its region,
-/// ties to the smaller coordinate. A site moves to its target unless any site is there at the beginning of the round, or
-/// a site of smaller number has the same target: it then waits. Sites of regions without mass stay.
+/// ties to the smaller coordinate. A site moves to its target unless any site is there at the beginning of the round,
+/// or a site of smaller number has the same target: it then waits. Sites of regions without mass stay.
 ///
 /// The energy is the sum of density times squared distance to the nearest site, over all parts, in squared parts; an
 /// exact integer. No round of Lloyd's raises it. With relax > 1 a target lies `relax` times as far away in the first
@@ -47,11 +47,11 @@ struct centroidal_fields {
 ///
 /// Equal bits on host and device, whatever the number of threads.
 ///
-/// Time a distance_transform of all parts a round. Workspace: that of distance_transform; 9 bytes a part, 2 bytes a cell
-/// and 44 bytes a site.
+/// Time a distance_transform of all parts a round. Workspace: that of distance_transform; 9 bytes a part, 2 bytes a
+/// cell and 48 bytes a site.
 ///
-/// Throws nearfield::error before any work is started: wrong types, shapes, options; equal sites or sites outside of the
-/// grid (host); closed borders.
+/// Throws nearfield::error before any work is started: wrong types, shapes, options; equal sites or sites outside of
+/// the grid (host); closed borders.
 ///
 /// Du, Faber, Gunzburger, "Centroidal Voronoi tessellations: applications and algorithms", SIAM Review 41(4), 1999.
 void centroidal_voronoi(const host& on, const any_input<host>& density, const any_input<host>& sites,

@@ -1,8 +1,10 @@
 // Stippling: an image as dots of ink.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <vector>
 
 #include "nearfield/grid.hpp"
@@ -49,19 +51,26 @@ struct stipples : stipple_state {
     std::vector<std::uint64_t> energy;
 
     /// Diameter in cells of a dot that has the ink of its region: a disc, in 3-D a ball, in 1-D a length.
-    [[nodiscard]] double diameter(std::int64_t point) const;
+    [[nodiscard]] double diameter(std::int64_t point) const {
+        const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) /
+                             static_cast<double>(full_ink) / std::pow(supersample, axes);
+        if (axes == 1) return cells;
+        return axes == 2 ? std::sqrt(4 / std::numbers::pi * cells) : std::cbrt(6 / std::numbers::pi * cells);
+    }
 };
 
 /// Points that lie as densely as an image is dark, and apart from each other.
 ///
 /// The ink of a cell is how much darker than white it is; white is the largest value of the type. With `invert` it is
-/// how much lighter than black.
+/// how much lighter than black. Sites of centroidal diagrams are not as dense as their density but, where they are many,
+/// as its power axes / (axes + 2). Rounds of centroidal_voronoi therefore take the inverse power of the ink, in 2-D its
+/// square.
 ///
 /// Lloyd's: samples of the ink, rounds / 2 of centroidal_voronoi at whole cells, then rounds / 2 in parts.
-/// Linde-Buzo-Gray: in each round points whose region has less than 1 - h / 2 of a point's share of the ink go, those
-/// with more than 1 + h / 2 become two along the main axis of their region, all others move to its centroid; h is 0.6
-/// at first and grows by 0.01 a round. Rounds end when none goes or splits. With `points` the smallest go or the largest
-/// split until there are so many. Ten rounds of centroidal_voronoi follow.
+/// Linde-Buzo-Gray: each round drops every other point whose region has less than 1 - h / 2 of its share of the ink,
+/// splits those with more than 1 + h / 2 along the main axis of their region, and moves all others to its centroid; h
+/// is 0.6 at first and grows by 0.01 a round. Rounds end when none goes or splits. With `points` the smallest go or the
+/// largest split until there are so many. Ten rounds of centroidal_voronoi follow.
 ///
 ///   on     as for every call. Both wait
 ///   image  1 to 3 axes, bool, uint8 or uint16, any strides; not changed

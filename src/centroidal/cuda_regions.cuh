@@ -1,5 +1,5 @@
-// Sums over regions on a device: a thread walks down a column of a tile and keeps what belongs to one site; a block adds
-// up by site in shared memory, and then once to the table.
+// Sums over regions on a device: a thread walks down a column of a tile and keeps what belongs to one site; a block
+// adds up by site in shared memory, and then once to the table.
 #pragma once
 
 #include "base/cuda.cuh"

@@ -27,9 +27,28 @@ double cells_of_dot(double diameter, int axes) {
                      : std::numbers::pi / 6 * diameter * diameter * diameter;
 }
 
+/// The density whose centroidal diagrams have sites in proportion to the ink: its power 1 + 2 / axes, as far as sites
+/// are many. Ink and density are shares of 65535; to nearest, by integers.
+///
+/// Gersho, "Asymptotically optimal block quantization", IEEE Transactions on Information Theory 25(4), 1979.
+std::uint16_t density_for(std::uint64_t ink, int axes) {
+    constexpr std::uint64_t one = 65535;
+    if (axes == 2) return static_cast<std::uint16_t>((ink * ink + one / 2) / one);
+    if (axes == 1) return static_cast<std::uint16_t>((ink * ink * ink + one * one / 2) / (one * one));
+    // The largest v with (v - 1/2)^3 one^2 <= ink^5.
+    const auto fifth = static_cast<uint128>(ink * ink * ink) * (ink * ink);
+    std::uint64_t low = 0, high = one;
+    while (low < high) {
+        const std::uint64_t v = (low + high + 1) / 2, twice = 2 * v - 1;
+        const bool fits = static_cast<uint128>(twice * twice * twice) * (one * one) <= 8 * fifth;
+        (fits ? low : high) = fits ? v : v - 1;
+    }
+    return static_cast<std::uint16_t>(low);
+}
+
 /// How much ink each cell has.
 struct ink {
-    std::vector<std::uint16_t> of;
+    std::vector<std::uint16_t> of, density;
     std::int64_t full = 255;  ///< of a black cell
     std::uint64_t all = 0;
     std::int64_t inked = 0;  ///< cells that have some
@@ -39,20 +58,31 @@ struct ink {
         const cell_offsets at(image.shape.data(), image.stride.data(), image.rank);
         const bool wide = image.type == dtype::uint16;
         of.resize(static_cast<std::size_t>(image.cells()));
+        std::vector<std::uint16_t> table;
+        for (std::int64_t own = 0; own <= full; ++own)
+            table.push_back(density_for(static_cast<std::uint64_t>(own * (65535 / full)), image.rank));
         for (std::int64_t i = 0; i < image.cells(); ++i) {
             const std::int64_t value = wide ? static_cast<const std::uint16_t*>(image.data)[at.of(i)]
                                             : static_cast<const std::uint8_t*>(image.data)[at.of(i)];
             const auto own = static_cast<std::uint16_t>(invert ? value : full - value);
             of[static_cast<std::size_t>(i)] = own, all += own, inked += own > 0 ? 1 : 0;
         }
+        for (const std::uint16_t own : of) density.push_back(table[own]);
     }
 };
 
 class stippler {
 public:
-    stippler(const host* watched, const any_input<host>& image, const ink& of, engine& engine,
+    /// `by_ink` measures regions by their ink, `by_density` moves sites.
+    stippler(const host* watched, const any_input<host>& image, const ink& of, engine& by_ink, engine& by_density,
              const stipple_options& options)
-        : watched_(watched), image_(image), ink_(of), engine_(engine), options_(options), points_(options.points) {
+        : watched_(watched),
+          image_(image),
+          ink_(of),
+          by_ink_(by_ink),
+          by_density_(by_density),
+          options_(options),
+          points_(options.points) {
         if (points_ == 0)
             points_ = std::max<std::int64_t>(
                 1, std::llround(static_cast<double>(of.all) /
@@ -67,6 +97,8 @@ public:
     stipples made() {
         if (options_.method == stipple_method::lloyd) lloyd();
         else lbg();
+        std::vector<uint128> energies;
+        by_ink_.lloyd(at(finest_, 0), sites_, made_.weights, energies, {});
         return std::move(made_);
     }
 
@@ -107,7 +139,7 @@ private:
     void lbg() {
         rounds_ = (options_.rounds < 0 ? lbg_rounds : options_.rounds) + settling_rounds;
         const problem p = at(coarsest(), 0);
-        linde_buzo_gray by(p, ink_.of.data(), engine_, static_cast<std::uint64_t>(points_));
+        linde_buzo_gray by(p, ink_.of.data(), by_ink_, static_cast<std::uint64_t>(points_));
         for (bool changed = true; changed && done_ + settling_rounds < rounds_;) {
             changed = by.round(done_);
             count_round(p, by.sites());
@@ -135,10 +167,10 @@ private:
         if (options_.watch || (watched_ != nullptr && watched_->progress))
             told = [&](const std::vector<std::int32_t>& sites) { count_round(p, sites); };
         const int before = done_;
-        engine_.lloyd(p, sites_, weights_, energies, told);
+        by_density_.lloyd(p, sites_, made_.weights, energies, told);
         done_ = before + p.rounds;
         take(p, sites_);
-        made_.weights = weights_, made_.energy.clear();
+        made_.energy.clear();
         for (const uint128 each : energies)
             made_.energy.push_back(static_cast<std::uint64_t>(each >> 64)),
                 made_.energy.push_back(static_cast<std::uint64_t>(each));
@@ -160,12 +192,11 @@ private:
     const host* watched_;  ///< whose progress is told, or null
     const any_input<host>& image_;
     const ink& ink_;
-    engine& engine_;
+    engine &by_ink_, &by_density_;
     const stipple_options& options_;
     std::int64_t points_;
     int finest_ = 1, rounds_ = 0, done_ = 0;
     std::vector<std::int32_t> sites_;
-    std::vector<std::int64_t> weights_;
     stipples made_;
 };
 
@@ -198,10 +229,11 @@ stipples solve(const Place& on, const any_input<Place>& image, const stipple_opt
         with_image(on, image, [&](const any_input<host>& here) {
             const ink of(here, options.invert);
             if (of.all == 0) fail("image has no ink; give one that is not all white, or invert");
-            const std::unique_ptr<engine> rounds = engine_of(on, of.of.data(), here.cells());
+            const auto by_ink = engine_of(on, of.of.data(), here.cells()),
+                       by_density = engine_of(on, of.density.data(), here.cells());
             const host* watched = nullptr;
             if constexpr (std::is_same_v<Place, host>) watched = &on;
-            made = stippler(watched, here, of, *rounds, options).made();
+            made = stippler(watched, here, of, *by_ink, *by_density, options).made();
         });
         return made;
     });
@@ -209,13 +241,6 @@ stipples solve(const Place& on, const any_input<Place>& image, const stipple_opt
 
 }  // namespace
 }  // namespace centroidal
-
-double stipples::diameter(std::int64_t point) const {
-    const double cells = static_cast<double>(weights[static_cast<std::size_t>(point)]) / static_cast<double>(full_ink) /
-                         std::pow(supersample, axes);
-    if (axes == 1) return cells;
-    return axes == 2 ? std::sqrt(4 / std::numbers::pi * cells) : std::cbrt(6 / std::numbers::pi * cells);
-}
 
 stipples stipple(const host& on, const any_input<host>& image, const stipple_options& options) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));

@@ -1,5 +1,5 @@
-// Centroidal Voronoi diagrams and stippling on a GPU, plain and recorded as a graph: the definition, and the host's bits
-// after 200 rounds, which a single wrong bit anywhere would change.
+// Centroidal Voronoi diagrams and stippling on a GPU, plain and recorded as a graph: the definition, and the host's
+// bits after 200 rounds, which a single wrong bit anywhere would change.
 #include <gtest/gtest.h>
 
 #include "centroidal/cases.hpp"

@@ -47,6 +47,8 @@ TEST(CommandLine, RefusalsSayWhatToDo) {
               "morphology, thickness, medial-axis, skeleton, split, stipple, info, sample, convert, bench, compare, demo, help, "
               "morphology, thickness, medial-axis, skeleton, split, sdf, effect, info, sample, convert, bench, "
               "compare, demo, help, "
+              "morphology, thickness, medial-axis, skeleton, split, stipple, info, sample, convert, bench, compare, "
+              "demo, help, "
               "completion, man");
               "morphology, thickness, medial-axis, skeleton, split, pores, fill, slices, info, sample, convert, bench, "
               "compare, demo, help, completion, man");

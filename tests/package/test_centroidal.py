@@ -81,7 +81,7 @@ def test_stipple(method):
     made = nf.stipple(ramp, 400, method=method, return_labels=True)
     assert made.points.shape == (400, 2) and len(made) == 400
     assert len(np.unique(made.points, axis=0)) == 400
-    # Twice the ink, twice the points.
+    # Three times the ink, three times the points.
     left, right = (made.points[:, 1] < 60).sum(), (made.points[:, 1] >= 60).sum()
     assert 2.6 < left / right < 3.4
     ink = (65535 - np.rint(ramp * 65535)).sum() / 65535
