@@ -43,12 +43,12 @@ struct arguments {
     std::string height;  // of split
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
+    // Of medial-axis.
+    std::string axis_method = "integer", pruning = "constant", gamma;
     // Of sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
     std::int64_t supersample = 0, margin = 0;
     bool mask = false;
-    // Of medial-axis.
-    std::string axis_method = "integer", pruning = "constant", gamma;
 };
 
 /// Where an option's value goes; the member's type says how its text is read.
