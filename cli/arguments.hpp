@@ -53,12 +53,12 @@ struct arguments {
     std::int64_t points = 0, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;
+    // Of medial-axis.
+    std::string axis_method = "integer", pruning = "constant", gamma;
     // Of sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
     std::int64_t supersample = 0, margin = 0;
     bool mask = false;
-    // Of medial-axis.
-    std::string axis_method = "integer", pruning = "constant", gamma;
 };
 
 /// Where an option's value goes; the member's type says how its text is read.

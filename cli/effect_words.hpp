@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nearfield/effects.hpp"
+#include "nearfield/error.hpp"
 
 namespace nearfield::cli {
 

@@ -33,8 +33,8 @@ struct glyph {
     double advance = 0;
 };
 
-/// Characters, each once, in their order.
-std::vector<glyph> characters_of(const std::string& text) {
+/// Characters in their order; `once`: without those that came before.
+std::vector<glyph> characters_of(const std::string& text, bool once) {
     std::vector<glyph> made;
     for (std::size_t i = 0; i < text.size();) {
         const auto first = static_cast<unsigned char>(text[i]);
@@ -50,7 +50,8 @@ std::vector<glyph> characters_of(const std::string& text) {
             valid = next >> 6 == 2, code = code << 6 | (next & 63U);
         }
         if (!valid) refuse(fmt::format("--characters is no UTF-8 at byte {}", i));
-        const bool known = std::any_of(made.begin(), made.end(), [&](const glyph& g) { return g.codepoint == code; });
+        const bool known =
+            once && std::any_of(made.begin(), made.end(), [&](const glyph& g) { return g.codepoint == code; });
         if (!known && code >= 32) made.push_back({.codepoint = code, .text = text.substr(i, count)});
         i += count;
     }
@@ -75,12 +76,12 @@ public:
     glyph_atlas draw() {
         glyph_atlas made;
         std::vector<glyph> glyphs;
-        for (glyph& each : characters_of(request_.characters)) {
+        for (glyph& each : characters_of(request_.characters, !request_.as_line)) {
             each.index = FT_Get_Char_Index(face_.get(), each.codepoint);
             if (each.index == 0) made.missing.push_back(each.text);
             else measure(each), glyphs.push_back(each);
         }
-        const auto [width, height] = place(glyphs);
+        const auto [width, height] = request_.as_line ? set_line(glyphs) : place(glyphs);
         made.coverage = io::make_array(dtype::uint8, {height * request_.supersample, width * request_.supersample});
         std::fill_n(made.coverage.data.get(), made.coverage.bytes(), std::byte{0});
         for (const glyph& each : glyphs) fill(each, made.coverage);
@@ -127,6 +128,28 @@ private:
         return {width, std::max<std::int64_t>(y + row, 1)};
     }
 
+    /// Cells along a line of text, on one baseline.
+    std::pair<std::int64_t, std::int64_t> set_line(std::vector<glyph>& glyphs) {
+        double pen = 0;
+        std::int64_t first = 0, last = 1, top = 0, bottom = 0;
+        for (std::size_t k = 0; k < glyphs.size(); ++k) {
+            glyph& g = glyphs[k];
+            if (k > 0) pen += kerning(glyphs[k - 1], g);
+            g.x = std::llround(pen) + g.left, pen += g.advance;
+            if (g.width == 0) continue;
+            first = std::min(first, g.x), last = std::max(last, g.x + g.width);
+            top = std::max(top, g.top), bottom = std::min(bottom, g.top - g.height);
+        }
+        for (glyph& g : glyphs) g.x -= first, g.y = top - g.top;
+        return {last - first, std::max<std::int64_t>(top - bottom, 1)};
+    }
+
+    [[nodiscard]] double kerning(const glyph& a, const glyph& b) const {
+        FT_Vector by{};
+        if (FT_HAS_KERNING(face_.get())) FT_Get_Kerning(face_.get(), a.index, b.index, FT_KERNING_UNFITTED, &by);
+        return static_cast<double>(by.x) / scale_;
+    }
+
     void fill(const glyph& g, io::array& image) {
         if (g.width == 0) return;
         load(g);
@@ -142,9 +165,10 @@ private:
         if (FT_Outline_Get_Bitmap(library_.get(), &outline, &bitmap) != 0)
             throw error(error_code::io, fmt::format("{}: the glyph of {} cannot be filled", request_.path, g.text));
         for (std::int64_t y = 0; y < g.height * s; ++y)
-            std::transform(cells.begin() + y * g.width * s, cells.begin() + (y + 1) * g.width * s,
-                           image.data.get() + (g.y * s + y) * columns + g.x * s,
-                           [](unsigned char v) { return std::byte{v}; });
+            for (std::int64_t x = 0; x < g.width * s; ++x) {
+                std::byte& to = image.data[static_cast<std::size_t>((g.y * s + y) * columns + g.x * s + x)];
+                to = std::max(to, std::byte{cells[static_cast<std::size_t>(y * g.width * s + x)]});  // they may overlap
+            }
     }
 
     nlohmann::ordered_json metrics_of(const std::vector<glyph>& glyphs, std::int64_t width, std::int64_t height) {
@@ -168,13 +192,9 @@ private:
                                       {"left", g.left},
                                       {"top", g.top},
                                       {"advance", g.advance}});
-        if (!FT_HAS_KERNING(face_.get())) return said;
         for (const glyph& a : glyphs)
-            for (const glyph& b : glyphs) {
-                FT_Vector by{};
-                FT_Get_Kerning(face_.get(), a.index, b.index, FT_KERNING_UNFITTED, &by);
-                if (by.x != 0) said["kerning"].push_back({a.text, b.text, static_cast<double>(by.x) / scale_});
-            }
+            for (const glyph& b : glyphs)
+                if (const double by = kerning(a, b); by != 0) said["kerning"].push_back({a.text, b.text, by});
         return said;
     }
 

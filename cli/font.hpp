@@ -12,10 +12,11 @@ namespace nearfield::cli {
 
 struct font_request {
     std::string path;
-    std::string characters;  ///< UTF-8; of each character one glyph
+    std::string characters;  ///< UTF-8; of an atlas each character counts once
     double size = 48;        ///< pixels an em
     int margin = 6;          ///< pixels of the atlas around every glyph
     int supersample = 8;     ///< cells of the image a pixel
+    bool as_line = false;    ///< set the characters as they stand, from left to right with kerning
 };
 
 struct glyph_atlas {

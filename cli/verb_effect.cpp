@@ -5,8 +5,10 @@
 
 #include "cli/coverage.hpp"
 #include "cli/effect_words.hpp"
+#include "cli/font.hpp"
 #include "cli/load.hpp"
 #include "cli/mask_verb.hpp"
+#include "cli/parse.hpp"
 #include "cli/report.hpp"
 #include "edge/arrays_run.hpp"
 
@@ -103,6 +105,22 @@ io::array tones_of(const arguments& args, const io::array& image) {
     return tone;
 }
 
+/// The image to paint on: a file's, or a line of text.
+io::array image_of(const arguments& args) {
+    if (args.font.empty() != args.characters.empty() || (args.font.empty() && args.input.empty()))
+        refuse("nothing to paint: give an image, or --font FILE and --text WORDS");
+    if (args.font.empty()) return read_file(args.input, args);
+    if (!args.input.empty()) refuse("--font and an input both say what to paint; give one of them");
+    font_request text{.path = args.font, .characters = args.characters, .margin = 1, .supersample = 1, .as_line = true};
+    if (!args.size.empty()) text.size = parse_number("--size", args.size, "--size 96");
+    if (!(text.size >= 1 && text.size <= 4096))
+        refuse(fmt::format("--size is {:g}; give 1 to 4096 pixels an em", text.size));
+    glyph_atlas drawn = draw_glyphs(text);
+    for (const std::string& each : drawn.missing)
+        note(args, fmt::format("{} has no glyph for \"{}\"", args.font, each));
+    return std::move(drawn.coverage);
+}
+
 void write_canvas(const arguments& args, const painting& p, bool opaque) {
     io::array picture = io::make_array(dtype::uint8, {p.canvas.shape[0], p.canvas.shape[1], opaque ? 3 : 4});
     picture.color = true;
@@ -165,14 +183,14 @@ int effect_verb(const arguments& args) {
     check_destination(args.output);
     const bool stdout_carries_data = one_stdout({args.output});
     in_words_of_options([&] {
-        io::array image = read_file(args.input, args);
+        io::array image = image_of(args);
         if (image.grid_rank() != 2) refuse(fmt::format("{} has {} axes; give an image", args.input, image.grid_rank()));
         image = with_margin(std::move(image), args.margin);
         io::require_writable(args.output, dtype::uint8, {image.shape[0], image.shape[1], 4}, true);
         const computed done = asked[0].name == "pad" ? pad_all(args, asked[0], image) : paint_all(args, asked, image);
         if (!done.note.empty()) note(args, done.note);
         json_report said = start_report(args);
-        said["input"] = describe(image), said["input"]["path"] = args.input;
+        said["input"] = describe(image), said["input"]["path"] = args.font.empty() ? args.input : args.font;
         said["effects"] = json_report::array();
         for (const asked_effect& each : asked) said["effects"].push_back(each.name);
         said["outputs"] = {{{"path", args.output}}};

@@ -37,7 +37,7 @@ PAGES = {
     "python-gallery-shapes.md": (
         "Shapes measured in Python",
         " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md) and [metrics.md](metrics.md).",
-        ("thickness_of_pores", "vessels", "few_balls", "mercury", "segmentation_errors", "pore_network", "drawn_slices"),
+        ("thickness_of_pores", "vessels", "few_balls", "mercury", "segmentation_errors", "pore_network", "drawn_slices", "texture_padding"),
     ),
     "python-gallery-objects.md": (
         "Objects that touch, separated in Python",

@@ -96,21 +96,20 @@ NF_HD inline float trail_of(const layer_work& w, std::int64_t y, std::int64_t x)
     return best;
 }
 
-/// The way from a pixel to the lamp: how much of the disc the nearest shape leaves free, as seen from the pixel.
+/// The way from a pixel to the lamp: the narrowest gap beside it, as a share of the cone of light there.
 NF_HD inline float light_of(const layer_work& w, std::int64_t y, std::int64_t x) {
     const auto fy = static_cast<float>(y), fx = static_cast<float>(x);
     const float dy = w.p[0] - fy, dx = w.p[1] - fx, length = distance_between(dy, dx);
     const float near = 1 - (length / w.p[3]) * (length / w.p[3]);
-    if (!(near > 0)) return 0;
+    if (!(near > 0) || w.at(y, x) >= 0.5F) return 0;
     float free = 1;
-    for (float s = 0.5F; s < length && free > -1;) {
+    for (float s = 1; s < length && free > 0;) {
         const float share = s / length, clear = -w.sample(fy + share * dy, fx + share * dx);
         const float seen = clear / (w.p[2] * share);
         if (seen < free) free = seen;
-        const float step = (clear < 0 ? -clear : clear) * 0.7F;
-        s += step > 0.5F ? step : 0.5F;
+        s += clear > 1 ? clear / 2 : 0.5F;  // shorter steps than the way that is free see narrow gaps
     }
-    return smooth(clamped((free + 1) / 2)) * near * near * cover(-w.at(y, x));
+    return smooth(clamped(free)) * near * near * cover(-w.at(y, x));
 }
 
 NF_HD inline float halftone_of(const layer_work& w, std::int64_t y, std::int64_t x) {

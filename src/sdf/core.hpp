@@ -174,33 +174,64 @@ NF_HD inline std::int64_t step_between(std::int64_t from, std::int64_t to, std::
     return step;
 }
 
-/// The distance, in cells, from the centre of cell (y, x), or from its first corner, to the segments that are nearest to
-/// the cells around.
-NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
-    const bool corner = w.corners();
-    const std::int64_t low = -2, high = corner ? 1 : 2;
+/// The way from the centre of cell (y, x), or from its first corner, to the nearest segment among those looked at.
+struct search {
+    const work& w;
+    std::int64_t first, y, x;  ///< the image's first cell; where from
     double best = std::numeric_limits<double>::infinity();
-    std::int64_t last = -1;
-    for (std::int64_t dy = low; dy <= high; ++dy)
-        for (std::int64_t dx = low; dx <= high; ++dx) {
-            const std::int64_t ry = dy < 0 ? -dy - (corner ? 1 : 0) : dy, rx = dx < 0 ? -dx - (corner ? 1 : 0) : dx;
-            if (ry + rx > (corner ? 1 : 2)) continue;
-            const std::int64_t cy = place(y + dy, w.rows, w.wraps[0], false),
-                               cx = place(x + dx, w.columns, w.wraps[1], false);
-            if (cy < 0 || cx < 0) continue;
-            const std::int64_t at = first + cy * w.columns + cx;
-            const std::int64_t site =
-                w.wide ? static_cast<const std::int64_t*>(w.site)[at] : static_cast<const std::int32_t*>(w.site)[at];
-            if (site < 0 || site == last) continue;
-            last = site;
-            const std::int64_t sy = site / w.columns, sx = site - sy * w.columns;
-            const std::int64_t half = corner ? unit / 2 : 0;
-            const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
-                       fx = static_cast<double>(step_between(x, sx, w.columns, w.wraps[1]) * unit - half);
-            const double d2 = squared_to(fy, fx, w.outline[first + site], w.mark[first + site] >= stroke);
-            if (d2 < best) best = d2;
+    std::int64_t nearest = -1;  ///< the cell of the best segment, in its image
+
+    /// Is the segment in cell `site` nearer?
+    NF_HD bool offer(std::int64_t site) {
+        const std::int64_t sy = site / w.columns, sx = site - sy * w.columns, half = w.corners() ? unit / 2 : 0;
+        const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
+                   fx = static_cast<double>(step_between(x, sx, w.columns, w.wraps[1]) * unit - half);
+        const double d2 = squared_to(fy, fx, w.outline[first + site], w.mark[first + site] >= stroke);
+        if (!(d2 < best)) return false;
+        best = d2, nearest = site;
+        return true;
+    }
+    NF_HD std::int64_t cell(std::int64_t at_y, std::int64_t at_x) const {
+        const std::int64_t cy = place(at_y, w.rows, w.wraps[0], false), cx = place(at_x, w.columns, w.wraps[1], false);
+        return cy < 0 || cx < 0 ? -1 : cy * w.columns + cx;
+    }
+
+    /// The segments nearest to the 13 cells around a centre, or the 12 around a corner.
+    NF_HD void around() {
+        const std::int64_t corner = w.corners() ? 1 : 0;
+        std::int64_t last = -1;
+        for (std::int64_t dy = -2; dy <= 2 - corner; ++dy)
+            for (std::int64_t dx = -2; dx <= 2 - corner; ++dx) {
+                const std::int64_t far = (dy < 0 ? -dy - corner : dy) + (dx < 0 ? -dx - corner : dx);
+                const std::int64_t at = far > 2 - corner ? -1 : cell(y + dy, x + dx);
+                if (at < 0) continue;
+                const std::int64_t site = w.wide ? static_cast<const std::int64_t*>(w.site)[first + at]
+                                                 : static_cast<const std::int32_t*>(w.site)[first + at];
+                if (site < 0 || site == last) continue;
+                last = site;
+                offer(site);
+            }
+    }
+    /// From the best segment to better ones in cells beside it.
+    NF_HD void descend() {
+        for (int round = 0; round < most_rounds && nearest >= 0; ++round) {
+            const std::int64_t from = nearest, sy = from / w.columns, sx = from - sy * w.columns;
+            for (int k = 0; k < 9; ++k) {
+                const std::int64_t at = cell(sy + k / 3 - 1, sx + k % 3 - 1);
+                if (at >= 0 && w.mark[first + at] != no_edge) offer(at);
+            }
+            if (nearest == from) return;
         }
-    return std::sqrt(best) / unit;
+    }
+    static constexpr int most_rounds = 16;
+};
+
+/// In cells; infinite without an outline.
+NF_HD inline double to_outline(const work& w, std::int64_t first, std::int64_t y, std::int64_t x) {
+    search s{w, first, y, x};
+    s.around();
+    s.descend();
+    return std::sqrt(s.best) / unit;
 }
 
 /// Is the centre of cell (y, x), or its first corner, inside?

@@ -84,7 +84,7 @@ TEST(Effects, TrailsFallEvenly) {
     EXPECT_EQ(at(32), 1), EXPECT_EQ(at(50), 0), EXPECT_EQ(at(1), 0);
 }
 
-/// Behind a disc it is dark, before it is light, and half of the lamp is seen where the ray touches.
+/// Behind a disc it is dark, before it is light, and in between it goes over from one to the other.
 TEST(Effects, LightsCastShadows) {
     const disc_field disc;
     const auto lit = disc.with(light{32, 2, 3, 200});
@@ -92,11 +92,11 @@ TEST(Effects, LightsCastShadows) {
         return lit[static_cast<std::size_t>(y * disc_field::n + x)];
     };
     EXPECT_EQ(at(32, 60), 0), EXPECT_EQ(at(32, 32), 0), EXPECT_GT(at(32, 10), 0.9);
-    EXPECT_GT(at(1, 60), 0.7);
-    // The tangent from the lamp, 30 pixels from the middle.
-    const double slope = std::tan(std::asin(14.0 / 30));
-    const auto row = static_cast<std::int64_t>(std::lround(32 - slope * 45));
-    EXPECT_NEAR(at(row, 47), 0.5 * std::pow(1 - (45.0 * 45 + (row - 32.0) * (row - 32.0)) / 40000, 2), 0.25);
+    // The tangent from the lamp, 30 pixels from the middle, and a ray as far from the disc as the cone there is wide.
+    const double slope = std::tan(std::asin(14.0 / 30)), free = std::tan(std::asin(16.0 / 30));
+    const auto edge = static_cast<std::int64_t>(32 - slope * 45), clear = static_cast<std::int64_t>(32 - free * 45);
+    EXPECT_LT(at(edge + 1, 47), 0.05), EXPECT_GT(at(clear - 2, 47), 0.8);
+    for (std::int64_t y = clear - 2; y < edge; ++y) EXPECT_GE(at(y, 47), at(y + 1, 47)) << y;
     for (std::int64_t y = 0; y < 65; ++y)
         for (std::int64_t x = 0; x < 65; ++x) EXPECT_NEAR(at(y, x), at(64 - y, x), 1e-4);
 }

@@ -132,7 +132,7 @@ TEST(Sdf, ThinStrokesAndGaps) {
     for (const std::uint8_t own : {64, 128, 200, 255}) {
         sdf_case c;
         c.shape = {9, 9};
-        for (int i = 0; i < 81; ++i) c.image.push_back(i % 9 == 4 ? own : 0);
+        for (int i = 0; i < 81; ++i) c.image.push_back(i % 9 == 4 ? own : std::uint8_t{0});
         const double half = own / 255.0 / 2;
         const std::vector<float> found = floats(on_host(c));
         for (int i = 0; i < 81; ++i) EXPECT_NEAR(found[static_cast<std::size_t>(i)], half - std::abs(i % 9 - 4), 2e-4);
