@@ -13,6 +13,7 @@
 #include "nearfield/methods.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/natural_neighbor.hpp"
+#include "nearfield/path.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"

@@ -31,6 +31,7 @@ FIELD_HEADERS = {
     "natural_neighbor.hpp",
     "watershed.hpp",
     "geodesic.hpp",
+    "path.hpp",
 }
 
 # Who may include whom.
