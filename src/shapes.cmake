@@ -2,7 +2,7 @@
 target_sources(nearfield PRIVATE
   medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp
   morphology/entry.cpp morphology/host.cpp
-  geodesic/entry.cpp geodesic/host.cpp geodesic/path.cpp
+  geodesic/entry.cpp geodesic/esdf.cpp geodesic/host.cpp geodesic/path.cpp
   natural_neighbor/entry.cpp natural_neighbor/host.cpp
   skeleton/entry.cpp skeleton/graph.cpp skeleton/graph_text.cpp skeleton/host.cpp skeleton/host_state.cpp
   thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp

@@ -5,6 +5,7 @@
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/error.hpp"
+#include "nearfield/esdf.hpp"
 #include "nearfield/geodesic.hpp"
 #include "nearfield/grid.hpp"
 #include "nearfield/label.hpp"

@@ -30,6 +30,7 @@ FIELD_HEADERS = {
     "skeleton_graph.hpp",
     "natural_neighbor.hpp",
     "watershed.hpp",
+    "esdf.hpp",
     "geodesic.hpp",
     "path.hpp",
 }
