@@ -39,6 +39,8 @@ FIELD_HEADERS = {
     "geodesic.hpp",
     "fill.hpp",
     "pores.hpp",
+    "esdf.hpp",
+    "path.hpp",
 }
 
 # Who may include whom.

@@ -1,0 +1,204 @@
+// Distance fields for robots: gradients by definition, updates against the whole, costmaps by the formula.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "exact/fills.hpp"
+#include "nearfield/distance.hpp"
+#include "nearfield/esdf.hpp"
+#include "refused.hpp"
+
+namespace nearfield::test {
+namespace {
+
+struct field_of {
+    std::vector<float> distance, gradient;
+    std::vector<std::int32_t> site;
+    friend bool operator==(const field_of&, const field_of&) = default;
+};
+
+struct scene {
+    shape_t shape;
+    std::vector<std::uint8_t> occupancy;
+    std::vector<double> spacing;
+    esdf_options options;
+
+    explicit scene(std::uint64_t seed) {
+        std::uint64_t state = seed << 20;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        const auto axes = 1 + draw(3);
+        constexpr std::uint64_t longest[] = {60, 25, 12};
+        for (std::uint64_t k = 0; k < axes; ++k)
+            shape.push_back(1 + static_cast<std::int64_t>(draw(longest[axes - 1])));
+        const auto share = draw(60);
+        for (std::int64_t i = 0; i < cells_of(shape); ++i) occupancy.push_back(draw(100) < share ? 1 : 0);
+        constexpr double lengths[] = {1, 0.5, 3};
+        for (std::uint64_t k = 0; k < axes; ++k) spacing.push_back(lengths[draw(3)]);
+        if (draw(2) == 0) options.spacing = {spacing.data(), spacing.size()};
+        else spacing.assign(axes, 1);
+        options.negative_inside = draw(2) == 0;
+        if (draw(3) > 0) options.max_distance = static_cast<double>(draw(12)) / 2;
+    }
+    [[nodiscard]] esdf_fields<host> to(field_of& f) const {
+        shape_t more(1, static_cast<std::int64_t>(shape.size()));
+        for (const std::int64_t n : shape) more.push_back(n);
+        const auto cells = occupancy.size(), all = cells * shape.size();
+        f.distance.resize(cells), f.gradient.resize(all), f.site.resize(all);
+        esdf_fields<host> out;
+        out.distance = any_output<host>::contiguous(f.distance.data(), dtype::float32, shape);
+        out.site = any_output<host>::contiguous(f.site.data(), dtype::int32, more);
+        out.gradient = any_output<host>::contiguous(f.gradient.data(), dtype::float32, more);
+        return out;
+    }
+    [[nodiscard]] any_input<host> in() const {
+        return any_input<host>::contiguous(occupancy.data(), dtype::uint8, shape);
+    }
+    [[nodiscard]] field_of solved(int threads) const {
+        field_of f;
+        esdf(host{threads, {}}, in(), to(f), options);
+        return f;
+    }
+};
+
+void check_definition(const scene& s, const field_of& f, std::uint64_t seed) {
+    const auto cells = s.occupancy.size();
+    for (std::size_t i = 0; i < cells; ++i) {
+        std::vector<double> away;
+        double square = 0;
+        for (std::size_t k = s.shape.size(), rest = i; k-- > 0;) {
+            const auto size = static_cast<std::size_t>(s.shape[k]);
+            const std::int32_t site = f.site[k * cells + i];
+            away.insert(away.begin(), site < 0 ? 0 : s.spacing[k] * (static_cast<double>(rest % size) - site));
+            square += away[0] * away[0], rest /= size;
+        }
+        const bool occupied = s.occupancy[i] != 0, none = f.site[i] < 0;
+        const double sign = s.options.negative_inside && occupied ? -1 : 1;
+        const double distance = none ? INFINITY : std::sqrt(square);
+        ASSERT_EQ(f.distance[i], static_cast<float>(sign * distance)) << "seed " << seed;
+        for (std::size_t k = 0; k < s.shape.size(); ++k)
+            ASSERT_EQ(f.gradient[k * cells + i],
+                      square > 0 ? static_cast<float>(away[k] / (sign * std::sqrt(square))) : 0.0F)
+                << "seed " << seed;
+        if (!none && square > 0) {  // the site is of the other kind
+            std::size_t j = 0;
+            for (std::size_t k = 0; k < s.shape.size(); ++k)
+                j = j * static_cast<std::size_t>(s.shape[k]) + static_cast<std::size_t>(f.site[k * cells + i]);
+            ASSERT_NE(s.occupancy[j] != 0, occupied && s.options.negative_inside);
+        }
+    }
+}
+
+TEST(Esdf, GradientsLeadAwayFromSites) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        const scene s(seed);
+        const field_of f = s.solved(1 + static_cast<int>(seed % 2));
+        ASSERT_NO_FATAL_FAILURE(check_definition(s, f, seed));
+        std::vector<float> distance(s.occupancy.size());
+        fields<host> wanted;
+        wanted.distance = any_output<host>::contiguous(distance.data(), dtype::float32, s.shape);
+        distance_options d;
+        d.spacing = s.options.spacing, d.sites = sites::nonzero, d.max_distance = s.options.max_distance;
+        d.sign = s.options.negative_inside ? sign::outside_negative : sign::none;
+        distance_transform(host{1, {}}, s.in(), wanted, d);
+        ASSERT_EQ(f.distance, distance) << "seed " << seed;
+    }
+}
+
+TEST(Esdf, UpdatesOfABoxAreTheWhole) {
+    for (std::uint64_t seed = 1000; seed < 1500; ++seed) {
+        scene s(seed);
+        field_of f = s.solved(1);
+        std::uint64_t state = seed << 30;
+        shape_t first, end;
+        for (const std::int64_t size : s.shape) {
+            const auto n = static_cast<std::uint64_t>(size);
+            first.push_back(static_cast<std::int64_t>(mix(state++) % (n + 1)));
+            end.push_back(first.back() + static_cast<std::int64_t>(mix(state++) % 4));
+            end.back() = std::min(end.back(), size);
+        }
+        for (std::size_t i = 0; i < s.occupancy.size(); ++i) {
+            bool inside = true;
+            std::int64_t rest = static_cast<std::int64_t>(i);
+            for (std::size_t k = s.shape.size(); k-- > 0; rest /= s.shape[k])
+                inside = inside && rest % s.shape[k] >= first[k] && rest % s.shape[k] < end[k];
+            if (inside) s.occupancy[i] = static_cast<std::uint8_t>(mix(state++) % 2);
+        }
+        update_esdf(host{2, {}}, s.in(), first, end, s.to(f), s.options);
+        ASSERT_EQ(f, s.solved(2)) << "seed " << seed;
+    }
+}
+
+TEST(Costmap, IsTheFormula) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        std::uint64_t state = seed << 20;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        const shape_t shape{1 + static_cast<std::int64_t>(draw(30)), 1 + static_cast<std::int64_t>(draw(30))};
+        std::vector<std::uint8_t> map, out(static_cast<std::size_t>(shape[0] * shape[1]));
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            constexpr std::uint8_t bytes[] = {0, 0, 0, 0, 0, 0, 40, 253, 254, 255};
+            map.push_back(bytes[draw(10)]);
+        }
+        inflation_options o{0.05,
+                            0.05 * static_cast<double>(draw(4)),
+                            0.05 * static_cast<double>(draw(12)) + 0.01,
+                            3,
+                            draw(2) == 0,
+                            draw(2) == 0};
+        inflate_costmap(host{2, {}}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
+                        any_output<host>::contiguous(out.data(), dtype::uint8, shape), o);
+        const double reach = std::ceil(o.inflation_radius / o.resolution);
+        for (std::int64_t i = 0; i < shape[0] * shape[1]; ++i) {
+            double near = INFINITY;
+            for (std::int64_t j = 0; j < shape[0] * shape[1]; ++j) {
+                const std::uint8_t c = map[static_cast<std::size_t>(j)];
+                if (c != 254 && !(o.around_unknown && c == 255)) continue;
+                near = std::min(near, std::hypot(i / shape[1] - j / shape[1], i % shape[1] - j % shape[1]));
+            }
+            int cost = 0;
+            if (near == 0) cost = 254;
+            else if (near * o.resolution <= o.inscribed_radius) cost = 253;
+            else if (near <= reach)
+                cost = static_cast<int>(252 * std::exp(-3 * (near * o.resolution - o.inscribed_radius)));
+            if (near > reach) cost = 0;
+            const int old = map[static_cast<std::size_t>(i)];
+            const bool known = old != 255 || cost < (o.inflate_unknown ? 1 : 253);
+            ASSERT_EQ(out[static_cast<std::size_t>(i)], known ? std::max(old, cost) : cost) << "seed " << seed;
+        }
+    }
+}
+
+TEST(Esdf, RefusesWhatItCannotDo) {
+    const scene s(3);
+    field_of f;
+    const esdf_fields<host> to = s.to(f);
+    expect_refused([&] { esdf(host{}, s.in(), {}); }, {"out"});
+    esdf_options o;
+    o.max_distance = -1;
+    expect_refused([&] { esdf(host{}, s.in(), to, o); }, {"max_distance"});
+    const std::int64_t corner[] = {-1, 0, 0};
+    const std::span<const std::int64_t> few(corner, 0), bad(corner, s.shape.size());
+    expect_refused([&] { update_esdf(host{}, s.in(), few, few, to); }, {"box"});
+    expect_refused([&] { update_esdf(host{}, s.in(), bad, bad, to); }, {"box", "-1"});
+    std::vector<std::uint8_t> map(6), out(6);
+    const shape_t shape{2, 3};
+    inflation_options i;
+    i.resolution = 0;
+    expect_refused(
+        [&] {
+            inflate_costmap(host{}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
+                            any_output<host>::contiguous(out.data(), dtype::uint8, shape), i);
+        },
+        {"resolution"});
+    for (const bool map_of_costs : {false, true}) {
+        try {
+            if (map_of_costs) inflate_costmap(device(nullptr), any_input<device>{}, any_output<device>{});
+            else esdf(device(nullptr), any_input<device>{}, {});
+            ADD_FAILURE() << "a device was accepted";
+        } catch (const error& e) {
+            EXPECT_EQ(e.code(), error_code::unsupported);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test

@@ -1,0 +1,278 @@
+// Paths with clearance: steps, costs and widths against Dijkstra's and Kruskal's algorithms on brute-force distances.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "nearfield/path.hpp"
+#include "oracle/geodesic.hpp"
+#include "refused.hpp"
+
+namespace nearfield::test {
+namespace {
+
+struct world {
+    shape_t shape;
+    std::vector<std::uint8_t> obstacles;
+    std::vector<double> spacing;
+    path_options options;
+    std::vector<std::int64_t> starts, goals;
+
+    [[nodiscard]] std::size_t rank() const { return shape.size(); }
+    [[nodiscard]] std::int64_t cells() const { return cells_of(shape); }
+    [[nodiscard]] std::vector<std::int64_t> at(std::int64_t i) const {
+        std::vector<std::int64_t> x(rank());
+        for (std::size_t k = rank(); k-- > 0; i /= shape[k]) x[k] = i % shape[k];
+        return x;
+    }
+    [[nodiscard]] std::int64_t index(const std::int64_t* x) const {
+        std::int64_t i = 0;
+        for (std::size_t k = 0; k < rank(); ++k) i = i * shape[k] + x[k];
+        return i;
+    }
+    [[nodiscard]] double length(std::size_t k) const { return spacing.empty() ? 1 : spacing[k]; }
+    /// Squared clearances, by brute force.
+    [[nodiscard]] std::vector<double> squares() const {
+        std::vector<double> all;
+        for (std::int64_t i = 0; i < cells(); ++i) {
+            double least = INFINITY;
+            for (std::int64_t j = 0; j < cells(); ++j) {
+                if (obstacles[static_cast<std::size_t>(j)] == 0) continue;
+                const auto a = at(i), b = at(j);
+                double sum = 0;
+                for (std::size_t k = 0; k < rank(); ++k)
+                    sum += length(k) * length(k) * static_cast<double>((a[k] - b[k]) * (a[k] - b[k]));
+                least = std::min(least, sum);
+            }
+            all.push_back(least);
+        }
+        return all;
+    }
+};
+
+world drawn(std::uint64_t seed) {
+    std::uint64_t state = seed << 24;
+    const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+    world w;
+    const auto axes = 1 + draw(3);
+    constexpr std::uint64_t longest[] = {30, 14, 7};
+    for (std::uint64_t k = 0; k < axes; ++k) w.shape.push_back(1 + static_cast<std::int64_t>(draw(longest[axes - 1])));
+    const auto share = draw(40);
+    for (std::int64_t i = 0; i < w.cells(); ++i) w.obstacles.push_back(draw(100) < share ? 1 : 0);
+    if (draw(3) == 0)
+        for (std::uint64_t k = 0; k < axes; ++k) w.spacing.push_back(1 + static_cast<double>(draw(3)));
+    w.options.radius = draw(2) == 0 ? 0 : static_cast<double>(draw(5)) / 2;
+    if (!w.spacing.empty()) w.options.spacing = {w.spacing.data(), w.spacing.size()};
+    w.options.objective = static_cast<path_objective>(draw(3));
+    w.options.smooth = draw(3) == 0;
+    w.options.connectivity = draw(3) == 0 ? 1 : 8;
+    const auto some = [&](std::vector<std::int64_t>& to, std::uint64_t count) {
+        for (std::uint64_t n = 0; n < count; ++n)
+            for (const std::int64_t x : w.at(static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(w.cells())))))
+                to.push_back(x);
+    };
+    some(w.starts, 1 + draw(2)), some(w.goals, 1 + draw(3));
+    return w;
+}
+
+std::vector<path> planned(const world& w, int threads) {
+    return plan_path(host{threads, {}}, any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape),
+                     w.starts, w.goals, w.options);
+}
+
+/// Dijkstra's answer in cells of at least a squared clearance.
+std::vector<std::int64_t> costs(const world& w, const std::vector<double>& squares, double least) {
+    geodesic_case c;
+    c.shape = w.shape, c.cut_corners = false, c.rule = cost_rule::both;
+    const double shortest = w.spacing.empty() ? 1 : *std::min_element(w.spacing.begin(), w.spacing.end());
+    for (const priced_step& each : euclidean_steps(static_cast<int>(w.rank()), 1, w.options.spacing, 4096 / shortest)) {
+        std::int64_t changes = 0;
+        for (const std::int8_t by : each.by) changes += std::abs(by);
+        if (changes <= w.options.connectivity) c.steps.push_back(each);
+    }
+    c.seeds.assign(w.obstacles.size(), 0);
+    const double radius = w.options.radius;
+    for (const double square : squares) {
+        c.mask.push_back(square > radius * radius && square >= least ? 1 : 0);
+        const double away = std::max(0.0, (std::sqrt(square) - radius) / (8 * shortest));
+        if (w.options.objective == path_objective::safe)
+            c.cost.push_back(static_cast<std::int64_t>(std::nearbyint(16 * (1 + 4 * std::exp(-away)))));
+    }
+    for (std::size_t g = 0; g < w.goals.size(); g += w.rank())
+        c.seeds[static_cast<std::size_t>(w.index(&w.goals[g]))] = 1;
+    return expected(c).cost;
+}
+
+/// By Kruskal: the largest squared clearance at which the start hangs together with a goal; -1: at none.
+double widest(const world& w, const std::vector<double>& squares, std::int64_t start) {
+    std::vector<std::int64_t> order(squares.size()), root(squares.size(), -1);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+        return squares[static_cast<std::size_t>(a)] > squares[static_cast<std::size_t>(b)];
+    });
+    const auto find = [&](std::int64_t i) {
+        while (root[static_cast<std::size_t>(i)] != i) i = root[static_cast<std::size_t>(i)];
+        return i;
+    };
+    for (const std::int64_t i : order) {
+        const double square = squares[static_cast<std::size_t>(i)];
+        if (!(square > w.options.radius * w.options.radius)) break;
+        root[static_cast<std::size_t>(i)] = i;
+        for (std::size_t k = 0; k < w.rank(); ++k)
+            for (const int by : {-1, 1}) {
+                auto x = w.at(i);
+                x[k] += by;
+                if (x[k] < 0 || x[k] >= w.shape[k]) continue;
+                const std::int64_t j = w.index(x.data());
+                if (root[static_cast<std::size_t>(j)] >= 0) root[static_cast<std::size_t>(find(i))] = find(j);
+            }
+        for (std::size_t g = 0; g < w.goals.size(); g += w.rank()) {
+            const std::int64_t goal = w.index(&w.goals[g]);
+            if (root[static_cast<std::size_t>(start)] >= 0 && root[static_cast<std::size_t>(goal)] >= 0 &&
+                find(start) == find(goal))
+                return square;
+        }
+    }
+    return -1;
+}
+
+/// Every cell that a line of the path touches is free, and its least clearance is as told.
+void check_lines(const world& w, const std::vector<double>& squares, const path& p, std::uint64_t seed) {
+    double least = INFINITY, length = 0;
+    const std::size_t rank = w.rank();
+    for (std::size_t i = 0; i + rank <= p.cells.size(); i += rank) {
+        least = std::min(least, squares[static_cast<std::size_t>(w.index(&p.cells[i]))]);
+        if (i == 0) continue;
+        double square = 0;
+        for (std::size_t k = 0; k < rank; ++k)
+            square += std::pow(w.length(k) * static_cast<double>(p.cells[i + k] - p.cells[i + k - rank]), 2);
+        length += std::sqrt(square);
+        for (std::int64_t j = 0; j < w.cells(); ++j) {
+            std::vector<int> v(rank), c(rank);
+            bool within = true, near = true;
+            for (std::size_t k = 0; k < rank; ++k) {
+                v[k] = static_cast<int>(p.cells[i + k] - p.cells[i + k - rank]);
+                c[k] = static_cast<int>(w.at(j)[k] - p.cells[i + k - rank]);
+                near = near && std::abs(v[k]) <= 7;
+                within = within && c[k] >= std::min(0, v[k]) && c[k] <= std::max(0, v[k]);
+            }
+            if (!within || !near || !line_meets(v, c, true)) continue;
+            const double square_here = squares[static_cast<std::size_t>(j)];
+            ASSERT_GT(square_here, w.options.radius * w.options.radius) << "seed " << seed;
+            if (w.options.smooth) least = std::min(least, square_here);
+        }
+    }
+    EXPECT_NEAR(p.length, length, 1e-9 * length);
+    EXPECT_LE(p.clearance, std::sqrt(least)) << "seed " << seed;
+}
+
+void check(std::uint64_t seed) {
+    const world w = drawn(seed);
+    const std::vector<double> squares = w.squares();
+    const std::vector<path> found = planned(w, 1 + static_cast<int>(seed % 2));
+    ASSERT_EQ(found.size(), w.starts.size() / w.rank());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::int64_t start = w.index(&w.starts[i * w.rank()]);
+        const double level = w.options.objective == path_objective::widest ? widest(w, squares, start) : -1;
+        const std::int64_t wanted = costs(w, squares, level)[static_cast<std::size_t>(start)];
+        const path& p = found[i];
+        ASSERT_EQ(p.reason == path_reason::found, wanted >= 0) << "seed " << seed << ": " << p.text();
+        if (wanted < 0) {
+            EXPECT_TRUE(p.cells.empty()) << "seed " << seed;
+            continue;
+        }
+        ASSERT_EQ(static_cast<std::int64_t>(p.cost), wanted) << "seed " << seed;
+        ASSERT_EQ(w.index(p.cells.data()), start);
+        ASSERT_EQ(w.index(&p.cells[p.cells.size() - w.rank()]),
+                  w.index(&w.goals[static_cast<std::size_t>(p.goal) * w.rank()]));
+        ASSERT_TRUE(level < 0 || p.clearance == std::sqrt(level)) << "seed " << seed;
+        check_lines(w, squares, p, seed);
+    }
+}
+
+TEST(Path, IsTheBestOne) {
+    for (std::uint64_t seed = 0; seed < 900; ++seed) ASSERT_NO_FATAL_FAILURE(check(seed));
+}
+
+/// Four walls: the shortest way passes the narrow gap, the widest and the safe one do not.
+world two_gaps() {
+    world w;
+    w.shape = {41, 61}, w.obstacles.assign(41 * 61, 0);
+    for (std::int64_t y = 0; y < 41; ++y)
+        if ((y < 19 || y > 21) && (y < 2 || y > 12)) w.obstacles[static_cast<std::size_t>(y * 61 + 30)] = 1;
+    w.starts = {20, 5}, w.goals = {20, 55};
+    return w;
+}
+
+TEST(Path, ObjectivesDiffer) {
+    world w = two_gaps();
+    const path near = planned(w, 1)[0];
+    EXPECT_EQ(near.length, 50);
+    EXPECT_EQ(near.clearance, 2);
+    w.options.objective = path_objective::widest;
+    const path wide = planned(w, 1)[0];
+    EXPECT_EQ(wide.clearance, 6);
+    EXPECT_GT(wide.length, near.length);
+    w.options.objective = path_objective::safe, w.options.clearance_weight = 20, w.options.clearance_decay = 4;
+    EXPECT_GT(planned(w, 1)[0].clearance, 2);
+    w.options = {.radius = 2};
+    EXPECT_GT(planned(w, 1)[0].length, 50);  // the narrow gap is closed: its clearance is 2, not more
+    w.options.smooth = true;
+    const path straight = planned(w, 1)[0];
+    EXPECT_LT(straight.cells.size(), 20U);
+    EXPECT_GT(straight.clearance, 2);
+}
+
+TEST(Path, SaysWhyThereIsNone) {
+    world w = two_gaps();
+    w.options.radius = 6;
+    const path apart = planned(w, 1)[0];
+    EXPECT_EQ(apart.reason, path_reason::not_connected);
+    EXPECT_EQ(apart.start_component, 1);
+    EXPECT_EQ(apart.goal_components, (std::vector<std::int64_t>{2}));
+    EXPECT_NE(apart.text().find("component 1"), std::string::npos) << apart.text();
+    w.starts = {30, 30};
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::start_blocked);
+    w.starts = {20, 5}, w.goals = {30, 30};
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::goals_blocked);
+}
+
+TEST(Path, CutsNoCorner) {
+    world w;
+    w.shape = {2, 2}, w.obstacles = {0, 1, 1, 0}, w.starts = {0, 0}, w.goals = {1, 1};
+    EXPECT_EQ(planned(w, 1)[0].reason, path_reason::not_connected);
+    w.obstacles = {0, 1, 0, 0};
+    EXPECT_EQ(planned(w, 1)[0].cells, (std::vector<std::int64_t>{0, 0, 1, 0, 1, 1}));
+}
+
+TEST(Path, ThreadsDoNotShow) {
+    world w;
+    w.shape = {300, 400};
+    for (std::int64_t i = 0; i < w.cells(); ++i)
+        w.obstacles.push_back(i > 400 && i < 119000 && mix(static_cast<std::uint64_t>(i)) % 100 < 20 ? 1 : 0);
+    w.starts = {0, 0}, w.goals = {299, 399};
+    for (const auto objective : {path_objective::shortest, path_objective::safe, path_objective::widest}) {
+        w.options.objective = objective;
+        const path one = planned(w, 1)[0], three = planned(w, 3)[0];
+        EXPECT_EQ(one.cells, three.cells);
+        EXPECT_EQ(one.reason, path_reason::found) << one.text();
+    }
+}
+
+TEST(Path, RefusesWhatItCannotDo) {
+    world w = two_gaps();
+    w.goals = {};
+    expect_refused([&] { planned(w, 1); }, {"goals"});
+    w.goals = {20, 61};
+    expect_refused([&] { planned(w, 1); }, {"goals", "61"});
+    w.goals = {20, 5, 3};
+    expect_refused([&] { planned(w, 1); }, {"goals", "coordinates"});
+    w.goals = {20, 55}, w.options.radius = -1;
+    expect_refused([&] { planned(w, 1); }, {"radius"});
+    w.options = {.clearance_weight = NAN};
+    expect_refused([&] { planned(w, 1); }, {"clearance_weight"});
+}
+
+}  // namespace
+}  // namespace nearfield::test
