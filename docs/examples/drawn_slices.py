@@ -15,15 +15,15 @@ for k, (apart, radius) in enumerate([(0, 30), (14, 24), (26, 20), (36, 17), (44,
     for side in (-1, 1):
         lobed = radius * (1 + 0.12 * np.cos(3 * np.arctan2(y, x - side * apart) + k))
         drawn[k] |= np.hypot(y * 1.1, x - side * apart) <= lobed
-solid = nf.interpolate_slices(drawn, 0, np.arange(97) / 24)
+solid = np.pad(nf.interpolate_slices(drawn, 0, np.arange(97) / 24), 12)
 sheets = np.zeros_like(solid)
 for k in range(5):
-    sheets[max(24 * k - 1, 0) : 24 * k + 2] = drawn[k]
+    sheets[24 * k + 10 : 24 * k + 15] = np.pad(drawn[k], 12)
 
 
 def seen(volume, tilt=0.42):
     """The volume from the side and a little from above, shaded by its slope."""
-    inside = -nf.distance_transform(np.pad(volume, 12), signed=True)
+    inside = -nf.distance_transform(volume, signed=True)
     for axis in range(3):
         inside = sum(np.roll(inside, step, axis) for step in (-2, -1, 0, 1, 2)) / 5
     slope = np.stack(np.gradient(inside))

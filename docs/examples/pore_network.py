@@ -1,7 +1,7 @@
 """Pores and throats of a porous image
 
 `nf.pore_network` finds the pores, the throats between them, and their sizes: discs are the largest that fit into each
-pore, bars as wide as the ball that passes, and colours what belongs to which pore.
+pore, bars a third as wide as the ball that passes, and colours what belongs to which pore.
 """
 
 import numpy as np
@@ -36,9 +36,9 @@ for (a, b), pass_, wide in zip(
         share = ((row - end[0]) * along[0] + (column - end[1]) * along[1]) / max(along @ along, 1)
         share = np.clip(share, 0, 1)
         far = np.hypot(row - end[0] - share * along[0], column - end[1] - share * along[1])
-        rgb = paint(rgb, far - wide / 2, [34, 84, 156])
+        rgb = paint(rgb, far - wide / 6, [34, 84, 156])
 for centre, wide in zip(at, network["pore.inscribed_diameter"]):
     far = np.hypot(row - centre[0], column - centre[1])
     rgb = paint(rgb, np.abs(far - wide / 2) - 0.8, [34, 84, 156])
-    rgb = paint(rgb, far - 3, [176, 52, 36])
+    rgb = paint(rgb, far - 3.5, [176, 52, 36])
 save("pore-network.png", rgb)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import TYPES, framework_of
+from nearfield._arrays import TYPES, check_axes, framework_of
 from nearfield._dispatch import workplace_of
 from nearfield._medial_axis import _Where, _words
 from nearfield._progress import Progress
@@ -70,6 +70,7 @@ def fill_nearest(
     run = device, threads, progress
     own = _of_other_type(image)
     if own is not None:
+        check_axes("image", own.ndim)
         cells = _cells_of(own.shape, bool(channels))
         filled = _filled(
             workplace_of("image", _as_words(own, cells)), _missing_of(own, missing, cells), cells, how, run

@@ -109,7 +109,6 @@ TEST(InterpolateSlices, Refusals) {
     std::int32_t label[8] = {}, out[8];
     const view<const std::int32_t, 2, host> from{label, extent{4, 2}};
     const view<std::int32_t, 2, host> to{out, extent{1, 2}};
-    const slice_position half[] = {{1, 2}};
     const auto call = [&](int axis, slice_position at, any_output<host> into, const slice_options& o) {
         return [=] { interpolate_slices(host{}, from, axis, {&at, 1}, into, o); };
     };
@@ -125,6 +124,13 @@ TEST(InterpolateSlices, Refusals) {
     const std::int64_t twice[] = {1, 1}, far[] = {4};
     expect_refused(call(0, {1, 2}, to, {{}, twice}), {"drawn has 1 after 1"});
     expect_refused(call(0, {1, 2}, to, {{}, far}), {"drawn has 4"});
+}
+
+TEST(InterpolateSlices, RefusedLabelsAndFinePositions) {
+    std::int32_t label[8] = {}, out[8];
+    const view<const std::int32_t, 2, host> from{label, extent{4, 2}};
+    const view<std::int32_t, 2, host> to{out, extent{1, 2}};
+    const slice_position half[] = {{1, 2}};
     const float real[8] = {};
     const view<const float, 2, host> reals{real, extent{4, 2}};
     expect_refused([&] { interpolate_slices(host{}, reals, 0, half, to); }, {"labels", "float32"});

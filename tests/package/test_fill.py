@@ -64,7 +64,7 @@ def test_batches_periods_and_bounds():
     near = nf.fill_nearest(images[0], border="periodic", max_distance=1)
     np.testing.assert_array_equal(near, np.where(far <= 1, alone[0], np.nan))
     line = [5.0, np.nan, np.nan, np.nan]
-    np.testing.assert_array_equal(nf.fill_nearest(line, border="closed"), [5, 5, np.nan, np.nan])
+    np.testing.assert_array_equal(nf.fill_nearest(line, border="closed"), [5, 5, 5, np.nan])
     np.testing.assert_array_equal(nf.fill_nearest([[1, 0, 0], [0, 0, 2]], 0, spacing=(5, 1)), [[1, 1, 1], [2, 2, 2]])
 
 

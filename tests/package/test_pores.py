@@ -54,7 +54,7 @@ def test_network_by_definition(shape, spacing):
     wanted = by_definition(regions, squared, spacing)
     assert network["throat.conns"].tolist() == [[a - 1, b - 1] for a, b in sorted(wanted)]
     sizes = np.column_stack([network["throat.inscribed_diameter"], network["throat.cross_sectional_area"]])
-    np.testing.assert_allclose(sizes, [wanted[key] for key in sorted(wanted)], rtol=1e-12)
+    np.testing.assert_allclose(sizes, np.reshape([wanted[key] for key in sorted(wanted)], (-1, 2)), rtol=1e-12)
     ends = network["pore.coords"][network["throat.conns"]]
     ways = np.linalg.norm(ends - network["throat.global_peak"][:, None], axis=2)
     np.testing.assert_allclose(network["throat.total_length"], ways.sum(1))

@@ -159,6 +159,21 @@ void check_pores(const pore_case& c, const pore_network& network, std::map<std::
     }
 }
 
+/// How many pores lie on the boundary.
+std::size_t pores_beyond(const pore_case& c) {
+    std::size_t beyond = 0;
+    for (std::size_t axis = 0; axis < c.shape.size() && c.options.boundaries; ++axis)
+        for (const std::int64_t end : {std::int64_t{0}, c.shape[axis] - 1}) {
+            if (c.ends[axis] != border::open) continue;
+            std::set<std::int32_t> met;
+            for (std::int64_t i = 0; i < cells_of(c.shape); ++i)
+                if (c.place(i)[axis] == end) met.insert(c.region[static_cast<std::size_t>(i)]);
+            met.erase(0);
+            beyond += met.size();
+        }
+    return beyond;
+}
+
 void check_network(std::uint64_t seed) {
     pore_case c = drawn_case(seed);
     c.options.spacing = spacing(c.spacing.data(), c.spacing.size());
@@ -189,16 +204,7 @@ void check_network(std::uint64_t seed) {
         EXPECT_NEAR(found.direct_length, far(c.way(a, b)), 1e-9);
         EXPECT_NEAR(found.total_length, far(c.way(a, at)) + far(c.way(at, b)), 1e-9);
     }
-    std::size_t beyond = 0;
-    for (std::size_t axis = 0; axis < c.shape.size() && c.options.boundaries; ++axis)
-        for (const std::int64_t end : {std::int64_t{0}, c.shape[axis] - 1}) {
-            if (c.ends[axis] != border::open) continue;
-            std::set<std::int32_t> met;
-            for (std::int64_t i = 0; i < cells_of(c.shape); ++i)
-                if (c.place(i)[axis] == end) met.insert(c.region[static_cast<std::size_t>(i)]);
-            met.erase(0);
-            beyond += met.size();
-        }
+    const std::size_t beyond = pores_beyond(c);
     EXPECT_EQ(network.throats.size(), contacts.size() + beyond);
     EXPECT_EQ(network.pores.size(), number.size() + beyond);
 }
