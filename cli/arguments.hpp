@@ -41,9 +41,9 @@ struct arguments {
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
     std::string other, percentile, tolerance, surface;  // of metrics
-    std::string height;                         // of split and pores
-    bool boundaries = false;                    // of pores
-    std::string missing = "nan", where, drawn;  // of fill and slices
+    std::string height;                                 // of split and pores
+    bool boundaries = false;                            // of pores
+    std::string missing = "nan", where, drawn;          // of fill and slices
     std::int64_t axis = 0, steps = 0;
     bool align = false;
     std::string method = "fast";

@@ -1,3 +1,13 @@
-  target_sources(nearfield PRIVATE medial_axis/cuda.cu morphology/cuda.cu natural_neighbor/cuda.cu skeleton/cuda.cu thickness/cuda.cu watershed/cuda.cu)
-else()
-  target_sources(nearfield PRIVATE geodesic/entry.cpp geodesic/esdf.cpp geodesic/host.cpp geodesic/path.cpp medial_axis/entry.cpp medial_axis/host.cpp medial_axis/host_masks.cpp medial_axis/no_cuda.cpp morphology/entry.cpp morphology/host.cpp morphology/no_cuda.cpp natural_neighbor/entry.cpp natural_neighbor/host.cpp natural_neighbor/no_cuda.cpp skeleton/entry.cpp skeleton/graph.cpp skeleton/graph_text.cpp skeleton/host.cpp skeleton/host_state.cpp skeleton/no_cuda.cpp thickness/entry.cpp thickness/host.cpp thickness/host_tiles.cpp thickness/no_cuda.cpp watershed/entry.cpp watershed/host_cells.cpp watershed/host_flood.cpp watershed/host_graph.cpp watershed/no_cuda.cpp)
+# The rooms of shapes, pictures and paths: what is made of distances. Of each its C++ sources, and its kernels or what
+# stands for them in a build without CUDA.
+set(rooms centroidal effects fill geodesic medial_axis metrics morphology natural_neighbor pores sdf skeleton split
+  thickness watershed)
+foreach(room IN LISTS rooms)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
+  file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cu)
+  if(NEARFIELD_HAS_CUDA)
+    list(FILTER sources EXCLUDE REGEX no_cuda)
+    list(APPEND sources ${kernels})
+  endif()
+  target_sources(nearfield PRIVATE ${sources})
+endforeach()
