@@ -24,7 +24,7 @@ def labels(shape, count, seed):
     deep = ndimage.gaussian_filter(random.standard_normal(small), 5)
     seeds = np.zeros(small, np.uint8)
     seeds[tuple(random.integers(0, small, (count, 3)).T)] = np.arange(1, count + 1)
-    near = nf.voronoi(seeds)
+    near = nf.fill_nearest(seeds, missing=0)
     both = [np.where(each > np.quantile(each, 0.25), near, 0) for each in (deep, deep + 0.1 * np.roll(deep, 2, 2))]
     return [each.repeat(4, 0).repeat(4, 1).repeat(4, 2)[tuple(map(slice, shape))].astype(np.uint8) for each in both]
 
@@ -33,7 +33,7 @@ def edges(a, b):
     """Surfaces of every label, in the box round both."""
     boxes = ndimage.find_objects(np.maximum(a, b), int(max(a.max(), b.max())))
     for label in range(1, len(boxes) + 1):
-        box = ndimage.find_objects((a == label) | (b == label))[0]
+        box = ndimage.find_objects(((a == label) | (b == label)).astype(np.uint8))[0]
         masks = [np.pad(each[box] == label, 1) for each in (a, b)]
         yield [mask & ~ndimage.binary_erosion(mask) for mask in masks]
 

@@ -31,7 +31,7 @@ class Metrics(Case):
         )
         self.assertEqual([each["label"] for each in self.rows("--labels", "2,1,7")], ["2", "1", "7"])
         several = self.rows("--percentile", "50,99.5", "--tolerance", "0,2", "--spacing", "3,0.5")[0]
-        self.assertEqual((several["percentile_50"], several["surface_dice_2"]), ("0", "1"))
+        self.assertEqual((several["percentile_50"], several["surface_dice_2"]), ("0.25", "1"))
         self.assertIn("percentile_99.5", several)
         self.assertEqual([each["image"] for each in self.rows("--batch-axes", "1")], ["0", "0", "1", "1"])
         self.assertNotEqual(self.rows("--surface", "elements")[0]["area_a"], one["area_a"])
