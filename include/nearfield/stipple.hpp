@@ -62,9 +62,9 @@ struct stipples : stipple_state {
 /// Points that lie as densely as an image is dark, and apart from each other.
 ///
 /// The ink of a cell is how much darker than white it is; white is the largest value of the type. With `invert` it is
-/// how much lighter than black. Sites of centroidal diagrams are not as dense as their density but, where they are many,
-/// as its power axes / (axes + 2). Rounds of centroidal_voronoi therefore take the inverse power of the ink, in 2-D its
-/// square.
+/// how much lighter than black. Where sites of centroidal diagrams are many, they are as dense as the power
+/// axes / (axes + 2) of the density. Rounds of centroidal_voronoi therefore take the inverse power of the ink, in 2-D
+/// its square.
 ///
 /// Lloyd's: samples of the ink, rounds / 2 of centroidal_voronoi at whole cells, then rounds / 2 in parts.
 /// Linde-Buzo-Gray: each round drops every other point whose region has less than 1 - h / 2 of its share of the ink,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,7 +30,6 @@ from nearfield._request import (
     word_of,
 )
 from nearfield._traced import refuse_traced
-from nearfield._watershed import words
 from nearfield._workplace import Workplace
 
 Array = np.ndarray[Any, Any]
@@ -133,7 +135,7 @@ def centroidal_voronoi(
     labelled = flag_of("return_labels", return_labels)
     origin = count_of("seed", seed, 0, 2**64 - 1)
     start = _start(call, sites, parts, origin)
-    with words("density"):
+    with _words():
         moved, weights, energy, labels = call.relaxed(start, asked, far, least, parts, labelled)
     kept = _until_at_rest(energy)
     points = (moved + 0.5) / parts - 0.5
@@ -215,7 +217,7 @@ def stipple(
     parts = 0 if supersample is None else count_of("supersample", supersample, 1, _MOST_PARTS)
     drawn = points, diameter, lbg, asked, count_of("seed", seed, 0, 2**64 - 1), flag_of("invert", invert), parts
     labelled = flag_of("return_labels", return_labels)
-    with words("image", points="n"):
+    with _words(points="n", density="image"):
         where, weights, energy, sizes, parts, full = call.stippled(*drawn)
         labels = call.relaxed(where, 0, 1, 0, parts, True)[3] if labelled else None
     ink = weights / (full * float(parts) ** where.shape[1])
@@ -225,11 +227,23 @@ def stipple(
 # ---- the calls -------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _words(**renamed: str) -> Iterator[None]:
+    """Errors of the library speak of Python's arguments."""
+    try:
+        yield
+    except ValueError as problem:
+        text = str(problem)
+        for theirs, ours in renamed.items():
+            text = re.sub(rf"\b{theirs}\b", ours, text)
+        raise ValueError(text) from None
+
+
 def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
     """Where sites begin, in parts of cells."""
     shape = call.cells.shape
     if isinstance(sites, int) and not isinstance(sites, bool):
-        with words("density", points="sites", image="density"):
+        with _words(points="sites", image="density"):
             return call.stippled(count_of("sites", sites, 1), 0.0, False, 0, seed, True, parts)[0]
     given = workplace_of("sites", sites)
     rows = _on_host(given.array)
@@ -259,8 +273,10 @@ def _luminance(image: Any, axis: Any) -> Array:
     first = np.moveaxis(colour, axis, 0)
     if len(first) not in (3, 4):
         raise ValueError(f"channel_axis is {said(axis)}, but image has {len(first)} channels there; give 3 or 4")
-    gray = (2126 * first[0].astype("float64") + 7152 * first[1] + 722 * first[2]) / 10000
-    return np.rint(gray).astype(colour.dtype) if colour.dtype.kind in "bui" else gray
+    red, green, blue = first[:3].astype("float64")
+    gray = (2126 * red + 7152 * green + 722 * blue) / 10000
+    made: Array = np.rint(gray).astype(colour.dtype) if colour.dtype.kind in "bui" else gray
+    return made
 
 
 class _Call:
@@ -285,7 +301,7 @@ class _Call:
         if ndim > 3:
             raise ValueError(f"{name} has {ndim} axes; give 1 to 3")
         request = Request((), spacing_of(spacing, ndim, 0), border=border_of(border, ndim, 0))
-        with words(name):
+        with _words(density=name):
             self.options = request.options()
         given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
         self.cells: Array = given if given.dtype.name in _TYPES else _counted(name, given, of_light)
@@ -297,11 +313,12 @@ class _Call:
         moved, weights = np.empty_like(start), np.empty(len(start), "int64")
         energy = np.empty((rounds + 1, 2), "uint64")
         labels = np.empty(self.cells.shape, "int32") if labelled else None
-        made = [NUMPY.describe("out", each, True) for each in (moved, weights, energy)]
         _core.centroidal_voronoi(
             NUMPY.describe(self.name, self.cells, False),
             NUMPY.describe("sites", np.ascontiguousarray(start), False),
-            *made,
+            NUMPY.describe("out", moved, True),
+            NUMPY.describe("out", weights, True),
+            NUMPY.describe("out", energy, True),
             None if labels is None else NUMPY.describe("out", labels, True),
             self.options,
             rounds,
