@@ -70,7 +70,8 @@ NF_HD inline float bevel_of(const layer_work& w, std::int64_t y, std::int64_t x,
     const float rest = t > 0 ? 1 - t : 1, under = 1 - rest * rest;
     const float slope = w.flag ? rest / std::sqrt(under > 0.04F ? under : 0.04F) : 1;
     const float ny = -slope * gy, nx = -slope * gx, length = std::sqrt(ny * ny + nx * nx + 1);
-    return ((ny * w.p[1] + nx * w.p[2] + w.p[3]) / length - w.p[3]) * cover(d);
+    const float shade = ((ny * w.p[1] + nx * w.p[2] + w.p[3]) / length - w.p[3]) * cover(d);
+    return shade > -1 ? shade : -1;
 }
 
 NF_HD inline float contour_of(const layer_work& w, float d) {
