@@ -41,6 +41,10 @@ struct arguments {
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
     std::string height;  // of split
+    // Of paths.
+    std::string seeds, start, goal, cost, max_cost, objective = "shortest", clearance_weight, clearance_decay, gradient;
+    std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
+    bool no_corners = false, smooth = false, is_signed = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of medial-axis.
@@ -96,6 +100,9 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int geodesic_verb(const arguments& args);
+int path_verb(const arguments& args);
+int esdf_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -12,6 +12,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb morphology_row();
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
+[[nodiscard]] verb geodesic_row();
+[[nodiscard]] verb path_row();
+[[nodiscard]] verb esdf_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

@@ -213,6 +213,7 @@ NB_MODULE(_core, m) {
     bind_skeleton(m);
     bind_watershed(m);
     bind_geodesic(m);
+    bind_path(m);
     bind_runs(m);
     bind_questions(m);
 }

@@ -78,5 +78,6 @@ void bind_thickness(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_watershed(nb::module_& module);
 void bind_geodesic(nb::module_& module);
+void bind_path(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -24,6 +24,7 @@ from nearfield._components import (
 from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
+from nearfield._esdf import Esdf, esdf, inflate_costmap
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
@@ -33,6 +34,7 @@ from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
+from nearfield._path import Path, plan_path
 from nearfield._plan import Pass, Plan, plan
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._skeleton import skeletonize
@@ -53,11 +55,13 @@ __all__ = [
     "Components",
     "Contacts",
     "Device",
+    "Esdf",
     "Extrema",
     "Granulometry",
     "Info",
     "LabelLists",
     "Pass",
+    "Path",
     "Plan",
     "PropagationReport",
     "SkeletonGraph",
@@ -75,6 +79,7 @@ __all__ = [
     "dilation",
     "distance_transform",
     "erosion",
+    "esdf",
     "expand_labels",
     "fill_holes",
     "fill_nearest",
@@ -83,6 +88,7 @@ __all__ = [
     "granulometry",
     "h_maxima",
     "h_minima",
+    "inflate_costmap",
     "info",
     "label",
     "label_by_propagation",
@@ -96,6 +102,7 @@ __all__ = [
     "opening",
     "peaks",
     "plan",
+    "plan_path",
     "porosimetry",
     "reconstruct",
     "reconstruct_gray",
