@@ -27,7 +27,7 @@ from nearfield._workplace import keywords_named
 _OBJECTIVES = ("shortest", "safe", "widest")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Path:
     """A path, or why there is none: then `cells` is empty and `length` infinite."""
 
