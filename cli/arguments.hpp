@@ -46,6 +46,10 @@ struct arguments {
     std::string missing = "nan", where, drawn;          // of fill and slices
     std::int64_t axis = 0, steps = 0;
     bool align = false;
+    // Of paths.
+    std::string seeds, start, goal, cost, max_cost, objective = "shortest", clearance_weight, clearance_decay, gradient;
+    std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
+    bool no_corners = false, smooth = false, is_signed = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of stipple.
@@ -117,6 +121,9 @@ int effect_verb(const arguments& args);
 int pores_verb(const arguments& args);
 int fill_verb(const arguments& args);
 int slices_verb(const arguments& args);
+int geodesic_verb(const arguments& args);
+int path_verb(const arguments& args);
+int esdf_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -19,6 +19,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb fill_row();
 [[nodiscard]] verb slices_row();
 [[nodiscard]] verb pores_row();
+[[nodiscard]] verb geodesic_row();
+[[nodiscard]] verb path_row();
+[[nodiscard]] verb esdf_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

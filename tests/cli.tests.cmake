@@ -7,9 +7,9 @@ target_compile_definitions(test_cli PRIVATE NEARFIELD_CLI_MD="${PROJECT_SOURCE_D
 if(NOT NEARFIELD_PYTHON)
   find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
 endif()
-foreach(part program program_axes program_files program_input program_label program_memory program_methods program_options
-        program_several program_shapes program_medial_axis
-        program_thickness program_split program_metrics)
+file(GLOB parts RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/cli CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/program*.py)
+list(TRANSFORM parts REPLACE "[.]py$" "")
+foreach(part IN LISTS parts)
   add_test(NAME cli.${part}
     COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.py $<TARGET_FILE:nearfield_cli>)
   set_tests_properties(cli.${part} PROPERTIES LABELS cli TIMEOUT 600

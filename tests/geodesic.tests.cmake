@@ -1,4 +1,4 @@
-add_library(nearfield_geodesic_tests STATIC EXCLUDE_FROM_ALL oracle/geodesic.cpp)
+add_library(nearfield_geodesic_tests STATIC EXCLUDE_FROM_ALL geodesic/dijkstra.cpp)
 target_link_libraries(nearfield_geodesic_tests PUBLIC nearfield_exact_tests PRIVATE nearfield_flags)
 
 nearfield_test(geodesic geodesic/host_test.cpp geodesic/path_test.cpp geodesic/esdf_test.cpp LIBS nearfield_geodesic_tests)

@@ -35,6 +35,7 @@ from nearfield._components import (
 from nearfield._contacts import Contacts, contacts
 from nearfield._distance import distance_transform
 from nearfield._errors import Cancelled
+from nearfield._esdf import Esdf, esdf, inflate_costmap
 from nearfield._fill import fill_nearest
 from nearfield._geodesic import geodesic, travel_cost
 from nearfield._granulometry import Granulometry, balls, granulometry, porosimetry
@@ -44,6 +45,7 @@ from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
+from nearfield._path import Path, plan_path
 from nearfield._plan import Pass, Plan, plan
 from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
@@ -68,12 +70,14 @@ __all__ = [
     "Components",
     "Contacts",
     "Device",
+    "Esdf",
     "Extinctions",
     "Extrema",
     "Granulometry",
     "Info",
     "LabelLists",
     "Pass",
+    "Path",
     "Plan",
     "PoreNetwork",
     "PropagationReport",
@@ -95,6 +99,7 @@ __all__ = [
     "distance_transform",
     "effects",
     "erosion",
+    "esdf",
     "expand_labels",
     "fill_holes",
     "fill_nearest",
@@ -103,6 +108,7 @@ __all__ = [
     "granulometry",
     "h_maxima",
     "h_minima",
+    "inflate_costmap",
     "info",
     "interpolate_slices",
     "label",
@@ -118,6 +124,7 @@ __all__ = [
     "opening",
     "peaks",
     "plan",
+    "plan_path",
     "pore_network",
     "porosimetry",
     "reconstruct",

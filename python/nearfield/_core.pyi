@@ -423,6 +423,7 @@ def stipple(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
+
 class GeodesicOptions:
     def __init__(
         self,
@@ -449,6 +450,43 @@ def geodesic(
     options: GeodesicOptions,
     threads: int,
     progress: Callable[[float], object] | None,
+) -> None: ...
+def plan_path(
+    obstacles: Array,
+    starts: Sequence[int],
+    goals: Sequence[int],
+    options: Options,
+    radius: float,
+    objective: int,
+    connectivity: int,
+    weight: float,
+    decay: float,
+    smooth: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> list[tuple[list[int], float, float, int, bool, str, int, int, list[int]]]: ...
+def esdf(
+    occupancy: Array,
+    distance: Array | None,
+    site: Array | None,
+    gradient: Array | None,
+    options: Options,
+    negative_inside: bool,
+    first: Sequence[int],
+    end: Sequence[int],
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def inflate_costmap(
+    costmap: Array,
+    out: Array,
+    resolution: float,
+    inscribed_radius: float,
+    inflation_radius: float,
+    cost_scaling_factor: float,
+    inflate_unknown: bool,
+    around_unknown: bool,
+    threads: int,
 ) -> None: ...
 def reconstruct_gray(
     seed: Array,

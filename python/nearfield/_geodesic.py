@@ -142,7 +142,7 @@ def travel_cost(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Cost of the cheapest journey from a seed to every cell: a step costs its length times the mean of its ends' costs.
+    """Cost of the cheapest journey from a seed: a step costs its length times the mean of the costs of its ends.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ public:
         ring_[at].add(cell), filled_ |= std::uint64_t{1} << at;
     }
 
-    /// use(cell, cost) in the order of buckets up to that of `limit`, until none is left there; it may push. Cells whose
-    /// cost has fallen since they came have come again, and are left out.
+    /// use(cell, cost) in the order of buckets up to that of `limit`, until none is left there; it may push. Cells
+    /// whose cost has fallen since they came have come again, and are left out.
     template <class Cost, class Use>
     void run(std::uint64_t limit, const Cost& cost_of, const Use& use) {
         while (filled_ != 0) {

@@ -110,7 +110,7 @@ private:
         if (p_.cost.wanted()) {
             const std::uint64_t ends = p_.both ? 2 : 1;
             least *= ends * std::max<std::uint32_t>(1, std::min(least_cost_.load(), most_cost_.load()));
-            if (most * ends >= std::uint64_t{1} << 33 || most * ends * most_cost_ >= std::uint64_t{1} << 31)
+            if (most * ends * most_cost_ >= std::uint64_t{1} << 31)
                 fail(fmt::format("cost goes up to {}, so that a step costs {} times {}; prices end at 2^31 - 1",
                                  most_cost_.load(), most, ends * most_cost_));
             most *= ends * most_cost_;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "oracle/geodesic.hpp"
+#include "geodesic/dijkstra.hpp"
 #include "refused.hpp"
 
 namespace nearfield::test {

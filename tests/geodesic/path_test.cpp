@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "nearfield/path.hpp"
-#include "oracle/geodesic.hpp"
+#include "geodesic/dijkstra.hpp"
 #include "refused.hpp"
 
 namespace nearfield::test {

@@ -40,6 +40,7 @@ NEEDED = {
     nf.reconstruct_gray: {"mask": IMAGE},
     nf.geodesic: {"seeds": [[0, 1]]},
     nf.travel_cost: {"seeds": [[0, 1]]},
+    nf.plan_path: {"start": (0, 0), "goals": (0, 3)},
     nf.flood: {"seeds": [[0, 1]]},
     **{each: {"h": 1} for each in (nf.h_maxima, nf.h_minima)},
     nf.fill_nearest: {"missing": 0},

@@ -1,4 +1,4 @@
-#include "oracle/geodesic.hpp"
+#include "geodesic/dijkstra.hpp"
 
 #include <cstdlib>
 #include <map>

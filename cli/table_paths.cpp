@@ -1,0 +1,146 @@
+// The verbs of paths: geodesic, path, esdf.
+#include "cli/table_rows.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+using namespace rows_shared;
+using a = arguments;
+
+const option isolines{"--isolines", "LIST", "lines at these values, e.g. 5,10,20; auto for about eight; or none",
+                      &a::isolines};
+const option open_border{"--border",
+                         "LIST",
+                         "what lies beyond the ends of an axis (default open): nothing, or the other end; one for all "
+                         "axes or one per axis in array order",
+                         &a::border,
+                         {"open", "periodic"},
+                         false,
+                         false,
+                         true};
+const option unknown{
+    "--unknown", "WHAT", "what unknown cells of a map count as (default obstacle)", &a::unknown, {"obstacle", "free"}};
+const char* const map_help =
+    "grid to read, where what is not zero is an obstacle; or a map.yaml of ROS, in its trinary mode; '-' is stdin";
+
+const std::vector<option> geodesic_rows{
+    input("mask to read, where what is not zero is inside; '-' is stdin"),
+    output(
+        "where the costs go, float32, by suffix: .npy .tif .nrrd .nii .nii.gz; .png draws them; '-' is NPY on stdout"),
+    {"--seeds",
+     "FILE",
+     "array of the same shape, where what is not zero is a seed, and its label",
+     &a::seeds,
+     {},
+     false,
+     true,
+     false,
+     true},
+    {"--start", "CELLS", "cells to start from instead, in array order: 10,10 or 10,10;500,700", &a::start},
+    {"--weights", "LIST",
+     "prices of steps that change 1, 2, ... coordinates, e.g. 3,4; or cityblock, chessboard, 5-7-11, quasi-euclidean "
+     "(default: lengths), quasi-euclidean-2, quasi-euclidean-3 (more directions)",
+     &a::step_weights},
+    {"--cost",
+     "FILE",
+     "array of integers of the same shape: a step costs its price times that of the cell it enters",
+     &a::cost,
+     {},
+     false,
+     true,
+     false,
+     true},
+    {"--no-corners", "", "no step passes between two cells outside the mask that its line touches", &a::no_corners},
+    {"--max-cost", "X", "cells that cost more have no path", &a::max_cost},
+    {"--labels", "FILE", "also write the label of each cell's seed", &a::labels, {}, false, true},
+    cell,
+    open_border,
+    picture,
+    isolines};
+
+const std::vector<option> path_rows{
+    input(map_help),
+    output("where the cells of the path go: .csv; '-' is stdout"),
+    {"--start", "CELL", "where the path begins, in array order: 10,10", &a::start, {}, true},
+    {"--goal", "CELLS", "where it ends: 500,700; the best of several: 500,700;20,30", &a::goal, {}, true},
+    {"--radius", "R", "of the robot, in units of the spacing: cells nearer to an obstacle are closed (default 0)",
+     &a::radius},
+    {"--objective",
+     "NAME",
+     "least length (default), least length times a price that grows near obstacles, or largest least clearance",
+     &a::objective,
+     {"shortest", "safe", "widest"}},
+    {"--clearance-weight", "W", "of safe: what a unit of length costs more at an obstacle (default 4)",
+     &a::clearance_weight},
+    {"--clearance-decay", "X", "of safe: over which length that falls to 1/e (default 8 cells)", &a::clearance_decay},
+    {"--smooth", "", "replace parts of the path by straight lines", &a::smooth},
+    unknown,
+    cell,
+    picture,
+    isolines};
+
+const std::vector<option> esdf_rows{
+    input(map_help),
+    output("where the distances go, float32, by suffix; .png draws them; '-' is NPY on stdout"),
+    {"--gradient", "FILE", "also write the gradient, float32: an array for each axis", &a::gradient, {}, false, true},
+    {"--indices",
+     "FILE",
+     "also write the coordinates of the nearest obstacle, int32: an array for each axis",
+     &a::indices,
+     {},
+     false,
+     true},
+    {"--signed", "", "obstacles have minus the distance to the nearest cell that is none", &a::is_signed},
+    {"--costmap",
+     "FILE",
+     "also write a costmap, inflated as ROS nav2 does: .png .pgm .npy ..., or a .yaml with a .pgm beside it",
+     &a::costmap,
+     {},
+     false,
+     true},
+    {"--inflation", "A,B,C",
+     "inscribed radius, inflation radius and cost_scaling_factor of the costmap (default 0.1,0.55,10)", &a::inflation},
+    unknown,
+    cell,
+    max_distance,
+    picture,
+    isolines};
+
+}  // namespace
+
+verb geodesic_row() {
+    return {"geodesic",
+            "Measure distances along paths inside a mask",
+            "Reads a mask and writes for each cell the cost of the cheapest path inside the mask from a seed, exact in "
+            "integer prices of steps; infinite without a path. docs/paths.md has the definition.",
+            and_the_usual(geodesic_rows),
+            "nearfield sample maze -o maze.png --size 256x256\n"
+            "nearfield geodesic maze.png -o costs.npy --start 8,8 --picture costs.png --isolines auto",
+            geodesic_verb};
+}
+
+verb path_row() {
+    return {"path",
+            "Plan a path for a robot among obstacles",
+            "Reads a grid of obstacles and writes the cells of the best path from the start to a goal for a round "
+            "robot; a picture shows it on the distances to obstacles. Says why where there is none. docs/paths.md has "
+            "the definition.",
+            and_the_usual(path_rows),
+            "nearfield sample blobs -o map.png --size 256x256 --density 0.2\n"
+            "nearfield path map.png --start 3,3 --goal 250,250 --radius 2 -o path.csv --picture path.png",
+            path_verb};
+}
+
+verb esdf_row() {
+    return {
+        "esdf",
+        "Compute distances to obstacles, their gradient and a costmap",
+        "Reads a grid of obstacles or a map of ROS and writes the exact distance to the nearest obstacle, which one "
+        "it is, the direction away from it, and the costmap of ROS nav2. docs/paths.md has the definition.",
+        and_the_usual(esdf_rows),
+        "nearfield sample blobs -o map.png --size 256x256 --density 0.2\n"
+        "nearfield esdf map.png -o distance.npy --gradient gradient.npy --costmap costs.yaml --inflation 3,20,0.2",
+        esdf_verb};
+}
+
+}  // namespace nearfield::cli

@@ -1,0 +1,201 @@
+"""Distance fields for robots, and inflated costmaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY
+from nearfield._occupancy import Unknown, obstacles_of
+from nearfield._progress import Progress, callable_of
+from nearfield._request import (
+    Request,
+    Spacing,
+    check_flags,
+    count_of,
+    flag_of,
+    items_of,
+    length_of,
+    max_distance_of,
+    said,
+    spacing_of,
+    threads_of,
+)
+from nearfield._workplace import Workplace, keywords_named
+
+Box = Sequence[Sequence[int]]
+
+
+class Esdf:
+    """Distance to the nearest obstacle, that obstacle, and the gradient: fields that can be brought up to date.
+
+    Attributes
+    ----------
+    distance : array, float32
+        +inf where no obstacle is within `max_distance`. With `signed`, cells of obstacles have minus the distance to
+        the nearest cell that is none.
+    sites : array, int32, ``(axes, ...)``
+        Coordinates of the nearest obstacle; -1 without one.
+    gradient : array, float32, ``(axes, ...)``
+        Direction in which the distance grows fastest, of length 1: from the site to the cell, exactly, not by
+        differences. 0 at obstacles (with `signed`: where the distance is 0) and without a site.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        *,
+        unknown: Unknown = "obstacle",
+        spacing: Spacing = None,
+        max_distance: float | None = None,
+        signed: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        sizes = tuple(count_of("shape", each, 0) for each in items_of(shape) or [shape])
+        self._spacing = spacing_of(spacing, len(sizes), 0)
+        self._request = Request((), self._spacing, max_distance=max_distance_of(max_distance))
+        self._unknown, self._signed, self._threads = unknown, flag_of("signed", signed), threads_of(threads)
+        self.distance = np.empty(sizes, np.float32)
+        self.sites = np.empty((len(sizes), *sizes), np.int32)
+        self.gradient = np.empty((len(sizes), *sizes), np.float32)
+        self._fresh = False
+
+    def update(self, occupancy: Any, box: Box | None = None, *, progress: Progress = None) -> Esdf:
+        """Brings the fields up to date: to the bit what `esdf` makes of the whole `occupancy`.
+
+        `box`, a pair of corners ``(first, end)`` with `end` outside, says where `occupancy` may differ from that of the
+        last call: with a `max_distance` only cells within it of the box are computed. The same memory is filled.
+        """
+        work = obstacles_of("occupancy", "esdf", occupancy, self._unknown, None)
+        if work.shape != self.distance.shape:
+            raise ValueError(f"occupancy has shape {work.shape} and the field {self.distance.shape}; give the same")
+        first, end = _corners(box, len(work.shape)) if box is not None and self._fresh else ([], [])
+        out = [NUMPY.describe("out", x, True) for x in (self.distance, self.sites, self.gradient)]
+        with keywords_named("occupancy"):
+            _core.esdf(
+                work.described(), *out, self._request.options(), self._signed, first, end,
+                self._threads, callable_of(progress),
+            )  # fmt: skip
+        self._fresh = True
+        return self
+
+
+def esdf(
+    occupancy: Any,
+    *,
+    unknown: Unknown = "obstacle",
+    spacing: Spacing = None,
+    max_distance: float | None = None,
+    signed: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Esdf:
+    """Distance, nearest obstacle and exact gradient of an occupancy grid in one call.
+
+    Parameters
+    ----------
+    occupancy : array of 1 to 8 axes
+        What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
+    unknown : {'obstacle', 'free'}
+    spacing : float or sequence, optional
+    max_distance : float, optional
+        Farther cells have no obstacle: faster, and what makes updates of a box cheap.
+    signed : bool
+        Cells of obstacles have minus the distance to the nearest cell that is none.
+    device : {'cpu'}
+        There is no GPU code yet: arrays on a GPU are refused.
+    threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    Esdf
+        With `distance`, `sites` and `gradient`, and `update`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> field = nf.esdf([[0, 0, 0, 0], [0, 0, 0, 1]])
+    >>> field.distance[1], field.gradient[1, 1]
+    (array([3., 2., 1., 0.], dtype=float32), array([-1., -1., -1.,  0.], dtype=float32))
+    """
+    check_flags(signed=signed)
+    work = obstacles_of("occupancy", "esdf", occupancy, unknown, device)
+    made = Esdf(work.shape, unknown=unknown, spacing=spacing, max_distance=max_distance, signed=signed, threads=threads)
+    return made.update(occupancy, progress=progress)
+
+
+def inflate_costmap(
+    costmap: Any,
+    *,
+    resolution: float = 0.05,
+    inscribed_radius: float = 0.1,
+    inflation_radius: float = 0.55,
+    cost_scaling_factor: float = 10.0,
+    inflate_unknown: bool = False,
+    around_unknown: bool = False,
+    threads: int | None = None,
+) -> np.ndarray[Any, Any]:
+    """Costs near obstacles as the inflation layer of ROS nav2 defines them, in its bytes.
+
+    Parameters
+    ----------
+    costmap : array of two axes, uint8
+        254 is lethal, 253 inscribed, 255 unknown, 0 free.
+    resolution : float
+        Length of a cell.
+    inscribed_radius : float
+        Of the robot's footprint: 253 up to it.
+    inflation_radius : float
+        How far from lethal cells costs reach, rounded up to whole cells.
+    cost_scaling_factor : float
+        Beyond the inscribed radius the cost is ``floor(252 exp(-factor * (d - inscribed_radius)))``.
+    inflate_unknown : bool
+        Unknown cells take any cost but 0; else only those of at least 253.
+    around_unknown : bool
+        Unknown cells count as lethal.
+
+    Returns
+    -------
+    array, uint8
+        The larger of the cost near obstacles and the cell's own.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> import numpy as np
+    >>> nf.inflate_costmap(np.array([[254, 0, 0, 0, 0, 0]], np.uint8), inflation_radius=0.2)
+    array([[254, 253, 253, 152,  92,   0]], dtype=uint8)
+    """
+    check_flags(inflate_unknown=inflate_unknown, around_unknown=around_unknown)
+    x = np.asarray(costmap)
+    work = Workplace("costmap", x.view(np.uint8) if x.dtype == np.int8 else x)
+    out = np.empty(work.shape, np.uint8)
+    described = NUMPY.describe("out", out, True)
+    numbers = [
+        length_of(name, value)
+        for name, value in (
+            ("resolution", resolution),
+            ("inscribed_radius", inscribed_radius),
+            ("inflation_radius", inflation_radius),
+            ("cost_scaling_factor", cost_scaling_factor),
+        )
+    ]
+    with keywords_named("costmap"):
+        _core.inflate_costmap(
+            work.described(), described, *numbers, bool(inflate_unknown), bool(around_unknown), threads_of(threads)
+        )
+    return out
+
+
+def _corners(box: Box, axes: int) -> tuple[list[int], list[int]]:
+    pair = items_of(box) or []
+    rows = [items_of(each) for each in pair]
+    if len(rows) != 2 or any(each is None or len(each) != axes for each in rows):
+        raise ValueError(f"box is {said(box)}; give two corners of {axes} coordinates")
+    first, end = ([count_of("box", x, 0) for x in each or []] for each in rows)
+    return first, end

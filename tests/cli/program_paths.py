@@ -1,0 +1,74 @@
+"""The verbs geodesic, path and esdf end to end: fields, paths, maps of ROS, messages. Standard library only."""
+
+import json
+import unittest
+
+from program_case import Case, npy, parse_npy
+
+WALL = npy((3, 5), [0, 0, 1, 0, 0] + [0, 0, 1, 0, 0] + [0, 0, 0, 0, 0])
+MASK = npy((3, 3), [1, 1, 1, 0, 0, 1, 1, 1, 1])
+MAP = "image: map.pgm\nresolution: 0.5  # metres\norigin: [0, 0, 0]\noccupied_thresh: 0.65\nfree_thresh: 0.25\nnegate: 0\n"
+
+
+class Paths(Case):
+    def write_map(self):
+        (self.folder / "map.yaml").write_text(MAP)
+        (self.folder / "map.pgm").write_bytes(b"P5 5 1 255\n" + bytes([0, 254, 254, 205, 254]))
+
+    def test_geodesic(self):
+        def costs(*words):
+            return parse_npy(self.run_program("geodesic", "-", "-o", "-", *words, stdin=MASK).stdout)[2]
+
+        self.assertEqual(costs("--start", "0,0", "--weights", "3,4")[-3:], [14, 11, 10])
+        self.assertEqual(costs("--start", "0,0;2,0", "--weights", "cityblock")[-3:], [0, 1, 2])
+        self.assertEqual(costs("--start", "0,0", "--weights", "1,1", "--max-cost", "1")[2], float("inf"))
+        self.assertEqual(costs("--start", "0,0", "--weights", "3,4", "--no-corners")[-1], 12)
+
+    def test_path(self):
+        words = ("path", "-", "--start", "0,0", "--goal", "0,4", "--picture", "p.png")
+        lines = self.run_program(*words, "-o", "-", stdin=WALL).stdout.decode().splitlines()
+        self.assertEqual((lines[0], lines[1], lines[-1]), ("axis_0,axis_1", "0,0", "0,4"))
+        self.assertTrue((self.folder / "p.png").read_bytes().startswith(b"\x89PNG"))
+        said = json.loads(self.run_program(*words, "--json", stdin=WALL).stdout)
+        self.assertTrue(said["found"] and said["clearance"] == 1)
+        said = json.loads(self.run_program(*words, "--json", "--radius", "1", stdin=WALL).stdout)
+        self.assertIn("not connected", said["reason"])
+
+    def test_maps(self):
+        self.write_map()
+        words = (
+            "esdf",
+            "map.yaml",
+            "-o",
+            "d.npy",
+            "--gradient",
+            "g.npy",
+            "--costmap",
+            "c.yaml",
+            "--inflation",
+            "0.5,1,1",
+        )
+        self.run_program(*words)
+        self.assertEqual(parse_npy((self.folder / "d.npy").read_bytes())[2], [0, 0.5, 0.5, 0, 0.5])
+        self.assertEqual((self.folder / "c.pgm").read_bytes()[-5:], bytes([254, 253, 152, 255, 0]))
+        self.assertIn("resolution: 0.5\n", (self.folder / "c.yaml").read_text())
+        said = json.loads(self.run_program("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json").stdout)
+        self.assertFalse(said["found"])
+        words = ("path", "map.yaml", "--start", "0,1", "--goal", "0,4", "--json", "--unknown", "free")
+        self.assertEqual(json.loads(self.run_program(*words).stdout)["length"], 1.5)
+
+    def test_messages(self):
+        for words, said in (
+            (("geodesic", "-", "--start", "0,9"), "--start is 0,9"),
+            (("geodesic", "-"), "--seeds FILE or --start"),
+            (("geodesic", "-", "--start", "0,0", "--weights", "taxi"), "--weights"),
+            (("path", "-", "--start", "0,0", "--goal", "1"), "--goal is 1"),
+            (("path", "-", "--start", "0,0", "--goal", "1,1", "-o", "p.txt"), "-o is p.txt"),
+            (("path", "-", "--start", "0,0", "--goal", "1,1", "--radius", "-1"), "radius is -1"),
+            (("esdf", "-", "--costmap", "c.npy", "--inflation", "1,2"), "--inflation is 1,2"),
+        ):
+            self.assertIn(said, self.refusal(*words, stdin=WALL), words)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,121 @@
+"""Geodesic distances, paths and distance fields. tests/geodesic has the random cases against Dijkstra and Kruskal."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+
+RNG = np.random.default_rng(8)
+MASK = RNG.random((40, 50)) > 0.3
+
+
+def certified(cost, mask, seeds, prices):
+    """The local equation at every cell, which has one solution."""
+    big = np.pad(np.where(cost == np.iinfo(cost.dtype).max, 2**40, cost).astype(np.int64), 1, constant_values=2**40)
+    least = np.where(seeds != 0, 0, 2**40)
+    for by in itertools.product((-1, 0, 1), repeat=mask.ndim):
+        changes = sum(map(abs, by))
+        if 0 < changes <= len(prices):
+            moved = np.roll(big, by, tuple(range(mask.ndim)))[(slice(1, -1),) * mask.ndim]
+            least = np.minimum(least, moved + prices[changes - 1])
+    least = np.where(mask & (least < 2**40), least, np.iinfo(cost.dtype).max)
+    np.testing.assert_array_equal(cost, least)
+
+
+@pytest.mark.parametrize("prices", [(1,), (1, 1), (3, 4)])
+def test_geodesic_satisfies_the_local_equation(prices):
+    seeds = (RNG.random(MASK.shape) < 0.002) & MASK
+    seeds[np.argwhere(MASK)[0][0], np.argwhere(MASK)[0][1]] = True
+    cost = nf.geodesic(MASK, seeds, weights=prices)
+    assert cost.dtype == np.uint32
+    certified(cost, MASK, seeds, prices)
+    np.testing.assert_array_equal(nf.geodesic(MASK.T, seeds.T, weights=prices, threads=2), cost.T)
+
+
+def test_geodesic_of_a_volume():
+    caves = RNG.random((20, 21, 22)) > 0.6
+    caves[0, 0, 0] = True
+    certified(
+        nf.geodesic(caves, [[0, 0, 0]], weights="3-4-5"),
+        caves,
+        np.arange(caves.size).reshape(caves.shape) == 0,
+        (3, 4, 5),
+    )
+
+
+def test_geodesic_sites_labels_and_limits():
+    mask = np.ones(7, bool)
+    cost, sites, labels = nf.geodesic(mask, [[1], [5]], weights=(1,), return_sites=True, return_labels=True, max_cost=1)
+    assert cost.tolist() == [1, 0, 1, 2**32 - 1, 1, 0, 1]
+    assert sites.tolist() == [[1, 1, 1, -1, 5, 5, 5]] and labels.tolist() == [1, 1, 1, 0, 2, 2, 2]
+    lengths = nf.geodesic(mask, [[0]], spacing=0.5)
+    assert lengths.dtype == np.float32 and lengths.tolist() == [0, 0.5, 1, 1.5, 2, 2.5, 3]
+    batch = nf.geodesic(np.ones((3, 7)), np.eye(3, 7, dtype=int), weights=(1,), batch_axes=1)
+    assert batch[2].tolist() == [2, 1, 0, 1, 2, 3, 4]
+    assert nf.geodesic(mask, [[0]], weights=(1,), border="periodic").tolist() == [0, 1, 2, 3, 3, 2, 1]
+
+
+def test_geodesic_costs():
+    cost = np.array([1, 2, 0, 1], np.int32)
+    assert nf.geodesic(cost > -1, [[0]], weights=(3,), cost=cost).tolist() == [0, 6, 2**32 - 1, 2**32 - 1]
+    assert nf.travel_cost([2, 4, 4], [[0]], spacing=0.5).tolist() == [0, 1.5, 3.5]
+
+
+def test_corners():
+    mask = np.eye(2, dtype=bool)
+    assert nf.geodesic(mask, [[0, 0]], weights=(3, 4))[1, 1] == 4
+    assert nf.geodesic(mask, [[0, 0]], weights=(3, 4), cut_corners=False)[1, 1] == 2**32 - 1
+
+
+def test_paths():
+    free = nf.plan_path(np.zeros((9, 9)), [(0, 0), (4, 4)], [(8, 8)], smooth=True)
+    assert [len(each.cells) for each in free] == [2, 2]
+    assert free[0].clearance == np.inf and free[0].length == pytest.approx(8 * 2**0.5)
+    unknown = np.array([[0, -1, 0]], np.int8)
+    assert not nf.plan_path(unknown, (0, 0), (0, 2))
+    assert nf.plan_path(unknown, (0, 0), (0, 2), unknown="free").length == 2
+    assert nf.plan_path([[0, 1], [0, 0]], (0, 0), (1, 1), connectivity=1).length == 2
+    blocked = nf.plan_path([1, 0, 0], [1], [2], radius=1)
+    assert blocked.reason.startswith("the start is 1 from an obstacle") and blocked.goal == -1
+
+
+def test_esdf_and_its_updates():
+    occupancy = (RNG.random((30, 40)) < 0.02).astype(np.int8)
+    field = nf.esdf(occupancy, spacing=(1, 0.5), signed=True, max_distance=4)
+    np.testing.assert_array_equal(
+        field.distance,
+        nf.distance_transform(occupancy, sites="nonzero", spacing=(1, 0.5), signed="outside", max_distance=4),
+    )
+    length = np.sqrt((field.gradient.astype(float) ** 2).sum(0))
+    near = np.isfinite(field.distance)
+    np.testing.assert_allclose(length[near], 1, atol=1e-6)
+    memory = field.distance
+    occupancy[5:9, 10:20] ^= 1
+    assert field.update(occupancy, box=((5, 10), (9, 20))).distance is memory
+    whole = nf.esdf(occupancy, spacing=(1, 0.5), signed=True, max_distance=4)
+    for mine, theirs in (
+        (field.distance, whole.distance),
+        (field.sites, whole.sites),
+        (field.gradient, whole.gradient),
+    ):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_refusals():
+    for call, words in (
+        (lambda: nf.geodesic(MASK, [[0, 0]], weights=(1, 2, 3)), "weights"),
+        (lambda: nf.geodesic(MASK, [[0, 0]], weights="taxi"), "weights"),
+        (lambda: nf.geodesic(MASK, [[0, 0]], weights=(1,), spacing=2), "spacing"),
+        (lambda: nf.geodesic(MASK, [[99, 0]]), "seeds"),
+        (lambda: nf.plan_path(MASK, (0, 0), (99, 0)), "goals"),
+        (lambda: nf.plan_path(MASK, (0, 0), (1, 1), objective="fast"), "objective"),
+        (lambda: nf.esdf(MASK).update(np.zeros((3, 3))), "occupancy"),
+        (lambda: nf.esdf(MASK, max_distance=2).update(MASK, box=[(0, 0)]), "box"),
+        (lambda: nf.inflate_costmap(np.zeros((3, 3), np.uint8), resolution=0), "resolution"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(RuntimeError, match="CPU only"):
+        nf.geodesic(MASK, [[0, 0]], device="cuda")
