@@ -115,10 +115,13 @@ def _positions_of(positions: Any) -> list[tuple[int, int]]:
         raise TypeError(f"positions is {said(positions)}; give a sequence of numbers")
     made = []
     for one in each:
-        at = one if isinstance(one, Rational) and not isinstance(one, bool) else _fraction_of(one)
+        if isinstance(one, Rational) and not isinstance(one, bool):
+            at = Fraction(int(one.numerator), int(one.denominator))
+        else:
+            at = _fraction_of(one)
         if not 0 <= at < 2**31 or at.denominator > 2**20:
             raise ValueError(f"positions has {said(one)}; give numbers of slices from 0, with denominators up to 2**20")
-        made.append((int(at.numerator), int(at.denominator)))
+        made.append((at.numerator, at.denominator))
     return made
 
 
