@@ -8,6 +8,7 @@ if(NOT NEARFIELD_PYTHON)
   find_program(NEARFIELD_PYTHON python3 REQUIRED DOC "Python 3.10 or newer that the tests may use")
 endif()
 file(GLOB parts RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/cli CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/program*.py)
+list(REMOVE_ITEM parts program_case.py)
 list(TRANSFORM parts REPLACE "[.]py$" "")
 foreach(part IN LISTS parts)
   add_test(NAME cli.${part}
