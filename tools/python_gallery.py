@@ -36,13 +36,22 @@ PAGES = {
     ),
     "python-gallery-shapes.md": (
         "Shapes measured in Python",
-        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md) and [metrics.md](metrics.md).",
-        ("thickness_of_pores", "vessels", "few_balls", "mercury", "segmentation_errors", "pore_network", "drawn_slices", "texture_padding"),
+        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md) "
+        "and [pores.md](pores.md).",
+        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network"),
     ),
     "python-gallery-objects.md": (
-        "Objects that touch, separated in Python",
-        " What the calls do is in [objects.md](objects.md).",
-        ("touching_coins", "one_hierarchy", "packed_spheres"),
+        "Objects separated, compared and completed in Python",
+        " What the calls do is in [objects.md](objects.md),\n[metrics.md](metrics.md), [fill.md](fill.md) and "
+        "[effects.md](effects.md).",
+        (
+            "touching_coins",
+            "one_hierarchy",
+            "packed_spheres",
+            "segmentation_errors",
+            "drawn_slices",
+            "texture_padding",
+        ),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",
