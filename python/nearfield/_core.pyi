@@ -1,4 +1,4 @@
-# The compiled part; tests/python/test_package.py holds it against the module.
+# The compiled part; tests/python/test_package.py holds it against the module. It is over 400 lines because it is one module.
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -296,14 +296,6 @@ def natural_neighbor(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
-def compare_surfaces(
-    a: Array,
-    b: Array,
-    labels: Sequence[int],
-    options: Options,
-    elements: bool,
-    percentiles: Sequence[float],
-    tolerances: Sequence[float],
 def sdf(
     image: Array,
     out: Array,
@@ -317,7 +309,6 @@ def sdf(
     staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
-) -> tuple[bytes, bytes]: ...
 ) -> None: ...
 def effect(
     field: Array,
@@ -347,6 +338,20 @@ def pad(
 def paint(canvas: Array, layer: Array, colour: str, strength: float, how: int, threads: int) -> None: ...
 def decode(image: Array, canvas: Array, threads: int) -> None: ...
 def encode(canvas: Array, image: Array, threads: int) -> None: ...
+def compare_surfaces(
+    a: Array,
+    b: Array,
+    labels: Sequence[int],
+    options: Options,
+    elements: bool,
+    percentiles: Sequence[float],
+    tolerances: Sequence[float],
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes]: ...
 def reconstruct(
     axis: Array,
     squared: Array,
@@ -372,57 +377,6 @@ def watershed(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
-def peaks(
-    image: Array,
-    mask: Array | None,
-    labels: Array | None,
-    options: WatershedOptions,
-    ordinal: int,
-    stream: int,
-    staged: bool,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> list[tuple[int, float]]: ...
-def split(
-    mask: Array,
-    out: Array,
-    options: SplitOptions,
-    ordinal: int,
-    stream: int,
-    staged: bool,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> None: ...
-def centroidal_voronoi(
-    density: Array,
-    sites: Array,
-    moved: Array,
-    weights: Array,
-    energy: Array,
-    labels: Array | None,
-    options: Options,
-    rounds: int,
-    relax: float,
-    tolerance: float,
-    supersample: int,
-    ordinal: int,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> None: ...
-def stipple(
-    image: Array,
-    points: int,
-    size: float,
-    lbg: bool,
-    rounds: int,
-    seed: int,
-    invert: bool,
-    supersample: int,
-    options: Options,
-    ordinal: int,
-    threads: int,
-    progress: Callable[[float], object] | None,
-) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
 
 class GeodesicOptions:
     def __init__(
@@ -487,6 +441,57 @@ def inflate_costmap(
     inflate_unknown: bool,
     around_unknown: bool,
     threads: int,
+) -> None: ...
+def centroidal_voronoi(
+    density: Array,
+    sites: Array,
+    moved: Array,
+    weights: Array,
+    energy: Array,
+    labels: Array | None,
+    options: Options,
+    rounds: int,
+    relax: float,
+    tolerance: float,
+    supersample: int,
+    ordinal: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def stipple(
+    image: Array,
+    points: int,
+    size: float,
+    lbg: bool,
+    rounds: int,
+    seed: int,
+    invert: bool,
+    supersample: int,
+    options: Options,
+    ordinal: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes, bytes, bytes, int, int]: ...
+def peaks(
+    image: Array,
+    mask: Array | None,
+    labels: Array | None,
+    options: WatershedOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> list[tuple[int, float]]: ...
+def split(
+    mask: Array,
+    out: Array,
+    options: SplitOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
 ) -> None: ...
 def reconstruct_gray(
     seed: Array,
