@@ -11,8 +11,8 @@ Deliberate differences:
 - `skeletonize` is another algorithm, with other cells: `nearfield.skeletonize` with its defaults, for images and
   volumes alike. It keeps components, holes and cavities, which both of scikit-image's may lose.
 - `watershed` shares plateaus by steps and coordinates, not in the order of a queue: some cells between labels differ.
-- `h_maxima` compares heights exactly; `peak_local_max` gives one cell for each maximum, and measures Euclidean; a number
-  of markers is scikit-image's even grid.
+- `h_maxima` compares heights exactly; `peak_local_max` gives one cell for each maximum, and measures Euclidean.
+  A number of markers is scikit-image's even grid.
 - `expand_labels` gives a cell that is equally near to two labels to the same one on every machine.
 """
 
