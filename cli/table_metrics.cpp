@@ -51,9 +51,9 @@ verb metrics_row() {
             "average and symmetric average distance, surface Dice and overlap within a tolerance, Dice of the cells. "
             "docs/metrics.md has the definitions.",
             metrics_rows,
-            "nearfield sample labels -o a.png --size 200x200\n"
-            "nearfield sample labels -o b.png --size 200x200 --seed 2\n"
-            "nearfield metrics a.png b.png --percentile 50,95 -o table.csv",
+            "nearfield sample blobs -o truth.png --size 200x200\n"
+            "nearfield morphology opening truth.png -o found.png --radius 4\n"
+            "nearfield metrics found.png truth.png --percentile 50,95 -o table.csv",
             metrics_verb};
 }
 

@@ -121,7 +121,7 @@ def table_of(
     p, t = len(percentiles), len(tolerances)
     rows = np.frombuffer(real, np.float64).reshape(-1, 9 + p + 3 * t)
     lists = np.split(rows[:, 9:], [p, p + t, p + 2 * t], axis=1)
-    columns = dict(
+    columns: dict[str, np.ndarray[Any, Any]] = dict(
         zip(("hausdorff", "symmetric_average", "dice", "hausdorff_a", "hausdorff_b", "average", "average_b"), rows.T)
     )
     columns |= {"area_a": rows[:, 7], "area_b": rows[:, 8]}

@@ -147,8 +147,8 @@ TEST_F(ComponentArguments, Contacts) {
 TEST_F(ComponentArguments, DevicesSayWhyTheyAreMissing) {
 #ifndef NEARFIELD_TESTS_HAVE_CUDA
     const any_input<device> labels = view<const std::int32_t, 2, device>(a.labels, extent<2>{2, 3});
-    expect_refused([&] { static_cast<void>(contacts(device{nullptr}, labels)); }, "device: this build has no CUDA backend",
-                   error_code::unsupported);
+    expect_refused([&] { static_cast<void>(contacts(device{nullptr}, labels)); },
+                   "device: this build has no CUDA backend", error_code::unsupported);
 #else
     GTEST_SKIP() << "built with CUDA: device_test asks";
 #endif
