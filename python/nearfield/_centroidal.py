@@ -94,7 +94,8 @@ def centroidal_voronoi(
         At most; they end when no site moves.
     relax : float
         1 is Lloyd's method, whose energy never rises. Up to 2, sites go so many times as far in the first three
-        quarters of the rounds, and come to lower energies sooner.
+        quarters of the rounds, and come to lower energies sooner: 1.9 is good where regions have a hundred parts, 1.5
+        where they have ten.
     tolerance : float
         Stop when a round of Lloyd's lowers the energy by less than this share of it.
     supersample : int

@@ -106,19 +106,24 @@ private:
     [[nodiscard]] std::int64_t parts_of_cell(int supersample) const {
         return static_cast<std::int64_t>(std::pow(supersample, image_.rank));
     }
-    /// Parts a point that leave no trace of the grid: spacings of 12 parts.
+    /// How many parts the regions of points have where all is black, and points are nearest.
+    [[nodiscard]] double parts_of_black_point(int supersample) const {
+        return static_cast<double>(ink_.all) / static_cast<double>(ink_.full) / static_cast<double>(points_) *
+               std::pow(supersample, image_.rank);
+    }
+    /// Parts of a cell that leave no trace of the grid: spacings of ten.
     [[nodiscard]] int fine_enough() const {
         int parts = 1;
-        const double cells = static_cast<double>(ink_.all) / static_cast<double>(ink_.full) /
-                             static_cast<double>(points_);  // of full ink, where points are nearest
-        while (parts < 4 && std::pow(cells, 1.0 / image_.rank) * parts < 10 &&
+        while (parts < 4 && parts_of_black_point(parts) < std::pow(10, image_.rank) &&
                static_cast<double>(image_.cells()) * std::pow(parts + 1, image_.rank) < std::ldexp(1, 28))
             ++parts;
         return parts;
     }
     [[nodiscard]] problem at(int supersample, int rounds) const {
         centroidal_options options;
-        options.rounds = rounds, options.relax = 2, options.supersample = supersample;
+        options.rounds = rounds, options.supersample = supersample;
+        // Sites that leap in few parts get into each other's way, and leave where they are dense.
+        options.relax = parts_of_black_point(supersample) >= 64 ? 1.9 : 1.5;
         options.spacing = options_.spacing, options.border = options_.border;
         return problem_of(image_.shape.data(), image_.rank, std::max<std::int64_t>(1, std::ssize(sites_)), options);
     }
