@@ -49,8 +49,8 @@ struct trail {
     double down = 0, right = 24;
 };
 /// What a lamp lights, with soft shadows, by sphere tracing: 3 t^2 - 2 t^3 times (1 - (r / reach)^2)^2 at the distance
-/// r from the lamp. t is the least of gap / (radius * s / r) on the way, clamped to [0, 1]: the distance to the shape at
-/// s pixels from the pixel over the radius of the cone that the lamp's disc makes there.
+/// r from the lamp. t is the least of gap / (radius * s / r) on the way, clamped to [0, 1]: the distance to the shape
+/// at s pixels from the pixel over the radius of the cone that the lamp's disc makes there.
 struct light {
     double row = 0, column = 0;  ///< of the lamp's middle; pixel centres are whole numbers
     double radius = 6;           ///< of the lamp; a larger one has softer shadows
