@@ -25,8 +25,8 @@ struct glyph_atlas {
     std::vector<std::string> missing;  ///< characters that the font does not have
 };
 
-/// Outlines without hints, filled exactly; glyphs stand on whole pixels, in rows by height. Throws io for a file that is
-/// no font, invalid_argument for characters that are no UTF-8 or sizes that fit no image, and unsupported in a build
+/// Outlines without hints, filled exactly; glyphs stand on whole pixels, in rows by height. Throws io for a file that
+/// is no font, invalid_argument for characters that are no UTF-8 or sizes that fit no image, and unsupported in a build
 /// without FreeType.
 [[nodiscard]] glyph_atlas draw_glyphs(const font_request& request);
 

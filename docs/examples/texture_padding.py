@@ -10,7 +10,7 @@ from picture import save
 
 import nearfield as nf
 
-n = 384
+n = 304
 random = np.random.default_rng(8)
 seeds = np.zeros((n, n), np.int32)
 middles = [
@@ -18,8 +18,8 @@ middles = [
 ]
 for number, middle in enumerate(middles, 1):
     seeds[middle] = number
-island = nf.erosion(nf.expand_labels(seeds), 20.5, labels=True)
-island = nf.expand_labels(island, max_distance=11)
+island = nf.erosion(nf.expand_labels(seeds, distance=n), 20.5, labels=True)
+island = nf.expand_labels(island, distance=11)
 
 y, x = np.mgrid[:n, :n]
 turn = island * 2.4

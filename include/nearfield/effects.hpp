@@ -48,9 +48,9 @@ struct contour {
 struct trail {
     double down = 0, right = 24;
 };
-/// What a lamp lights, with soft shadows, by sphere tracing: 3 t^2 - 2 t^3 times (1 - (r / reach)^2)^2 at the distance r
-/// from the lamp. t is the least of gap / (radius * s / r) on the way, clamped to [0, 1]: the distance to the shape at s
-/// pixels from the pixel over the radius of the cone that the lamp's disc makes there.
+/// What a lamp lights, with soft shadows, by sphere tracing: 3 t^2 - 2 t^3 times (1 - (r / reach)^2)^2 at the distance
+/// r from the lamp. t is the least of gap / (radius * s / r) on the way, clamped to [0, 1]: the distance to the shape
+/// at s pixels from the pixel over the radius of the cone that the lamp's disc makes there.
 struct light {
     double row = 0, column = 0;  ///< of the lamp's middle; pixel centres are whole numbers
     double radius = 6;           ///< of the lamp; a larger one has softer shadows
@@ -71,8 +71,8 @@ using effect = std::variant<outline, glow, shadow, bevel, contour, trail, light,
 ///   out     float32, shape of `field`, any strides; may not overlap it
 ///   border  open: beyond the ends lies the last pixel; periodic: the other end, so that layers tile
 ///
-/// Sums, products and roots of float32 in one order: equal bits on host and device. Time O(pixels); of trails and lights
-/// O(pixels * steps). No workspace.
+/// Sums, products and roots of float32 in one order: equal bits on host and device. Time O(pixels); of trails and
+/// lights O(pixels * steps). No workspace.
 ///
 /// Throws nearfield::error before any work is started: shapes, types, overlap, numbers that are not finite or out of
 /// range.
@@ -104,7 +104,7 @@ void pad(const host& on, const any_input<host>& image, const any_output<host>& o
 void pad(const device& on, const any_input<device>& image, const any_output<device>& out,
          const pad_options& options = {}, const any_input<device>& known = {});
 
-// ---- canvases: float32 of shape (rows, columns, 4), contiguous: red, green, blue of linear light times alpha, alpha ----
+// ---- canvases: float32 of shape (rows, columns, 4), contiguous: linear red, green, blue times alpha; alpha ----------
 
 /// Of linear light, not multiplied by alpha.
 struct colour {
@@ -120,8 +120,8 @@ enum class blend : std::uint8_t { over, under, add };
 /// paints where the layer is negative, as the dark sides of a bevel.
 void paint(const host& on, const any_output<host>& canvas, const any_input<host>& layer, const colour& with,
            blend how = blend::over);
-/// A canvas from an sRGB image, and back: shape (rows, columns, 1 to 4 channels: gray, gray and alpha, RGB, RGBA), uint8
-/// or uint16, straight alpha, contiguous. encode() writes 4 channels, or 3 over black; rounded to nearest.
+/// A canvas from an sRGB image, and back: shape (rows, columns, 1 to 4 channels: gray, gray and alpha, RGB, RGBA),
+/// uint8 or uint16, straight alpha, contiguous. encode() writes 4 channels, or 3 over black; rounded to nearest.
 void decode(const host& on, const any_input<host>& image, const any_output<host>& canvas);
 void encode(const host& on, const any_input<host>& canvas, const any_output<host>& image);
 

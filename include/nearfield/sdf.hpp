@@ -27,10 +27,11 @@ struct sdf_options {
 /// Coverage: an outline runs through the cells that are partly covered, and along those that are covered and have an
 /// empty neighbour. In each it is taken as the straight line across the gradient (Sobel's, of 3x3 cells) that cuts off
 /// the covered share of the square, and kept as a segment with ends on a grid of 2^-12 cells. A cell with a gradient of
-/// zero that differs from both neighbours along an axis is a stroke, or a gap, with two edges. A pixel's distance is the
-/// least one to the segments that are nearest to the 13 cells around it (12 for an even `supersample`, where its centre
-/// is a corner). It is approximate: within two cells of straight lines and circles the error is 0.01 cells RMS, 0.05
-/// with the corners of polygons; sharp tips are blunted. Supersampling divides that: 0.01 pixels with corners at 8.
+/// zero that differs from both neighbours along an axis is a stroke, or a gap, with two edges. A pixel's distance is
+/// the least one to the segments that are nearest to the 13 cells around it (12 for an even `supersample`, where its
+/// centre is a corner), and from the best of them to better ones in cells beside it, in at most 16 steps. It is
+/// approximate: near straight lines and circles the error is 0.01 cells RMS, with the corners of polygons 0.05; sharp
+/// tips are blunted. Supersampling divides that: 0.01 pixels with corners at 8.
 /// Inside are pixels whose centre is covered by more than half.
 ///
 ///   on      host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph

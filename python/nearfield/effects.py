@@ -55,8 +55,7 @@ def outline(field: Any, inner: float = 0.0, outer: float = 2.0, **where: Any) ->
 
 
 def glow(field: Any, radius: float = 12.0, side: Side = "outside", power: int = 2, **where: Any) -> Any:
-    """``t ** power``, where t falls from 1 at the outline to 0 at `radius`. Outside it is 1 in the shape, inside 0 beside
-    it."""
+    """``t ** power``, t from 1 at the outline to 0 at `radius`. Outside it is 1 in the shape, inside 0 beside it."""
     inside = SIDES.index(word_of("side", side, SIDES))
     return _layer("glow", field, where, length_of("radius", radius), inside, count_of("power", power, 1, 16))
 
@@ -203,8 +202,8 @@ def paint(
 ) -> Canvas:
     """Paint a layer on a canvas, which is changed and returned.
 
-    `colour` is sRGB, "#f80", "#ff8800" or with alpha "#ff8800cc". `strength` multiplies the layer; a negative one paints
-    where the layer is negative. 'under' goes beneath what is there, 'add' adds light to it.
+    `colour` is sRGB, "#f80", "#ff8800" or with alpha "#ff8800cc". `strength` multiplies the layer; a negative one
+    paints where the layer is negative. 'under' goes beneath what is there, 'add' adds light to it.
     """
     values = np.asarray(as_numpy(layer))
     if values.dtype != np.float32:

@@ -96,8 +96,8 @@ struct plane {
     }
 };
 
-/// How far from the centre of a unit square lies the line across the unit vector (ny, nx) that has `share` of the square
-/// on the side where the vector points.
+/// How far from the centre of a unit square lies the line across the unit vector (ny, nx) that has `share` of the
+/// square on the side where the vector points.
 NF_HD inline double offset_of_line(double ny, double nx, double share) {
     const double ay = ny < 0 ? -ny : ny, ax = nx < 0 ? -nx : nx, low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
     const double less = share < 0.5 ? share : 1 - share;

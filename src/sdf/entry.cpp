@@ -106,8 +106,8 @@ void from_coverage(const Place& on, work& w, distance_options limits, std::span<
     });
 }
 
-/// The centre of a pixel is the centre of a cell, or a corner that four share. A cell's nearest point to a corner is one
-/// of its own corners, so that plain distances of the grid of corners are exact.
+/// The centre of a pixel is the centre of a cell, or a corner that four share. A cell's nearest point to a corner is
+/// one of its own corners, so that plain distances of the grid of corners are exact.
 template <class Place>
 void from_mask(const Place& on, work& w, distance_options limits, const any_input<Place>& image,
                const any_output<Place>& out) {

@@ -144,7 +144,7 @@ TEST(Effects, ThreadsAndTilingsDoNotShow) {
     }
 }
 
-/// The nearest known pixel, in a tiling along periodic axes; of equally near ones that of the smallest column, then row.
+/// The nearest known pixel, in a tiling along periodic axes; among equally near ones the smallest column, then row.
 std::vector<std::uint8_t> padded_by_definition(const pad_case& c) {
     const std::int64_t rows = c.shape[0], columns = c.shape[1];
     const bool turns[] = {c.options.border[0] == border::periodic, c.options.border[1] == border::periodic};

@@ -1,4 +1,4 @@
-"""Signed fields and effects: the definitions, every framework, errors. tests/sdf and tests/effects have the random cases."""
+"""Signed fields and effects: definitions, frameworks, errors. tests/sdf and tests/effects have the random cases."""
 
 import numpy as np
 import pytest
