@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import framework_of, name_of
-from nearfield._call import target
+from nearfield._call import as_numpy, target
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -111,9 +111,9 @@ def geodesic(
     --------
     >>> import nearfield as nf
     >>> nf.geodesic([[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[0, 0]], weights=(3, 4))
-    array([[ 0,  3,  6],
-           [4294967295, 4294967295,  7],
-           [14, 11, 10]], dtype=uint32)
+    array([[         0,          3,          6],
+           [4294967295, 4294967295,          7],
+           [        14,         11,         10]], dtype=uint32)
     """
     check_flags(cut_corners=cut_corners, return_sites=return_sites, return_labels=return_labels)
     work = workplace_of("mask", mask)
@@ -164,7 +164,7 @@ progress
     --------
     >>> import nearfield as nf
     >>> nf.travel_cost([1, 3, 3, 1, 1], [[0]])
-    array([0. , 2. , 5. , 7. , 8. ])
+    array([0., 2., 5., 7., 8.])
     """
     check_flags(cut_corners=cut_corners, return_sites=return_sites, return_labels=return_labels)
     work = workplace_of("cost", cost)
@@ -237,7 +237,7 @@ def _solved(
     options = steps.options(grid, axes, both, bool(cut_corners), most / steps.unit)
     given = markers_of(work, seeds, "seeds")
     cells = work if work.dtype in ("bool", "uint8") else workplace_of("mask", work.array != 0)
-    paid = None if cost is None else work.read("cost", cost)
+    paid = None if cost is None else work.read("cost", _in_32_bits(cost))
     made = [work.empty(shape, _type_of(dtype, steps, shape, cost))]
     made += [work.empty((axes, *shape), "int32")] if return_sites else []
     made += [work.empty(shape, framework_of(given).dtype(given))] if return_labels else []
@@ -251,6 +251,18 @@ def _solved(
     work.finish()
     found = tuple(work.hand_out(each) for each in made)
     return found if len(found) > 1 else found[0]
+
+
+def _in_32_bits(cost: Any) -> Any:
+    """Costs of NumPy's usual 64 bits as uint32, where they fit; what is not positive is 0."""
+    framework = framework_of(cost)
+    given = framework.array("cost", cost)
+    if framework.dtype(given) not in ("int64", "uint64") or framework.place(given).ordinal >= 0:
+        return given
+    values = as_numpy(given)
+    if values.size and int(values.max()) >= 2**31:
+        raise ValueError(f"cost goes up to {int(values.max())}; give costs below 2**31")
+    return np.maximum(values, 0).astype(np.uint32)
 
 
 def on_host_only(name: str, work: Workplace, device: str | None) -> None:
