@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY
+from nearfield._geodesic import on_host_only
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -172,8 +173,9 @@ def inflate_costmap(
     array([[254, 253, 253, 152,  92,   0]], dtype=uint8)
     """
     check_flags(inflate_unknown=inflate_unknown, around_unknown=around_unknown)
-    x = np.asarray(costmap)
-    work = Workplace("costmap", x.view(np.uint8) if x.dtype == np.int8 else x)
+    signed = isinstance(costmap, np.ndarray) and costmap.dtype == np.int8
+    work = Workplace("costmap", costmap.view(np.uint8) if signed else costmap)
+    on_host_only("inflate_costmap", work, None)
     out = np.empty(work.shape, np.uint8)
     described = NUMPY.describe("out", out, True)
     numbers = [

@@ -174,7 +174,7 @@ progress
     if name_of(dtype) not in ("float32", "float64"):
         raise ValueError(f"dtype is {name_of(dtype)}; give float32 or float64")
     cells = work.array > 0 if mask is None else mask
-    place = workplace_of("mask", cells)
+    place = workplace_of("cost" if mask is None else "mask", cells)
     if place.shape != work.shape:
         raise ValueError(f"mask has shape {place.shape} and cost {work.shape}; give the same shape for both")
     return _solved(place, seeds, work.array, steps, True, border, cut_corners, max_cost, dtype, batch,
@@ -235,7 +235,8 @@ def _solved(
     grid = Request((), border=border_of(border, len(shape), batch), batch_axes=batch).options()
     most = math.inf if max_cost is None else length_of("max_cost", max_cost)
     options = steps.options(grid, axes, both, bool(cut_corners), most / steps.unit)
-    given = markers_of(work, seeds, "seeds")
+    with words(work.name):
+        given = markers_of(work, seeds, "seeds")
     cells = work if work.dtype in ("bool", "uint8") else workplace_of("mask", work.array != 0)
     paid = None if cost is None else work.read("cost", _in_32_bits(cost))
     made = [work.empty(shape, _type_of(dtype, steps, shape, cost))]
@@ -246,7 +247,7 @@ def _solved(
         made[1].described if return_sites else None,
         made[-1].described if return_labels else None,
     ]
-    with words("mask"):
+    with words(work.name):
         _core.geodesic(cells.described(), cells.read("seeds", given), paid, *out, options, used, tell)
     work.finish()
     found = tuple(work.hand_out(each) for each in made)

@@ -136,7 +136,7 @@ def _cells(name: str, given: Any, shape: tuple[int, ...]) -> tuple[list[int], bo
         rows = np.asarray(None)
     axes = len(shape)
     if rows.dtype.kind not in "iu" or rows.ndim not in (1, 2) or rows.shape[-1] != axes or not rows.size:
-        raise ValueError(f"{name} is {said(given)}; give {axes} coordinates of a cell, or rows of them")
+        raise ValueError(f"{name} is {said(given)}; give {axes} coordinates of a cell of obstacles, or rows of them")
     if ((rows < 0) | (rows >= np.asarray(shape))).any():
-        raise ValueError(f"{name} is {said(given)}; give cells of a grid of shape {shape}")
+        raise ValueError(f"{name} is {said(given)}; give cells of obstacles, whose shape is {shape}")
     return [int(x) for x in rows.ravel()], rows.ndim == 2
