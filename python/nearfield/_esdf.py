@@ -77,7 +77,7 @@ class Esdf:
         out = [NUMPY.describe("out", x, True) for x in (self.distance, self.sites, self.gradient)]
         with keywords_named("occupancy"):
             _core.esdf(
-                work.described(), *out, self._request.options(), self._signed, first, end,
+                work.described(), out[0], out[1], out[2], self._request.options(), self._signed, first, end,
                 self._threads, callable_of(progress),
             )  # fmt: skip
         self._fresh = True
@@ -178,18 +178,15 @@ def inflate_costmap(
     on_host_only("inflate_costmap", work, None)
     out = np.empty(work.shape, np.uint8)
     described = NUMPY.describe("out", out, True)
-    numbers = [
-        length_of(name, value)
-        for name, value in (
-            ("resolution", resolution),
-            ("inscribed_radius", inscribed_radius),
-            ("inflation_radius", inflation_radius),
-            ("cost_scaling_factor", cost_scaling_factor),
-        )
-    ]
+    cell, inscribed = length_of("resolution", resolution), length_of("inscribed_radius", inscribed_radius)
+    reach, scaling = (
+        length_of("inflation_radius", inflation_radius),
+        length_of("cost_scaling_factor", cost_scaling_factor),
+    )
+    flags = bool(inflate_unknown), bool(around_unknown)
     with keywords_named("costmap"):
         _core.inflate_costmap(
-            work.described(), described, *numbers, bool(inflate_unknown), bool(around_unknown), threads_of(threads)
+            work.described(), described, cell, inscribed, reach, scaling, flags[0], flags[1], threads_of(threads)
         )
     return out
 

@@ -242,13 +242,12 @@ def _solved(
     made = [work.empty(shape, _type_of(dtype, steps, shape, cost))]
     made += [work.empty((axes, *shape), "int32")] if return_sites else []
     made += [work.empty(shape, framework_of(given).dtype(given))] if return_labels else []
-    out = [
-        made[0].described,
-        made[1].described if return_sites else None,
-        made[-1].described if return_labels else None,
-    ]
+    sites = made[1].described if return_sites else None
+    labels = made[-1].described if return_labels else None
     with words(work.name):
-        _core.geodesic(cells.described(), cells.read("seeds", given), paid, *out, options, used, tell)
+        _core.geodesic(
+            cells.described(), cells.read("seeds", given), paid, made[0].described, sites, labels, options, used, tell
+        )
     work.finish()
     found = tuple(work.hand_out(each) for each in made)
     return found if len(found) > 1 else found[0]

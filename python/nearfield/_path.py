@@ -115,10 +115,10 @@ def plan_path(
     decay = 0.0 if clearance_decay is None else length_of("clearance_decay", clearance_decay)
     steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, 8)
     grid = Request((), spacing_of(spacing, axes, 0)).options()
-    numbers = length_of("radius", radius), which, steps, length_of("clearance_weight", clearance_weight), decay
+    size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(
-            work.described(), starts, ends, grid, *numbers, flag_of("smooth", smooth), threads_of(threads),
+            work.described(), starts, ends, grid, size, which, steps, weight, decay, flag_of("smooth", smooth), threads_of(threads),
             callable_of(progress),
         )  # fmt: skip
     paths = []
