@@ -127,7 +127,7 @@ verb path_row() {
             "the definition.",
             and_the_usual(path_rows),
             "nearfield sample blobs -o map.png --size 256x256 --density 0.2\n"
-            "nearfield path map.png --start 3,3 --goal 250,250 --radius 2 -o path.csv --picture path.png",
+            "nearfield path map.png --start 0,0 --goal 255,255 --radius 2 -o path.csv --picture path.png",
             path_verb};
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY
+from nearfield._geodesic import on_host_only
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -76,7 +77,7 @@ class Esdf:
         out = [NUMPY.describe("out", x, True) for x in (self.distance, self.sites, self.gradient)]
         with keywords_named("occupancy"):
             _core.esdf(
-                work.described(), *out, self._request.options(), self._signed, first, end,
+                work.described(), out[0], out[1], out[2], self._request.options(), self._signed, first, end,
                 self._threads, callable_of(progress),
             )  # fmt: skip
         self._fresh = True
@@ -172,22 +173,20 @@ def inflate_costmap(
     array([[254, 253, 253, 152,  92,   0]], dtype=uint8)
     """
     check_flags(inflate_unknown=inflate_unknown, around_unknown=around_unknown)
-    x = np.asarray(costmap)
-    work = Workplace("costmap", x.view(np.uint8) if x.dtype == np.int8 else x)
+    signed = isinstance(costmap, np.ndarray) and costmap.dtype == np.int8
+    work = Workplace("costmap", costmap.view(np.uint8) if signed else costmap)
+    on_host_only("inflate_costmap", work, None)
     out = np.empty(work.shape, np.uint8)
     described = NUMPY.describe("out", out, True)
-    numbers = [
-        length_of(name, value)
-        for name, value in (
-            ("resolution", resolution),
-            ("inscribed_radius", inscribed_radius),
-            ("inflation_radius", inflation_radius),
-            ("cost_scaling_factor", cost_scaling_factor),
-        )
-    ]
+    cell, inscribed = length_of("resolution", resolution), length_of("inscribed_radius", inscribed_radius)
+    reach, scaling = (
+        length_of("inflation_radius", inflation_radius),
+        length_of("cost_scaling_factor", cost_scaling_factor),
+    )
+    flags = bool(inflate_unknown), bool(around_unknown)
     with keywords_named("costmap"):
         _core.inflate_costmap(
-            work.described(), described, *numbers, bool(inflate_unknown), bool(around_unknown), threads_of(threads)
+            work.described(), described, cell, inscribed, reach, scaling, flags[0], flags[1], threads_of(threads)
         )
     return out
 

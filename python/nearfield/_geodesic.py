@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import framework_of, name_of
-from nearfield._call import target
+from nearfield._call import as_numpy, target
 from nearfield._dispatch import workplace_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -111,9 +111,9 @@ def geodesic(
     --------
     >>> import nearfield as nf
     >>> nf.geodesic([[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[0, 0]], weights=(3, 4))
-    array([[ 0,  3,  6],
-           [4294967295, 4294967295,  7],
-           [14, 11, 10]], dtype=uint32)
+    array([[         0,          3,          6],
+           [4294967295, 4294967295,          7],
+           [        14,         11,         10]], dtype=uint32)
     """
     check_flags(cut_corners=cut_corners, return_sites=return_sites, return_labels=return_labels)
     work = workplace_of("mask", mask)
@@ -164,7 +164,7 @@ progress
     --------
     >>> import nearfield as nf
     >>> nf.travel_cost([1, 3, 3, 1, 1], [[0]])
-    array([0. , 2. , 5. , 7. , 8. ])
+    array([0., 2., 5., 7., 8.])
     """
     check_flags(cut_corners=cut_corners, return_sites=return_sites, return_labels=return_labels)
     work = workplace_of("cost", cost)
@@ -174,7 +174,7 @@ progress
     if name_of(dtype) not in ("float32", "float64"):
         raise ValueError(f"dtype is {name_of(dtype)}; give float32 or float64")
     cells = work.array > 0 if mask is None else mask
-    place = workplace_of("mask", cells)
+    place = workplace_of("cost" if mask is None else "mask", cells)
     if place.shape != work.shape:
         raise ValueError(f"mask has shape {place.shape} and cost {work.shape}; give the same shape for both")
     return _solved(place, seeds, work.array, steps, True, border, cut_corners, max_cost, dtype, batch,
@@ -235,22 +235,34 @@ def _solved(
     grid = Request((), border=border_of(border, len(shape), batch), batch_axes=batch).options()
     most = math.inf if max_cost is None else length_of("max_cost", max_cost)
     options = steps.options(grid, axes, both, bool(cut_corners), most / steps.unit)
-    given = markers_of(work, seeds, "seeds")
+    with words(work.name):
+        given = markers_of(work, seeds, "seeds")
     cells = work if work.dtype in ("bool", "uint8") else workplace_of("mask", work.array != 0)
-    paid = None if cost is None else work.read("cost", cost)
+    paid = None if cost is None else work.read("cost", _in_32_bits(cost))
     made = [work.empty(shape, _type_of(dtype, steps, shape, cost))]
     made += [work.empty((axes, *shape), "int32")] if return_sites else []
     made += [work.empty(shape, framework_of(given).dtype(given))] if return_labels else []
-    out = [
-        made[0].described,
-        made[1].described if return_sites else None,
-        made[-1].described if return_labels else None,
-    ]
-    with words("mask"):
-        _core.geodesic(cells.described(), cells.read("seeds", given), paid, *out, options, used, tell)
+    sites = made[1].described if return_sites else None
+    labels = made[-1].described if return_labels else None
+    with words(work.name):
+        _core.geodesic(
+            cells.described(), cells.read("seeds", given), paid, made[0].described, sites, labels, options, used, tell
+        )
     work.finish()
     found = tuple(work.hand_out(each) for each in made)
     return found if len(found) > 1 else found[0]
+
+
+def _in_32_bits(cost: Any) -> Any:
+    """Costs of NumPy's usual 64 bits as uint32, where they fit; what is not positive is 0."""
+    framework = framework_of(cost)
+    given = framework.array("cost", cost)
+    if framework.dtype(given) not in ("int64", "uint64") or framework.place(given).ordinal >= 0:
+        return given
+    values = as_numpy(given)
+    if values.size and int(values.max()) >= 2**31:
+        raise ValueError(f"cost goes up to {int(values.max())}; give costs below 2**31")
+    return np.maximum(values, 0).astype(np.uint32)
 
 
 def on_host_only(name: str, work: Workplace, device: str | None) -> None:

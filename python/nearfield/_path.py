@@ -115,10 +115,10 @@ def plan_path(
     decay = 0.0 if clearance_decay is None else length_of("clearance_decay", clearance_decay)
     steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, 8)
     grid = Request((), spacing_of(spacing, axes, 0)).options()
-    numbers = length_of("radius", radius), which, steps, length_of("clearance_weight", clearance_weight), decay
+    size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(
-            work.described(), starts, ends, grid, *numbers, flag_of("smooth", smooth), threads_of(threads),
+            work.described(), starts, ends, grid, size, which, steps, weight, decay, flag_of("smooth", smooth), threads_of(threads),
             callable_of(progress),
         )  # fmt: skip
     paths = []
@@ -136,7 +136,7 @@ def _cells(name: str, given: Any, shape: tuple[int, ...]) -> tuple[list[int], bo
         rows = np.asarray(None)
     axes = len(shape)
     if rows.dtype.kind not in "iu" or rows.ndim not in (1, 2) or rows.shape[-1] != axes or not rows.size:
-        raise ValueError(f"{name} is {said(given)}; give {axes} coordinates of a cell, or rows of them")
+        raise ValueError(f"{name} is {said(given)}; give {axes} coordinates of a cell of obstacles, or rows of them")
     if ((rows < 0) | (rows >= np.asarray(shape))).any():
-        raise ValueError(f"{name} is {said(given)}; give cells of a grid of shape {shape}")
+        raise ValueError(f"{name} is {said(given)}; give cells of obstacles, whose shape is {shape}")
     return [int(x) for x in rows.ravel()], rows.ndim == 2

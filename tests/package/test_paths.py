@@ -13,7 +13,8 @@ MASK = RNG.random((40, 50)) > 0.3
 
 def certified(cost, mask, seeds, prices):
     """The local equation at every cell, which has one solution."""
-    big = np.pad(np.where(cost == np.iinfo(cost.dtype).max, 2**40, cost).astype(np.int64), 1, constant_values=2**40)
+    wide = np.where(cost == np.iinfo(cost.dtype).max, 2**40, cost.astype(np.int64))
+    big = np.pad(wide, 1, constant_values=2**40)
     least = np.where(seeds != 0, 0, 2**40)
     for by in itertools.product((-1, 0, 1), repeat=mask.ndim):
         changes = sum(map(abs, by))
