@@ -57,7 +57,10 @@ void find_missing(const arguments& args, fill_run& run) {
 }
 
 computed run_all(const arguments& args, fill_run& run) {
-    const distance_options given = options_for(args, sites::zero, run.input);
+    loaded cells;  // without channels
+    cells.image.shape = run.missing.shape, cells.image.axes = run.missing.axes;
+    cells.per_axis = run.input.per_axis, cells.batch_axes = run.input.batch_axes;
+    const distance_options given = options_for(args, sites::zero, cells);
     const fill_options options{given.spacing, given.border, given.max_distance, given.batch_axes};
     const any_input<host> image = run.input.image.in(), missing = run.missing.in();
     const any_output<host> out = run.result.out();

@@ -96,8 +96,8 @@ def interpolate_slices(
     with _words(work.name):
         packed = _packed(slot) if where.staged else None
         to = slot.described if packed is None else packed.described()
-        how = held, flag_of("align", align)
-        _core.interpolate_slices(where.read(), across, given, to, request.options(), *how, *where.place())
+        moves = flag_of("align", align)
+        _core.interpolate_slices(where.read(), across, given, to, request.options(), held, moves, *where.place())
         if packed is not None:
             packed.finish()
         work.finish()
