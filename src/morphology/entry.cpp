@@ -8,20 +8,13 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/part.hpp"
 #include "morphology/core.hpp"
 #include "nearfield/morphology.hpp"
 #include "nearfield/voronoi.hpp"
 
 namespace nearfield {
 namespace {
-
-/// One call whose progress is the share [from, from + share) of the caller's.
-host part_of(const host& on, double from, double share) {
-    host some{on.threads, {}};
-    if (on.progress) some.progress = [&on, from, share](double done) { return on.progress(from + share * done); };
-    return some;
-}
-device part_of(const device& on, double, double) { return on; }
 
 template <class Place>
 class ball {

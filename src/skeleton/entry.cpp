@@ -10,6 +10,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/part.hpp"
 #include "nearfield/distance.hpp"
 #include "skeleton/core.hpp"
 
@@ -17,14 +18,6 @@ namespace nearfield {
 namespace {
 
 constexpr double share_of_distances = 0.2;  // of the time of a call on the host, for its progress
-
-/// One call whose progress is the share [from, from + share) of the caller's.
-host part_of(const host& on, double from, double share) {
-    host some{on.threads, {}};
-    if (on.progress) some.progress = [&on, from, share](double done) { return on.progress(from + share * done); };
-    return some;
-}
-device part_of(const device& on, double, double) { return on; }
 
 template <class Place>
 class thinning {
