@@ -9,7 +9,7 @@ if(NOT NEARFIELD_PYTHON)
 endif()
 foreach(part program program_axes program_files program_input program_label program_memory program_methods program_options
         program_several program_shapes program_medial_axis
-        program_thickness program_split)
+        program_thickness program_split program_fill)
   add_test(NAME cli.${part}
     COMMAND ${NEARFIELD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.py $<TARGET_FILE:nearfield_cli>)
   set_tests_properties(cli.${part} PROPERTIES LABELS cli TIMEOUT 600

@@ -1,8 +1,9 @@
-// Medial axes, thickness, natural neighbours and watersheds on a GPU for arrays in host memory, all contiguous:
+// Medial axes, thickness, natural neighbours, fills and watersheds on a GPU for arrays in host memory, all contiguous:
 // run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"
+#include "nearfield/fill.hpp"
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/natural_neighbor.hpp"
 #include "nearfield/thickness.hpp"
@@ -45,6 +46,22 @@ inline device_timing natural_neighbor_on_device(int ordinal, const any_input<hos
         ordinal, std::span(read, known.wanted() ? 2 : 1), {&out, 1}, [&](const device& on, auto in, auto to) {
             natural_neighbor(on, in[0], known.wanted() ? in[1] : any_input<device>{}, to[0], options);
         });
+}
+
+inline device_timing fill_nearest_on_device(int ordinal, const any_input<host>& image, const any_input<host>& missing,
+                                            const any_output<host>& out, const fill_options& options) {
+    const any_input<host> read[] = {image, missing};
+    return run_arrays_on_device(ordinal, read, {&out, 1}, [&](const device& on, auto in, auto to) {
+        fill_nearest(on, in[0], in[1], to[0], options);
+    });
+}
+
+inline device_timing interpolate_slices_on_device(int ordinal, const any_input<host>& labels, int axis,
+                                                  std::span<const slice_position> positions,
+                                                  const any_output<host>& out, const slice_options& options) {
+    return run_arrays_on_device(ordinal, {&labels, 1}, {&out, 1}, [&](const device& on, auto in, auto to) {
+        interpolate_slices(on, in[0], axis, positions, to[0], options);
+    });
 }
 
 inline device_timing watershed_on_device(int ordinal, const any_input<host>& image, const watershed_fields<host>& out,

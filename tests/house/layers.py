@@ -30,6 +30,8 @@ FIELD_HEADERS = {
     "skeleton_graph.hpp",
     "natural_neighbor.hpp",
     "watershed.hpp",
+    "fill.hpp",
+    "pores.hpp",
 }
 
 # Who may include whom.
