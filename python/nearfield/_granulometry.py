@@ -11,10 +11,10 @@ import numpy as np
 from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
-from nearfield._label import label
 from nearfield._morphology import open_ends
 from nearfield._request import Border, Spacing, count_of, flag_of, items_of, length_of, said, threads_of, word_of
 from nearfield._thickness import ThicknessCall, filled, local_thickness, sizes_of
+from nearfield._watershed import flood
 
 
 class Granulometry(NamedTuple):
@@ -192,16 +192,17 @@ def porosimetry(
     if enters.shape != pores.shape:
         raise ValueError(f"inlets has shape {enters.shape} and mask {pores.shape}; give one value a cell")
     how: dict[str, Any] = {"spacing": spacing, "border": border, "device": device, "threads": threads}
-    far = distance_transform(pores, dtype="float64", **how)
     given = sizes_of(sizes)
-    level = np.zeros(pores.shape, np.min_scalar_type(len(given)))  # how many sizes come from the inlets to a centre
-    for k, size in enumerate(given):
-        parts = label(far >= size / 2, connectivity=connectivity, device=device, threads=threads)
-        entered = np.zeros(int(parts.max(initial=0)) + 1, bool)
-        entered[parts[enters]] = True
-        entered[0] = False
-        level[entered[parts]] = k + 1
-    return _covered(level, np.array([0.0, *given]), how)
+    squared = distance_transform(pores, squared=True, **how)
+    on = device if squared.dtype == np.uint32 else None  # a device floods types of up to 4 bytes
+    ways = flood(squared, enters.view(np.uint8), maxima=True, connectivity=connectivity, device=on, threads=threads)
+    reach = np.sqrt(np.maximum(ways, 0), dtype=np.float64)  # half the largest ball that comes to a centre
+    if squared.dtype.kind == "u":
+        reach[ways == np.iinfo(ways.dtype).max] = np.inf
+    found = np.zeros(pores.shape)
+    for size in given:
+        found[_within(reach >= size / 2, size, {**how, "border": open_ends(border)})] = size
+    return found
 
 
 # ---- the work --------------------------------------------------------------------------------------------------------
@@ -214,27 +215,9 @@ def _array_of(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
         raise ValueError(f"{name} is {said(value)}; give an array of numbers") from problem
 
 
-def _covered(level: np.ndarray[Any, Any], size: np.ndarray[Any, Any], how: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """The largest size of the balls that hold a cell; a centre of level k has one of size k."""
-    radius2 = np.ceil((size / 2) ** 2)
-    if _is_whole(how["spacing"]) and radius2[-1] < 2.0**56:
-        call = ThicknessCall("mask", True, (), True, how["device"], threads_of(how["threads"]), None)
-        balls = radius2.astype(np.uint32 if radius2[-1] < 2.0**28 else np.uint64)
-        words = {"spacing": how["spacing"], "border": how["border"]}
-        made = np.asarray(filled(workplace_of("mask", balls[level]), call, words, None, None))
-        # Sizes of one squared radius have the same centres and cells: the largest of them is meant.
-        return np.asarray(size[np.searchsorted(radius2, made, side="right") - 1])
-    found = np.zeros(level.shape)
-    how = {**how, "border": open_ends(how["border"])}
-    for k in range(1, size.size):
-        reach = distance_transform(level >= k, sites="nonzero", dtype="float64", **how)
-        found[reach < size[k] / 2] = size[k]
-    return found
-
-
-def _is_whole(spacing: Spacing) -> bool:
-    given: Any = 1.0 if spacing is None else spacing
-    return all(float(one).is_integer() and one < 2**20 for one in items_of(given) or [given])
+def _within(centres: Any, size: float, how: dict[str, Any]) -> Any:
+    """What lies nearer to one of the centres than half a size."""
+    return distance_transform(centres, sites="nonzero", max_distance=np.nextafter(size / 2, 0), dtype="bool", **how)
 
 
 def _cell_volume(spacing: Spacing, ndim: int) -> float:
@@ -267,12 +250,8 @@ def _counted(squared: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 def _openings(mask: Any, sizes: tuple[float, ...], how: dict[str, Any], cell: float) -> Granulometry:
     """A ball of a size fits round the cells whose distance is at least half of it; what lies nearer to one is kept."""
     far = distance_transform(mask, dtype="float64", **how)
-    nearest = {**how, "multilabel": False, "dtype": "float64", "border": open_ends(how["border"])}
-    cells = []
-    for size in sizes:
-        centres = far >= size / 2
-        reach = distance_transform(centres, sites="nonzero", **nearest)
-        cells.append(int((reach < size / 2).sum()))
+    nearest = {**how, "multilabel": False, "border": open_ends(how["border"])}
+    cells = [int(_within(far >= size / 2, size, nearest).sum()) for size in sizes]
     diameter = np.array(sizes)
     count = np.array(cells, np.int64)
     return Granulometry((diameter / 2) ** 2, diameter, count, count * cell)
