@@ -212,6 +212,7 @@ NB_MODULE(_core, m) {
     bind_medial_axis(m);
     bind_skeleton(m);
     bind_watershed(m);
+    bind_fill(m);
     bind_runs(m);
     bind_questions(m);
 }

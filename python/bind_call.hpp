@@ -77,5 +77,6 @@ void bind_medial_axis(nb::module_& module);
 void bind_thickness(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_watershed(nb::module_& module);
+void bind_fill(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -30,4 +30,10 @@ void run(const run_at& where, std::int64_t cells, const Here& here, const There&
     there(device{reinterpret_cast<void*>(where.stream)});
 }
 
+/// Rows of a table as they lie in memory, which Python reads by a type of NumPy.
+template <class Row>
+nb::bytes bytes_of(const std::vector<Row>& rows) {
+    return nb::bytes(rows.data(), rows.size() * sizeof(Row));
+}
+
 }  // namespace nearfield::python

@@ -8,8 +8,8 @@
 #include "edge/device_arrays.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"
-#include "python/bind_call.hpp"
 #include "python/bind_lock.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -68,11 +68,6 @@ struct cells_given {
         return made;
     }
 };
-
-template <class Row>
-nb::bytes bytes_of(const std::vector<Row>& rows) {
-    return nb::bytes(rows.data(), rows.size() * sizeof(Row));
-}
 
 /// Cells, values, nodes and branches, 8 bytes a number; `rule` and `bound` as in pruned(), or -1.
 nb::tuple traced(const array& at, const array* values, int axes, const std::array<std::int64_t, 3>& shape,

@@ -33,9 +33,11 @@ from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
 from nearfield._plan import Pass, Plan, plan
+from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
+from nearfield._slices import interpolate_slices
 from nearfield._split import split
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
@@ -58,6 +60,7 @@ __all__ = [
     "LabelLists",
     "Pass",
     "Plan",
+    "PoreNetwork",
     "PropagationReport",
     "SkeletonGraph",
     "Stage",
@@ -82,6 +85,7 @@ __all__ = [
     "h_maxima",
     "h_minima",
     "info",
+    "interpolate_slices",
     "label",
     "label_by_propagation",
     "label_lists",
@@ -94,6 +98,7 @@ __all__ = [
     "opening",
     "peaks",
     "plan",
+    "pore_network",
     "porosimetry",
     "reconstruct",
     "reconstruct_gray",

@@ -19,7 +19,7 @@ from nearfield._request import said
 from nearfield._traced import refuse_traced
 
 # Element types of the library; the names are NumPy's.
-_TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
+TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
 
 
 MOST_AXES = 8  # of an image; coordinates of sites have one more
@@ -72,7 +72,7 @@ def framework_of(x: Any) -> Framework:
 
 
 def check_type(name: str, dtype: str, verb: str = "has element type") -> str:
-    if dtype not in _TYPES:
+    if dtype not in TYPES:
         raise TypeError(f"{name} {verb} {dtype}; give bool, an integer of 8 to 64 bits, float16, float32 or float64")
     return dtype
 

@@ -74,6 +74,11 @@ class WatershedOptions:
         self, options: Options, connectivity: int, maxima: bool, lines: bool, h: float, roots: bool
     ) -> None: ...
 
+class PoreNetwork:
+    def pores(self) -> bytes: ...
+    def throats(self) -> bytes: ...
+    def csv(self) -> str: ...
+
 class PropagationOptions:
     def __init__(
         self, links: bool, neighbours: bool, masters: bool, hooked: bool, gather_length: int, most_rounds: int
@@ -191,6 +196,40 @@ def skeleton_text(
     wraps: Sequence[bool],
     swc: bool,
 ) -> str: ...
+def fill_nearest(
+    image: Array,
+    missing: Array,
+    out: Array,
+    options: Options,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def interpolate_slices(
+    labels: Array,
+    axis: int,
+    positions: Sequence[tuple[int, int]],
+    out: Array,
+    options: Options,
+    drawn: Sequence[int],
+    align: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def network_of_regions(
+    regions: Array,
+    squared: Array,
+    options: Options,
+    connectivity: int,
+    boundaries: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> PoreNetwork: ...
 def label_on_host(
     image: Array,
     label: Array | None,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from nearfield._basins import on_host
-from nearfield._call import as_numpy
-from nearfield._distance import distance_transform
-from nearfield._request import Border, Spacing, check_flags, number_of
-
-Array = np.ndarray[Any, Any]
+from nearfield import _core
+from nearfield._arrays import TYPES, check_axes, framework_of
+from nearfield._dispatch import workplace_of
+from nearfield._medial_axis import _Where, _words
+from nearfield._progress import Progress
+from nearfield._request import Border, Spacing, check_flags, items_of, number_of, request_for
+from nearfield._traced import is_traced
+from nearfield._workplace import Workplace
 
 
 def fill_nearest(
@@ -23,27 +26,32 @@ def fill_nearest(
     spacing: Spacing = None,
     border: Border = "open",
     max_distance: float | None = None,
+    batch_axes: int = 0,
+    device: str | None = None,
     threads: int | None = None,
+    progress: Progress = None,
 ) -> Any:
     """Fill missing values with that of the nearest cell that has one.
 
     Parameters
     ----------
-    image : array on the CPU
-        Of any element type. Not changed.
+    image : array of 1 to 8 axes, on the CPU or a GPU
+        Of any element type that is no object; besides NumPy's arrays, of those that `distance_transform` takes. Not
+        changed.
     missing : function, array of bool, or value
-        Which cells are missing: a function of the image, such as `numpy.isnan`; an array of the image's shape, without
-        channels; or the value that stands for a missing one.
+        Which cells are missing: a function of the image, such as `numpy.isnan`; an array of the image's shape, with or
+        without channels; or the value that stands for a missing one.
     channels : bool
         The last axis holds the channels of a cell. A cell of which one is missing is missing.
-    spacing, border, max_distance, threads
-        As in `distance_transform`. Cells farther than `max_distance` from every value stay as they are.
+    spacing, border, max_distance, batch_axes, device, threads, progress
+        As in `distance_transform`, of the axes without channels. Cells farther than `max_distance` from every value
+        stay as they are.
 
     Returns
     -------
     array
-        Of equally near values that of the cell with the smallest coordinates, the last axis first. Without any value
-        nothing is filled.
+        Shape, type and kind of `image`, on its device. Of equally near values that of the cell with the smallest
+        coordinates, the last axis first. Without any value nothing is filled.
 
     Examples
     --------
@@ -52,45 +60,82 @@ def fill_nearest(
     array([7, 7, 3, 3, 3])
     """
     check_flags(channels=channels)
-    values = np.asarray(as_numpy(on_host("image", image).array))
-    if channels and values.ndim < 2:
-        raise ValueError(f"channels is true for an image of {values.ndim} axis; give one with cells and channels")
-    gone = _missing_of(values, missing, bool(channels))
-    index = distance_transform(
-        gone,
-        spacing=spacing,
-        border=border,
-        max_distance=max_distance,
-        return_distances=False,
-        return_indices="linear",
-        threads=threads,
-    )
-    cells = values.reshape(-1, values.shape[-1]) if channels else values.reshape(-1)
-    own = np.arange(index.size, dtype=index.dtype).reshape(index.shape)
-    filled: Array = cells[np.where(index < 0, own, index)]
-    return filled.reshape(values.shape)
+    how: dict[str, Any] = {"spacing": spacing, "border": border, "max_distance": max_distance, "batch_axes": batch_axes}
+    if is_traced(image):
+        from nearfield import _jax_workplace
+
+        words = {**how, "missing": missing, "channels": channels, "device": device, "threads": threads}
+        name = image.dtype.name
+        return _jax_workplace.called_back(fill_nearest, "image", image, image.shape, name, None, False, **words)
+    run = device, threads, progress
+    own = _of_other_type(image)
+    if own is not None:
+        check_axes("image", own.ndim)
+        cells = _cells_of(own.shape, bool(channels))
+        filled = _filled(
+            workplace_of("image", _as_words(own, cells)), _missing_of(own, missing, cells), cells, how, run
+        )
+        return filled.view(own.dtype).reshape(own.shape)
+    work = workplace_of("image", image)
+    cells = _cells_of(work.shape, bool(channels))
+    return work.in_given_type(_filled(work, _missing_of(work.array, missing, cells), cells, how, run))
 
 
-def _missing_of(values: Array, missing: Any, channels: bool) -> Array:
-    cells = values.shape[:-1] if channels else values.shape
-    if callable(missing):
-        found = np.asarray(_called(missing, values))
-    elif isinstance(missing, np.ndarray) and missing.ndim > 0:
+# ---- the work --------------------------------------------------------------------------------------------------------
+
+
+def _filled(work: Workplace, gone: Any, cells: tuple[int, ...], how: dict[str, Any], run: tuple[Any, ...]) -> Any:
+    request = request_for(len(cells), sites="zero", signed=False, multilabel=False, half_cell=False, **how)
+    where = _Where(work, *run)
+    slot = work.empty(work.shape, work.dtype)
+    with _words(work.name):
+        held = where.other("missing", gone)
+        _core.fill_nearest(where.read(), held, slot.described, request.options(), *where.place())
+        work.finish()
+    return work.hand_out(slot)
+
+
+def _cells_of(shape: tuple[int, ...], channels: bool) -> tuple[int, ...]:
+    if channels and len(shape) < 2:
+        raise ValueError(f"channels is true for an image of {len(shape)} axis; give one with cells and channels")
+    return shape[:-1] if channels else shape
+
+
+def _missing_of(image: Any, missing: Any, cells: tuple[int, ...]) -> Any:
+    if missing is np.isnan:
+        found = image != image
+    elif callable(missing):
+        found = _called(missing, image)
+    elif items_of(missing) is not None:
         found = missing
     else:
-        value = number_of("missing", missing)
-        found = np.isnan(values) if value != value else values == value
-    if found.dtype != bool or found.shape not in (values.shape, cells):
+        value = number_of("missing", missing) if _of_other_type(image) is None else missing
+        found = image != image if value != value else image == value
+    framework = framework_of(found)
+    found = framework.array("missing", found)
+    shape, kind = framework.shape(found), framework.dtype(found)
+    if kind != "bool" or shape not in (framework_of(image).shape(image), cells):
         raise ValueError(
-            f"missing has shape {found.shape} of {found.dtype}; give bool of shape {cells}, a function that gives that "
-            "or a value"
+            f"missing has shape {shape} of {kind}; give bool of shape {cells}, a function that gives that or a value"
         )
-    made: Array = np.asarray(found if found.shape == cells else np.any(found, axis=-1))
-    return made
+    return found if shape == cells else found.any(axis=-1)
 
 
-def _called(missing: Callable[[Array], Any], values: Array) -> Any:
+def _called(missing: Callable[[Any], Any], image: Any) -> Any:
     try:
-        return missing(values)
+        return missing(image)
     except Exception as problem:
         raise ValueError(f"missing was called with the image and raised {type(problem).__name__}") from None
+
+
+def _of_other_type(image: Any) -> np.ndarray[Any, Any] | None:
+    """An array of NumPy whose elements the library does not know, such as complex numbers, dates and records."""
+    known = not isinstance(image, np.ndarray) or image.dtype.name in TYPES
+    return None if known or image.dtype.hasobject or image.itemsize == 0 else np.asarray(image)
+
+
+def _as_words(values: np.ndarray[Any, Any], cells: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Cells and, along one more axis, what each holds, as unsigned integers."""
+    unit = next(size for size in (8, 4, 2, 1) if values.itemsize % size == 0)
+    each = values.itemsize // unit * (values.size // max(math.prod(cells), 1))
+    return np.ascontiguousarray(values).view(f"u{unit}").reshape(*cells, each)
