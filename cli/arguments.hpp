@@ -40,7 +40,11 @@ struct arguments {
     // Of shapes.
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
-    std::string height;  // of split
+    std::string height;                         // of split and pores
+    bool boundaries = false;                    // of pores
+    std::string missing = "nan", where, drawn;  // of fill and slices
+    std::int64_t axis = 0, steps = 0;
+    bool align = false;
     std::string method = "fast";
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of medial-axis.
@@ -96,6 +100,9 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int pores_verb(const arguments& args);
+int fill_verb(const arguments& args);
+int slices_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -118,10 +118,10 @@ verb man() {
 
 const std::vector<verb>& verbs() {
     static const std::vector<verb> table{
-        distance_row(),    voronoi_row(),  label_row(),   morphology_row(), thickness_row(),
-        medial_axis_row(), skeleton_row(), split_row(),   info(),           sample(),
-        convert(),         bench_row(),    compare_row(), demo(),           help(),
-        completion(),      man()};
+        distance_row(),    voronoi_row(),  label_row(), morphology_row(), thickness_row(),
+        medial_axis_row(), skeleton_row(), split_row(), pores_row(),      fill_row(),
+        slices_row(),      info(),         sample(),    convert(),        bench_row(),
+        compare_row(),     demo(),         help(),      completion(),     man()};
     return table;
 }
 

@@ -12,6 +12,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb morphology_row();
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
+[[nodiscard]] verb fill_row();
+[[nodiscard]] verb slices_row();
+[[nodiscard]] verb pores_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();
