@@ -36,7 +36,7 @@ PAGES = {
     "python-gallery-shapes.md": (
         "Shapes measured in Python",
         " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md) and [skeletons.md](skeletons.md).",
-        ("thickness_of_pores", "vessels", "few_balls", "mercury"),
+        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network", "drawn_slices"),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",
