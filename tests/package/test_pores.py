@@ -126,7 +126,7 @@ def test_csv_goes_to_a_file(tmp_path):
     assert (tmp_path / "network.csv").read_text() == network.to_csv()
 
 
-def test_periodic_pores_are_those_of_a_tiling():
+def test_periodic_pores_hardly_depend_on_the_origin():
     mask = np.roll(blobs((24, 24), 7), 5, 1)
     network = nf.pore_network(mask, border="periodic")
     moved = nf.pore_network(np.roll(mask, (7, 9), (0, 1)), border="periodic")
