@@ -1,4 +1,5 @@
-# The compiled part; tests/python/test_package.py holds it against the module. It is over 400 lines because it is one module.
+# The compiled part; tests/package/test_package.py holds it against the module.
+# It is over 400 lines because it is one module.
 from collections.abc import Callable, Sequence
 from typing import Any
 
