@@ -4,8 +4,6 @@
 
 namespace nearfield::labelling {
 
-void run(const device&, const problem&, const any_input<device>&, const label_fields<device>&) {
-    refuse_device();
-}
+void run(const device&, const problem&, const any_input<device>&, const label_fields<device>&) { refuse_device(); }
 
 }  // namespace nearfield::labelling

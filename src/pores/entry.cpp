@@ -7,8 +7,8 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
-#include "base/share.hpp"
 #include "base/scratch.hpp"
+#include "base/share.hpp"
 #include "base/unwritten.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/pores.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "nearfield/path.hpp"
 #include "geodesic/dijkstra.hpp"
+#include "nearfield/path.hpp"
 #include "refused.hpp"
 
 namespace nearfield::test {
