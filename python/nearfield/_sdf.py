@@ -78,7 +78,7 @@ def sdf(
     if kind not in TYPES:
         raise ValueError(f"dtype is {kind}; give one of {', '.join(TYPES)}")
     times = count_of("supersample", supersample, 1, 256)
-    numbers = length_of("radius", radius), length_of("cutoff", cutoff), times
+    reach, share = length_of("radius", radius), length_of("cutoff", cutoff)
     if is_traced(image):
         from nearfield import _jax_workplace
 
@@ -93,7 +93,7 @@ def sdf(
     where = _Where(work, device, threads, progress)
 
     def call(read: _core.Array, to: _core.Array) -> None:
-        _core.sdf(read, to, request.options(), *numbers, soft, *where.place())
+        _core.sdf(read, to, request.options(), reach, share, times, soft, *where.place())
 
     return filled(work, slot, where, call)
 

@@ -167,7 +167,7 @@ def pad(
     """
     work = workplace_of("image", image)
     request = Request((), border=border_of(border, 2, 0))
-    numbers = max_distance_of(radius), length_of("least", least)
+    reach, lowest = max_distance_of(radius), length_of("least", least)
     slot = work.empty(work.shape, work.dtype) if out is None else work.given("out", out)
     place = _Where(work, device, threads, None)
     if known is not None:
@@ -176,7 +176,7 @@ def pad(
 
     def call(read: _core.Array, to: _core.Array) -> None:
         mask = None if known is None else place.other("known", known)
-        _core.pad(read, mask, to, request.options(), *numbers, *place.place())
+        _core.pad(read, mask, to, request.options(), reach, lowest, *place.place())
 
     return filled(work, slot, place, call)
 
