@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from nearfield import _core
-from nearfield._arrays import framework_of, name_of
+from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
 from nearfield._distance import distance_transform
 from nearfield._medial_axis import _Where, _words
@@ -154,13 +154,13 @@ def boundary_weights(
            [[ 0.,  0.,  0.,  0.],
             [ 0.,  0.,  0.,  0.]]], dtype=float32)
     """
-    framework = framework_of(target)
-    given = framework.array("target", target)
-    if hasattr(given, "detach"):
-        given = given.detach()
-    axes = len(framework.shape(given))
-    batch = batch_of(batch_axes, axes)
-    words: dict[str, Any] = {"half_cell": half_cell, "dtype": name_of(dtype), "device": device, "threads": threads}
+    work = workplace_of("target", target)
+    given = work.array.detach() if hasattr(work.array, "detach") else work.array
+    batch = batch_of(batch_axes, len(work.shape))
+    made_of = name_of(dtype)
+    if made_of not in ("float16", "float32", "float64"):
+        raise ValueError(f"dtype is {made_of}; give one of float16, float32, float64")
+    words: dict[str, Any] = {"half_cell": half_cell, "dtype": made_of, "device": device, "threads": threads}
     words |= {"spacing": spacing, "batch_axes": batch, "signed": True}
     if labels is None:
         return _without_boundary_0(distance_transform(given, **words))

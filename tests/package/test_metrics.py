@@ -254,3 +254,7 @@ def test_errors_name_the_arguments():
         nf.metrics.surface(a, b.astype(float))
     with pytest.raises(ValueError, match="labels is empty"):
         nf.metrics.boundary_weights(a, labels=[])
+    with pytest.raises(ValueError, match="dtype is int32"):
+        nf.metrics.boundary_weights(a, dtype="int32")
+    with pytest.raises(ValueError, match="target has 0 axes"):
+        nf.metrics.boundary_weights(1)
