@@ -53,6 +53,7 @@ void check_words(const arguments& args) {
         refuse(fmt::format("--rounds is {}; give 0 to 1000000", args.rounds));
     if (args.picture_size != usual_picture_size && (args.picture_size < 16 || args.picture_size > 16384))
         refuse(fmt::format("--picture-size is {}; give 16 to 16384 pixels", args.picture_size));
+    if (args.cmyk && !args.frames.empty()) refuse("--frames draws one ink; leave out --cmyk");
     if (args.cmyk && args.invert) refuse("--cmyk is ink on white paper; leave out --invert");
     if (!is_array(args.output) && args.output != "-") io::require_place(args.output);
 }

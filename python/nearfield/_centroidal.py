@@ -125,9 +125,9 @@ def centroidal_voronoi(
     Examples
     --------
     >>> import nearfield as nf
-    >>> nf.centroidal_voronoi([1, 1, 1, 1, 1, 1], [[0], [1]]).points
-    array([[1.],
-           [4.]])
+    >>> nf.centroidal_voronoi([1, 1, 1, 1, 1, 1, 1, 1, 1], [[0], [8]]).points
+    array([[2.],
+           [6.]])
     """
     call = _Call("density", density, spacing, border, device, threads, progress)
     parts = count_of("supersample", supersample, 1, _MOST_PARTS)
