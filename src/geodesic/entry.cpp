@@ -233,8 +233,8 @@ std::vector<priced_step> euclidean_steps(int rank, int reach, const spacing& cel
         if (common != 1) return;
         const double price = std::nearbyint(std::sqrt(square) * per_unit);
         if (price >= 0x1p31)
-            fail(fmt::format("spacing, with {} prices a unit, makes a step cost {:.0f}; prices end at 2^31 - 1", per_unit,
-                             price));
+            fail(fmt::format("spacing, with {} prices a unit, makes a step cost {:.0f}; prices end at 2^31 - 1",
+                             per_unit, price));
         made.push_back({v, std::max<std::int32_t>(1, static_cast<std::int32_t>(price))});
     });
     return made;
