@@ -118,8 +118,8 @@ def plan_path(
     size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(
-            work.described(), starts, ends, grid, size, which, steps, weight, decay, flag_of("smooth", smooth), threads_of(threads),
-            callable_of(progress),
+            work.described(), starts, ends, grid, size, which, steps, weight, decay,
+            flag_of("smooth", smooth), threads_of(threads), callable_of(progress),
         )  # fmt: skip
     paths = []
     for cells, length, clearance, cost, _, reason, goal, own, others in rows:
