@@ -7,10 +7,7 @@ from program_case import Case, npy, parse_npy
 
 WALL = npy((3, 5), [0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
 MASK = npy((3, 3), [1, 1, 1, 0, 0, 1, 1, 1, 1])
-MAP = (
-    "image: map.pgm\nresolution: 0.5  # metres\norigin: [0, 0, 0]\n"
-    "occupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
-)
+MAP = "image: map.pgm\nresolution: 0.5  # metres\noccupied_thresh: 0.65\nfree_thresh: 0.196\nnegate: 0\n"
 
 
 class Paths(Case):
