@@ -155,7 +155,8 @@ def boundary_weights(
             [ 0.,  0.,  0.,  0.]]], dtype=float32)
     """
     work = workplace_of("target", target)
-    given = work.array.detach() if hasattr(work.array, "detach") else work.array
+    given = target if hasattr(target, "at") else work.array  # arrays of JAX stay what they are
+    given = given.detach() if hasattr(given, "detach") else given
     batch = batch_of(batch_axes, len(work.shape))
     made_of = name_of(dtype)
     if made_of not in ("float16", "float32", "float64"):
