@@ -80,7 +80,7 @@ lakes_of_graph host_graph<Key>::number_lakes(list<Key>& end) const {
     };
     for (const std::int32_t each : order_) begins(static_cast<std::size_t>(each));
     for (std::size_t i = 0; i < count; ++i) l.first[i + 1] = l.first[i] + 1 + std::exchange(number[i], 0);
-    end.assign(static_cast<std::size_t>(l.first.back()), outside<Key>);
+    end.assign(static_cast<std::size_t>(l.first.back()), Key{outside<Key>});
     for (const std::int32_t each : order_) {
         const auto own = static_cast<std::size_t>(each), into = static_cast<std::size_t>(into_[own]);
         const bool some = begins(own);

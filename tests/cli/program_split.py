@@ -27,7 +27,7 @@ class Split(Case):
     def test_table_and_report(self):
         words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")
         said = json.loads(self.run_program(*words, stdin=PAIR).stdout)
-        self.assertEqual((said["objects"], said["height"]), (3, 1))
+        self.assertEqual((said["objects"], said["method"]), (3, "watershed"))
         self.assertEqual([each["path"] for each in said["outputs"]], ["p.png", "objects.csv"])
         lines = (self.folder / "objects.csv").read_text().splitlines()
         self.assertTrue(lines[0].startswith("label,size,"))
