@@ -108,7 +108,7 @@ void host_graph<Key>::fill_lakes(workers& team, const list<Key>& end, double fac
         std::size_t lake = 0;
         std::int64_t sums[3]{};
         const auto add = [&] {
-            std::int64_t* const to[] = {&l.cells[lake], &l.low[lake], &l.high[lake]};
+            std::int64_t* const to[] = {l.cells.data() + lake, l.low.data() + lake, l.high.data() + lake};
             for (int i = 0; i < 3; ++i)
                 if (sums[i] != 0)
                     std::atomic_ref(*to[i]).fetch_add(std::exchange(sums[i], 0), std::memory_order_relaxed);
