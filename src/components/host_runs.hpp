@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/parallel.hpp"
+#include "base/with_integer.hpp"
 #include "components/core.hpp"
 
 namespace nearfield::components {
@@ -96,21 +97,6 @@ void in_steps(workers& team, std::int64_t count, const Body& body) {
     for (std::int64_t first = 0; first < count; first += at_once) {
         body(first, std::min(first + at_once, count));
         if (count > at_once) team.go_on(0);
-    }
-}
-
-/// body(T{}) with the integer type that the dtype names; a bool is read as the byte it is.
-template <class Body>
-decltype(auto) with_integer(dtype type, const Body& body) {
-    switch (type) {
-        case dtype::int8: return body(std::int8_t{});
-        case dtype::int16: return body(std::int16_t{});
-        case dtype::uint16: return body(std::uint16_t{});
-        case dtype::int32: return body(std::int32_t{});
-        case dtype::uint32: return body(std::uint32_t{});
-        case dtype::int64: return body(std::int64_t{});
-        case dtype::uint64: return body(std::uint64_t{});
-        default: return body(std::uint8_t{});
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/annotate.hpp"
 #include "base/wide.hpp"
+#include "base/with_integer.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/metrics.hpp"
 
@@ -100,20 +101,6 @@ struct wanted_ranks {
     std::uint64_t of[most_ranks] = {};
 };
 
-/// Calls body(T{}) with the integer type; bool is a byte.
-template <class Body>
-void with_integer(dtype type, const Body& body) {
-    switch (type) {
-        case dtype::int8: return body(std::int8_t{});
-        case dtype::int16: return body(std::int16_t{});
-        case dtype::uint16: return body(std::uint16_t{});
-        case dtype::int32: return body(std::int32_t{});
-        case dtype::uint32: return body(std::uint32_t{});
-        case dtype::int64: return body(std::int64_t{});
-        case dtype::uint64: return body(std::uint64_t{});
-        default: return body(std::uint8_t{});
-    }
-}
 inline constexpr std::int64_t most_found = 65535;  ///< largest value that is found without being named
 /// Where a value is noted that occurs: its own place, or 0 if it has none.
 template <class T>

@@ -1,0 +1,25 @@
+// Integer types that are known only at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "nearfield/grid.hpp"
+
+namespace nearfield {
+
+/// body(T{}) with the integer type that the dtype names; a bool is read as the byte it is.
+template <class Body>
+decltype(auto) with_integer(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::int8: return body(std::int8_t{});
+        case dtype::int16: return body(std::int16_t{});
+        case dtype::uint16: return body(std::uint16_t{});
+        case dtype::int32: return body(std::int32_t{});
+        case dtype::uint32: return body(std::uint32_t{});
+        case dtype::int64: return body(std::int64_t{});
+        case dtype::uint64: return body(std::uint64_t{});
+        default: return body(std::uint8_t{});
+    }
+}
+
+}  // namespace nearfield
