@@ -33,13 +33,11 @@ json_report as_json(const arguments& args, const system_info& machine) {
 
 int tell_files(const arguments& args) {
     json_report said = start_report(args);
+    std::string text;
     for (const std::string& path : args.inputs) {
         const io::array image = read_file(path, args);
         const value_facts facts = facts_of(image);
-        if (!args.json) {
-            print(io::printable(path) + "\n" + text_of_file(image, facts));
-            continue;
-        }
+        text += io::printable(path) + "\n" + text_of_file(image, facts);
         said["files"].push_back(describe(image));
         json_report& file = said["files"].back();
         file["path"] = path, file["colour"] = image.color, file["bytes"] = image.bytes();
@@ -48,6 +46,7 @@ int tell_files(const arguments& args) {
         if (facts.different < value_facts::most_counted) file["different_values"] = facts.different;
     }
     if (args.json) finish(args, said, {});
+    else print(text);
     return 0;
 }
 
