@@ -2,9 +2,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "nearfield/esdf.hpp"
+#include "edge/paths_run.hpp"
 #include "nearfield/path.hpp"
-#include "python/bind_call.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -29,28 +29,40 @@ std::vector<path_row> plan(const array& obstacles, const cells& starts, const ce
 }
 
 /// `first` and `end` are empty, or the corners of the box that has changed.
-void fill(const array& occupancy, const array* distance, const array* site, const array* gradient,
-          const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int threads,
-          const nb::object& progress) {
+void fill(const array& occupancy, const array& distance, const array& site, const array& gradient,
+          const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int ordinal,
+          std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     const esdf_options o{grid.spacing, grid.max_distance, negative_inside};
-    run_watched(occupancy.cells(), progress, [&](std::function<bool(double)> told) {
-        esdf_fields<host> out;
-        out.distance = view_of<void, host>(distance), out.site = view_of<void, host>(site);
-        out.gradient = view_of<void, host>(gradient);
-        const host on{threads, std::move(told)};
-        if (first.empty()) esdf(on, occupancy.view<const void, host>(), out, o);
-        else update_esdf(on, occupancy.view<const void, host>(), first, end, out, o);
-    });
+    const auto call = [&]<class Place>(const Place& on) {
+        const esdf_fields<Place> out{distance.view<void, Place>(), site.view<void, Place>(),
+                                     gradient.view<void, Place>()};
+        if (first.empty()) esdf(on, occupancy.view<const void, Place>(), out, o);
+        else update_esdf(on, occupancy.view<const void, Place>(), first, end, out, o);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, occupancy.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::esdf_on_device(on, occupancy.view<const void, host>(),
+                                 {distance.view<void, host>(), site.view<void, host>(), gradient.view<void, host>()},
+                                 o);
+        });
 }
 
 void inflate(const array& costmap, const array& out, double resolution, double inscribed_radius,
              double inflation_radius, double cost_scaling_factor, bool inflate_unknown, bool around_unknown,
-             int threads) {
+             int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     const inflation_options o{resolution,          inscribed_radius, inflation_radius,
                               cost_scaling_factor, inflate_unknown,  around_unknown};
-    run_watched(costmap.cells(), nb::none(), [&](std::function<bool(double)> told) {
-        inflate_costmap(host{threads, std::move(told)}, costmap.view<const void, host>(), out.view<void, host>(), o);
-    });
+    const auto call = [&]<class Place>(const Place& on) {
+        inflate_costmap(on, costmap.view<const void, Place>(), out.view<void, Place>(), o);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, costmap.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::inflate_costmap_on_device(on, costmap.view<const void, host>(), out.view<void, host>(), o);
+        });
 }
 
 }  // namespace
@@ -59,12 +71,13 @@ void bind_path(nb::module_& module) {
     module.def("plan_path", &plan, nb::arg("obstacles"), nb::arg("starts"), nb::arg("goals"), nb::arg("options"),
                nb::arg("radius"), nb::arg("objective"), nb::arg("connectivity"), nb::arg("weight"), nb::arg("decay"),
                nb::arg("smooth"), nb::arg("threads"), nb::arg("progress").none());
-    module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance").none(), nb::arg("site").none(),
-               nb::arg("gradient").none(), nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"),
-               nb::arg("end"), nb::arg("threads"), nb::arg("progress").none());
+    module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance"), nb::arg("site"), nb::arg("gradient"),
+               nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"), nb::arg("end"), nb::arg("ordinal"),
+               nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
     module.def("inflate_costmap", &inflate, nb::arg("costmap"), nb::arg("out"), nb::arg("resolution"),
                nb::arg("inscribed_radius"), nb::arg("inflation_radius"), nb::arg("cost_scaling_factor"),
-               nb::arg("inflate_unknown"), nb::arg("around_unknown"), nb::arg("threads"));
+               nb::arg("inflate_unknown"), nb::arg("around_unknown"), nb::arg("ordinal"), nb::arg("stream"),
+               nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
 }
 
 }  // namespace nearfield::python

@@ -422,13 +422,16 @@ def plan_path(
 ) -> list[tuple[list[int], float, float, int, bool, str, int, int, list[int]]]: ...
 def esdf(
     occupancy: Array,
-    distance: Array | None,
-    site: Array | None,
-    gradient: Array | None,
+    distance: Array,
+    site: Array,
+    gradient: Array,
     options: Options,
     negative_inside: bool,
     first: Sequence[int],
     end: Sequence[int],
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -441,7 +444,11 @@ def inflate_costmap(
     cost_scaling_factor: float,
     inflate_unknown: bool,
     around_unknown: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
+    progress: Callable[[float], object] | None,
 ) -> None: ...
 def centroidal_voronoi(
     density: Array,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nearfield import _core
+from nearfield._geodesic import on_host_only
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -107,7 +108,8 @@ def plan_path(
     'not connected: the start is in component 1 of the free cells, the goals are in 2'
     """
     check_flags(smooth=smooth)
-    work = obstacles_of("obstacles", "plan_path", obstacles, unknown, device)
+    work = obstacles_of("obstacles", obstacles, unknown)
+    on_host_only("plan_path", work, device)
     axes = len(work.shape)
     starts, several = _cells("start", start, work.shape)
     ends, _ = _cells("goals", goals, work.shape)
