@@ -71,7 +71,8 @@ class Esdf:
         self._shape, self._spacing = sizes, spacing_of(spacing, len(sizes), 0)
         self._request = Request((), self._spacing, max_distance=max_distance_of(max_distance))
         self._unknown, self._signed = unknown, flag_of("signed", signed)
-        self._threads, self._device = threads_of(threads), device
+        threads_of(threads)
+        self._threads, self._device = threads, device
         work = workplace_of("like", np.zeros(1, np.uint8) if like is None else like)
         self._immutable = is_jax(work.array) or is_jax(like)
         self._make(work)
@@ -158,7 +159,7 @@ def esdf(
     """
     check_flags(signed=signed)
     work = obstacles_of("occupancy", occupancy, unknown)
-    made = Esdf(work.shape, like=work.array if framework_of(occupancy).name != "numpy" else None, unknown=unknown,
+    made = Esdf(work.shape, like=occupancy, unknown=unknown,
                 spacing=spacing, max_distance=max_distance, signed=signed, device=device, threads=threads)  # fmt: skip
     return made.update(occupancy, progress=progress)
 

@@ -1,9 +1,11 @@
 // What a build without CUDA says when the device is asked for.
 #include "base/no_cuda.hpp"
 #include "geodesic/esdf_core.hpp"
+#include "geodesic/problem.hpp"
 
 namespace nearfield::geodesics {
 
+void run(const device&, const problem_of<device>&) { refuse_device(); }
 void write_fields(const device&, const field_writing&) { refuse_device(); }
 void mark_lethal(const device&, const inflating&) { refuse_device(); }
 void write_costs(const device&, const inflating&) { refuse_device(); }
