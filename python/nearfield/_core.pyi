@@ -403,6 +403,9 @@ def geodesic(
     coordinates: Array | None,
     label: Array | None,
     options: GeodesicOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...

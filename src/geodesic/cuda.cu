@@ -1,10 +1,10 @@
-// Geodesic distances on a device: tiles in shared memory, from a queue without rounds. Keys only fall, and end where the
-// local equation holds everywhere, so that the order of work does not show.
+// Geodesic distances on a device: tiles in shared memory, from a queue without rounds. Keys only fall, and end where
+// the local equation holds everywhere, so that the order of work does not show.
 //
 // Two blocks may have one tile at the same time. Still no improvement is lost. A block first says that the tile no
 // longer waits, and then reads it; another one first writes what it improved, and then asks whether a neighbour waits.
-// And a block leaves a tile with no step inside that would improve a cell over what it read, and writes all it found: so
-// behind every cell that a block was the last to lower, the block has offered its steps, in this tile and to others.
+// A block leaves its tile with no step inside that would improve a cell over what it read, and writes all it found. So
+// whichever block was the last to lower a cell has offered all steps from there, in this tile and to others.
 #include <cstring>
 
 #include "base/cuda_together.cuh"
@@ -253,7 +253,7 @@ private:
 
     template <class Word>
     work<Word, Axes> start() const {
-        work<Word, Axes> w{device_tiling<Axes>(p_.where)};
+        work<Word, Axes> w(p_.where);
         w.key = memory_.get<Word>(key_), w.cost = p_.cost.wanted() ? memory_.get<std::uint32_t>(cost_) : nullptr;
         auto* const control = memory_.get<std::uint32_t>(control_);
         w.queue = {control + controls, control + controls + ring_,           control, control + 1, control + 2,

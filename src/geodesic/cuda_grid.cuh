@@ -162,19 +162,21 @@ struct work {
     static constexpr Word far = static_cast<Word>(~Word{0}) >> 1;
 
     device_tiling<Axes> where;
-    Word* key;
-    std::uint32_t* cost;         ///< null: every cell costs 1
-    const std::uint64_t* total;  ///< tight: keys without seeds
-    waiting_tiles queue;
-    const device_step* steps;
-    const device_between* between;
-    std::uint32_t* crossing;  ///< local number of a cell, and above it the step by which it leaves the tile
-    family<Axes> families[most_families];
-    int family_count, sweep_count, step_count;  ///< sweep_count: of the first steps, those of no family
-    int seed_bits;
-    bool both;
-    Word limit;  ///< the largest key of a path
-    cell_array mask, seeds, given_cost;
+    Word* key = nullptr;
+    std::uint32_t* cost = nullptr;         ///< null: every cell costs 1
+    const std::uint64_t* total = nullptr;  ///< tight: keys without seeds
+    waiting_tiles queue{};
+    const device_step* steps = nullptr;
+    const device_between* between = nullptr;
+    std::uint32_t* crossing = nullptr;  ///< local number of a cell, and above it the step by which it leaves the tile
+    family<Axes> families[most_families]{};
+    int family_count = 0, sweep_count = 0, step_count = 0;  ///< sweep_count: of the first steps, those of no family
+    int seed_bits = 0;
+    bool both = false;
+    Word limit = 0;  ///< the largest key of a path
+    cell_array mask{}, seeds{}, given_cost{};
+
+    explicit work(const tiling& t) : where(t) {}
 };
 
 /// What prices depend on, besides the step.

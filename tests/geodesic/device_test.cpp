@@ -64,9 +64,9 @@ TEST_F(GeodesicDevice, IsDijkstras) {
 }
 
 TEST_F(GeodesicDevice, SeveralTiles) {
-    const auto cases = static_cast<std::uint64_t>(60 * test_scale());
+    const auto cases = static_cast<std::uint64_t>(40 * test_scale());
     for (std::uint64_t seed = 9000; seed < 9000 + cases; ++seed) {
-        geodesic_case c = drawn(seed, 150);
+        geodesic_case c = drawn(seed, 110);
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(solved(c, static_cast<fields_wanted>(seed % 3), wanted), wanted) << "seed " << seed;
     }
@@ -74,12 +74,12 @@ TEST_F(GeodesicDevice, SeveralTiles) {
 
 TEST_F(GeodesicDevice, MazesAndSpirals) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const geodesic_case c = maze(seed, 130, 1 + static_cast<std::int64_t>(seed));
+        const geodesic_case c = maze(seed, 97, 1 + static_cast<std::int64_t>(seed));
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(solved(c, fields_wanted::both, wanted), wanted) << "seed " << seed;
     }
     std::vector<std::int64_t> way;
-    const geodesic_case c = spiral(140, way);
+    const geodesic_case c = spiral(80, way);
     const geodesic_result wanted = on_host(c, 1);
     ASSERT_EQ(solved(c, fields_wanted::costs, wanted), wanted);
 }
