@@ -4,6 +4,7 @@
 #include "exact/cases.hpp"
 #include "geodesic/cases.hpp"
 #include "geodesic/on_device.hpp"
+#include "geodesic/world.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -95,6 +96,24 @@ TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
         for (std::size_t i = 0; i < c.seeds.size(); ++i) c.seeds[i] = i % 37 == seed ? 5 : 0;
         const geodesic_result wanted = on_host(c, 1);
         ASSERT_EQ(solved(c, fields_wanted::both, wanted), wanted) << "seed " << seed;
+    }
+}
+
+/// Distances and costs come from the device, all else from the host.
+TEST_F(GeodesicDevice, PathsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        const world w = drawn_world(seed);
+        const sent<std::uint8_t> there(w.obstacles, on_);
+        const auto here = any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape);
+        const std::vector<path> wanted = plan_path(host{1, {}}, here, w.starts, w.goals, w.options);
+        const std::vector<path> found =
+            plan_path(device(on_.get()), there.in(dtype::uint8, w.shape), w.starts, w.goals, w.options);
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            ASSERT_EQ(found[i].cells, wanted[i].cells) << "seed " << seed;
+            ASSERT_EQ(found[i].cost, wanted[i].cost) << "seed " << seed;
+            ASSERT_EQ(found[i].reason, wanted[i].reason) << "seed " << seed;
+        }
     }
 }
 
