@@ -2,8 +2,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+
 #include "edge/paths_run.hpp"
-#include "nearfield/path.hpp"
+#include "nearfield/roadmap.hpp"
 #include "python/bind_run.hpp"
 
 namespace nearfield::python {
@@ -13,18 +15,51 @@ using cells = std::vector<std::int64_t>;
 /// Cells, length, clearance, cost, whether found, reason, goal, component of the start, components of the goals.
 using path_row = std::tuple<cells, double, double, std::uint64_t, bool, std::string, std::int64_t, std::int64_t, cells>;
 
+path_row row_of(path p) {
+    return {std::move(p.cells),
+            p.length,
+            p.clearance,
+            p.cost,
+            p.reason == path_reason::found,
+            p.text(),
+            p.goal,
+            p.start_component,
+            std::move(p.goal_components)};
+}
+
 std::vector<path_row> plan(const array& obstacles, const cells& starts, const cells& goals,
                            const distance_options& grid, double radius, int objective, int connectivity, double weight,
-                           double decay, bool smooth, int threads, const nb::object& progress) {
+                           double decay, bool smooth, int ordinal, std::uintptr_t stream, bool staged, int threads,
+                           const nb::object& progress) {
     path_options o;
     o.radius = radius, o.spacing = grid.spacing, o.objective = static_cast<path_objective>(objective);
     o.connectivity = connectivity, o.clearance_weight = weight, o.clearance_decay = decay, o.smooth = smooth;
+    std::vector<path> found;
+    run(
+        {ordinal, stream, staged, threads, progress}, obstacles.cells(),
+        [&](const host& on) { found = plan_path(on, obstacles.view<const void, host>(), starts, goals, o); },
+        [&](const device& on) { found = plan_path(on, obstacles.view<const void, device>(), starts, goals, o); },
+        [&](int on) { edge::plan_path_on_device(on, obstacles.view<const void, host>(), starts, goals, o, found); });
     std::vector<path_row> rows;
+    for (path& p : found) rows.push_back(row_of(std::move(p)));
+    return rows;
+}
+
+roadmap* made_roadmap(const array& obstacles, const distance_options& grid, double radius, int threads,
+                      const nb::object& progress) {
+    std::unique_ptr<roadmap> made;
     run_watched(obstacles.cells(), progress, [&](std::function<bool(double)> told) {
-        for (path& p : plan_path(host{threads, std::move(told)}, obstacles.view<const void, host>(), starts, goals, o))
-            rows.emplace_back(std::move(p.cells), p.length, p.clearance, p.cost, p.reason == path_reason::found,
-                              p.text(), p.goal, p.start_component, std::move(p.goal_components));
+        made = std::make_unique<roadmap>(host{threads, std::move(told)}, obstacles.view<const void, host>(),
+                                         roadmap_options{radius, grid.spacing});
     });
+    return made.release();
+}
+
+/// Ends, length, clearance and cells.
+using road_row = std::tuple<std::int64_t, std::int64_t, double, double, cells>;
+std::vector<road_row> roads_of(const roadmap& map) {
+    std::vector<road_row> rows;
+    for (const road& r : map.roads()) rows.emplace_back(r.from, r.to, r.length, r.clearance, r.cells);
     return rows;
 }
 
@@ -70,7 +105,20 @@ void inflate(const array& costmap, const array& out, double resolution, double i
 void bind_path(nb::module_& module) {
     module.def("plan_path", &plan, nb::arg("obstacles"), nb::arg("starts"), nb::arg("goals"), nb::arg("options"),
                nb::arg("radius"), nb::arg("objective"), nb::arg("connectivity"), nb::arg("weight"), nb::arg("decay"),
-               nb::arg("smooth"), nb::arg("threads"), nb::arg("progress").none());
+               nb::arg("smooth"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
+    nb::class_<roadmap>(module, "Roadmap")
+        .def_static("of", &made_roadmap, nb::arg("obstacles"), nb::arg("options"), nb::arg("radius"),
+                    nb::arg("threads"), nb::arg("progress").none())
+        .def("nodes", [](const roadmap& map) { return cells(map.nodes().begin(), map.nodes().end()); })
+        .def("radii", [](const roadmap& map) { return std::vector<double>(map.radii().begin(), map.radii().end()); })
+        .def("roads", &roads_of)
+        .def(
+            "find",
+            [](const roadmap& map, const cells& start, const cells& goal, bool smooth) {
+                return row_of(map.find(start, goal, smooth));
+            },
+            nb::arg("start"), nb::arg("goal"), nb::arg("smooth"));
     module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance"), nb::arg("site"), nb::arg("gradient"),
                nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"), nb::arg("end"), nb::arg("ordinal"),
                nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());

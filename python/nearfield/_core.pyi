@@ -409,6 +409,23 @@ def geodesic(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+
+class Roadmap:
+    @staticmethod
+    def of(
+        obstacles: Array,
+        options: Options,
+        radius: float,
+        threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> Roadmap: ...
+    def nodes(self) -> list[int]: ...
+    def radii(self) -> list[float]: ...
+    def roads(self) -> list[tuple[int, int, float, float, list[int]]]: ...
+    def find(
+        self, start: Sequence[int], goal: Sequence[int], smooth: bool
+    ) -> tuple[list[int], float, float, int, bool, str, int, int, list[int]]: ...
+
 def plan_path(
     obstacles: Array,
     starts: Sequence[int],
@@ -420,6 +437,9 @@ def plan_path(
     weight: float,
     decay: float,
     smooth: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> list[tuple[list[int], float, float, int, bool, str, int, int, list[int]]]: ...

@@ -1,10 +1,11 @@
-// Distance fields for robots and geodesic distances on a GPU for arrays in host memory, all contiguous:
+// Distance fields for robots, geodesic distances and paths on a GPU for arrays in host memory, all contiguous:
 // run_arrays_on_device() by their names.
 #pragma once
 
 #include "edge/arrays_run.hpp"
 #include "nearfield/esdf.hpp"
 #include "nearfield/geodesic.hpp"
+#include "nearfield/path.hpp"
 
 namespace nearfield::edge {
 
@@ -34,6 +35,16 @@ inline device_timing geodesic_on_device(int ordinal, const any_input<host>& mask
             geodesic(on, in[0], in[1], {to[0], to[1], to[2], to[3]}, options, in[2]);
         },
         warmups, repeat);
+}
+
+inline device_timing plan_path_on_device(int ordinal, const any_input<host>& obstacles,
+                                         std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
+                                         const path_options& options, std::vector<path>& found, int warmups = 0,
+                                         int repeat = 1) {
+    return run_arrays_on_device(
+        ordinal, {&obstacles, 1}, {},
+        [&](const device& on, auto in, auto) { found = plan_path(on, in[0], starts, goals, options); }, warmups,
+        repeat);
 }
 
 }  // namespace nearfield::edge

@@ -120,3 +120,46 @@ def test_refusals():
             call()
     with pytest.raises(RuntimeError, match="CPU only"):
         nf.geodesic(MASK, [[0, 0]], device="cuda")
+
+
+def test_a_field_like_another_array_keeps_its_memory():
+    field = nf.Esdf(MASK.shape, like=MASK, max_distance=3)
+    kept = field.distance
+    assert isinstance(field.sites, np.ndarray) and field.sites.shape == (MASK.ndim, *MASK.shape)
+    field.update(MASK).update(MASK == 0)
+    assert field.distance is kept
+    assert (kept == nf.esdf(MASK == 0, max_distance=3).distance).all()
+
+
+def test_roadmaps():
+    rng = np.random.default_rng(3)
+    walls = rng.random((40, 50)) < 0.25
+    walls[0, 0] = walls[-1, -1] = False
+    made = nf.roadmap(walls)
+    assert made.edges.shape == (len(made.roads), 2) and made.nodes.shape == (len(made.radii), 2)
+    assert "nodes" in repr(made)
+    for (a, b), cells, length in zip(made.edges, made.roads, made.lengths):
+        assert (cells[0] == made.nodes[a]).all() and (cells[-1] == made.nodes[b]).all()
+        assert np.isclose(np.sqrt((np.diff(cells, axis=0) ** 2).sum(1)).sum(), length)
+    found, best = made.path((0, 0), (39, 49)), nf.plan_path(walls, (0, 0), (39, 49))
+    assert bool(found) == bool(best)
+    if found:
+        assert found.length >= best.length - 1e-9 and not walls[tuple(found.cells.T)].any()
+        assert made.path((0, 0), (39, 49), smooth=True).length <= found.length + 1e-9
+    with pytest.raises(ValueError, match="start"):
+        made.path((0, 99), (0, 0))
+    with pytest.raises(ValueError, match="radius"):
+        nf.roadmap(walls, radius=-1)
+
+
+def test_a_missing_gpu_is_said():
+    if nf.devices():
+        pytest.skip("there is a GPU")
+    for call in (
+        lambda: nf.esdf(MASK, device="cuda"),
+        lambda: nf.inflate_costmap(MASK.astype(np.uint8), device="cuda"),
+        lambda: nf.geodesic(MASK, [[0, 0]], device="cuda"),
+        lambda: nf.plan_path(MASK, (0, 0), (0, 0), device="cuda"),
+    ):
+        with pytest.raises(RuntimeError, match="device"):
+            call()
