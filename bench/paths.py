@@ -12,6 +12,7 @@ perfect: there is one way between two of its cells. Needs nearfield and NumPy.
 import datetime
 import importlib
 import importlib.metadata
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -24,8 +25,9 @@ from shapes import main
 SIDES = {"host": {2: (2048, 256), 3: (192, 48)}, "device": {2: (4096, 512), 3: (256, 64)}}
 HEAD = (
     "Paths, on the {place}",
-    "One seed in a corner unless a number stands there; a maze has corridors of the width said. All calls are Python's, "
-    "medians, answers allocated in the call; peers ran in the same process on the same arrays, and gave the same costs. "
+    "One seed in a corner unless a number stands there; a maze has corridors of the width said. All calls are "
+    "Python's, medians, answers allocated in the call; peers ran in the same process on the same arrays, and gave the "
+    "same costs. "
     "`./dev bench paths {place}` times every row.",
 )
 
@@ -116,69 +118,84 @@ def same_costs(ours, theirs, mask):
     return bool((ours[reached] == np.asarray(theirs, float)[reached].round()).all())
 
 
-def measure(place, quick):
-    import nearfield as nf
+class Sheet:
+    """Rows, timed one after the other."""
 
-    device = Host() if place == "host" else Device()
-    repeat, rows, missing = 1 if quick else device.repeat, [], set()
-    side2, side3 = (SIDES[place][axes][quick] for axes in (2, 3))
-    random = np.random.default_rng(5)
+    def __init__(self, place, quick):
+        self.device = Host() if place == "host" else Device()
+        self.repeat, self.rows, self.missing = 1 if quick else self.device.repeat, [], set()
 
-    def add(title, shape, name, call, of_peers=()):
-        row = {"input": title, "shape": shape, "call": name, "ms": device.median_ms(call, repeat), "peers": []}
+    def add(self, title, shape, name, call, of_peers=()):
+        row = {"input": title, "shape": shape, "call": name, "peers": []}
+        row["ms"] = self.device.median_ms(call, self.repeat)
         for distribution, theirs in of_peers:
             try:
                 run = theirs()
                 version = importlib.metadata.version(distribution)
             except ImportError:
-                missing.add(distribution)
+                self.missing.add(distribution)
                 continue
-            row["peers"].append([f"{distribution} {version}", device.median_ms(run, 1)])
-        rows.append(row)
+            row["peers"].append([f"{distribution} {version}", self.device.median_ms(run, 1)])
+        self.rows.append(row)
         beside = "".join(f"  {who} {ms:.1f} ms, {ms / row['ms']:.1f}x" for who, ms in row["peers"])
         print(f"{title:16} {'x'.join(map(str, shape)):12} {name:26} {row['ms']:10.2f} ms{beside}", flush=True)
 
-    for title, mask in inputs(side2, side3, random):
+
+def add_floods(nf, sheet, place, quick, random, sides):
+    for title, mask in inputs(*sides, random):
         seed = first_seed(mask)
         marks = np.zeros(mask.shape, np.int32)
         marks[tuple(seed.T)] = 1
         many = marks.copy()
         many.flat[random.permutation(np.flatnonzero(mask))[:1000]] = 2
-        given, one, thousand = (device.move(each) for each in (mask, marks, many))
+        given, one, thousand = (sheet.device.move(each) for each in (mask, marks, many))
         of_peers = list(peers(mask, seed, True)) if place == "host" else []
-        if of_peers and quick:
-            ours = nf.geodesic(mask, marks, weights="cityblock")
-            for distribution, theirs in of_peers:
-                try:
-                    assert same_costs(ours, theirs()(), mask), f"{distribution} gives other costs"
-                except ImportError:
-                    missing.add(distribution)
-        add(title, mask.shape, "along axes", partial(nf.geodesic, given, one, weights="cityblock"), of_peers)
+        if quick:
+            check(nf.geodesic(mask, marks, weights="cityblock"), mask, of_peers)
+        flood = partial(nf.geodesic, given, one, weights="cityblock")
+        sheet.add(title, mask.shape, "along axes", flood, of_peers)
         spread = partial(nf.geodesic, given, thousand, weights="cityblock", return_sites=True)
-        add(title, mask.shape, "1000 seeds, with seeds", spread)
+        sheet.add(title, mask.shape, "1000 seeds, with seeds", spread)
         if mask.ndim == 2:
-            add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one))
+            sheet.add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one))
 
-    walls = smooth_mask(random, (side2, side2), 8, 0.7) > 0
-    volume = smooth_mask(random, (side3,) * 3, 6, 0.8) > 0
-    for title, occupancy in (("walls", walls), ("caves", ~volume)):
-        there = device.move(occupancy)
+
+def check(ours, mask, of_peers):
+    for distribution, theirs in of_peers:
+        with suppress(ImportError):
+            assert same_costs(ours, theirs()(), mask), f"{distribution} gives other costs"
+
+
+def add_robots(nf, sheet, place, random, sides):
+    walls = smooth_mask(random, (sides[0],) * 2, 8, 0.7) > 0
+    rock = smooth_mask(random, (sides[1],) * 3, 6, 0.8) <= 0
+    for title, occupancy in (("walls", walls), ("caves", rock)):
+        there = sheet.device.move(occupancy)
         field = nf.Esdf(occupancy.shape, like=there)
-        add(title, occupancy.shape, "distance field, kept", partial(field.update, there))
-    costs = device.move(np.where(walls, 254, 0).astype(np.uint8))
-    add("walls", walls.shape, "costmap", lambda: nf.inflate_costmap(costs))
+        sheet.add(title, occupancy.shape, "distance field, kept", partial(field.update, there))
+    costs = sheet.device.move(np.where(walls, 254, 0).astype(np.uint8))
+    sheet.add("walls", walls.shape, "costmap", partial(nf.inflate_costmap, costs))
     free = np.argwhere(~walls)
-    start, goal = free[0], free[-1]
-    add("walls", walls.shape, "path, shortest", lambda: nf.plan_path(device.move(walls), start, goal))
+    ends = free[0], free[-1]
+    sheet.add("walls", walls.shape, "path, shortest", partial(nf.plan_path, sheet.device.move(walls), *ends))
     if place == "host":
         roads = nf.roadmap(walls)
-        add("walls", walls.shape, "roadmap", lambda: nf.roadmap(walls))
-        add("walls", walls.shape, "path on the roadmap", lambda: roads.path(start, goal))
+        sheet.add("walls", walls.shape, "roadmap", partial(nf.roadmap, walls))
+        sheet.add("walls", walls.shape, "path on the roadmap", partial(roads.path, *ends))
+
+
+def measure(place, quick):
+    import nearfield as nf
+
+    sheet, random = Sheet(place, quick), np.random.default_rng(5)
+    sides = [SIDES[place][axes][quick] for axes in (2, 3)]
+    add_floods(nf, sheet, place, quick, random, sides)
+    add_robots(nf, sheet, place, random, sides)
     info = nf.info()
     machine = info.devices[0].name if place == "device" else f"{info.cores} cores, {info.simd}"
-    if missing:
-        print(f"not installed: {', '.join(sorted(missing))}")
-    return {"place": place, "device": machine, "date": f"{datetime.date.today()}", "rows": rows}
+    if sheet.missing:
+        print(f"not installed: {', '.join(sorted(sheet.missing))}")
+    return {"place": place, "device": machine, "date": f"{datetime.date.today()}", "rows": sheet.rows}
 
 
 def write(said):

@@ -33,8 +33,8 @@ struct esdf_fields {
 ///   on         host: returns when done; a device: the work is ordered on its stream, and can be captured in a graph
 ///   occupancy  1 to 8 axes, any element type, any strides; what is not zero is an obstacle
 ///
-/// Time of a distance_transform with indices, and of writing the fields. Workspace: that, and 4 bytes a cell where `site`
-/// or `gradient` is wanted (8 beyond 2^31 cells). Throws nearfield::error before any work is started.
+/// Time of a distance_transform with indices, and of writing the fields. Workspace: that, and 4 bytes a cell where
+/// `site` or `gradient` is wanted (8 beyond 2^31 cells). Throws nearfield::error before any work is started.
 void esdf(const host& on, const any_input<host>& occupancy, const esdf_fields<host>& out,
           const esdf_options& options = {});
 void esdf(const device& on, const any_input<device>& occupancy, const esdf_fields<device>& out,

@@ -70,7 +70,7 @@ struct geodesic_fields {
 /// outside the mask has no path; nor has a seed there. At every other cell the local equation holds: the price is 0 at
 /// a seed, else the least, over all steps, of a neighbour's price and that of the step.
 ///
-///   on     host: returns when the work is done; a device: work is ordered on its stream, and can be captured in a graph
+///   on     host: returns when the work is done; a device: it is ordered on the stream, and can be captured in a graph
 ///   mask   1 to 8 axes, bool or uint8: not zero is where paths lead; any strides, not changed
 ///   seeds  shape of the mask, bool or any integer type: what is not zero is a seed, and its label
 ///   cost   shape of the mask, integers of up to 32 bits: c of `options.rule`. What is not positive is outside the

@@ -26,9 +26,9 @@ struct road {
 /// The homotopic skeleton of the free cells, its branches measured: of the ways round obstacles one of each kind, far
 /// from these. Made once for a map; then each path takes Dijkstra's algorithm on a graph of some hundred nodes.
 ///
-/// Free is what plan_path() calls free. The skeleton is that of skeletonize() with neighbours that share a face, so that
-/// no branch cuts a corner; where a straight step past a corner of a branch is clear, the branch takes it. Nodes are
-/// cells of the skeleton that do not have two neighbours in it, and of a ring one cell; in C order.
+/// Free is what plan_path() calls free. The skeleton is that of skeletonize() with neighbours that share a face, so
+/// that no branch cuts a corner; where a straight step past a corner of a branch is clear, the branch takes it. Nodes
+/// are cells of the skeleton that do not have two neighbours in it, in C order, and then a cell of each ring.
 ///
 ///   on         host only: returns when done
 ///   obstacles  1 to 3 axes, any element type, any strides; what is not zero is an obstacle; not needed afterwards
@@ -48,11 +48,11 @@ public:
     [[nodiscard]] std::span<const double> radii() const;
     [[nodiscard]] std::span<const road> roads() const;
 
-    /// The shortest path by roads: from the start down to the nearest road, along roads, and up to the goal. It is as a
-    /// rule longer than that of plan_path() and farther from obstacles. Many threads may ask at once.
+    /// The shortest path by roads: from the start down to the nearest road, along roads, and up to the goal. It is as
+    /// a rule longer than that of plan_path() and farther from obstacles. Many threads may ask at once.
     ///
-    /// `smooth` replaces parts of it by clear straight lines, as in plan_path(). Throws nearfield::error where a cell is
-    /// not one of the grid.
+    /// `smooth` replaces parts of it by clear straight lines, as in plan_path(). Throws nearfield::error where a cell
+    /// is not one of the grid.
     [[nodiscard]] path find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal,
                             bool smooth = false) const;
 

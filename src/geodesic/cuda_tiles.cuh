@@ -48,9 +48,10 @@ template <pricing Pricing, class Word, int Axes>
 struct stretch {
     int at[chunk];
     Word key[chunk];
-    cell_value value[chunk];
-    unsigned open = 0;  ///< bit i: the step from cell i - 1 to cell i
-    int lanes, lane;    ///< threads of the line, and the number of this one
+    cell_value value[chunk], value_before;
+    unsigned open = 0, better = 0;  ///< bit i: the step from cell i - 1 to cell i; cell i
+    Word up = 0, down = 0;          ///< what it costs to walk the stretch, the step into it included
+    int lanes, lane;                ///< threads of the line, and the number of this one
 
     __device__ stretch(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
         const device_tiling<Axes>& t = w.where;
@@ -73,7 +74,69 @@ struct stretch {
         link(w, f, m, wrapped, before);
     }
 
+    /// Steps within the stretch; and what it costs to walk it.
+    __device__ void close(const work<Word, Axes>& w, std::uint32_t step) {
+        up = price(w, step, 0, true), down = 0;
+#pragma unroll
+        for (int i = 1; i < chunk; ++i) {
+            const Word p = price(w, step, i, true);
+            offer(i, sum(key[i - 1], p)), up = sum(up, p);
+        }
+#pragma unroll
+        for (int i = chunk - 1; i > 0; --i) {
+            const Word p = price(w, step, i, false);
+            offer(i - 1, sum(key[i], p)), down = sum(down, p);
+        }
+    }
+    /// What the cells before the stretch offer. A key may be 0: no step leads on from there.
+    __device__ void carry_forwards(const work<Word, Axes>& w, std::uint32_t step) {
+        Word out = key[chunk - 1];
+        for (int by = 1; by < lanes; by *= 2) {
+            const Word of = __shfl_up_sync(cuda::every_lane, out, by, lanes);
+            const Word way = __shfl_up_sync(cuda::every_lane, up, by, lanes);
+            if (lane >= by) out = min(out, sum(of, up)), up = sum(up, way);
+        }
+        Word carried = __shfl_up_sync(cuda::every_lane, out, 1, lanes);
+#pragma unroll
+        for (int i = 0; i < chunk; ++i) {
+            carried = sum(carried, price(w, step, i, true));
+            offer(i, carried);
+        }
+    }
+    /// What those behind it offer; the price of the step from there is known to the next thread.
+    __device__ void carry_backwards(const work<Word, Axes>& w, std::uint32_t step) {
+        Word enter = __shfl_down_sync(cuda::every_lane, price(w, step, 0, false), 1, lanes), out = key[0];
+        if (lane == lanes - 1) enter = work<Word, Axes>::far;
+        down = sum(down, enter);
+        for (int by = 1; by < lanes; by *= 2) {
+            const Word of = __shfl_down_sync(cuda::every_lane, out, by, lanes);
+            const Word way = __shfl_down_sync(cuda::every_lane, down, by, lanes);
+            if (lane + by < lanes) out = min(out, sum(of, down)), down = sum(down, way);
+        }
+        Word carried = sum(__shfl_down_sync(cuda::every_lane, out, 1, lanes), enter);
+#pragma unroll
+        for (int i = chunk - 1; i >= 0; --i) {
+            offer(i, carried);
+            carried = sum(carried, price(w, step, i, false));
+        }
+    }
+    __device__ bool store(const tile_memory<Pricing, Word>& m) const {
+#pragma unroll
+        for (int i = 0; i < chunk; ++i)
+            if ((better >> i & 1) != 0) m.key[at[i]] = key[i];
+        return better != 0;
+    }
+
 private:
+    __device__ void offer(int i, Word offered) {
+        if (offered < key[i]) key[i] = offered, better |= 1U << i;
+    }
+    /// Of the step between cells i - 1 and i.
+    __device__ Word price(const work<Word, Axes>& w, std::uint32_t step, int i, bool forwards) const {
+        if ((open >> i & 1) == 0) return work<Word, Axes>::far;
+        const cell_value& low = i == 0 ? value_before : value[i > 0 ? i - 1 : 0];
+        return forwards ? price_of<Pricing>(w, step, low, value[i]) : price_of<Pricing>(w, step, value[i], low);
+    }
     /// Cell k of the line, which comes round along the other axes; bit i of `wrapped`: it did so now.
     __device__ static int moved(const device_tiling<Axes>& t, const family<Axes>& f, int base, int k, unsigned& wrapped,
                                 int i) {
@@ -102,6 +165,10 @@ private:
     }
     __device__ void link(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m,
                          unsigned closed, int last) {
+        if constexpr (Pricing != pricing::plain)
+            value_before.cost = __shfl_up_sync(cuda::every_lane, value[chunk - 1].cost, 1, lanes);
+        if constexpr (Pricing == pricing::tight)
+            value_before.total = __shfl_up_sync(cuda::every_lane, value[chunk - 1].total, 1, lanes);
         const Word before = __shfl_up_sync(cuda::every_lane, key[chunk - 1], 1, lanes);
         const int from = __shfl_up_sync(cuda::every_lane, last, 1, lanes);
         if (f.between > 0 && lane > 0 && is_blocked(w, f, m, from)) closed |= 1;
@@ -111,72 +178,15 @@ private:
     }
 };
 
-/// Carries keys along the stretches of a line, forwards or backwards: afterwards no cell of the line would improve
-/// another one. True where a cell of this thread improved.
+/// Carries keys along lines in both directions: afterwards no cell of a line would improve another one. True where a
+/// cell of this thread improved.
 template <pricing Pricing, class Word, int Axes>
 __device__ bool close_lines(const work<Word, Axes>& w, const family<Axes>& f, const tile_memory<Pricing, Word>& m) {
-    constexpr Word far = work<Word, Axes>::far;
     stretch<Pricing, Word, Axes> s(w, f, m);
-    unsigned better = 0;
-    const auto offer = [&](int i, Word offered) {
-        if (offered < s.key[i]) s.key[i] = offered, better |= 1U << i;
-    };
-    cell_value before;
-    if constexpr (Pricing != pricing::plain)
-        before.cost = __shfl_up_sync(cuda::every_lane, s.value[chunk - 1].cost, 1, s.lanes);
-    if constexpr (Pricing == pricing::tight)
-        before.total = __shfl_up_sync(cuda::every_lane, s.value[chunk - 1].total, 1, s.lanes);
-    const auto price = [&](int i, bool forwards) {  // of the step between cells i - 1 and i
-        if ((s.open >> i & 1) == 0) return far;
-        const cell_value& low = i == 0 ? before : s.value[i > 0 ? i - 1 : 0];
-        return forwards ? price_of<Pricing>(w, f.price, low, s.value[i])
-                        : price_of<Pricing>(w, f.price, s.value[i], low);
-    };
-    Word up = price(0, true), down = 0;
-    const Word enter = up;
-#pragma unroll
-    for (int i = 1; i < chunk; ++i) {
-        const Word p = price(i, true);
-        offer(i, sum(s.key[i - 1], p)), up = sum(up, p);
-    }
-#pragma unroll
-    for (int i = chunk - 1; i > 0; --i) {
-        const Word p = price(i, false);
-        offer(i - 1, sum(s.key[i], p)), down = sum(down, p);
-    }
-    // Forwards: what the last cell has of all stretches so far. Its own key may be 0, from where no step leads on.
-    Word out = s.key[chunk - 1];
-    for (int by = 1; by < s.lanes; by *= 2) {
-        const Word of = __shfl_up_sync(cuda::every_lane, out, by, s.lanes);
-        const Word way = __shfl_up_sync(cuda::every_lane, up, by, s.lanes);
-        if (s.lane >= by) out = min(out, sum(of, up)), up = sum(up, way);
-    }
-    Word carried = sum(__shfl_up_sync(cuda::every_lane, out, 1, s.lanes), enter);
-#pragma unroll
-    for (int i = 0; i < chunk; ++i) {
-        if (i > 0) carried = sum(carried, price(i, true));
-        offer(i, carried);
-    }
-    // Backwards: the step into a stretch is known to the next one.
-    const Word leave = price(0, false);
-    Word back = __shfl_down_sync(cuda::every_lane, leave, 1, s.lanes);
-    if (s.lane == s.lanes - 1) back = far;
-    down = sum(down, back), out = s.key[0];
-    for (int by = 1; by < s.lanes; by *= 2) {
-        const Word of = __shfl_down_sync(cuda::every_lane, out, by, s.lanes);
-        const Word way = __shfl_down_sync(cuda::every_lane, down, by, s.lanes);
-        if (s.lane + by < s.lanes) out = min(out, sum(of, down)), down = sum(down, way);
-    }
-    carried = sum(__shfl_down_sync(cuda::every_lane, out, 1, s.lanes), back);
-#pragma unroll
-    for (int i = chunk - 1; i >= 0; --i) {
-        if (i < chunk - 1) carried = sum(carried, price(i + 1, false));
-        offer(i, carried);
-    }
-#pragma unroll
-    for (int i = 0; i < chunk; ++i)
-        if ((better >> i & 1) != 0) m.key[s.at[i]] = s.key[i];
-    return better != 0;
+    s.close(w, f.price);
+    s.carry_forwards(w, f.price);
+    s.carry_backwards(w, f.price);
+    return s.store(m);
 }
 
 // ---- steps of no family ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ namespace nearfield {
 
 using geodesics::planner;
 
-struct roadmap::parts {
+struct [[gnu::visibility("hidden")]] roadmap::parts {
     const path_options options;
     planner free;
     std::vector<std::int64_t> node_cell, nodes;
