@@ -64,12 +64,16 @@ TEST_F(GeodesicDevice, IsDijkstras) {
     }
 }
 
+/// Few seeds, so that costs cross tiles.
 TEST_F(GeodesicDevice, SeveralTiles) {
-    const auto cases = static_cast<std::uint64_t>(40 * test_scale());
-    for (std::uint64_t seed = 9000; seed < 9000 + cases; ++seed) {
+    const auto cases = static_cast<std::uint64_t>(20 * test_scale());
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = 9000; done < cases; ++seed) {
         geodesic_case c = drawn(seed, 110);
+        if (c.cells() < 3 << 12) continue;
+        for (std::size_t i = 0; i < c.seeds.size(); ++i) c.seeds[i] = mix(i) % 4096 == 0 ? 3 : 0;
         const geodesic_result wanted = on_host(c, 1);
-        ASSERT_EQ(solved(c, static_cast<fields_wanted>(seed % 3), wanted), wanted) << "seed " << seed;
+        ASSERT_EQ(solved(c, static_cast<fields_wanted>(++done % 3), wanted), wanted) << "seed " << seed;
     }
 }
 
@@ -87,7 +91,7 @@ TEST_F(GeodesicDevice, MazesAndSpirals) {
 
 /// Lengths whose sums, with the numbers of seeds, do not fit a key: seeds spread in a run of their own.
 TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
-    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
         geodesic_case c = drawn(12000 + seed, 70);
         if (c.shape.size() > static_cast<std::size_t>(3 + c.batch_axes)) continue;
         const auto axes = static_cast<int>(c.shape.size()) - c.batch_axes;
