@@ -16,7 +16,8 @@ random = np.random.default_rng(12)
 noise = np.fft.rfft2(random.standard_normal((300, 300)))
 row, column = np.fft.fftfreq(300)[:, None], np.fft.rfftfreq(300)
 noise = np.fft.irfft2(noise * np.exp(-((11 * row) ** 2 + (11 * column) ** 2) * 12), (300, 300))
-walls = noise > np.quantile(noise, 0.72)
+walls = noise > np.quantile(noise, 0.75)
+walls[[0, -1]] = walls[:, [0, -1]] = True
 
 roads = nf.roadmap(walls, radius=3)
 distance = nf.distance_transform(~walls)
@@ -28,7 +29,8 @@ for cells, clearance in zip(roads.roads, roads.clearances):
 for row, column in roads.nodes:
     left[max(row - 2, 0) : row + 3, max(column - 2, 0) : column + 3] = (176, 52, 36)
 
-free = np.argwhere(distance > 3)
+parts = nf.label(distance > 3)
+free = np.argwhere(parts == np.bincount(parts[parts > 0]).argmax())
 start, goal = free[np.argmin(free.sum(1))], free[np.argmax(free.sum(1))]
 path, straight = (roads.path(start, goal, smooth=each) for each in (False, True))
 right = np.where(walls[..., None], 150.0, PAPER)
