@@ -163,13 +163,8 @@ class Roadmap:
         As a rule it is longer than that of `plan_path` and farther from obstacles; `smooth` replaces parts of it by
         clear straight lines. It exists exactly where `plan_path` finds one.
         """
-        ends = []
-        for name, given in (("start", start), ("goal", goal)):
-            cell, several = _cells(name, given, self._shape)
-            if several:
-                raise ValueError(f"{name} is {said(given)}; give one cell")
-            ends.append(cell)
-        return _path_of(self._made.find(*ends, flag_of("smooth", smooth)), len(self._shape))
+        ends = [_one_cell(name, given, self._shape) for name, given in (("start", start), ("goal", goal))]
+        return _path_of(self._made.find(ends[0], ends[1], flag_of("smooth", smooth)), len(self._shape))
 
 
 def roadmap(
@@ -222,6 +217,13 @@ def _path_of(row: tuple[list[int], float, float, int, bool, str, int, int, list[
     cells, length, clearance, cost, _, reason, goal, own, others = row
     made = np.asarray(cells, np.int64).reshape(-1, axes)
     return Path(made, length, clearance, cost, reason, goal, own, tuple(others))
+
+
+def _one_cell(name: str, given: Any, shape: tuple[int, ...]) -> list[int]:
+    cell, several = _cells(name, given, shape)
+    if several:
+        raise ValueError(f"{name} is {said(given)}; give one cell")
+    return cell
 
 
 def _cells(name: str, given: Any, shape: tuple[int, ...]) -> tuple[list[int], bool]:

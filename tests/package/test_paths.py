@@ -161,3 +161,30 @@ def test_a_missing_gpu_is_said():
     ):
         with pytest.raises(RuntimeError, match="device"):
             call()
+
+
+@pytest.mark.skipif(not nf.devices(), reason=f"no GPU: {nf.info().why_no_device}")
+@pytest.mark.parametrize("library", ["cupy", "torch", "host"])
+def test_a_gpu_gives_the_bits_of_the_cpu(library, request):
+    if library == "host":
+        there, back, words = np.asarray, np.asarray, {"device": "cuda"}
+    elif library == "cupy":
+        there, back, words = request.getfixturevalue("cupy").asarray, lambda x: x.get(), {}
+    else:
+        torch = request.getfixturevalue("torch")
+        there, back, words = (lambda x: torch.from_numpy(x).cuda()), (lambda x: x.cpu().numpy()), {}
+    walls = ~MASK
+    wanted, field = nf.esdf(walls, max_distance=6), nf.esdf(there(walls), max_distance=6, **words)
+    for mine, theirs in zip((field.distance, field.sites, field.gradient),
+                            (wanted.distance, wanted.sites, wanted.gradient)):  # fmt: skip
+        np.testing.assert_array_equal(back(mine), theirs)
+    costs = np.where(walls, 254, 0).astype(np.uint8)
+    np.testing.assert_array_equal(back(nf.inflate_costmap(there(costs), **words)), nf.inflate_costmap(costs))
+    seeds = np.zeros(MASK.shape, np.int32)
+    seeds[5, 5] = seeds[30, 40] = 7
+    options = {"weights": (3, 4), "return_sites": True, "return_labels": True}
+    came = nf.geodesic(there(MASK), there(seeds), **options, **words)
+    for mine, theirs in zip(came, nf.geodesic(MASK, seeds, **options)):
+        np.testing.assert_array_equal(back(mine), theirs)
+    one, other = nf.plan_path(there(walls), (0, 0), (39, 49), **words), nf.plan_path(walls, (0, 0), (39, 49))
+    np.testing.assert_array_equal(one.cells, other.cells)
