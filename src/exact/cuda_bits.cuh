@@ -4,8 +4,8 @@
 // neither written nor read.
 //
 // Words lie where the tiles want them: those of one word column of one image after another, row by row. Lines of more
-// than 4096 cells (cuda_pack_whole.cuh) are packed in stretches of 1024; a second, small kernel carries sites between
-// them (cuda_carry.cuh).
+// than 1024 cells are packed in stretches of as many; a second, small kernel carries sites between them
+// (cuda_carry.cuh).
 #pragma once
 
 #include "exact/cuda_choice.hpp"

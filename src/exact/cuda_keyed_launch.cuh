@@ -80,7 +80,6 @@ public:
         words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
         sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
         if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
-        if (close_fits(p_)) left_ = memory.reserve<std::uint8_t>(close_images(p_).tiles());
         if (volumes()) state_ = memory.reserve<std::uint32_t>(p_.cells);
         if (const point_lists few = few_lists(memory); few.planes > 0) {
             const std::int64_t lists = lines.images / few.planes * few.lists_an_image;
@@ -213,37 +212,17 @@ private:
     void passes(const call& c, const site_bytes& image) const {
         const int axis = p_.rank - 2;
         const site_words from{{lines(c.memory)}, by_posts(axis)};
-        const left_tiles left = search_close_by<End>(c, image);
-        pack_sites(c, image, from.lines, left);
+        pack_sites(c, image, from.lines);
         auto* const state = volumes() ? c.memory.get<std::uint32_t>(state_) : nullptr;
-        if (!volumes()) return second<End, End>(c, from, axis, nullptr, left);
+        if (!volumes()) return second<End, End>(c, from, axis, nullptr);
         search_few<End>(c, from.lines);
         search_near<End>(c, from.lines);
-        second<ending::state, End>(c, from, axis, state, left);
+        second<ending::state, End>(c, from, axis, state);
         third<End>(c, axis - 1, state);
     }
 
-    /// Tiles of images with sites close by, before anything else; what is left of them, where it was worth trying.
-    template <ending End>
-    left_tiles search_close_by(const call& c, const site_bytes& image) const {
-        if constexpr (End == ending::index32 || End == ending::index64) {
-            auto* const index = [&] {
-                if constexpr (End == ending::index32) return c.to.out.index32;
-                else return c.to.out.index;
-            }();
-            const auto begins = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; };
-            if (!close_fits(p_) || c.to.limited || image.cell_bytes != 1 || !begins(image.data) || !begins(index))
-                return {};
-            const close_images of(p_);
-            auto* const left = c.memory.get<std::uint8_t>(left_);
-            search_close(c.on, of, image.data, image.zero_is_site, index, left);
-            return {left, of.tiles_x, of.tiles_y, static_cast<int>(of.tiles())};
-        }
-        return {};
-    }
-
     /// Clears the counts of hard tiles of all passes on the way, and the marks of the second axis.
-    void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines, const left_tiles& left) const {
+    void pack_sites(const call& c, const site_bytes& image, const packed_lines& lines) const {
         const point_lists few = few_lists(c.memory);
         if (few.planes > 0) clear(c, few.many, 3 + lines.images / few.planes * few.lists_an_image);
         const int axis = p_.rank - 2;
@@ -251,8 +230,7 @@ private:
              {c.memory.get<std::int32_t>(counts_), c.memory.get<std::uint32_t>(marks_),
               by_posts(axis) ? lines.images
               : far(axis)    ? groups_of(axis)
-                             : 0},
-             left);
+                             : 0});
     }
 
     template <ending End>
@@ -299,13 +277,13 @@ private:
 
     /// `Last` is what the last pass leaves.
     template <ending End, ending Last>
-    void second(const call& c, const site_words& from, int axis, std::uint32_t* state, const left_tiles& left) const {
+    void second(const call& c, const site_words& from, int axis, std::uint32_t* state) const {
         const strip_cut cut = cut_strips(rows_of(axis), groups_of(axis));
         const hard_tiles hard = nothing_hard(c, axis);
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_words<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(warp_memory<Rows>), from, cut.into,
-                                    c.m, hard, before<Last>(c, left), sweeps(axis), state, c.to);
+                                    c.m, hard, before<Last>(c), sweeps(axis), state, c.to);
         });
         if constexpr (End == Last)
             if (by_posts(axis)) return finish_by_posts<End>(c, from, cut.into, hard);
@@ -335,14 +313,14 @@ private:
         with_strips(cut, [&]<int Rows>() {
             cuda::launch_overlapped(c.on, search_sites_of_states<Rows, End>, groups_of(axis) * cut.into.count,
                                     dim3(cut.warps * cuda::warp), cut.warps * sizeof(strip_edges), from, cut.into, c.m,
-                                    hard, before<End>(c, {}), sweeps(axis) ? steps_in_vain : near_cap, c.to);
+                                    hard, before<End>(c), sweeps(axis) ? steps_in_vain : near_cap, c.to);
         });
         finish<End>(c, from, axis, cut.into, hard, nullptr);
     }
 
     template <ending Last>
-    [[nodiscard]] done_before before(const call& c, const left_tiles& left) const {
-        return {few_lists(c.memory), volumes() ? open_of<Last>(c) : nullptr, left};
+    [[nodiscard]] done_before before(const call& c) const {
+        return {few_lists(c.memory), volumes() ? open_of<Last>(c) : nullptr};
     }
 
     template <class Body>
@@ -387,7 +365,7 @@ private:
 
     const plan& p_;
     std::int64_t words_ = 0, sited_ = 0, ends_ = 0, state_ = 0, list_ = 0, counts_ = 0, groups_ = 0, marks_ = 0,
-                 left_ = 0, ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0, nearest_ = 0, winners_ = 0;
+                 ranges_ = 0, lists_ = 0, flags_ = 0, points_ = 0, nearest_ = 0, winners_ = 0;
 };
 
 }  // namespace nearfield::exact

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "exact/cuda_bits.cuh"
-#include "exact/cuda_close_left.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -115,7 +114,6 @@ struct done_before {
     /// Of volumes that are worth searching for near sites, otherwise null: cells of the places looked at that have
     /// none, above near_most_open where near sites are not searched, or not all found.
     std::int32_t* open = nullptr;
-    left_tiles left{};  ///< of images, where tiles were searched before
 
     __device__ bool all() const { return few.complete() || (open != nullptr && *open <= near_most_open); }
 };

@@ -226,7 +226,6 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     auto* const memory = reinterpret_cast<warp_memory<Rows>*>(shared_words);
     const auto at = lines.place(cut, blockIdx.x);
     const block_rows b(cut, at.window, lines.rows(), Rows);
-    if (before.left.none_among(at.group.outer, at.group.x, b.own_from, b.own_to)) return;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, nth = static_cast<int>(threadIdx.x) / cuda::warp;
     const int width = lines.width(at.group);
     const line_word* const words = lines.words(at.group);

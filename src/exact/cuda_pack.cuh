@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "exact/cuda_carry.cuh"
-#include "exact/cuda_pack_whole.cuh"
 
 namespace nearfield::exact {
 
@@ -22,9 +21,9 @@ inline pack_shape shape_for(const packed_lines& lines) {
     return shape;
 }
 
-/// `few` may be without lists. Where nothing is `left`, lines of 1025 to 4096 cells are not packed.
+/// `few` may be without lists.
 inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
-                 const tile_counts& counts, const left_tiles& left = {}) {
+                 const tile_counts& counts) {
     const dim3 threads(cuda::warp, pack_lines_a_block);
     const bool wide = image.cell_bytes > 1,
                sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
@@ -37,14 +36,6 @@ inline void pack(const device& on, const site_bytes& image, const packed_lines& 
         cuda::launch_overlapped(on, lines.columns <= 2 ? pack_short_lines<2> : pack_short_lines<short_line_words>,
                                 lines.images * blocks_for(lines.rows, block_lines), threads, 0, image, block_lines,
                                 lines, few, counts);
-        return;
-    }
-    if (!wide && few.many == nullptr && lines.stretches > 1 && lines.stretches <= whole_line_stretches) {
-        const auto whole = lines.stretches <= 2 ? (sixteens ? pack_whole_lines<true, 2> : pack_whole_lines<false, 2>)
-                           : sixteens           ? pack_whole_lines<true, 4>
-                                                : pack_whole_lines<false, 4>;
-        cuda::launch_overlapped(on, whole, lines.images * lines.groups() * (cuda::warp / whole_line_warps),
-                                dim3(cuda::warp, whole_line_warps), 0, image, lines, counts, left);
         return;
     }
     const auto kernel = wide                     ? pack_lines<cells_by::wide, false>

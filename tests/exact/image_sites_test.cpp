@@ -1,5 +1,4 @@
-// Nearest sites of images in which most cells have one close by, tile by tile on the device: bit for bit the host's,
-// whichever way its tiles go, and whatever of it is left to the passes.
+// Nearest sites of images, dense and sparse, on the device: bit for bit the host's, whichever way the windows go.
 #include <gtest/gtest.h>
 
 #include "exact/sites_differ.hpp"
@@ -7,15 +6,15 @@
 namespace nearfield::test {
 namespace {
 
-struct close_case {
+struct image_case {
     shape_t shape;
     int batch_axes = 0;
     const char* name = "";
 };
 
-void PrintTo(const close_case& c, std::ostream* to) { *to << c.name; }
+void PrintTo(const image_case& c, std::ostream* to) { *to << c.name; }
 
-class CloseImages : public testing::TestWithParam<close_case> {
+class ImageSites : public testing::TestWithParam<image_case> {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
@@ -23,7 +22,7 @@ protected:
 };
 
 template <class Index>
-std::string differs(const close_case& c, const flags_t& seeds, sites rule = sites::nonzero, std::size_t skipped = 0) {
+std::string differs(const image_case& c, const flags_t& seeds, sites rule = sites::nonzero, std::size_t skipped = 0) {
     return sites_differ<Index>(c.shape, c.batch_axes, seeds, rule, skipped);
 }
 
@@ -37,18 +36,18 @@ flags_t with_disc(flags_t seeds, const shape_t& shape, std::int64_t row, std::in
     return seeds;
 }
 
-TEST_P(CloseImages, ByBits) {
+TEST_P(ImageSites, Dense) {
     EXPECT_EQ(differs<std::int32_t>(GetParam(), make_random(GetParam().shape, 0.1, 5)), "");
     EXPECT_EQ(differs<std::int64_t>(GetParam(), make_random(GetParam().shape, 0.5, 6)), "");
     EXPECT_EQ(differs<std::int64_t>(GetParam(), make_random(GetParam().shape, 0.9, 7), sites::zero), "");
 }
 
-TEST_P(CloseImages, SiteBySite) {
+TEST_P(ImageSites, Sparse) {
     EXPECT_EQ(differs<std::int32_t>(GetParam(), make_random(GetParam().shape, 0.012, 5)), "");
     EXPECT_EQ(differs<std::int64_t>(GetParam(), make_random(GetParam().shape, 0.03, 6)), "");
 }
 
-TEST_P(CloseImages, BothAndWhatIsLeft) {
+TEST_P(ImageSites, DenseAroundAHole) {
     const shape_t& shape = GetParam().shape;
     const flags_t usual = make_random(shape, 0.1, 5);
     const std::int64_t length = shape.back(), rows = shape[shape.size() - 2];
@@ -59,7 +58,7 @@ TEST_P(CloseImages, BothAndWhatIsLeft) {
     }
 }
 
-TEST_P(CloseImages, FewSites) {
+TEST_P(ImageSites, FewSites) {
     flags_t seeds(static_cast<std::size_t>(cells_of(GetParam().shape)), 0);
     EXPECT_EQ(differs<std::int64_t>(GetParam(), seeds), "") << "none";
     seeds[seeds.size() - 3] = 1;
@@ -68,15 +67,15 @@ TEST_P(CloseImages, FewSites) {
     EXPECT_EQ(differs<std::int32_t>(GetParam(), make_random(GetParam().shape, 0.0005, 5)), "");
 }
 
-TEST_P(CloseImages, MemoryThatBeginsAnywhere) {
+TEST_P(ImageSites, MemoryThatBeginsAnywhere) {
     for (const std::size_t skipped : {1, 3, 4})
         EXPECT_EQ(differs<std::int32_t>(GetParam(), make_random(GetParam().shape, 0.1, 5), sites::nonzero, skipped), "")
             << skipped;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, CloseImages,
-                         testing::Values(close_case{{256, 1040}, 0, "whole_tiles_and_a_part"},
-                                         close_case{{2, 259, 1152}, 1, "two_images_of_odd_rows"}),
+INSTANTIATE_TEST_SUITE_P(Shapes, ImageSites,
+                         testing::Values(image_case{{256, 1040}, 0, "whole_tiles_and_a_part"},
+                                         image_case{{2, 259, 1152}, 1, "two_images_of_odd_rows"}),
                          [](const auto& of) { return of.param.name; });
 
 }  // namespace
