@@ -22,6 +22,12 @@ std::int64_t pass_on(const device_call& call) {
     return call_int32(call);
 }
 
+/// Whether words serve a call: of nearest sites they leave indices; the single kernel for small grids any field.
+bool goes_by_words(const plan& p, const fields<device>& out) {
+    const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
+    return serves_plainly(p) && (!p.sites_wanted || !more || is_small(p));
+}
+
 /// Whether the fields of a call are made of indices that the engine without options finds.
 bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
 
@@ -30,7 +36,7 @@ std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, c
     const gpu::fields_by_index several(on, p, a);
     if (goes_by_index(several))
         return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
-    if (serves_plainly(p)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    if (goes_by_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
     const std::array<item, 1> only{item_for(p, a.image, a.out)};
     return with_options({on, p, a.image, a.out, a.weights, only, &passes});
 }
@@ -60,8 +66,7 @@ void describe_plain(const plan& p, call_plan& to) {
             to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
                                  g.rows, cuda::warp});
         } else {
-            to.passes.push_back(
-                {source(axis), "tiles in 16 bits, else winners at posts or hulls", groups, g.rows, cuda::warp});
+            to.passes.push_back({source(axis), "tiles in 16 bits, else winners at posts", groups, g.rows, cuda::warp});
         }
     }
 }
@@ -89,7 +94,7 @@ void run(const device& on, const plan& p, const arrays<device>& a) {
             static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
             return several.put();
         }
-        if (serves_plainly(p)) {
+        if (goes_by_words(p, a.out)) {
             static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
             return;
         }
@@ -120,11 +125,11 @@ call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
     to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
     const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
     if (!goes_by_index(several)) {
-        if (serves_plainly(p)) describe_plain(p, to);
+        if (goes_by_words(p, out)) describe_plain(p, to);
         return to;
     }
     describe_plain(several.sites(), to);
-    to.passes.push_back({-1, "fields of the indices", blocks_for(p.cells, 1024), 1024, 1});
+    to.passes.push_back({-1, "labels of the indices", blocks_for(p.cells, 1024), 1024, 1});
     return to;
 }
 

@@ -87,26 +87,17 @@ struct listed_point {
 constexpr int list_planes = 32;      // of a volume that share a list
 constexpr int patch_sites = 6;       // of 32 x 32 cells of a plane: with more anywhere, sites are not few
 constexpr int cells_a_point = 1024;  // a list has room for a point for as many cells
-// Bricks (cuda_points.cuh) in which sites that can win are counted beforehand, and how many they may be in all of
-// them: 50 a brick of random sites of any number, but 105 to 145 of a diagonal and 200 of a thin sphere's. At 512^3
-// 0.79, 1.79 and 3.94 ms.
-constexpr int sampled_bricks = 64;
-constexpr int most_candidates = 72 * sampled_bricks;
-
-/// The sites of volumes, for search_points; all null where nobody wants them.
+/// The sites of volumes, for search_few_sites; all null where nobody wants them.
 struct point_lists {
-    std::int32_t* many = nullptr;        ///< not 0: sites are not few, the lists not complete
-    std::int32_t* candidates = nullptr;  ///< in sampled_bricks; null where they are not counted
-    std::int32_t* counts = nullptr;      ///< of each list
+    std::int32_t* many = nullptr;    ///< not 0: sites are not few, the lists not complete
+    std::int32_t* counts = nullptr;  ///< of each list
     listed_point* points = nullptr;
     int capacity = 0;        ///< of a list
     int lists_an_image = 0;  ///< an image being a volume
     int planes = 0;          ///< of an image
 
-    /// Whether all passes are search_points's.
-    __device__ bool complete() const {
-        return many != nullptr && *many == 0 && (candidates == nullptr || *candidates <= most_candidates);
-    }
+    /// Whether all passes are search_few_sites's.
+    __device__ bool complete() const { return many != nullptr && *many == 0; }
 };
 
 /// The four bytes that are not zero, as the highest bits: 3 operations make 0x80 of each, a product moves them

@@ -93,13 +93,20 @@ inline bool whole_fits(const plan& p) {
     return p.cells / cells_between(p.size.data(), p.first_axis, p.rank) * clusters * whole_blocks <= most_whole;
 }
 
-/// Whether the engine for plain sites serves a problem: with a limit or without.
+/// Whether the engine for plain sites serves a problem: with a limit or without. What the tiles of distances leave
+/// goes between posts along the axis before the last; along others lines are finished in shared memory, or are of 64
+/// rows at most.
 inline bool serves_plainly(const plan& p) {
+    constexpr std::int64_t all_rows = 64;
     plan without = p;
     without.limit = std::numeric_limits<double>::infinity();
     if (!without.plain()) return false;
-    for (int axis = p.first_axis; axis < p.rank - 1; ++axis)
+    for (int axis = p.first_axis; axis < p.rank - 1; ++axis) {
         if (!tiles_fit(p, axis)) return false;
+        if (!p.sites_wanted && axis < p.rank - 2 && p.size[static_cast<std::size_t>(axis)] > all_rows &&
+            !rows_fit_shared(p, axis))
+            return false;
+    }
     return p.sites_wanted ? site_words_fit(p) : p.numbers == tier::int32 && words_fit(p);
 }
 

@@ -81,7 +81,7 @@ private:
         if (tiled_numbers || words_) tiles_.reserve(memory_);
         // The passes before the last one that leave a state: with words, the scan does not.
         const int states = searched() - 2;
-        if (states > 0) state_[0] = memory_.reserve<state>(words_ ? tiles_.state_cells() : p_.cells);
+        if (states > 0) state_[0] = memory_.reserve<state>(p_.cells);
         if (states > 1 && borrowed() == nullptr) state_[1] = memory_.reserve<state>(p_.cells);
     }
 

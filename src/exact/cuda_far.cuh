@@ -1,10 +1,10 @@
-// Windows of long lines that steps (cuda_tile.cuh) leave of a state, by hulls. For the groups of 32 lines that have
+// Windows of long lines that steps (cuda_keyed_steps.cuh) leave, by hulls. For the groups of 32 lines that have
 // such windows, hulls of slabs of 256 rows are built in shared memory as for short lines, written out, and merged in
 // device memory; then every 32 rows of those windows are walked by a warp. All of it in unit spacing.
 #pragma once
 
 #include "exact/cuda_short.cuh"
-#include "exact/cuda_tile.cuh"
+#include "exact/cuda_windows.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -60,7 +60,6 @@ struct far_lists {
 template <class Lines>
 class far_slab {
 public:
-    static constexpr bool keeps_ties = Lines::keeps_ties;
     using point_type = point_of<Lines>;
 
     __device__ far_slab(slab_memory& memory, std::int32_t first_row) : memory_(memory), first_row_(first_row) {}
@@ -97,7 +96,6 @@ private:
 template <class Lines>
 class far_hull {
 public:
-    static constexpr bool keeps_ties = Lines::keeps_ties;
     using point_type = point_of<Lines>;
 
     __device__ far_hull(const Lines& lines, const far_lists& lists, const typename Lines::group& group, int lane)
@@ -129,15 +127,12 @@ private:
 template <class Hull>
 __device__ place tangent_before(Hull& hull, place p, int from, const typename Hull::point_type& right) {
     for (place before; last_place(hull, from, p.band, before); p = before) {
-        if (!hidden<Hull::keeps_ties, std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}),
-                                                    right))
-            break;
+        if (!hidden<std::int64_t>(hull.point(before), hull.point({p.band, hull.start(p.band)}), right)) break;
         hull.set(p.band, 0, 0);
     }
     int low = hull.start(p.band), high = p.at;
     for (int at = high; low < high; at = (low + high + 1) / 2) {
-        const bool stays =
-            !hidden<Hull::keeps_ties, std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
+        const bool stays = !hidden<std::int64_t>(hull.point({p.band, at - 1}), hull.point({p.band, at}), right);
         (stays ? low : high) = stays ? at : at - 1;
     }
     return {p.band, low};
@@ -146,15 +141,12 @@ __device__ place tangent_before(Hull& hull, place p, int from, const typename Hu
 template <class Hull>
 __device__ place tangent_after(Hull& hull, place p, int to, const typename Hull::point_type& left) {
     for (place after; first_place(hull, p.band + 1, to, after); p = after) {
-        if (!hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}),
-                                                    hull.point(after)))
-            break;
+        if (!hidden<std::int64_t>(left, hull.point({p.band, hull.end(p.band) - 1}), hull.point(after))) break;
         hull.set(p.band, 0, 0);
     }
     int low = p.at, high = hull.end(p.band) - 1;
     for (int at = low; low < high; at = (low + high) / 2) {
-        const bool stays =
-            !hidden<Hull::keeps_ties, std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
+        const bool stays = !hidden<std::int64_t>(left, hull.point({p.band, at}), hull.point({p.band, at + 1}));
         (stays ? high : low) = stays ? at : at + 1;
     }
     return {p.band, low};
@@ -189,7 +181,7 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     for (int r = from; r < end; ++r) memory.value[r][lane] = line.load(first_row + r);
 
     far_slab<Lines> hull(memory, first_row);
-    build_band<Lines::keeps_ties, std::int64_t>(hull, band, max(end - from, 0));
+    build_band<std::int64_t>(hull, band, max(end - from, 0));
     __syncthreads();
     for (int step = 1; step < slab_bands; step *= 2) {
         if (band % (2 * step) == 0) join_slabs(hull, band, band + step, min(band + 2 * step, slab_bands));
@@ -203,16 +195,6 @@ __device__ void build_slab(slab_memory& memory, const Lines& lines, const far_li
     for (int i = 0; i < count; ++i) list[i * inner] = hull.listed({band, hull.start(band) + i});
     if (band == slab_bands - 1) *lists.range(group.number, slab) = {0, static_cast<std::uint16_t>(before + count)};
 }
-
-/// The groups of lines that have hard windows.
-struct hard_groups {
-    const std::int32_t* number;
-    const std::int32_t* list;
-
-    __device__ hard_groups(const hard_tiles& hard, const value_lines&) : number(hard.owner_count), list(hard.owners) {}
-    __device__ std::int64_t count() const { return *number; }
-    __device__ std::int64_t operator[](std::int64_t nth) const { return list[nth]; }
-};
 
 /// A block one slab after another of `groups`.
 template <class Lines, class Groups>
@@ -246,31 +228,6 @@ __global__ void __launch_bounds__(merge_threads)
                 join_slabs(hull, from, from + step, min(from + 2 * step, lists.slabs));
             __syncthreads();
         }
-    }
-}
-
-/// A warp 32 rows after another of hard windows; a block's rows follow each other.
-template <bool Last, class Lines>
-__global__ void __launch_bounds__(walk_threads)
-    walk_far(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-             const far_lists lists, const sink<std::int32_t, std::int32_t, false, Last> to) {
-    cuda::wait_for_kernel_before();
-    constexpr int block_rows = walk_warps * band_rows;
-    const int parts = (cut.rows + block_rows - 1) / block_rows;
-    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * parts;
-    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
-        const std::int64_t above = quotient(nth, parts);
-        const auto at = lines.place(cut, hard.list[above]);
-        const int top = at.window * cut.rows, end = min(top + cut.rows, lines.rows());
-        const int from =
-            top + static_cast<int>(nth - above * parts) * block_rows + static_cast<int>(threadIdx.y) * band_rows;
-        if (from >= end) continue;
-        const int lane = min(static_cast<int>(threadIdx.x), lines.width(at.group) - 1);
-        const far_hull<Lines> hull(lines, lists, at.group, lane);
-        const std::int64_t first_cell = lines.first_cell(at.group, lane), inner = lines.inner();
-        walk<false>(
-            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1, [](const auto&) { return 0; },
-            [&](int q, std::int32_t value, std::int32_t) { to.put(m, first_cell + q * inner, value, 0); });
     }
 }
 

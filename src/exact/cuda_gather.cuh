@@ -162,19 +162,18 @@ __device__ int steps_worth(const line_word* words, int rows, int width, int* cou
 template <int Pairs, class V, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_words(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
-                 const point_lists points, const value_sink<V, Last> to) {
+                 const value_sink<V, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     __shared__ int counts[cuda::warp];
     __shared__ row_samples<Pairs> samples;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const line_word* const words = lines.words(at.group);
     const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     const int width = lines.width(at.group);
-    const tile_target<V, Last> target{m, to, lines.template target_cell<Last>(at.group, lane),
-                                      static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
+    const tile_target<V, Last> target{m, to, lines.first_cell(at.group, lane), static_cast<std::int32_t>(lines.inner()),
+                                      width};
     // Within a limit below the cap steps always do.
     const int steps =
         to.limit < cap ? first_check : steps_worth<Pairs>(words + r.first, r.rows, width, counts, samples);

@@ -16,8 +16,7 @@ __device__ tile_target<std::int32_t, Last> target_of(const Lines& lines, const G
                                                      const metric<std::int32_t>& m,
                                                      const value_sink<std::int32_t, Last>& to) {
     const int width = lines.width(group), lane = min(static_cast<int>(threadIdx.x), width - 1);
-    return {m, to, lines.template target_cell<Last>(group, lane),
-            static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
+    return {m, to, lines.first_cell(group, lane), static_cast<std::int32_t>(lines.inner()), width};
 }
 
 /// Bands of a warp. Two where three blocks of such lines fit a multiprocessor: 512^3 0.66 + 0.70 ms of balls, with one

@@ -1,7 +1,7 @@
 // Lower convex hulls of lines, however they are stored.
 //
-// With h(r) = value(r) + weight * r^2 the rows that win somewhere are the corners of the lower convex hull of the
-// points (r, h), and the winner of row q is where a line of slope 2 * weight * q touches it. A line is cut into bands;
+// With h(r) = value(r) + r^2 the rows that win somewhere are the corners of the lower convex hull of the
+// points (r, h), and the winner of row q is where a line of slope 2 q touches it. A line is cut into bands;
 // a hull class keeps the points of band b in places [start(b), end(b)) and provides
 //     point(place), put(place, point), candidate(band, i, point), start(band), end(band), set(band, start, end).
 // In the numbers int32 all heights stay below 2^31: both terms are below 2^30.
@@ -21,20 +21,20 @@ struct place {
 
 /// True when `b` lies above the line from `a` to `c`, so that it wins nowhere. Points on the line stay when ties
 /// matter.
-template <bool KeepTies, class Wide, class Point>
+template <class Wide, class Point>
 __device__ bool hidden(const Point& a, const Point& b, const Point& c) {
     const Wide left = static_cast<Wide>(b.height() - a.height()) * (c.row() - b.row());
     const Wide right = static_cast<Wide>(c.height() - b.height()) * (b.row() - a.row());
-    return KeepTies ? left > right : left >= right;
+    return left > right;
 }
 
-/// What a point is worth at one row q: value(r) + weight * (q - r)^2, by differences that may wrap on the way.
+/// What a point is worth at one row q: value(r) + (q - r)^2, by differences that may wrap on the way.
 struct seen_from {
     std::uint32_t slope, raise;
 
-    __device__ seen_from(int q, std::int32_t weight)
-        : slope(2u * static_cast<std::uint32_t>(weight) * static_cast<std::uint32_t>(q)),
-          raise(static_cast<std::uint32_t>(weight) * static_cast<std::uint32_t>(q) * static_cast<std::uint32_t>(q)) {}
+    __device__ explicit seen_from(int q)
+        : slope(2u * static_cast<std::uint32_t>(q)),
+          raise(static_cast<std::uint32_t>(q) * static_cast<std::uint32_t>(q)) {}
     template <class Point>
     __device__ std::int32_t value(const Point& p) const {
         return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.height()) -
@@ -46,8 +46,7 @@ struct seen_from {
 struct seen_from_wide {
     std::int64_t slope, raise;
 
-    __device__ seen_from_wide(int q, std::int32_t weight)
-        : slope(std::int64_t{2} * weight * q), raise(static_cast<std::int64_t>(weight) * q * q) {}
+    __device__ explicit seen_from_wide(int q) : slope(std::int64_t{2} * q), raise(static_cast<std::int64_t>(q) * q) {}
     template <class Point>
     __device__ std::int64_t value(const Point& p) const {
         return p.height() - slope * p.row() + raise;
@@ -88,14 +87,14 @@ __device__ bool previous_place(const Hull& hull, place& p, int from) {
 }
 
 /// Hull of the `rows` candidates of a band.
-template <bool KeepTies, class Wide, class Hull>
+template <class Wide, class Hull>
 __device__ void build_band(Hull& hull, int band, int rows) {
     using point = typename Hull::point_type;
     int count = 0;
     point a{}, b{}, c{};
     for (int i = 0; i < rows; ++i) {
         if (!hull.candidate(band, i, c)) continue;
-        while (count >= 2 && hidden<KeepTies, Wide>(a, b, c)) {
+        while (count >= 2 && hidden<Wide>(a, b, c)) {
             --count;
             b = a;
             if (count >= 2) a = hull.point({band, count - 2});
@@ -108,7 +107,7 @@ __device__ void build_band(Hull& hull, int band, int rows) {
 }
 
 /// Joins the hulls of bands [from, seam) and [seam, to): points at the seam go until the common tangent holds.
-template <bool KeepTies, class Hull>
+template <class Hull>
 __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
     place l, r;
     if (!last_place(hull, from, seam, l) || !first_place(hull, seam, to, r)) return;
@@ -117,13 +116,13 @@ __device__ void merge_bands(Hull& hull, int from, int seam, int to) {
         moved = false;
         for (place p = l; previous_place(hull, p, from);) {
             const auto before = hull.point(p);
-            if (!hidden<KeepTies, std::int64_t>(before, left, right)) break;
+            if (!hidden<std::int64_t>(before, left, right)) break;
             if (p.band != l.band) hull.set(l.band, 0, 0);
             l = p, left = before, moved = true;
         }
         for (place p = r; next_place(hull, p, to);) {
             const auto after = hull.point(p);
-            if (!hidden<KeepTies, std::int64_t>(left, right, after)) break;
+            if (!hidden<std::int64_t>(left, right, after)) break;
             if (p.band != r.band) hull.set(r.band, 0, 0);
             r = p, right = after, moved = true;
         }
@@ -151,27 +150,27 @@ __device__ place nearest_point(const Hull& hull, place p, int bands, const view_
 
 /// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one
 /// starts; key_of(point) decides ties.
-template <bool Keyed, class Hull, class KeyOf, class Put>
-__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, std::int32_t weight,
-                     const KeyOf& key_of, const Put& put) {
+template <class Hull, class KeyOf, class Put>
+__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, const KeyOf& key_of,
+                     const Put& put) {
     place p;
     if (!first_place(hull, near_band, bands, p) && !last_place(hull, 0, near_band, p)) {
         for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
         return;
     }
-    p = nearest_point(hull, p, bands, view_of<Hull>(from, weight));
+    p = nearest_point(hull, p, bands, view_of<Hull>(from));
     auto here = hull.point(p), after = here;
     bool more = next_place(hull, p, bands);
     if (more) after = hull.point(p);
     int known_row = here.row();
     auto known_key = key_of(here);
     for (int row = from; row < end; ++row) {
-        const view_of<Hull> q(row, weight);
+        const view_of<Hull> q(row);
         auto best = here;
         auto value = q.value(here);
         while (more) {
             const auto theirs = q.value(after);
-            if (Keyed ? theirs > value : theirs >= value) break;
+            if (theirs > value) break;
             if (theirs < value || key_of(after) < key_of(best)) best = after;
             value = theirs, here = after;
             more = next_place(hull, p, bands);

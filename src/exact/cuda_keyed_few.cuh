@@ -1,15 +1,115 @@
-// Nearest sites of volumes with few of them: all passes at once, site by site, from the lists that packing leaves
-// (cuda_points.cuh says when, and has the bricks). A block puts the sites that can win in its brick in the order of the
-// tie rule; a warp offers them to 32 lines of 32 cells along the first axis, as cuda_keyed_points.cuh does. Should a
-// brick have too many, the lists are declared incomplete and the passes go on as ever.
+// Nearest sites of volumes with few of them: all passes at once, site by site. As lines are packed (cuda_bits.cuh),
+// their sites are also listed, for every 32 planes. A block takes a brick of 32 x 16 x 32 cells, the first axis last.
+// The least bound that some site sets for the whole brick picks the sites that can win in it; the block puts these in
+// the order of the tie rule, and a warp offers them to 32 lines of 32 cells along the first axis, as
+// cuda_keyed_points.cuh does. Where sites are too many, or too many of them at like distances, the lists are declared
+// incomplete and the passes go on as ever.
 #pragma once
 
 #include "exact/cuda_keyed_near.cuh"
 #include "exact/cuda_keyed_points.cuh"
-#include "exact/cuda_points.cuh"
 
 namespace nearfield::exact {
 namespace {
+
+constexpr int brick_warps = 16;
+constexpr int brick_threads = brick_warps * cuda::warp;
+constexpr int batch_loads = 4;  // of a thread, before it looks at any
+constexpr int batch_points = batch_loads * brick_threads;
+
+/// Finds, for the brick whose block calls it, what can win.
+struct brick {
+    int x, y, z;     ///< first cell
+    int x1, y1, z1;  ///< last cell
+
+    __device__ static std::int32_t outside(std::int32_t at, int first, int last) {
+        return max(max(first - at, at - last), 0);
+    }
+    __device__ static std::int32_t across(std::int32_t at, int first, int last) {
+        return max(abs(at - first), abs(at - last));
+    }
+    __device__ std::int32_t least(const listed_point& p) const {
+        const std::int32_t dx = outside(p.x(), x, x1), dy = outside(p.y(), y, y1), dz = outside(p.z, z, z1);
+        return dx * dx + dy * dy + dz * dz;
+    }
+    __device__ std::int32_t most(const listed_point& p) const {
+        const std::int32_t dx = across(p.x(), x, x1), dy = across(p.y(), y, y1), dz = across(p.z, z, z1);
+        return dx * dx + dy * dy + dz * dz;
+    }
+};
+
+/// The lists of an image outward from those of a brick's own planes, which all threads of a block look at together:
+/// with a warp a list, one of thousands of sites is waited for.
+class lists_around {
+public:
+    __device__ lists_around(const point_lists& lists, std::int64_t image, const brick& b)
+        : lists_(lists), first_(image * lists.lists_an_image), middle_(b.z / list_planes), with_sites_(sites_from(0)) {
+        with_sites_ |= std::uint64_t{sites_from(cuda::warp)} << cuda::warp;
+    }
+
+    /// Lists so many further up and down can have a site within `bound`.
+    __device__ bool matter(int apart, std::int32_t bound) const {
+        const std::int32_t rows = max(apart - 1, 0) * list_planes;  // between, at least
+        return apart < lists_.lists_an_image && rows * rows <= bound;
+    }
+    /// Whether one of the lists so far up and down has sites at all. Lists from the 65th on count as having some.
+    __device__ bool any(int apart) const { return has_sites(middle_ - apart) || has_sites(middle_ + apart); }
+    /// Calls use(whether the lane has one, site) for each of their sites, all lanes of a warp together.
+    template <class Use>
+    __device__ void visit(int apart, const Use& use) const {
+        for (const int nth : {middle_ - apart, middle_ + apart}) {
+            if (!has_sites(nth)) continue;
+            const listed_point* const points = lists_.points + (first_ + nth) * lists_.capacity;
+            const int count = lists_.counts[first_ + nth];
+            for (int first = 0; first < count; first += batch_points) {
+                const int mine = first + static_cast<int>(threadIdx.x);
+                listed_point loaded[batch_loads];
+#pragma unroll
+                for (int i = 0; i < batch_loads; ++i)
+                    loaded[i] = mine + i * brick_threads < count ? points[mine + i * brick_threads] : listed_point{};
+#pragma unroll
+                for (int i = 0; i < batch_loads; ++i)
+                    if (first + i * brick_threads < count) use(mine + i * brick_threads < count, loaded[i]);
+            }
+            if (apart == 0) return;
+        }
+    }
+
+private:
+    /// Which of 32 lists have sites: a lane looks at one each, so that empty ones are not asked one after another.
+    __device__ std::uint32_t sites_from(int list) const {
+        const int mine = list + static_cast<int>(threadIdx.x) % cuda::warp;
+        return __ballot_sync(cuda::every_lane, mine < lists_.lists_an_image && lists_.counts[first_ + mine] > 0);
+    }
+    __device__ bool has_sites(int nth) const {
+        return nth >= 0 && nth < lists_.lists_an_image && (nth >= 2 * cuda::warp || (with_sites_ >> nth & 1) != 0);
+    }
+
+    const point_lists& lists_;
+    std::int64_t first_;
+    int middle_;
+    std::uint64_t with_sites_;
+};
+
+/// For all threads alike, the least bound of a brick's values that a site sets.
+template <class Memory>
+__device__ std::int32_t bound_of(Memory& memory, const lists_around& lists, const brick& b) {
+    constexpr std::int32_t unbounded = no_site<std::int32_t>();
+    if (threadIdx.x == 0) memory.bound = unbounded, memory.count = 0;
+    __syncthreads();
+    std::int32_t bound = unbounded;
+    for (int apart = 0; lists.matter(apart, bound); ++apart) {
+        if (!lists.any(apart)) continue;
+        std::int32_t here = unbounded;
+        lists.visit(apart, [&](bool is_one, const listed_point& p) { here = is_one ? min(here, b.most(p)) : here; });
+        here = __reduce_min_sync(cuda::every_lane, here);
+        if (threadIdx.x % cuda::warp == 0 && here < unbounded) atomicMin(&memory.bound, here);
+        __syncthreads();
+        bound = memory.bound;
+        __syncthreads();
+    }
+    return bound;
+}
 
 constexpr int most_brick_sites = 512;
 static_assert(most_brick_sites <= brick_threads, "a thread finds the place of one");
@@ -83,7 +183,7 @@ __device__ void finish_lines(const listed_point* ordered, int count, const brick
         const int row = cells.z + i;
         target.put(row, o.value(word, i), {p.x() - cells.x - lane, p.y() - cells.y}, p.z - row);
     };
-    if (Target::ends != ending::fields && cells.z1 - cells.z == square_side - 1) {
+    if (cells.z1 - cells.z == square_side - 1) {
 #pragma unroll
         for (int i = 0; i < square_side; ++i) put(i, o.best[i]);
         return;

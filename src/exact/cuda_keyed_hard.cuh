@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(short_threads)
         const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
         const auto target = lines.template target<End>(m, next, to, group, lane);
         const typename Lines::reader line(lines, group, lane);
-        search_lines<true>(points, lines.rows(), 1, hull_line<Lines, decltype(target)>(line, target),
-                           [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
+        search_lines(points, lines.rows(), hull_line<Lines, decltype(target)>(line, target),
+                     [&](int q, std::int32_t value, std::int64_t key) { target.put_key(q, value, key); });
         __syncthreads();
     }
 }
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(walk_threads)
         const far_hull<Lines> hull(lines, lists, at.group, lane);
         const typename Lines::reader line(lines, at.group, lane);
         const auto target = lines.template target<End>(m, next, to, at.group, lane);
-        walk<true>(
-            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end), 1,
+        walk(
+            hull, lists.slabs, from / slab_rows, from, min(from + band_rows, end),
             [&](const auto& p) { return target.key(Lines::reader::site(line.load(p.row())), p.row()); },
             [&](int q, auto value, std::int64_t key) { target.put_key(q, value, key); });
     }

@@ -28,12 +28,7 @@ struct strip_cut {
 /// scheduler of a large GPU would have none.
 inline strip_cut cut_strips(std::int64_t rows, std::int64_t groups, int margin = least_margin) {
     const bool small = groups * blocks_for(rows, long_strip) <= 4 * multiprocessors;
-    // Lines of about a hundred rows: 100x100x10000 at 10 % took 1.11 ms in strips of 64 rows, 0.86 in strips of 52,
-    // and 0.67 since a strip that ends beyond its line takes about as long as others (H200, 2026-11-22).
-    const bool middle = !small && rows > long_strip && rows <= 2 * short_strip;
-    const int strip = small    ? small_strip
-                      : middle ? short_strip
-                               : long_strip,
+    const int strip = small ? small_strip : long_strip,
               span = small ? small_strip * strip_warps<small_strip> : long_strip * strip_warps<long_strip>;
     std::int64_t count = rows <= span ? 1 : blocks_for(rows, (span - 2 * margin) / square_side * square_side);
     if (small) count = std::max(count, std::min(multiprocessors / groups, rows / (2 * square_side)));
@@ -111,11 +106,8 @@ public:
 
     void solve(const device& on, const cuda::workspace& memory, const site_bytes& image, const metric<std::int32_t>& m,
                const site_sink& to) const {
-        switch (ending_of(to.out)) {
-            case ending::index32: return passes<ending::index32>({on, memory, m, to}, image);
-            case ending::index64: return passes<ending::index64>({on, memory, m, to}, image);
-            default: return passes<ending::fields>({on, memory, m, to}, image);
-        }
+        if (to.out.index32) passes<ending::index32>({on, memory, m, to}, image);
+        else passes<ending::index64>({on, memory, m, to}, image);
     }
 
 private:
@@ -129,11 +121,6 @@ private:
     void reserve_owners(cuda::workspace& memory, std::int64_t count) {
         groups_ = memory.reserve<std::int32_t>(count);
         marks_ = memory.reserve<std::uint32_t>(count);
-    }
-    static ending ending_of(const outputs& out) {
-        if (out.distance32 || out.distance64 || out.squared32 || out.squared64 || out.squared_float || out.coordinates)
-            return ending::fields;
-        return out.index32 ? ending::index32 : ending::index64;
     }
     [[nodiscard]] bool volumes() const { return p_.rank - p_.first_axis == 3; }
     [[nodiscard]] std::int64_t rows_of(int axis) const { return p_.size[static_cast<std::size_t>(axis)]; }
@@ -247,8 +234,7 @@ private:
     template <ending End>
     [[nodiscard]] std::int32_t* open_of(const call& c) const {
         const point_lists few = few_lists(c.memory);
-        const bool indices = End == ending::index32 || End == ending::index64;
-        return few.planes > 0 && indices && !c.to.limited && near_fits(p_) ? few.many + 1 : nullptr;
+        return few.planes > 0 && !c.to.limited && near_fits(p_) ? few.many + 1 : nullptr;
     }
 
     template <ending End>
@@ -326,7 +312,6 @@ private:
     template <class Body>
     static void with_strips(const strip_cut& cut, const Body& body) {
         if (cut.rows == small_strip) body.template operator()<small_strip>();
-        else if (cut.rows == short_strip) body.template operator()<short_strip>();
         else body.template operator()<long_strip>();
     }
 

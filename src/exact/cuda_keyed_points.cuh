@@ -234,7 +234,7 @@ __device__ void put_offer(const point_square& s, const site_lists& lists, const 
 template <class Target>
 __device__ void put_offers(const point_square& s, const site_lists& lists, const site_offers& o, const Target& target) {
     const int rows = s.bottom - s.top + 1;
-    if (Target::ends != ending::fields && rows == square_side) {
+    if (rows == square_side) {
 #pragma unroll
         for (int i = 0; i < square_side; ++i) put_offer(s, lists, o, target, i, o.best[i]);
         return;

@@ -17,7 +17,6 @@ constexpr std::int32_t widest_gap =
 
 /// Lines that packed words stand for, and their nearest sites: a row's offset to the left is negative.
 struct site_words : word_lines {
-    static constexpr bool keeps_ties = true;
     using number = std::int64_t;  ///< squares of lines of 65536 cells do not fit 32 bits
     bool by_posts = false;        ///< what is left goes between posts, for which images are what is hard
 
@@ -55,7 +54,6 @@ struct site_words : word_lines {
 
 /// Lines with the states that the second axis left.
 struct site_states {
-    static constexpr bool keeps_ties = true;
     using group = value_group;
     using number = std::int32_t;
     pass g;
@@ -289,8 +287,7 @@ __global__ void __launch_bounds__(strip_threads<Rows>, 1)
     }
 #pragma unroll
     for (int i = 0; i < Rows + 2 * strip_halo; ++i) v[i] = min(v[i], near_cap);
-    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t), as_it_is{},
-                             hopeless))
+    if (!finish_strips<Rows>(v, b, target, lane < width, edges, sizeof(strip_edges) / sizeof(std::uint32_t), hopeless))
         hard.add(at.group.number);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // Rows of a strip. Measured with 32 rows, whose halo is twice the share: 512^3 at 10 % 0.91 ms, with 64 rows 0.82.
 // Small problems have too few warps for that.
-constexpr int long_strip = 64, short_strip = 52, small_strip = 16;
+constexpr int long_strip = 64, small_strip = 16;
 // With 2, 3 and 4 rows 512^3 took 0.747, 0.701 and 0.733 ms at 10 %, 0.638, 0.653 and 0.670 at 50 %, 0.932, 0.884 and
 // 0.884 at 1 % (H200, 2026-11-22): fewer are searched less often twice, and fetched again more often.
 constexpr int strip_halo = 3;
@@ -123,35 +123,14 @@ __device__ void exchange_edges(strip<Rows>& v, std::uint32_t* edges, int pitch) 
     }
 }
 
-template <int Rows, class Target>
-__device__ void put_words(const strip<Rows>& v, const Target& target, int first_row, int from, int to) {
-    if constexpr (Target::ends != ending::fields) {
-        target.template put_words<Rows>(first_row, v + strip_halo, from, to);
-    } else {
-        // In memory of the thread's own, so that what puts any fields stands here once and not once a row.
-        std::uint32_t words[Rows];
-#pragma unroll
-        for (int i = 0; i < Rows; ++i) words[i] = v[strip_halo + i];
-#pragma unroll 1
-        for (int i = from; i < to; ++i) target.put_word(first_row + i, words[i]);
-    }
-}
-
-/// What a search does to a strip when it has stepped once: nothing, where only sites count.
-struct as_it_is {
-    template <int Words>
-    __device__ void operator()(std::uint32_t (&)[Words]) const {}
-};
-
 /// From filled strips to finished cells of the lanes that write; false, for all threads of the block alike, when steps
 /// do not suffice. Values above `limit` do not matter. One function, because the strip stays in registers.
 ///
 /// A strip whose words are all final takes no further steps, and the ones beside it may take its rows for those of any
 /// later step. A strip of which only rows of the margin are open goes on as long as others do.
-template <int Rows, class Target, class Stepped = as_it_is>
+template <int Rows, class Target>
 __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target& target, bool writes,
-                              std::uint32_t* edges, int pitch, const Stepped& stepped_once = {},
-                              std::uint32_t hopeless = near_cap) {
+                              std::uint32_t* edges, int pitch, std::uint32_t hopeless = near_cap) {
     const int first_row = b.strip_start();
     const int from = max(b.own_from - first_row, 0), to = min(b.own_to - first_row, Rows);
     bool settled = false, written = from >= to;
@@ -169,7 +148,8 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
                 open = __any_sync(cuda::every_lane,
                                   writes && largest_word<Rows>(v, here_and_now(from), here_and_now(to)) >= final);
             if (!written && !open) {
-                if (writes) put_words<Rows>(v, target, here_and_now(first_row), here_and_now(from), to);
+                if (writes)
+                    target.template put_words<Rows>(here_and_now(first_row), v + strip_halo, here_and_now(from), to);
                 written = true;
             }
 #pragma unroll
@@ -189,7 +169,6 @@ __device__ bool finish_strips(strip<Rows>& v, const block_rows& b, const Target&
         if (settled) continue;
         if (k == 1) {
             step<true>(v, weight);
-            stepped_once(v);
             ++k, --steps, weight += 2 * one_value;
         }
 #pragma unroll 1

@@ -1,5 +1,5 @@
 // Where the searches for nearest sites in words (cuda_keyed.cuh) leave their cells: the state of the third pass, or the
-// caller's fields. A field of indices alone has an ending of its own, in which a cell takes a sum and a store.
+// caller's indices, for which a cell takes a sum and a store.
 #pragma once
 
 #include "exact/cuda_keyed.cuh"
@@ -7,24 +7,18 @@
 namespace nearfield::exact {
 namespace {
 
-enum class ending : std::uint8_t { state, index32, index64, fields };
+enum class ending : std::uint8_t { state, index32, index64 };
 
-/// The caller's fields.
+/// The caller's indices, one of both.
 struct site_sink {
     outputs out;
     std::int64_t limit = last_value<std::int64_t>();  ///< larger values mean no site
     bool limited = false;
-
-    template <class V>
-    __device__ V limit_in() const {
-        return static_cast<V>(min(limit, static_cast<std::int64_t>(last_value<V>())));
-    }
 };
 
 /// The lines of a block, the calling lane's among them. `Done` axes are searched before this pass.
 template <ending End, int Done>
 struct site_target {
-    static constexpr ending ends = End;
     static constexpr int done = Done;
 
     const metric<std::int32_t>& m;
@@ -43,8 +37,7 @@ struct site_target {
         const std::int64_t at = row_at(row);
         if constexpr (End == ending::state) next[first + at] = empty_state;
         else if constexpr (End == ending::index32) to.out.index32[first + at] = -1;
-        else if constexpr (End == ending::index64) to.out.index[first + at] = -1;
-        else put_fields(first + at, no_site<std::int32_t>(), {0, 0}, -1);
+        else to.out.index[first + at] = -1;
     }
     /// A site `along` rows further on.
     template <class V>
@@ -52,8 +45,6 @@ struct site_target {
         const std::int64_t at = row_at(row);
         if constexpr (End == ending::state) {
             next[first + at] = state_word({site.dx, along}, value);
-        } else if constexpr (End == ending::fields) {
-            put_fields(first + at, value, site, value > to.limit ? -1 : row + along);
         } else if (value > to.limit) {
             put_none(row);
         } else {
@@ -65,22 +56,6 @@ struct site_target {
         const std::int64_t index = here + site.dx + (Done == 2 ? site.dy * width : 0) + row_at(row);
         if constexpr (End == ending::index32) to.out.index32[cell] = static_cast<std::int32_t>(index);
         else to.out.index[cell] = index;
-    }
-    /// Row -1 is no site.
-    template <class V>
-    __device__ void put_fields(std::int64_t cell, V value, offset site, std::int32_t row) const {
-        const outputs& out = to.out;
-        out.put_value(cell, value, to.template limit_in<V>());
-        const std::int64_t index = row < 0 ? -1 : here + site.dx + (Done == 2 ? site.dy * width : 0) + row_at(row);
-        if (out.index) out.index[cell] = index;
-        if (out.index32) out.index32[cell] = static_cast<std::int32_t>(index);
-        if (!out.coordinates) return;
-        for (int source = 0; source < out.image_rank; ++source) {
-            const int axis = out.problem_axis[source];
-            std::int32_t at = axis < 0 ? 0 : axis == m.rank - 1 ? x + site.dx : y + site.dy;
-            if (row < 0 || axis == m.rank - 1 - Done) at = row;
-            out.coordinates[source * out.cells + cell] = at;
-        }
     }
     /// The site of what a row of the line holds, in the order of the tie rule: its coordinates less the line's.
     __device__ static std::int64_t key(offset site, std::int32_t row) {
@@ -141,13 +116,6 @@ struct site_target {
                 index + (site.biased.dx + site.along * inner + (Done == 2 ? site.biased.dy * width : 0));
             return Limited && word >= too_large ? -1 : there;
         }
-    }
-    __device__ void put_word(int row, std::uint32_t word) const {
-        const found_site site = site_of(word);
-        if (word >= too_large) put_none(row);
-        else
-            put(row, static_cast<std::int32_t>(word / one_value),
-                {site.biased.dx - 128, Done == 2 ? site.biased.dy - 128 : 0}, site.along);
     }
     /// Of `Count` rows from row `row` on the ones in [from, to).
     template <int Count>

@@ -70,19 +70,18 @@ __device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int
 template <int Pairs, bool Last>
 __global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
     search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
-                 const point_lists points, const sink<std::int32_t, std::int32_t, false, Last> to) {
+                 const sink<std::int32_t, std::int32_t, false, Last> to) {
     cuda::wait_for_kernel_before();
     extern __shared__ std::uint32_t tile_words[];
     const tile<Pairs> t{tile_words};
-    if (points.complete()) return;
     const auto at = lines.place(cut, blockIdx.x);
     const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
     const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
     // Lanes beyond the last line read it too, but do not write.
     const int mine = min(lane, width - 1);
     const auto inner = static_cast<std::int32_t>(lines.inner());
-    const tile_target<std::int32_t, Last> target{m, to, lines.template target_cell<Last>(at.group, mine),
-                                                 static_cast<std::int32_t>(lines.template target_inner<Last>()), width};
+    const tile_target<std::int32_t, Last> target{m, to, lines.first_cell(at.group, mine),
+                                                 static_cast<std::int32_t>(lines.inner()), width};
     const std::int32_t* const from =
         lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
     const auto leave = [&] {

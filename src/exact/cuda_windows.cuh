@@ -55,18 +55,10 @@ struct tile_place {
     int window;
 };
 
-/// Rows of a state that are longer than the image's, so that they begin at multiples of 32 cells.
-struct row_padding {
-    std::int64_t pitch = 0;  ///< cells of a row of the state; 0: as many as in the image
-    std::int64_t width = 0;  ///< cells of a row of the image
-    std::int64_t inner = 0;  ///< cells of a plane of the image
-};
-
 /// Lines that packed words stand for.
 struct word_lines {
     using group = word_group;
     packed_lines lines;
-    row_padding padding{};  ///< of the state that the pass leaves
 
     __device__ word_group group_of(std::int64_t number) const {
         const std::int64_t outer = quotient(number, lines.columns);
@@ -85,15 +77,6 @@ struct word_lines {
     /// Cell of row 0 of a line.
     __device__ std::int64_t first_cell(const word_group& g, int lane) const {
         return g.outer * lines.rows * lines.length + g.x + lane;
-    }
-    /// The same where the pass writes, and the cells from row to row there.
-    template <bool Last>
-    __device__ std::int64_t target_cell(const word_group& g, int lane) const {
-        return g.outer * lines.rows * target_inner<Last>() + g.x + lane;
-    }
-    template <bool Last>
-    __device__ std::int64_t target_inner() const {
-        return Last || padding.pitch == 0 ? lines.length : padding.pitch;
     }
     __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
     /// Which rows of the group's image have sites.
@@ -118,12 +101,10 @@ struct word_lines {
 
 /// Lines with the values that the passes before left.
 struct value_lines {
-    static constexpr bool keeps_ties = false;  ///< hulls of them drop rows that only tie
     using group = value_group;
     using number = std::int32_t;
     pass g;  ///< of the state
     const std::int32_t* cells;
-    row_padding padding{};
 
     __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
     __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
@@ -136,27 +117,10 @@ struct value_lines {
     __device__ int rows() const { return static_cast<int>(g.rows); }
     __device__ std::int64_t inner() const { return g.inner; }
     __device__ int width(const value_group& of) const {
-        if (padding.pitch != 0) {
-            const std::int64_t first = of.number * cuda::warp,
-                               x = first - quotient(first, padding.pitch) * padding.pitch;
-            return static_cast<int>(min(padding.width - x, static_cast<std::int64_t>(cuda::warp)));
-        }
         return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
     }
     __device__ std::int64_t first_cell(const value_group& of, int lane) const {
         return g.first_cell(of.number * cuda::warp + lane);
-    }
-    /// The same where the pass writes, and the cells from row to row there. A padded state is read by the last pass.
-    template <bool Last>
-    __device__ std::int64_t target_cell(const value_group& of, int lane) const {
-        if (!Last || padding.pitch == 0) return first_cell(of, lane);
-        const std::int64_t column = of.number * cuda::warp + lane, outer = quotient(column, g.inner),
-                           in_plane = column - outer * g.inner, y = quotient(in_plane, padding.pitch);
-        return outer * g.rows * padding.inner + y * padding.width + (in_plane - y * padding.pitch);
-    }
-    template <bool Last>
-    __device__ std::int64_t target_inner() const {
-        return Last && padding.pitch != 0 ? padding.inner : g.inner;
     }
 
     class reader {
