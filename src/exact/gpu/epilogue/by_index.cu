@@ -5,8 +5,7 @@
 #include <span>
 
 #include "base/lines.hpp"
-#include "exact/cuda_choice.hpp"
-#include "exact/cuda_options_fields.cuh"
+#include "exact/gpu/ground/items.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

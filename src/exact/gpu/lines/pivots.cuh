@@ -185,8 +185,8 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
 }
 
 /// Finds the winners of the pivots that are `wanted`, by all warps of a block: at once where all of them lie within
-/// `most` rows, else those of all pivots by halving. Returns whether it halved; `least` then has the least values of the
-/// line's groups of rows.
+/// `most` rows, else those of all pivots by halving. Returns whether it halved; `least` then has the least values of
+/// the line's groups of rows.
 template <int Warps, class C, class Row, class Keys, class Wanted>
 __device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float* least, const found_by_warps<C>& found,
                              int most, const Wanted& wanted) {
