@@ -6,7 +6,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/memory.hpp"
-#include "exact/cuda.hpp"
+#include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/voronoi.hpp"

@@ -1,6 +1,6 @@
 // What a build without CUDA says when the device is asked for.
 #include "base/no_cuda.hpp"
-#include "exact/cuda.hpp"
+#include "exact/gpu/route/route.hpp"
 
 namespace nearfield::exact {
 

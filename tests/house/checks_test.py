@@ -149,7 +149,8 @@ class RoomsTest(TreeOfLayers):
         self.write("src/exact/gpu/rows/rows.cuh", '#include "exact/gpu/ground/numbers.cuh"\n')
         self.write("src/exact/gpu/lines/lines.cuh", '#include "exact/gpu/rows/rows.cuh"\n')
         self.write("src/exact/gpu/route/route.cu", '#include "exact/gpu/lines/lines.cuh"\n')
-        self.write("src/exact/cuda_lines.cuh", '#include "exact/gpu/lines/lines.cuh"\n')
+        self.write("src/exact/host_lines.hpp", '#include "exact/host/lines.hpp"\n')
+        self.write("src/exact/host/lines.hpp", '#include "exact/core.hpp"\n')
 
     def test_good_tree(self) -> None:
         self.assertEqual(layers.complaints(self.root), [])
@@ -178,7 +179,7 @@ class RoomsTest(TreeOfLayers):
         self.breaks("src/exact/gpu/ground/gate.cuh", '"exact/gpu/lines/lines.cuh"')
 
     def test_accelerator_includes_lines(self) -> None:
-        self.breaks("src/exact/gpu/sparse/sparse.cuh", '"exact/gpu/lines/lines.cuh"')
+        self.breaks("src/exact/gpu/sites/sites.cuh", '"exact/gpu/lines/lines.cuh"')
 
     def test_common_header_includes_a_folder(self) -> None:
         self.breaks("src/label/checks.hpp", '"label/host/bits.hpp"')

@@ -75,7 +75,9 @@ SHARED_BY_ROOMS = {
 # share those headers only.
 GROUND = {"gpu/ground"}
 LINES = GROUND | {"gpu/rows", "gpu/epilogue"}
-LADDER = LINES | {"gpu/lines", "gpu/sparse", "gpu/stencil", "gpu/small"}
+WORDS = GROUND | {"gpu/rows"}
+SITES = WORDS | {"gpu/tiles", "gpu/stencil"}
+LADDER = LINES | SITES | {"gpu/lines", "gpu/sites", "gpu/small"}
 ROOMS: dict[str, dict[str, set[str]]] = {
     "exact": {
         "host": set(),
@@ -83,9 +85,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "gpu/rows": GROUND,
         "gpu/epilogue": GROUND,
         "gpu/lines": LINES,
-        "gpu/sparse": LINES,
-        "gpu/stencil": LINES,
-        "gpu/small": LINES,
+        "gpu/small": WORDS,
+        "gpu/tiles": WORDS,
+        "gpu/stencil": WORDS,
+        "gpu/sites": SITES,
         "gpu/route": LADDER,
     },
     "label": {
@@ -97,7 +100,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     },
 }
 # Files of src/exact whose prefix says where they will lie: they may include every folder until they have moved.
-TO_BE_MOVED = re.compile(r"exact/(host|cuda)(_\w+)?\.\w+")
+TO_BE_MOVED = re.compile(r"exact/host(_\w+)?\.\w+")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
 

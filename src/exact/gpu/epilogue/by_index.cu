@@ -5,8 +5,7 @@
 #include <span>
 
 #include "base/lines.hpp"
-#include "exact/cuda_choice.hpp"
-#include "exact/cuda_options_fields.cuh"
+#include "exact/gpu/ground/items.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -138,11 +137,8 @@ fields_by_index::fields_by_index(const device& on, const plan& p, const arrays<d
 bool fields_by_index::could_serve() const {
     const plan& p = sites_;
     const fields<device>& out = a_.out;
-    const bool values = out.distance.wanted() || out.squared.wanted();
-    const bool more = out.label.wanted() || out.coordinates.wanted() || (values && out.index.wanted());
-    if (!more || p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3) return false;
-    // The kernel for small grids writes all but labels by itself.
-    if (!out.label.wanted() && whole_fits(p)) return false;
+    if (!out.label.wanted() || p.weighted || out.trusted.wanted() || p.by != classes::none || p.rank - p.first_axis > 3)
+        return false;
     const item to = item_for(p, a_.image, out);
     const auto is = [](const any_output<device>& field, std::initializer_list<dtype> types) {
         return !field.wanted() || std::find(types.begin(), types.end(), field.type) != types.end();

@@ -1,8 +1,8 @@
 // The last step of the engine with options: from the state of every cell to the fields that are wanted.
 #pragma once
 
-#include "exact/cuda_options.hpp"
-#include "exact/cuda_options_common.cuh"
+#include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/rules.cuh"
 #include "exact/half.hpp"
 
 namespace nearfield::exact {

@@ -1,8 +1,8 @@
 // What a pass writes of the winners of its rows: keys of the next pass, or the caller's fields.
 #pragma once
 
-#include "exact/cuda_options_item.cuh"
 #include "exact/gpu/ground/column.cuh"
+#include "exact/gpu/ground/items.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
@@ -128,11 +128,11 @@ private:
     __device__ void put_site(std::int64_t cell, const site_of_row<K>& best, bool found) const {
         const auto& to = c_.g.out;
         const int row = c_.row_in(best.row);
-        std::int64_t linear = -1;
+        // Where keys have 31 bits, cells do.
+        std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t> linear = -1;
         if (found) {
             linear = row;
-            for (int i = c_.done() - 1; i >= 0; --i)
-                linear = linear * c_.g.m.size[c_.g.m.rank - 1 - i] + c_.coordinate(best.key, i);
+            for (int i = c_.done() - 1; i >= 0; --i) linear = linear * c_.g.done_size[i] + c_.coordinate(best.key, i);
         }
         if (to.out.index) to.out.index[cell] = linear;
         if (to.out.index32) to.out.index32[cell] = static_cast<std::int32_t>(linear);

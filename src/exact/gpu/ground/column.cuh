@@ -1,10 +1,10 @@
 // A lane's line: where its cells are, what its sites' keys say, and what they cost.
 #pragma once
 
-#include "exact/cuda_options_common.cuh"
 #include "exact/gpu/ground/ladder.hpp"
 #include "exact/gpu/ground/line_pass.hpp"
 #include "exact/gpu/ground/number.cuh"
+#include "exact/gpu/ground/rules.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "exact/cuda_options_item.cuh"
+#include "exact/gpu/ground/items.cuh"
 #include "exact/plan.hpp"
 
 namespace nearfield::exact {

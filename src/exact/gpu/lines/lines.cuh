@@ -1,8 +1,11 @@
 // One further axis of any problem, exactly: for every number, class rule and kind of ends.
 //
 // A block has a tile of 32 neighbouring lines, whose keys it stages in shared memory. The winners of pivot rows bound
-// those of the strips between them (pivots.cuh, strips.cuh). Of lines that are longer than a block stages, kernels
-// find the pivots first, and blocks have windows of rows. This way serves everything and never declines.
+// those of the strips between them (pivots.cuh). Of lines that are longer than a block stages, a kernel
+// finds the pivots first, and blocks have windows of rows. This way serves everything and never declines.
+//
+// A warp takes a strip of 32 rows between two pivots: row 16, rows 8 and 24, rows 4, 12, 20 and 28; then the three rows
+// between two of these at once, so that a candidate's key is decoded once for all of them.
 //
 // Cost: about two candidates a row and level; 2 to 8 bytes a cell are read, 4 or 8 or the fields are written.
 // Workspace of long lines: 8 bytes for each 32 rows.
@@ -14,11 +17,70 @@
 #include <algorithm>
 #include <utility>
 
-#include "exact/gpu/lines/strips.cuh"
+#include "exact/gpu/epilogue/put.cuh"
+#include "exact/gpu/lines/pivots.cuh"
 #include "exact/gpu/lines/values.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {
+
+constexpr int leaf = 4;  // rows of a strip from one that is searched alone to the next
+constexpr int strip_slots = strip / leaf;
+
+/// A lane's strip. Winners lie between those of both pivots; where winners are not ordered, `first` and `next` are the
+/// ends of the line for all of its rows.
+template <class C>
+struct strip_of {
+    int r0, first, next;
+    std::uint16_t* slots;  ///< winners, relative to `first`: strip_slots * 32, of the lane
+
+    /// Whether the slots hold the rows between, and winners are ordered: else the strip is searched within its bounds
+    /// alone.
+    bool narrows;
+
+    /// An end of a row's run may lie one row before the winner of the pivot, which bounds all others.
+    __device__ void keep(int i, int row) const {
+        slots[i / leaf * cuda::warp] = static_cast<std::uint16_t>(max(row - first, 0));
+    }
+    [[nodiscard]] __device__ int known(int i, bool low) const {
+        if (i == 0) return first;
+        if (i == strip) return next;
+        if (!narrows) return low ? first : next;
+        return first + slots[i / leaf * cuda::warp];
+    }
+};
+
+template <bool Last, class C, class Keys>
+__device__ void solve_strip(const C& c, const Keys& at, const float* least, const strip_of<C>& s, bool write) {
+    using found = winner<typename C::V, typename C::K>;
+    const int r0 = s.r0, n = c.rows();
+    const run_word runs(c, r0 / mark_bits);
+    const store_of<C, Last> store(c);
+    // Row r0 is a pivot, of which the winner's row is known.
+#pragma unroll 1
+    for (int step = strip; step >= leaf; step /= 2) {
+#pragma unroll 1
+        for (int i = step % strip; i < strip; i += 2 * step) {
+            found best[1] = {{top<typename C::V>(), 0, s.next}};
+            if (r0 + i < n) {
+                const int low = s.known(i == 0 ? 0 : i - step, true),
+                          high = i == 0 && s.narrows ? low : s.known(min(i + step, strip), false);
+                search<1>(c, at, least, {r0 + i, low, high, {runs.of(r0 + i)}}, best);
+                if (write) store(r0 + i, 1, best);
+            }
+            if (s.narrows && i > 0) s.keep(i, best[0].row);
+        }
+    }
+#pragma unroll 1
+    for (int i = 0; i < strip && r0 + i < n; i += leaf) {
+        searched_rows<leaf - 1> rows{r0 + i + 1, s.known(i, true), s.known(i + leaf, false), {}};
+#pragma unroll
+        for (int k = 0; k < leaf - 1; ++k) rows.ends[k] = runs.of(r0 + i + 1 + k);
+        found best[leaf - 1];
+        search<leaf - 1>(c, at, least, rows, best);
+        if (write) store(r0 + i + 1, n - (r0 + i + 1), best);
+    }
+}
 
 constexpr int staged_bytes = 64 << 10;
 template <keys Stored>
@@ -26,6 +88,7 @@ constexpr int staged_rows = staged_bytes / cuda::warp / static_cast<int>(sizeof(
 template <keys Stored>
 constexpr int window_rows = Stored == keys::narrow ? 512 : 256;
 constexpr int line_threads = line_warps * cuda::warp;
+constexpr int pivot_warps = 16;  // of a block that finds the pivots of long lines
 
 /// Keys of a lane's line: staged, or where they are.
 template <class C>
@@ -55,50 +118,22 @@ __device__ bool is_ordered(const line_pass<V>& g) {
     return g.ordered;
 }
 
-/// A block 32 lines: the pivots that are near, a warp each.
+/// Pivots of lines that are longer than a block stages, a block 32 lines.
 template <class V, keys Stored, rule Rule, bool Bent>
-__global__ void __launch_bounds__(line_threads) find_near_pivots(const __grid_constant__ line_pass<V> g, int shares) {
+__global__ void __launch_bounds__(pivot_warps* cuda::warp) find_pivots(const __grid_constant__ line_pass<V> g) {
+    using C = column<V, Stored, Rule, Bent>;
+    __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
     if (!is_ordered(g)) return;
-    using C = column<V, Stored, Rule, Bent>;
-    const std::int64_t tile = blockIdx.x / shares;
-    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const std::int64_t tile = blockIdx.x;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
-    const int strips = (g.rows + strip - 1) / strip;
-    const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
-    const int j = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
     const left_strips left(g, tile);
-    if (!((j < strips && left(j)) || (j > 0 && left(j - 1)))) return;
-    const int most = left.few(g.rows) ? few_near_reach : near_reach;
-    if (j < to.count() && !solve_near_pivot(to, far_keys<C>{c}, j, most) && lane == 0) g.far[tile] = 1;
-}
-
-/// The same of lines with far pivots: least values of their groups.
-template <class V, keys Stored, rule Rule, bool Bent>
-__global__ void __launch_bounds__(line_threads) find_least(const __grid_constant__ line_pass<V> g, int shares) {
-    using C = column<V, Stored, Rule, Bent>;
-    const std::int64_t tile = blockIdx.x / shares;
-    if (!is_ordered(g) || g.far[tile] == 0) return;
-    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const C c(g, tile * cuda::warp + lane);
-    const int groups = (g.rows + group - 1) / group,
-              nth = share * line_warps + static_cast<int>(threadIdx.x) / cuda::warp;
-    if (nth < groups) g.least[(tile * groups + nth) * cuda::warp + lane] = least_of_group(c, far_keys<C>{c}, nth);
-}
-
-/// A level of the halving.
-template <class V, keys Stored, rule Rule, bool Bent>
-__global__ void __launch_bounds__(line_threads)
-    find_far_pivots(const __grid_constant__ line_pass<V> g, const pivot_level level, int shares, int parts) {
-    using C = column<V, Stored, Rule, Bent>;
-    __shared__ std::uint64_t memory[line_warps * found_by_warps<C>::bytes / 8];
-    const std::int64_t tile = blockIdx.x / shares;
-    if (!is_ordered(g) || g.far[tile] == 0) return;
-    const int share = static_cast<int>(blockIdx.x % shares), lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const C c(g, tile * cuda::warp + lane);
-    const int strips = (g.rows + strip - 1) / strip;
     const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
-    solve_level(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, level, share * (line_warps / parts),
-                parts, found_by_warps<C>(memory, line_warps));
+    const bool far = solve_pivots<pivot_warps>(
+        to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, found_by_warps<C>(memory, pivot_warps),
+        left.few(g.rows) ? few_near_reach : near_reach,
+        [&](int j) { return (j < strips && left(j)) || (j > 0 && left(j - 1)); });
+    if (threadIdx.x == 0) g.far[tile] = far ? 1 : 0;
 }
 
 /// Shared memory of a block, in this order.
@@ -162,7 +197,14 @@ public:
         __syncthreads();
         const staged_keys<C> here{keys_ + lane_, base, c_};
         auto* const pivots = reinterpret_cast<std::int16_t*>(pivots_) + lane_;
-        if (!layout_.is_long && ordered) least = solve_pivots(here, pivots);
+        if (!layout_.is_long && ordered) {
+            const auto wanted = [&](int j) {
+                return (j < strips && (left_ >> j & 1) != 0) || (j > 0 && (left_ >> (j - 1) & 1) != 0);
+            };
+            if (solve_pivots<line_warps>(pivot_rows<C, std::int16_t>{c_, pivots}, here, least_ + lane_,
+                                         found_by_warps<C>(slots_, line_warps), near_reach, wanted))
+                least = least_ + lane_;
+        }
         if (threadIdx.x == 0)
             count_solved(c_.g.solved,
                          !ordered           ? rung::plain
@@ -189,33 +231,6 @@ private:
         } else {
             for (int i = warp_; i < rows; i += line_warps) keys_[i * cuda::warp + lane_] = source[c_.cell(row_of(i))];
         }
-    }
-
-    /// Of lines that are staged whole. Returns the least values of groups where lines are searched far.
-    template <class Keys>
-    __device__ const float* solve_pivots(const Keys& at, std::int16_t* pivots) {
-        const pivot_rows<C, std::int16_t> to{c_, pivots};
-        bool near = true;
-        for (int j = warp_; j < to.count(); j += line_warps) {
-            const bool wanted = (j < to.strips() && (left_ >> j & 1) != 0) || (j > 0 && (left_ >> (j - 1) & 1) != 0);
-            if (wanted) near = near && solve_near_pivot(to, at, j);
-        }
-        if (!__syncthreads_or(!near)) return nullptr;
-        const int groups = (c_.rows() + group - 1) / group;
-        for (int nth = warp_; nth < groups; nth += line_warps)
-            least_[nth * cuda::warp + lane_] = least_of_group(c_, at, nth);
-        __syncthreads();
-        const found_by_warps<C> found(slots_, line_warps);
-        for (int number = 0; number < pivot_levels(to.strips()); ++number) {
-            const pivot_level level(number, to.strips(), c_.joined());
-            const int parts = sharing_warps(level.jobs, line_warps);
-            for (int job = 0; job < level.jobs; job += line_warps / parts) {
-                solve_level(to, at, least_ + lane_, level, job, parts, found);
-                if (parts > 1) __syncthreads();
-            }
-            __syncthreads();
-        }
-        return least_ + lane_;
     }
 
     /// Strips differ in what they cost: a warp that is done takes the next.
@@ -265,8 +280,7 @@ __global__ void __launch_bounds__(line_threads, Stored == keys::narrow ? 4
 template <class V, keys Stored, rule Rule, bool Bent>
 class line_launch {
 public:
-    line_launch(const device& on, const line_pass<V>& g)
-        : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)), strips_((g.rows + strip - 1) / strip) {}
+    line_launch(const device& on, const line_pass<V>& g) : on_(on), g_(g), tiles_(blocks_for(g.columns, cuda::warp)) {}
 
     void solve(const line_form& how) {
         std::uint8_t* const left = std::exchange(g_.left, nullptr);
@@ -276,7 +290,8 @@ public:
         }
         const int staged = most_staged();
         const bool is_long = g_.rows > staged;
-        if (is_long) find_pivots();
+        if (is_long && g_.ordered)
+            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_, dim3(pivot_warps * cuda::warp), 0, g_);
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
@@ -302,31 +317,9 @@ private:
         return rows;
     }
 
-    void find_pivots() const {
-        if (!g_.ordered) return;
-        cuda::check(
-            cudaMemsetAsync(g_.far, 0, static_cast<std::size_t>(tiles_) * sizeof(*g_.far), cuda::stream_of(on_)),
-            "clearing flags");
-        const auto shares = [](std::int64_t items, int of_block) {
-            return static_cast<int>(blocks_for(items, of_block));
-        };
-        const int of_pivots = shares(strips_ + 1, line_warps), of_groups = shares(strips_, line_warps);
-        cuda::launch(on_, find_near_pivots<V, Stored, Rule, Bent>, tiles_ * of_pivots, dim3(line_threads), 0, g_,
-                     of_pivots);
-        cuda::launch(on_, find_least<V, Stored, Rule, Bent>, tiles_ * of_groups, dim3(line_threads), 0, g_, of_groups);
-        for (int number = 0; number < pivot_levels(strips_); ++number) {
-            const pivot_level level(number, strips_, g_.periodic);
-            if (level.jobs == 0) continue;
-            const int parts = sharing_warps(level.jobs, line_warps), of_jobs = shares(level.jobs, line_warps / parts);
-            cuda::launch(on_, find_far_pivots<V, Stored, Rule, Bent>, tiles_ * of_jobs, dim3(line_threads), 0, g_,
-                         level, of_jobs, parts);
-        }
-    }
-
     const device& on_;
     line_pass<V> g_;
     std::int64_t tiles_;
-    int strips_;
 };
 
 /// Power diagrams, and wide keys, which go with numbers of 64 bits alone, have no kernels of their own for straight

@@ -105,7 +105,7 @@ __device__ float least_of_group(const C& c, const Keys& at, int nth) {
 struct pivot_level {
     int number, step, jobs;
 
-    __host__ __device__ pivot_level(int number_, int strips, bool joined) : number(number_), step(1), jobs(1) {
+    __device__ pivot_level(int number_, int strips, bool joined) : number(number_), step(1), jobs(1) {
         if (number < 2) {
             jobs = number == 1 && joined ? 0 : 1;
             return;
@@ -120,7 +120,7 @@ struct pivot_level {
 };
 
 /// Levels of a line.
-__host__ __device__ inline int pivot_levels(int strips) {
+__device__ inline int pivot_levels(int strips) {
     int levels = 2;
     for (int step = 1; step < strips; step *= 2) ++levels;
     return levels;
@@ -184,11 +184,31 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     to.put(j, best[0].row);
 }
 
-/// Warps that share a row of a level, where so many warps have its rows.
-__host__ __device__ inline int sharing_warps(int jobs, int warps) {
-    int parts = 1;
-    while (parts * 2 * jobs <= warps && parts < line_warps) parts *= 2;
-    return parts;
+/// Finds the winners of the pivots that are `wanted`, by all warps of a block: at once where all of them lie within
+/// `most` rows, else those of all pivots by halving. Returns whether it halved; `least` then has the least values of
+/// the line's groups of rows.
+template <int Warps, class C, class Row, class Keys, class Wanted>
+__device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float* least, const found_by_warps<C>& found,
+                             int most, const Wanted& wanted) {
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    bool near = true;
+    for (int j = warp; j < to.count(); j += Warps)
+        if (wanted(j)) near = near && solve_near_pivot(to, at, j, most);
+    if (!__syncthreads_or(!near)) return false;
+    const int groups = (to.c.rows() + group - 1) / group;
+    for (int nth = warp; nth < groups; nth += Warps) least[nth * cuda::warp] = least_of_group(to.c, at, nth);
+    __syncthreads();
+    for (int number = 0; number < pivot_levels(to.strips()); ++number) {
+        const pivot_level level(number, to.strips(), to.c.joined());
+        int parts = 1;  // warps that share a row
+        while (parts * 2 * level.jobs <= Warps && parts < Warps) parts *= 2;
+        for (int job = 0; job < level.jobs; job += Warps / parts) {
+            solve_level(to, at, least, level, job, parts, found);
+            if (parts > 1) __syncthreads();
+        }
+        __syncthreads();
+    }
+    return true;
 }
 
 }  // namespace

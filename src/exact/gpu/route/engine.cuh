@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "base/lines.hpp"
-#include "exact/cuda_options_fields.cuh"
 #include "exact/gpu/epilogue/finish.cuh"
+#include "exact/gpu/ground/items.cuh"
 #include "exact/gpu/ground/line_pass.hpp"
-#include "exact/gpu/route/choice.hpp"
+#include "exact/gpu/route/calls.hpp"
 #include "exact/gpu/route/trace.hpp"
 #include "exact/gpu/rows/narrow.cuh"
 #include "exact/gpu/rows/powers.cuh"

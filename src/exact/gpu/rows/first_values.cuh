@@ -1,7 +1,8 @@
 // First values of power diagrams: minus the weight of each site, their extremes, and a turned copy for long rows.
 #pragma once
 
-#include "exact/cuda_options_common.cuh"
+#include "exact/gpu/ground/items.cuh"
+#include "exact/gpu/ground/rules.cuh"
 
 namespace nearfield::exact {
 namespace {
@@ -41,6 +42,21 @@ struct weighted_sites {
         }
     }
 };
+
+inline weighted_sites weighted_arrays(const option_call& call) {
+    weighted_sites a{};
+    a.image = static_cast<const std::byte*>(call.image.data);
+    a.weights = static_cast<const std::byte*>(call.weights->data);
+    a.image_bytes = static_cast<int>(size_of(call.image.type));
+    a.floating = call.image.type >= dtype::float16;
+    a.weight_type = call.weights->type;
+    for (int axis = 0; axis < call.p.rank; ++axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        a.image_step.of[axis] = call.p.image_stride[i];
+        a.weight_step.of[axis] = call.weights->stride[static_cast<std::size_t>(call.p.source_axis[i])];
+    }
+    return a;
+}
 
 /// A thread a cell. Weights of cells that are no sites are not read.
 template <class V>

@@ -3,9 +3,9 @@
 // image once and writes 2 bytes a cell. Rows have at most 32767 cells.
 #pragma once
 
-#include "exact/cuda_options_common.cuh"
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
+#include "exact/gpu/ground/rules.cuh"
 
 namespace nearfield::exact::gpu {
 namespace {

@@ -1,7 +1,0 @@
-#include "exact/gpu/route/general.cuh"
-
-namespace nearfield::exact {
-
-std::int64_t options_int32(const option_call& call) { return gpu::serve_generally<std::int32_t>(call); }
-
-}  // namespace nearfield::exact

@@ -1,0 +1,235 @@
+#include "exact/gpu/route/calls.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <vector>
+
+#include "base/lines.hpp"
+#include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/route/route.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+// Images of more cells are solved alone: they keep a GPU busy, and padding them would only cost. Without options a call
+// is two or three launches, which a list cannot beat for long (H200, 2026-11-21: 23 us for 1024^2, as much as its share
+// of a list).
+constexpr std::int64_t large_image = std::int64_t{1} << 22;
+constexpr std::int64_t large_plain_image = std::int64_t{1} << 19;
+// Padded cells that are solved at a time: enough to keep a GPU busy, 1.2 to 4 GB of workspace.
+constexpr std::int64_t batch_cells = std::int64_t{1} << 27;
+
+target target_for(const plan& p, const any_output<device>& out, int leading_axes) {
+    target t;
+    if (!out.wanted()) return t;
+    t.data = static_cast<std::byte*>(out.data);
+    for (int axis = 0; axis < p.rank; ++axis)
+        t.step[axis] =
+            out.stride[static_cast<std::size_t>(p.source_axis[static_cast<std::size_t>(axis)] + leading_axes)];
+    return t;
+}
+
+/// Sizes that share a batch: equal along periodic axes, else within a factor of the root of two.
+std::int64_t size_class(std::int64_t size, border beyond) {
+    if (beyond == border::periodic) return size;
+    return std::bit_width(static_cast<std::uint64_t>(size * size - 1));
+}
+
+std::int64_t images_of(const plan& p) { return cells_between(p.size.data(), 0, p.first_axis); }
+
+/// Calls of one kind are solved together.
+std::vector<std::int64_t> kind_of(const plan& p) {
+    std::vector<std::int64_t> kind{p.numbers == tier::float64, p.rank - p.first_axis,
+                                   std::bit_cast<std::int64_t>(p.unit2)};
+    for (auto axis = static_cast<std::size_t>(p.first_axis); axis < static_cast<std::size_t>(p.rank); ++axis) {
+        kind.push_back(p.source_axis[axis]);
+        kind.push_back(size_class(p.size[axis], p.borders[axis]));
+    }
+    return kind;
+}
+
+/// The problem whose images have the largest sizes of all. False where its numbers would not be exact any more.
+bool pad(std::span<const plan* const> plans, plan& padded) {
+    const plan& first = *plans[0];
+    padded = first;
+    padded.rank = first.rank - first.first_axis + 1;
+    padded.first_axis = 1;
+    padded.size[0] = 0;
+    double largest = 0;
+    for (double beside : {first.closed_beside, first.open_beside})
+        if (beside < std::numeric_limits<double>::infinity()) largest += beside;
+    for (const plan* p : plans) padded.size[0] += images_of(*p);
+    padded.cells = padded.size[0];
+    for (std::size_t axis = 1; axis < static_cast<std::size_t>(padded.rank); ++axis) {
+        const std::size_t own = axis - 1 + static_cast<std::size_t>(first.first_axis);
+        padded.weight[axis] = first.weight[own];
+        padded.borders[axis] = first.borders[own];
+        padded.source_axis[axis] = first.source_axis[own];
+        padded.size[axis] = 0;
+        for (const plan* p : plans)
+            padded.size[axis] =
+                std::max(padded.size[axis], p->size[axis - 1 + static_cast<std::size_t>(p->first_axis)]);
+        const std::int64_t n = padded.size[axis];
+        const auto far = static_cast<double>(reach(
+            padded.borders[axis] == border::periodic ? n / 2 : std::max<std::int64_t>(n - 1, 1), first.half_cell));
+        largest += padded.weight[axis] * (far * far);
+        padded.cells *= n;
+    }
+    padded.largest = largest;
+    padded.keys = layout_for(padded.size.data(), padded.rank, 1);
+    if (padded.keys.total() > wide_key_bits) return false;
+    constexpr double rounding = 1.0 + 1e-15;
+    if (first.numbers != tier::float64) {
+        const bool wide = padded.sites_wanted && padded.keys.total() > narrow_key_bits;
+        const bool small = largest * rounding < static_cast<double>(no_site<std::int32_t>()) && !wide;
+        if (largest * rounding >= static_cast<double>(no_site<std::int64_t>())) return false;
+        padded.numbers = small ? tier::int32 : tier::int64;
+    }
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(padded.rank); ++axis)
+        padded.rows_ordered[axis] = padded.numbers != tier::float64 || rows_ordered(largest, padded.weight[axis]);
+    return true;
+}
+
+/// Solves a list, or only says how it would.
+class list_run {
+public:
+    list_run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs, call_plan* say = nullptr)
+        : on_(on), plans_(plans), jobs_(jobs), say_(say) {}
+
+    void solve() {
+        std::map<std::vector<std::int64_t>, std::vector<std::size_t>> kinds;
+        for (std::size_t k = 0; k < plans_.size(); ++k) {
+            if (plans_[k].cells == 0) continue;
+            if (plans_[k].cells > (plans_[k].plain() ? large_plain_image : large_image)) alone(k);
+            else kinds[kind_of(plans_[k])].push_back(k);
+        }
+        for (const auto& [kind, members] : kinds) split(members);
+    }
+
+private:
+    void alone(std::size_t k) {
+        const arrays<device> a{jobs_[k].image, jobs_[k].out};
+        if (say_ == nullptr) return run(on_, plans_[k], a);
+        say("an image alone", describe(on_, plans_[k], a).workspace_bytes, plans_[k], 1);
+    }
+
+    void say(const char* method, std::int64_t bytes, const plan& p, std::int64_t images) {
+        say_->workspace_bytes = std::max(say_->workspace_bytes, bytes);
+        const char* const numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+        if (say_->numbers.empty() || numbers[0] == 'f' || (say_->numbers[0] != 'f' && say_->numbers < numbers))
+            say_->numbers = numbers;
+        const auto last = static_cast<std::size_t>(p.rank - 1);
+        say_->passes.push_back({-1, method, images, p.cells / images / p.size[last], p.size[last]});
+    }
+
+    /// Batches of bounded size.
+    void split(const std::vector<std::size_t>& members) {
+        std::vector<std::size_t> batch;
+        std::int64_t cells = 0;
+        for (std::size_t k : members) {
+            batch.push_back(k);
+            cells += plans_[k].cells;
+            if (cells < batch_cells / 2) continue;
+            together(batch);
+            batch.clear(), cells = 0;
+        }
+        together(batch);
+    }
+
+    void together(const std::vector<std::size_t>& batch) {
+        std::vector<const plan*> plans;
+        for (std::size_t k : batch) plans.push_back(&plans_[k]);
+        plan padded;
+        if (batch.size() < 2 || !pad(plans, padded)) {
+            for (std::size_t k : batch) alone(k);
+            return;
+        }
+        std::vector<item> list;
+        std::int64_t images = 0;
+        for (std::size_t k : batch) {
+            list.push_back(item_for(plans_[k], jobs_[k].image, jobs_[k].out));
+            list.back().first_image = images;
+            images += images_of(plans_[k]);
+        }
+        if (say_ != nullptr) {
+            call_plan passes;
+            const option_call call{on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list, &passes};
+            return say("images padded to one size", with_options(call), padded, images);
+        }
+        try {
+            static_cast<void>(with_options({on_, padded, jobs_[batch[0]].image, jobs_[batch[0]].out, nullptr, list}));
+        } catch (const error& problem) {
+            // Nothing was started. What is too much at once may fit in parts; a call alone says what would.
+            if (problem.code() != error_code::out_of_memory) throw;
+            const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+            together({batch.begin(), middle});
+            together({middle, batch.end()});
+        }
+    }
+
+    const device& on_;
+    std::span<const plan> plans_;
+    std::span<const job<device>> jobs_;
+    call_plan* say_;
+};
+
+}  // namespace
+
+item item_for(const plan& p, const any_input<device>& image, const fields<device>& out) {
+    item it;
+    it.rank = p.rank, it.first_axis = p.first_axis;
+    std::copy_n(p.size.begin(), p.rank, it.size);
+    // The image is only read.
+    it.image.data = static_cast<std::byte*>(const_cast<void*>(image.data));
+    std::copy_n(p.image_stride.begin(), p.rank, it.image.step);
+    it.distance = target_for(p, out.distance, 0);
+    it.squared = target_for(p, out.squared, 0);
+    it.index = target_for(p, out.index, 0);
+    it.coordinates = target_for(p, out.coordinates, 1);
+    it.label = target_for(p, out.label, 0);
+    it.trusted = target_for(p, out.trusted, 0);
+    it.plane = out.coordinates.stride[0];
+    it.planes = p.image_rank - p.batch_axes;
+    std::fill(std::begin(it.plane_axis), std::end(it.plane_axis), -1);
+    for (int axis = p.first_axis; axis < p.rank; ++axis) {
+        const int source = p.source_axis[static_cast<std::size_t>(axis)] - p.batch_axes;
+        // The only axis left of a single cell may be a batch axis' neighbour; it then stands for itself.
+        if (source >= 0) it.plane_axis[source] = axis;
+    }
+    return it;
+}
+
+std::int64_t with_options(const option_call& call) {
+    const plan& p = call.p;
+    // Integers below 2^53 are exact in double, which has kernels for the narrow keys of images and volumes.
+    constexpr double most_exact = 9007199254740992.0;
+    const double heaviest = !p.weighted ? 0 : size_of(call.weights->type) < 8 ? 4294967296.0 : most_exact;
+    switch (p.numbers) {
+        case tier::int32:
+            return gpu::keys_are_narrow(p) || gpu::values_suffice(p) ? options_int32(call) : options_int64(call);
+        case tier::int64: return p.largest + heaviest < most_exact ? options_float64(call) : options_int64(call);
+        case tier::float64: return options_float64(call);
+    }
+    return 0;
+}
+
+void run_list(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    list_run(on, plans, jobs).solve();
+}
+
+call_plan describe(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    // Whether a field is wanted shows in its pointer, which may be null in a plan. It is not followed.
+    static std::byte somewhere;
+    std::vector<job<device>> placed(jobs.begin(), jobs.end());
+    for (job<device>& each : placed)
+        for (any_output<device>* field : {&each.out.distance, &each.out.squared, &each.out.index, &each.out.coordinates,
+                                          &each.out.label, &each.out.trusted})
+            if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    call_plan what;
+    what.place = "device";
+    list_run(on, plans, placed, &what).solve();
+    return what;
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,135 @@
+#include "exact/gpu/route/route.hpp"
+
+#include <array>
+
+#include "base/cuda.cuh"
+#include "exact/fit.hpp"
+#include "exact/gpu/epilogue/by_index.hpp"
+#include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/route/calls.hpp"
+#include "exact/gpu/route/trace.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+bool is_small(const plan& p) { return whole_fits(p) && cuda::has_clusters(true); }
+
+std::int64_t pass_on(const device_call& call) {
+    if (!call.measure_only)
+        gpu::trace::note(call.on, is_small(call.p) ? gpu::rung::small : gpu::rung::words,
+                         blocks_for(call.p.cells, 1024));
+    return call_int32(call);
+}
+
+/// Whether words serve a call: of nearest sites they leave indices; the single kernel for small grids any field.
+bool goes_by_words(const plan& p, const fields<device>& out) {
+    const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();
+    return serves_plainly(p) && (!p.sites_wanted || !more || is_small(p));
+}
+
+/// Whether the fields of a call are made of indices that the engine without options finds.
+bool goes_by_index(const gpu::fields_by_index& several) { return several.serve() && serves_plainly(several.sites()); }
+
+/// Bytes of workspace, and the passes where the call has options.
+std::int64_t measure(const device& on, const plan& p, const arrays<device>& a, call_plan& passes) {
+    const gpu::fields_by_index several(on, p, a);
+    if (goes_by_index(several))
+        return several.workspace_bytes() + pass_on({on, several.sites(), a.image, several.out(), p.rule, true});
+    if (goes_by_words(p, a.out)) return pass_on({on, p, a.image, a.out, p.rule, true});
+    const std::array<item, 1> only{item_for(p, a.image, a.out)};
+    return with_options({on, p, a.image, a.out, a.weights, only, &passes});
+}
+
+/// The passes of the engine without options.
+void describe_plain(const plan& p, call_plan& to) {
+    const int last = p.rank - 1;
+    const auto source = [&](int axis) { return p.source_axis[static_cast<std::size_t>(axis)]; };
+    const auto size = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
+    if (is_small(p)) {
+        const std::int64_t images = p.cells / cells_between(p.size.data(), p.first_axis, p.rank);
+        to.passes.push_back({source(last), gpu::row_of(gpu::rung::small).method,
+                             images * whole_clusters(p) * whole_blocks, size(last), 4});
+        return;
+    }
+    constexpr std::int64_t stretch = 1024;
+    to.passes.push_back({source(last), gpu::row_of(gpu::rung::words).method,
+                         p.cells / size(last) * blocks_for(size(last), stretch), std::min(stretch, size(last)), 1});
+    for (int axis = last - 1; axis >= p.first_axis; --axis) {
+        pass g;
+        g.axis = axis, g.rows = size(axis), g.columns = p.cells / g.rows;
+        const std::int64_t groups = blocks_for(g.columns, cuda::warp);
+        if (words_fit(p) && axis == last - 1) {
+            to.passes.push_back({source(axis), "tiles in 16 bits, else rows with sites, one after another", groups,
+                                 g.rows, cuda::warp});
+        } else if (site_words_fit(p)) {
+            to.passes.push_back({source(axis), "strips of sites in registers, else winners at posts or hulls", groups,
+                                 g.rows, cuda::warp});
+        } else {
+            to.passes.push_back({source(axis), "tiles in 16 bits, else winners at posts", groups, g.rows, cuda::warp});
+        }
+    }
+}
+
+/// Adds to an error of the workspace what would fit.
+[[noreturn]] void fail_with_fit(const error& problem, const device& on, const plan& p, const arrays<device>& a) {
+    std::size_t free_bytes = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free_bytes, &total), "asking for the free memory");
+    const std::string fits = what_fits(p, static_cast<std::int64_t>(free_bytes), [&](const plan& smaller) {
+        call_plan unused;
+        return measure(on, smaller, a, unused);
+    });
+    throw error(problem.code(), problem.what() + fits, problem.where());
+}
+
+}  // namespace
+
+void run(const device& on, const plan& p, const arrays<device>& a) {
+    const cuda::device_guard current(on);
+    const gpu::traced_call traced(on, p.size.data(), p.rank);
+    try {
+        gpu::fields_by_index several(on, p, a);
+        if (goes_by_index(several)) {
+            several.begin();
+            static_cast<void>(pass_on({on, several.sites(), a.image, several.out(), p.rule, false}));
+            return several.put();
+        }
+        if (goes_by_words(p, a.out)) {
+            static_cast<void>(pass_on({on, p, a.image, a.out, p.rule, false}));
+            return;
+        }
+        const std::array<item, 1> only{item_for(p, a.image, a.out)};
+        static_cast<void>(with_options({on, p, a.image, a.out, a.weights, only}));
+    } catch (const error& problem) {
+        if (problem.code() != error_code::out_of_memory) throw;
+        fail_with_fit(problem, on, p, a);
+    }
+}
+
+void run(const device& on, std::span<const plan> plans, std::span<const job<device>> jobs) {
+    const cuda::device_guard current(on);
+    run_list(on, plans, jobs);
+}
+
+call_plan describe(const device& on, const plan& p, const arrays<device>& a) {
+    call_plan to;
+    to.place = "device";
+    to.numbers = p.numbers == tier::int32 ? "int32" : p.numbers == tier::int64 ? "int64" : "float64";
+    if (p.cells == 0) return to;
+    // Whether a field can lend its memory shows in its pointer; those of a plan may be null. It is not followed.
+    fields<device> out = a.out;
+    static std::byte somewhere;
+    for (any_output<device>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted() && field->data == nullptr) field->data = &somewhere;
+    to.workspace_bytes = measure(on, p, {a.image, out, a.weights}, to);
+    const gpu::fields_by_index several(on, p, {a.image, out, a.weights});
+    if (!goes_by_index(several)) {
+        if (goes_by_words(p, out)) describe_plain(p, to);
+        return to;
+    }
+    describe_plain(several.sites(), to);
+    to.passes.push_back({-1, "labels of the indices", blocks_for(p.cells, 1024), 1024, 1});
+    return to;
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,346 @@
+// Packing of lines to words (words.cuh): the kernels, and how they are launched.
+#pragma once
+
+#include <algorithm>
+
+#include "exact/gpu/rows/words.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+/// Bit i of lane l: cell 32 * l + i is a site, of up to 1024 cells, of which lane l has cells 16 * l to 16 * l + 15
+/// and as many 512 further on.
+__device__ inline std::uint32_t word_of_sixteens(uint4 low, uint4 high, int cells, bool zero_is_site) {
+    const int lane = threadIdx.x, sixteens = cells / 16;
+    const bool has_low = lane < sixteens, has_high = lane + cuda::warp < sixteens;
+    const std::uint32_t flip = zero_is_site ? 0xffff : 0;
+    std::uint32_t mine = has_low ? nonzero_bytes(low) ^ flip : 0;
+    if (has_high) mine |= (nonzero_bytes(high) ^ flip) << 16;
+    const std::uint32_t even = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp);
+    const std::uint32_t odd = __shfl_sync(cuda::every_lane, mine, 2 * lane % cuda::warp + 1);
+    return __byte_perm(even, odd, lane < cuda::warp / 2 ? 0x5410 : 0x7632);
+}
+
+/// The same with two loads a lane. The cells begin and end at multiples of 16 bytes.
+__device__ inline std::uint32_t word_by_sixteen(const uint4* from, int cells, bool zero_is_site) {
+    const int lane = threadIdx.x, sixteens = cells / 16;
+    uint4 low{}, high{};
+    if (lane < sixteens) low = __ldcs(from + lane);
+    if (lane + cuda::warp < sixteens) high = __ldcs(from + cuda::warp + lane);
+    return word_of_sixteens(low, high, cells, zero_is_site);
+}
+
+/// Sixteen cells as bits; bytes outside the image are not read.
+__device__ inline std::uint32_t sixteen_cells(const site_bytes& image, const std::uint8_t* from) {
+    const std::uint8_t* const end = image.data + image.lines * image.length;
+    const std::uint32_t flip = image.zero_is_site ? 0xffff : 0;
+    if (from >= image.data && from + 16 <= end)
+        return nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(from))) ^ flip;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 16; ++i)
+        if (from + i >= image.data && from + i < end && from[i] != 0) bits |= 1u << i;
+    return bits ^ flip;
+}
+
+/// The lane's 32 of up to 1024 cells from `from` on, wherever that is: with the cells before the first one that share
+/// its sixteen.
+__device__ inline std::uint32_t word_anywhere(const site_bytes& image, const std::uint8_t* from, int cells) {
+    const int lane = threadIdx.x, skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % 16);
+    const auto sixteen = [&](int nth) {
+        return 16 * nth < skipped + cells ? sixteen_cells(image, from - skipped + 16 * nth) : 0;
+    };
+    const std::uint32_t low = sixteen(2 * lane), high = sixteen(2 * lane + 1),
+                        behind = lane == cuda::warp - 1 ? sixteen(2 * cuda::warp) : 0, bits = low | high << 16,
+                        next = __shfl_down_sync(cuda::every_lane, bits, 1);
+    const std::uint32_t word = __funnelshift_r(bits, lane == cuda::warp - 1 ? behind : next, skipped);
+    const int left = cells - lane * cuda::warp;
+    return left >= cuda::warp ? word : left <= 0 ? 0 : word & ((1u << left) - 1);
+}
+
+/// The lane's word, with the nearest sites to either side among the words of the lanes `filled`.
+__device__ inline line_word word_among(std::uint32_t word, std::uint32_t filled) {
+    const int lane = threadIdx.x;
+    const std::uint32_t lower = filled & ((1u << lane) - 1), upper = filled & ~((2u << lane) - 1);
+    const int left = 31 - __clz(static_cast<int>(lower)), right = __ffs(static_cast<int>(upper)) - 1;
+    const std::uint32_t their_last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), left),
+                        their_first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, right);
+    const std::uint32_t before = lower ? static_cast<std::uint32_t>((lane - left - 1) * cuda::warp) + their_last + 1
+                                       : nowhere_beside,
+                        after = upper ? static_cast<std::uint32_t>((right - lane - 1) * cuda::warp) + their_first + 1
+                                      : nowhere_beside;
+    return {word, before | after << 16};
+}
+
+/// Of a stretch whose words the lanes hold, for all lanes alike.
+__device__ inline stretch_ends ends_of(std::uint32_t word, std::uint32_t filled) {
+    if (filled == 0) return {no_ends};
+    const int left = __ffs(static_cast<int>(filled)) - 1, behind = __clz(static_cast<int>(filled));
+    const std::uint32_t first = __shfl_sync(cuda::every_lane, __ffs(static_cast<int>(word)) - 1, left),
+                        last = __shfl_sync(cuda::every_lane, __clz(static_cast<int>(word)), 31 - behind);
+    return {static_cast<std::uint32_t>(left * cuda::warp) + first |
+            (static_cast<std::uint32_t>(behind * cuda::warp) + last) << 16};
+}
+
+/// A warp's 32 x 32 cells of a plane, a row of cells a lane, on the list of its planes; to be called by all warps of a
+/// block.
+__device__ inline void list_sites(const point_lists& lists, std::uint32_t sites, std::int64_t plane, int first_row,
+                                  int first_x) {
+    const int mine = __popc(sites), all = __reduce_add_sync(cuda::every_lane, mine), lane = threadIdx.x;
+    if (__syncthreads_or(all > patch_sites)) {
+        if (lane == 0 && threadIdx.y == 0) *lists.many = 1;
+        return;
+    }
+    if (all == 0) return;
+    const std::int64_t image = quotient(plane, lists.planes);
+    const auto z = static_cast<std::int32_t>(plane - image * lists.planes);
+    const std::int64_t list = image * lists.lists_an_image + z / list_planes;
+    int place = 0;
+    if (lane == 0) place = atomicAdd(lists.counts + list, all);
+    place = __shfl_sync(cuda::every_lane, place, 0);
+    if (place + all > lists.capacity) {
+        if (lane == 0) *lists.many = 1;
+        return;
+    }
+    for (int other = 0; other < cuda::warp; ++other) {
+        const int theirs = __shfl_sync(cuda::every_lane, mine, other);
+        if (other < lane) place += theirs;
+    }
+    for (; sites != 0; sites &= sites - 1, ++place)
+        lists.points[list * lists.capacity + place] = {
+            static_cast<std::uint32_t>(first_x + __ffs(static_cast<int>(sites)) - 1) |
+                static_cast<std::uint32_t>(first_row + lane) << 16,
+            z};
+}
+
+/// What pack_lines clears for the kernels after it.
+struct tile_counts {
+    std::int32_t* hard = nullptr;    ///< 2 * max_rank numbers
+    std::uint32_t* marks = nullptr;  ///< mark_count numbers
+    std::int64_t mark_count = 0;
+
+    /// By all threads of a grid.
+    __device__ void clear(int thread, int threads) const {
+        if (blockIdx.x == 0 && thread < 2 * max_rank) hard[thread] = 0;
+        for (std::int64_t i = std::int64_t{blockIdx.x} * threads + thread; i < mark_count;
+             i += std::int64_t{gridDim.x} * threads)
+            marks[i] = 0;
+    }
+};
+
+/// How a line's cells are read: bytes by 16 or wherever they lie, or wider cells.
+enum class cells_by : std::uint8_t { sixteens, bytes, wide };
+
+/// How a warp reads short lines: 2^lines_log neighbouring ones of an image, of 2^columns_log words each, as one. Where
+/// columns_log is 5, one line or a stretch of one.
+struct pack_shape {
+    int lines_log = 0, columns_log = 5;
+};
+
+/// A warp a line, a stretch of one or several lines, a block 32 times as many of one image, turned round in shared
+/// memory so that rows are neighbours in memory. Also clears `counts`. One function, because a line's words go from
+/// the warp that reads it to those that write its columns.
+template <cells_by Read, bool SeveralLines>
+__global__ void __launch_bounds__(pack_threads)
+    pack_lines(const site_bytes image, const pack_shape several_lines, const packed_lines to, const point_lists lists,
+               const tile_counts counts) {
+    cuda::wait_for_kernel_before();
+    __shared__ line_word turned[SeveralLines ? 2 * pack_threads : pack_lines_a_block * (cuda::warp + 1)];
+    __shared__ std::uint32_t ends[SeveralLines ? pack_threads : pack_lines_a_block];
+    const pack_shape shape = SeveralLines ? several_lines : pack_shape{};
+    const int lane = threadIdx.x, nth = threadIdx.y, columns = 1 << shape.columns_log, pitch = columns + 1;
+    counts.clear(nth * cuda::warp + lane, pack_threads);
+    const bool several = to.stretches > 1;
+    const int block_rows = pack_lines_a_block << shape.lines_log;
+    const std::int64_t blocks = (to.rows + block_rows - 1) / block_rows, above = quotient(blockIdx.x, blocks),
+                       outer = several ? quotient(above, to.stretches) : above;
+    const std::int64_t block_row = (blockIdx.x - above * blocks) * block_rows, stretch = above - outer * to.stretches;
+    const std::int64_t first_column = stretch * cuda::warp, warp_row = block_row + (nth << shape.lines_log);
+    if (lane >> shape.lines_log == 0) ends[(nth << shape.lines_log) + lane] = no_ends;
+    __syncwarp();
+    if (warp_row < to.rows) {
+        const std::int64_t line = outer * to.rows + warp_row, start = stretch * scan_cells;
+        const auto cells =
+            static_cast<int>(min((image.length << shape.lines_log) - start, static_cast<std::int64_t>(scan_cells)));
+        const std::int64_t first = line * image.length + start;
+        const std::uint8_t* const from = image.data + first;
+        std::uint32_t word;
+        if constexpr (Read == cells_by::wide) word = word_of_wide(image, first, cells);
+        else if constexpr (Read == cells_by::bytes) word = word_anywhere(image, from, cells);
+        else word = word_by_sixteen(reinterpret_cast<const uint4*>(from), cells, image.zero_is_site);
+        const int line_lane = lane & ~(columns - 1), local = (nth << shape.lines_log) + (lane >> shape.columns_log);
+        const std::uint32_t of_line = (0xffffffffu >> (cuda::warp - columns)) << line_lane,
+                            filled = __ballot_sync(cuda::every_lane, word != 0) & of_line;
+        const line_word full = word_among(word, filled);
+        const std::uint32_t mine = several ? ends_of(word, filled).bits : filled != 0 ? 0 : no_ends;
+        if (lane >> shape.columns_log < 1 << shape.lines_log) {
+            turned[local * pitch + lane - line_lane] = full;
+            if (lane == line_lane) ends[local] = mine;
+        }
+    }
+    __syncthreads();
+    // From here on a warp has 32 rows of one column of words.
+    const int local = (nth >> shape.columns_log) * cuda::warp + lane, local_column = nth & (columns - 1);
+    const std::int64_t row = block_row + local, column = first_column + local_column;
+    const bool within = column < to.columns && local < block_rows && row < to.rows;
+    const line_word mine = within ? turned[local * pitch + local_column] : word_without_sites();
+    if (within) to.words[(outer * to.columns + column) * to.rows + row] = mine;
+    if (local_column == 0 && !several) {
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, local < block_rows && ends[local] != no_ends);
+        if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    } else if (local_column == 0 && within) {
+        to.ends[above * to.rows + row] = ends[lane];
+    }
+    if (lists.many != nullptr)
+        list_sites(lists, mine.sites, outer, static_cast<int>(row) - lane, static_cast<int>(column) * cuda::warp);
+}
+
+/// Of a line's words, the word that begins `at` cells into the bits of a block; cells from `cells` on are none of its.
+__device__ inline std::uint32_t cut_word(const std::uint32_t* bits, int at, int cells) {
+    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
+    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
+}
+
+/// A block `block_lines` neighbouring short lines of an image: first their cells as bits, wherever lines begin, then a
+/// thread a line cuts its words out of them, `Words` at most. Also clears `counts`. One function, because a line's
+/// words stay in a thread's registers: with 8 a multiprocessor holds one block, with 2 it holds two.
+template <int Words>
+__global__ void __launch_bounds__(pack_threads, Words <= 2 ? 2 : 1)
+    pack_short_lines(const site_bytes image, int block_lines, const packed_lines to, const point_lists lists,
+                     const tile_counts counts) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::uint32_t bits[pack_threads + 1];
+    const int lane = threadIdx.x, thread = static_cast<int>(threadIdx.y) * cuda::warp + lane;
+    const std::int64_t blocks = (to.rows + block_lines - 1) / block_lines, outer = quotient(blockIdx.x, blocks),
+                       first_row = (blockIdx.x - outer * blocks) * block_lines;
+    counts.clear(thread, pack_threads);
+    const auto length = static_cast<int>(image.length);
+    const auto lines = static_cast<int>(min(to.rows - first_row, static_cast<std::int64_t>(block_lines)));
+    const std::uint8_t* const first = image.data + (outer * to.rows + first_row) * image.length;
+    const auto skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16);
+    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
+    for (int i = thread; 16 * i < skipped + lines * length; i += pack_threads)
+        halves[i] = static_cast<std::uint16_t>(sixteen_cells(image, first - skipped + 16 * i));
+    __syncthreads();
+    const bool within = thread < lines;
+    const int start = skipped + (within ? thread : 0) * length;
+    std::uint32_t word[Words], after[Words], next = nowhere_beside;
+    const auto columns = static_cast<int>(to.columns);
+#pragma unroll
+    for (int c = Words - 1; c >= 0; --c) {
+        word[c] = within && c < columns ? cut_word(bits, start + c * cuda::warp, length - c * cuda::warp) : 0;
+        after[c] = next;
+        if (word[c] != 0) next = __ffs(static_cast<int>(word[c]));
+        else if (next != nowhere_beside) next += cuda::warp;
+    }
+    const std::int64_t row = first_row + thread;
+    std::uint32_t before = nowhere_beside;
+#pragma unroll
+    for (int c = 0; c < Words; ++c) {
+        if (within && c < columns) to.words[(outer * columns + c) * to.rows + row] = {word[c], before | after[c] << 16};
+        if (word[c] != 0) before = __clz(static_cast<int>(word[c])) + 1;
+        else if (before != nowhere_beside) before += cuda::warp;
+    }
+    const std::uint32_t sited = __ballot_sync(cuda::every_lane, before != nowhere_beside);
+    if (lane == 0 && within) to.sited[outer * to.groups() + row / pack_lines_a_block] = sited;
+    if (lists.many != nullptr)
+#pragma unroll
+        for (int c = 0; c < Words; ++c)
+            if (c < columns) list_sites(lists, word[c], outer, static_cast<int>(row) - lane, c * cuda::warp);
+}
+
+// Lines that were packed in stretches (words.cuh): sites are carried from stretch to stretch.
+
+constexpr int carry_warps = 8;
+
+/// A thread a stretch of a line, a warp 32 lines: sites of the stretches before and after it come to those of its words
+/// that have none between. In a dense image that is one word at either end.
+__global__ void __launch_bounds__(carry_warps* cuda::warp) carry_stretches(const packed_lines lines) {
+    cuda::wait_for_kernel_before();
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * carry_warps + threadIdx.y, groups = lines.groups(),
+                       above = quotient(nth, groups), outer = quotient(above, lines.stretches);
+    if (outer >= lines.images) return;
+    const auto stretch = static_cast<int>(above - outer * lines.stretches);
+    const std::int64_t group = nth - above * groups, row = group * pack_lines_a_block + threadIdx.x;
+    const bool within = row < lines.rows;
+    const std::uint32_t* const ends = lines.ends + outer * lines.stretches * lines.rows + (within ? row : 0);
+    const stretch_ends own{ends[stretch * lines.rows]};
+    std::uint32_t before = nowhere_beside, after = nowhere_beside;
+    for (int s = stretch - 1; s >= 0 && before == nowhere_beside; --s) {
+        const std::uint32_t last = stretch_ends{ends[s * lines.rows]}.last();
+        if (last != nowhere_beside) before = (stretch - s - 1) * scan_cells + last + 1;
+    }
+    for (int s = stretch + 1; s < lines.stretches && after == nowhere_beside; ++s) {
+        const std::uint32_t first = stretch_ends{ends[s * lines.rows]}.first();
+        if (first != nowhere_beside) after = (s - stretch - 1) * scan_cells + first + 1;
+    }
+    if (stretch == 0) {
+        const bool any = own.first() != nowhere_beside || after != nowhere_beside;
+        const std::uint32_t sited = __ballot_sync(cuda::every_lane, within && any);
+        if (threadIdx.x == 0) lines.sited[outer * groups + group] = sited;
+    }
+    if (!within) return;
+    const std::int64_t first_column = static_cast<std::int64_t>(stretch) * cuda::warp;
+    const int columns = min(cuda::warp, static_cast<int>(lines.columns - first_column));
+    auto* const beside = reinterpret_cast<std::uint16_t*>(
+        &lines.words[(outer * lines.columns + first_column) * lines.rows + row].beside);
+    const std::int64_t step = lines.rows * static_cast<std::int64_t>(sizeof(line_word) / sizeof(std::uint16_t));
+    if (before != nowhere_beside) {
+        const int end = own.first() == nowhere_beside ? columns : static_cast<int>(own.first()) / cuda::warp + 1;
+        for (int c = 0; c < end; ++c) beside[c * step] = static_cast<std::uint16_t>(before + c * cuda::warp);
+    }
+    if (after != nowhere_beside) {
+        const int from = own.last() == nowhere_beside ? 0 : 31 - static_cast<int>(own.last()) / cuda::warp;
+        for (int c = from; c < columns; ++c)
+            beside[c * step + 1] = static_cast<std::uint16_t>(after + (31 - c) * cuda::warp);
+    }
+}
+
+}  // namespace
+
+// Launches of the packing of lines (words.cuh).
+
+inline constexpr std::int64_t multiprocessors = 132;  // of the largest GPUs
+
+/// As many lines a warp as its loads hold, as long as all multiprocessors have blocks.
+inline pack_shape shape_for(const packed_lines& lines) {
+    pack_shape shape;
+    for (int log = 0; log < 5; ++log)
+        if (lines.length == cuda::warp << log) shape.columns_log = log;
+    while (shape.lines_log < 5 - shape.columns_log && lines.rows % (std::int64_t{2} << shape.lines_log) == 0 &&
+           lines.images * lines.groups() > (2 * multiprocessors << (shape.lines_log + 1)))
+        ++shape.lines_log;
+    if (shape.lines_log == 0) shape.columns_log = 5;
+    return shape;
+}
+
+/// `few` may be without lists.
+inline void pack(const device& on, const site_bytes& image, const packed_lines& lines, const point_lists& few,
+                 const tile_counts& counts) {
+    const dim3 threads(cuda::warp, pack_lines_a_block);
+    const bool wide = image.cell_bytes > 1,
+               sixteens = !wide && image.length % 16 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % 16 == 0;
+    const pack_shape shape = sixteens ? shape_for(lines) : pack_shape{};
+    if (!wide && lines.length <= short_line_cells && (!sixteens || (lines.length & (lines.length - 1)) != 0)) {
+        // With the cells before the first line that share its sixteen, as many bits as there are loads for.
+        const std::int64_t most = (pack_threads * cuda::warp - 16) / lines.length / cuda::warp * cuda::warp;
+        const auto block_lines =
+            static_cast<int>(std::min({most, lines.groups() * cuda::warp, static_cast<std::int64_t>(pack_threads)}));
+        cuda::launch_overlapped(on, lines.columns <= 2 ? pack_short_lines<2> : pack_short_lines<short_line_words>,
+                                lines.images * blocks_for(lines.rows, block_lines), threads, 0, image, block_lines,
+                                lines, few, counts);
+        return;
+    }
+    const auto kernel = wide                     ? pack_lines<cells_by::wide, false>
+                        : !sixteens              ? pack_lines<cells_by::bytes, false>
+                        : shape.columns_log == 5 ? pack_lines<cells_by::sixteens, false>
+                                                 : pack_lines<cells_by::sixteens, true>;
+    cuda::launch_overlapped(
+        on, kernel, lines.images * lines.stretches * blocks_for(lines.rows, pack_lines_a_block << shape.lines_log),
+        threads, 0, image, shape, lines, few, counts);
+    if (lines.stretches > 1)
+        cuda::launch_overlapped(on, carry_stretches,
+                                blocks_for(lines.images * lines.stretches * lines.groups(), carry_warps),
+                                dim3(cuda::warp, carry_warps), 0, lines);
+}
+
+}  // namespace nearfield::exact

@@ -1,0 +1,237 @@
+// Nearest sites in the windows of images that words leave (search.cuh): squares of 32 rows of 32 columns
+// between two posts, as distances have them (post_squares.cuh), ties kept.
+//
+// The rows that a lane has left are offered as words: what a row is worth relative to the first one (15 bits) above
+// how far its site is to the right of the cell (16, biased) and 1 if the row is not before the square (1). That is the
+// order of the tie rule, because of two sites in one column equally far from a cell one is before it and one behind.
+// The rows to the site are the root of what the columns leave of the square. Where more rows are left, all warps of a
+// block find the least values in words of 32 bits first, then which rows have them.
+#pragma once
+
+#include "exact/gpu/sites/search.cuh"
+#include "exact/gpu/tiles/post_squares.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+/// What a row offers: R, as in post_squares.cuh, and the lower 17 bits of its words.
+struct site_offer {
+    std::uint32_t r, tie;
+
+    static constexpr int tie_bits = 17;
+    static constexpr std::int32_t bias = 1 << 15;
+    static constexpr std::uint32_t zero = 15900;
+    static constexpr std::uint32_t most = (1u << (32 - tie_bits)) - 1 - zero;  // of R: what exceeds it wins nowhere
+    static_assert(zero > 62 * most_alone_rows && most > 64 * most_alone_rows);
+
+    /// The word of the square's first row, `s` rows behind the first one left.
+    __device__ std::uint32_t word() const { return (min(r, most) + zero) << tie_bits | tie; }
+    /// So much less is the word of each further row.
+    static __device__ std::uint32_t step(std::uint32_t s) { return s << (tie_bits + 1); }
+
+    static __device__ std::int32_t columns(std::uint32_t word) {
+        return static_cast<std::int32_t>(word >> 1 & 0xffff) - bias;
+    }
+    static __device__ bool behind(std::uint32_t word) { return (word & 1) != 0; }
+    /// Of row i of the square.
+    static __device__ std::int32_t value(std::uint32_t word, std::int32_t i, const relative_rows& of) {
+        return static_cast<std::int32_t>(word >> tie_bits) + 2 * i * of.rows +
+               (of.value + i * i - static_cast<std::int32_t>(zero));
+    }
+};
+
+/// Cells from a lane's cell to the nearest site of its row, to the right; of two the left one.
+__device__ inline std::int32_t columns_to_site(const line_word& word, int lane) {
+    const std::int32_t left = word.to_left(lane), right = word.to_right(lane);
+    return left <= right ? -left : right;
+}
+
+__device__ inline site_offer offer_of(const line_word& word, const relative_rows& of, int k) {
+    // No real distance, and with its square the sum is below 2^32.
+    constexpr std::int32_t farther_than_all = 46340;
+    std::int32_t left, right;
+    // Most words have no sites here.
+    if (__any_sync(cuda::every_lane, word.sites != 0)) left = word.to_left(of.lane), right = word.to_right(of.lane);
+    else left = word.before() + of.lane, right = word.after() + 31 - of.lane;
+    const std::int32_t apart = min(min(left, right), farther_than_all), e = k - of.rows,
+                       columns = left <= right ? -left : right;
+    return {static_cast<std::uint32_t>(apart * apart + e * e) - static_cast<std::uint32_t>(of.value),
+            static_cast<std::uint32_t>(columns + site_offer::bias) << 1 | (e >= 0 ? 1u : 0u)};
+}
+
+/// 32 rows of a lane's line.
+class site_square {
+public:
+    __device__ explicit site_square(const relative_rows& of) {
+        const std::uint32_t first = site_offer{0, offer_of(of.load(0), of, 0).tie}.word();
+#pragma unroll
+        for (auto& one : best) one = first;
+    }
+    __device__ void offer(const site_offer& one, std::uint32_t s) {
+        const std::uint32_t first = one.word(), step = site_offer::step(s);
+#pragma unroll
+        for (std::uint32_t i = 0; i < square_rows; ++i) best[i] = min(best[i], first - i * step);
+    }
+    /// Of rows s and s + 1.
+    __device__ void offer(const site_offer& one, const site_offer& other, std::uint32_t s) {
+        const std::uint32_t first = one.word(), second = other.word(), step = site_offer::step(s),
+                            next = site_offer::step(s + 1);
+#pragma unroll
+        for (std::uint32_t i = 0; i < square_rows; ++i)
+            best[i] = __vimin3_u32(best[i], first - i * step, second - i * next);
+    }
+
+    std::uint32_t best[square_rows];
+};
+
+/// The root of a square, near enough to a whole number that rounding makes it one.
+__device__ inline float near_root(float square) {
+    std::uint32_t root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=r"(root) : "r"(__float_as_uint(square)));
+    return __uint_as_float(root);
+}
+/// Of a square below 2^30.
+__device__ inline std::int32_t whole_root(std::int32_t square) {
+    return static_cast<std::int32_t>(near_root(static_cast<float>(square)) + 0.5f);
+}
+/// Of one below float_bound; sums with 2^23 and 2^23 * 1.5 convert.
+__device__ inline std::int32_t small_root(std::int32_t square) {
+    const float whole = __uint_as_float(static_cast<std::uint32_t>(square) | 0x4b000000u) - 8388608.0f;
+    return __float_as_int(near_root(whole) + 12582912.0f) - 0x4b400000;
+}
+
+/// A square of a hard window, what its lanes have left, and where its sites go.
+template <ending End>
+struct sites_between : hard_square {
+    site_target<End, 1> target;
+    int width;
+
+    template <class V>
+    __device__ sites_between(const site_words& lines, const windows& cut, const metric<std::int32_t>& m,
+                             const hard_tiles& hard, const post_lines<V>& posts, const site_sink& to, std::int64_t nth)
+        : hard_square(lines, cut, hard, posts, nth),
+          target(lines.template target<End>(m, nullptr, to, within ? group : word_group{}, lane_of_warp())),
+          width(within ? lines.width(group) : 0) {}
+
+    /// `count`: the most rows left to a lane.
+    __device__ void finish(int count) const {
+        const relative_rows of(s, left);
+        site_square best(of);
+        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) {
+            line_word one = of.load(1), other = of.load(2);
+            for (int k = 1; k <= count; k += 2) {
+                const line_word a = one, b = other;
+                one = of.load(k + 2), other = of.load(k + 3);
+                best.offer(offer_of(a, of, k), offer_of(b, of, k + 1), static_cast<std::uint32_t>(k));
+            }
+        } else {
+            offer_below(s, left, of, 0, 1, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+                best.offer({r, offer_of(word, of, static_cast<int>(rows)).tie}, rows);
+            });
+        }
+        put(of, best.best);
+    }
+    /// By all warps of a block alike. `best` has room for two numbers a cell of a square.
+    __device__ void finish_together(std::int32_t* best) const {
+        constexpr int cells = square_rows * cuda::warp;
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        auto* const ties = reinterpret_cast<std::uint32_t*>(best + cells) + s.lane;
+        for (int i = static_cast<int>(threadIdx.x); i < cells; i += between_threads) best[i] = 0;
+        best += s.lane;
+        __syncthreads();
+        const relative_rows of(s, left);
+        whole_square mine;
+        offer_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i)
+            if (mine.best[i] < 0) atomicMin(best + i * cuda::warp, mine.best[i]);
+        __syncthreads();
+        const auto tie_of = [&](const line_word& word, int row) {
+            return static_cast<std::uint32_t>(columns_to_site(word, s.lane) + site_offer::bias) << 16 |
+                   static_cast<std::uint32_t>(row);
+        };
+        const std::uint32_t first = tie_of(of.load(0), left.from);
+        for (int i = warp; i < square_rows; i += between_warps)
+            ties[i * cuda::warp] = best[i * cuda::warp] == 0 ? first : 0xffffffffu;
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) mine.best[i] = best[i * cuda::warp];
+        __syncthreads();
+        offer_below(s, left, of, warp, between_warps, [&](const line_word& word, std::uint32_t r, std::uint32_t rows) {
+            if (!__any_sync(cuda::every_lane, mine.has(r, rows))) return;
+            const std::uint32_t tie = tie_of(word, left.from + static_cast<int>(rows));
+#pragma unroll
+            for (int i = 0; i < square_rows; ++i)
+                if (mine.has(i, r, rows)) atomicMin(ties + i * cuda::warp, tie);
+        });
+        __syncthreads();
+        if (s.lane < width)
+            for (int i = warp; i <= s.bottom - s.top; i += between_warps) {
+                const std::uint32_t tie = ties[i * cuda::warp];
+                target.put(s.top + i, of.value + best[i * cuda::warp] + 2 * i * of.rows + i * i,
+                           {static_cast<std::int32_t>(tie >> 16) - site_offer::bias, 0},
+                           static_cast<std::int32_t>(tie & 0xffff) - (s.top + i));
+            }
+        __syncthreads();
+    }
+
+private:
+    static __device__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % cuda::warp; }
+
+    /// Rows from row i of the square back to the site of its word. A site behind the square's first row is one before
+    /// row i where there is one as far: of two it is the first.
+    __device__ std::int32_t along(std::uint32_t word, std::int32_t value, int i) const {
+        const std::int32_t columns = site_offer::columns(word), rows = whole_root(value - columns * columns);
+        if (!site_offer::behind(word)) return -rows;
+        if (rows == 0 || rows > i) return rows;
+        const line_word before = s.words[s.top + i - rows];
+        const bool has = columns <= 0 ? before.to_left(s.lane) == -columns : before.to_right(s.lane) == columns;
+        return has ? -rows : rows;
+    }
+    __device__ void put(const relative_rows& of, const std::uint32_t (&best)[square_rows]) const {
+        // Rows of the square itself may be winners, of which a word does not say whether they are before a cell.
+        const bool own = __any_sync(cuda::every_lane, left.from <= s.bottom && left.end >= s.top);
+        if (s.lane >= width) return;
+        const int rows = s.bottom - s.top + 1;
+        if constexpr (End == ending::index32 || End == ending::index64) {
+            if (!own && rows == square_rows && left.bound < float_bound && !target.to.limited) {
+                if constexpr (End == ending::index32) return put_indices(of, best, target.to.out.index32);
+                else return put_indices(of, best, target.to.out.index);
+            }
+        }
+        // In memory of the thread's own, so that what puts a site stands here once.
+        std::uint32_t words[square_rows];
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) words[i] = best[i];
+#pragma unroll 1
+        for (int i = 0; i < rows; ++i) {
+            const std::int32_t value = site_offer::value(words[i], i, of);
+            target.put(s.top + i, value, {site_offer::columns(words[i]), 0}, along(words[i], value, i));
+        }
+    }
+    template <class Index>
+    __device__ void put_indices(const relative_rows& of, const std::uint32_t (&best)[square_rows], Index* out) const {
+        Index here = target.here + static_cast<Index>(target.row_at(s.top));
+        Index* cell = out + target.first + target.row_at(s.top);
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i, cell += target.inner, here += target.inner) {
+            const std::int32_t columns = site_offer::columns(best[i]),
+                               rows = small_root(site_offer::value(best[i], i, of) - columns * columns);
+            *cell = here + columns + (site_offer::behind(best[i]) ? rows : -rows) * target.inner;
+        }
+    }
+};
+
+template <ending End>
+__global__ void __launch_bounds__(between_threads, between_blocks)
+    finish_sites_between(const site_words lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                         const post_lines<std::int32_t> posts, const site_sink to) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::int32_t best[2 * square_rows * cuda::warp];
+    finish_squares(
+        cut, hard, posts, [&](std::int64_t nth) { return sites_between<End>(lines, cut, m, hard, posts, to, nth); },
+        best);
+}
+
+}  // namespace
+}  // namespace nearfield::exact

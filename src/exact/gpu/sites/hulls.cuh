@@ -1,0 +1,285 @@
+// Lower convex hulls of lines, however they are stored.
+//
+// With h(r) = value(r) + r^2 the rows that win somewhere are the corners of the lower convex hull of the
+// points (r, h), and the winner of row q is where a line of slope 2 q touches it. A line is cut into bands;
+// a hull class keeps the points of band b in places [start(b), end(b)) and provides
+//     point(place), put(place, point), candidate(band, i, point), start(band), end(band), set(band, start, end).
+// In the numbers int32 all heights stay below 2^31: both terms are below 2^30.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "exact/gpu/ground/common.cuh"
+#include "exact/gpu/ground/fits.hpp"
+
+namespace nearfield::exact {
+namespace {
+
+struct place {
+    int band, at;
+};
+
+/// True when `b` lies above the line from `a` to `c`, so that it wins nowhere. Points on the line stay when ties
+/// matter.
+template <class Wide, class Point>
+__device__ bool hidden(const Point& a, const Point& b, const Point& c) {
+    const Wide left = static_cast<Wide>(b.height() - a.height()) * (c.row() - b.row());
+    const Wide right = static_cast<Wide>(c.height() - b.height()) * (b.row() - a.row());
+    return left > right;
+}
+
+/// What a point is worth at one row q: value(r) + (q - r)^2, by differences that may wrap on the way.
+struct seen_from {
+    std::uint32_t slope, raise;
+
+    __device__ explicit seen_from(int q)
+        : slope(2u * static_cast<std::uint32_t>(q)),
+          raise(static_cast<std::uint32_t>(q) * static_cast<std::uint32_t>(q)) {}
+    template <class Point>
+    __device__ std::int32_t value(const Point& p) const {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.height()) -
+                                         slope * static_cast<std::uint32_t>(p.row()) + raise);
+    }
+};
+
+/// The same for heights of 64 bits.
+struct seen_from_wide {
+    std::int64_t slope, raise;
+
+    __device__ explicit seen_from_wide(int q) : slope(std::int64_t{2} * q), raise(static_cast<std::int64_t>(q) * q) {}
+    template <class Point>
+    __device__ std::int64_t value(const Point& p) const {
+        return p.height() - slope * p.row() + raise;
+    }
+};
+template <class Hull>
+using view_of =
+    std::conditional_t<std::is_same_v<decltype(std::declval<typename Hull::point_type>().height()), std::int64_t>,
+                       seen_from_wide, seen_from>;
+
+template <class Hull>
+__device__ bool is_empty(const Hull& hull, int band) {
+    return hull.start(band) >= hull.end(band);
+}
+/// First point in bands [from, to); false when there is none.
+template <class Hull>
+__device__ bool first_place(const Hull& hull, int from, int to, place& p) {
+    for (; from < to; ++from)
+        if (!is_empty(hull, from)) return p = {from, hull.start(from)}, true;
+    return false;
+}
+/// Last point in bands [from, to).
+template <class Hull>
+__device__ bool last_place(const Hull& hull, int from, int to, place& p) {
+    for (--to; to >= from; --to)
+        if (!is_empty(hull, to)) return p = {to, hull.end(to) - 1}, true;
+    return false;
+}
+template <class Hull>
+__device__ bool next_place(const Hull& hull, place& p, int to) {
+    if (p.at + 1 < hull.end(p.band)) return ++p.at, true;
+    return first_place(hull, p.band + 1, to, p);
+}
+template <class Hull>
+__device__ bool previous_place(const Hull& hull, place& p, int from) {
+    if (p.at > hull.start(p.band)) return --p.at, true;
+    return last_place(hull, from, p.band, p);
+}
+
+/// Hull of the `rows` candidates of a band.
+template <class Wide, class Hull>
+__device__ void build_band(Hull& hull, int band, int rows) {
+    using point = typename Hull::point_type;
+    int count = 0;
+    point a{}, b{}, c{};
+    for (int i = 0; i < rows; ++i) {
+        if (!hull.candidate(band, i, c)) continue;
+        while (count >= 2 && hidden<Wide>(a, b, c)) {
+            --count;
+            b = a;
+            if (count >= 2) a = hull.point({band, count - 2});
+        }
+        hull.put({band, count++}, c);
+        a = b;
+        b = c;
+    }
+    hull.set(band, 0, count);
+}
+
+/// Joins the hulls of bands [from, seam) and [seam, to): points at the seam go until the common tangent holds.
+template <class Hull>
+__device__ void merge_bands(Hull& hull, int from, int seam, int to) {
+    place l, r;
+    if (!last_place(hull, from, seam, l) || !first_place(hull, seam, to, r)) return;
+    auto left = hull.point(l), right = hull.point(r);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (place p = l; previous_place(hull, p, from);) {
+            const auto before = hull.point(p);
+            if (!hidden<std::int64_t>(before, left, right)) break;
+            if (p.band != l.band) hull.set(l.band, 0, 0);
+            l = p, left = before, moved = true;
+        }
+        for (place p = r; next_place(hull, p, to);) {
+            const auto after = hull.point(p);
+            if (!hidden<std::int64_t>(left, right, after)) break;
+            if (p.band != r.band) hull.set(r.band, 0, 0);
+            r = p, right = after, moved = true;
+        }
+    }
+    hull.set(l.band, hull.start(l.band), l.at + 1);
+    hull.set(r.band, r.at, hull.end(r.band));
+}
+
+/// First point of the hull that is nearest to a row, searched from band p.band on: values fall, stay, then rise along
+/// it.
+template <class Hull>
+__device__ place nearest_point(const Hull& hull, place p, int bands, const view_of<Hull>& q) {
+    for (place before; last_place(hull, 0, p.band, before); p = before)
+        if (q.value(hull.point(before)) > q.value(hull.point({p.band, hull.start(p.band)}))) break;
+    for (place after; first_place(hull, p.band + 1, bands, after); p = after)
+        if (q.value(hull.point(after)) >= q.value(hull.point({p.band, hull.end(p.band) - 1}))) break;
+    int low = hull.start(p.band), high = hull.end(p.band) - 1;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        const bool falls = q.value(hull.point({p.band, middle + 1})) < q.value(hull.point({p.band, middle}));
+        (falls ? low : high) = falls ? middle + 1 : middle;
+    }
+    return {p.band, low};
+}
+
+/// Rows [from, end) along a finished hull: put(row, value, key). `near_band` is where the search for the first one
+/// starts; key_of(point) decides ties.
+template <class Hull, class KeyOf, class Put>
+__device__ void walk(const Hull& hull, int bands, int near_band, int from, int end, const KeyOf& key_of,
+                     const Put& put) {
+    place p;
+    if (!first_place(hull, near_band, bands, p) && !last_place(hull, 0, near_band, p)) {
+        for (int q = from; q < end; ++q) put(q, no_site<std::int32_t>(), no_key<std::int32_t>);
+        return;
+    }
+    p = nearest_point(hull, p, bands, view_of<Hull>(from));
+    auto here = hull.point(p), after = here;
+    bool more = next_place(hull, p, bands);
+    if (more) after = hull.point(p);
+    int known_row = here.row();
+    auto known_key = key_of(here);
+    for (int row = from; row < end; ++row) {
+        const view_of<Hull> q(row);
+        auto best = here;
+        auto value = q.value(here);
+        while (more) {
+            const auto theirs = q.value(after);
+            if (theirs > value) break;
+            if (theirs < value || key_of(after) < key_of(best)) best = after;
+            value = theirs, here = after;
+            more = next_place(hull, p, bands);
+            if (more) after = hull.point(p);
+        }
+        if (best.row() != known_row) known_row = best.row(), known_key = key_of(best);
+        put(row, value, known_key);
+    }
+}
+
+// Lines of up to 1024 rows in small integers, searched in shared memory: a block owns 32 neighbouring lines, a lane a
+// line, a warp a band of 32 rows.
+//
+// Each warp builds the hulls of its own band in place, bands merge pairwise, and each warp walks along the hulls with
+// its own 32 rows. Every lane does about the same work, whatever the sites. Where all values of a block are small,
+// looking outward from each row is faster.
+
+constexpr int short_threads = short_rows / band_rows * cuda::warp;
+// Outward search when no value of the block exceeds this.
+constexpr std::int32_t dense_value = 150;
+
+/// height << row_bits | row: a point in one word moves with one access.
+struct packed_point {
+    std::uint32_t bits;
+
+    __device__ std::int32_t height() const { return static_cast<std::int32_t>(bits >> row_bits); }
+    __device__ std::int32_t row() const { return static_cast<std::int32_t>(bits & (short_rows - 1)); }
+};
+
+/// The hull of the calling lane's line: band b has 32 words, of which points fill the first.
+class packed_hull {
+public:
+    using point_type = packed_point;
+
+    __device__ packed_hull(packed_point* points, std::uint16_t* ranges)
+        : points_(points + threadIdx.x), ranges_(ranges + threadIdx.x) {}
+
+    __device__ packed_point point(place p) const { return points_[(p.band * band_rows + p.at) * cuda::warp]; }
+    __device__ void put(place p, packed_point c) { points_[(p.band * band_rows + p.at) * cuda::warp] = c; }
+    __device__ bool candidate(int band, int i, packed_point& c) const {
+        c = point({band, i});
+        return c.height() - c.row() * c.row() < packed_none;
+    }
+    __device__ int start(int band) const { return ranges_[band * cuda::warp] & 255; }
+    __device__ int end(int band) const { return ranges_[band * cuda::warp] >> 8; }
+    __device__ void set(int band, int start, int end) {
+        ranges_[band * cuda::warp] = static_cast<std::uint16_t>(start | end << 8);
+    }
+
+private:
+    packed_point* points_;
+    std::uint16_t* ranges_;
+};
+
+/// Looks at rows q - 1, q + 1, q - 2, ... of the lane's line until none can be nearer.
+template <class KeyOf>
+__device__ packed_point search_outward(const packed_point* line, int q, int rows, const KeyOf& key_of,
+                                       std::int32_t& value) {
+    const seen_from here(q);
+    packed_point best = line[q * cuda::warp];
+    value = here.value(best);
+    const auto offer = [&](int row) {
+        const packed_point p = line[row * cuda::warp];
+        const std::int32_t theirs = here.value(p);
+        if (theirs < value || (theirs == value && key_of(p) < key_of(best))) best = p, value = theirs;
+    };
+    for (int apart = 1;; ++apart) {
+        if (value < apart * apart) return best;
+        if (q - apart < 0 && q + apart >= rows) return best;
+        if (q - apart >= 0) offer(q - apart);
+        if (q + apart < rows) offer(q + apart);
+    }
+}
+
+/// Load, then either look outward or build, merge and walk. One function, because the phases share the block's
+/// barriers and the reader's registers.
+template <class Line, class Put>
+__device__ __forceinline__ void search_lines(packed_point* points, int rows, const Line& line, const Put& put) {
+    const int bands = static_cast<int>(blockDim.y), band = static_cast<int>(threadIdx.y);
+    const int from = band * band_rows, end = min(from + band_rows, rows);
+    std::int32_t peak = 0;
+#pragma unroll 8
+    for (int r = from; r < end; ++r) {
+        const std::int32_t value = min(line.value(line.load(r)), packed_none);
+        peak = max(peak, value);
+        points[r * cuda::warp + threadIdx.x] = {static_cast<std::uint32_t>(value + r * r) << row_bits |
+                                                static_cast<std::uint32_t>(r)};
+    }
+    const auto key_of = [&](packed_point p) { return line.key(line.load(p.row()), p.row()); };
+    if (!__syncthreads_or(peak > dense_value)) {
+        for (int q = from; q < end; ++q) {
+            std::int32_t value;
+            const packed_point best = search_outward(points + threadIdx.x, q, rows, key_of, value);
+            put(q, value, key_of(best));
+        }
+        return;
+    }
+    packed_hull hull(points, reinterpret_cast<std::uint16_t*>(points + rows * cuda::warp));
+    // Within a band rows differ by less than 32 and heights by less than 2^22: products fit 32 bits.
+    build_band<std::int32_t>(hull, band, end - from);
+    __syncthreads();
+    for (int step = 1; step < bands; step *= 2) {
+        if (band % (2 * step) == 0 && band + step < bands)
+            merge_bands(hull, band, band + step, min(band + 2 * step, bands));
+        __syncthreads();
+    }
+    walk(hull, bands, 0, from, end, key_of, put);
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,208 @@
+// What the searches for nearest sites in words leave (search.cuh) of short lines, where it is a lot: a warp
+// 32 lines, a lane a line, all by itself. Less is done sooner by hulls, with a warp for 32 rows.
+//
+// Of two rows the later one wins from some cell on, ties included (core.hpp). So a line's rows are taken one after
+// another: a row drives out the last winner if it wins where that one's cells begin, and begins where it first beats
+// the one that is left. Which rows win and where cells of another one begin are two bits a row; then these are counted
+// off cell by cell.
+#pragma once
+
+#include "exact/gpu/sites/far.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int sweep_warps = 4;
+constexpr int sweep_threads = sweep_warps * cuda::warp;
+constexpr int sweep_blocks = 9;  ///< on a multiprocessor, in 56 registers
+constexpr int rows_ahead = 4;    ///< loaded while as many are taken
+constexpr int cells_together = 8;
+static_assert(band_rows % cells_together == 0 && short_rows <= 1024);
+
+/// Some rows of the calling lane's line, as bits in shared memory, 32 to a word.
+struct row_marks {
+    std::uint32_t* words;
+
+    __device__ std::uint32_t& band(int nth) const { return words[nth * cuda::warp]; }
+    // Without an answer, atomic operations are not waited for.
+    __device__ void set(int row) const { atomicOr(&band(row / band_rows), 1u << (row % band_rows)); }
+    __device__ void clear(int row) const { atomicAnd(&band(row / band_rows), ~(1u << (row % band_rows))); }
+    /// The last one before `row`; there is one.
+    __device__ int before(int row) const {
+        int nth = row / band_rows;
+        std::uint32_t rest = band(nth) & ((1u << (row % band_rows)) - 1);
+        while (rest == 0) rest = band(--nth);
+        return nth * band_rows + 31 - __clz(static_cast<int>(rest));
+    }
+};
+
+/// The winners of a line: bit `row` of `rows` for each, and bit `cell` of `starts` where the cells of one begin.
+struct line_winners {
+    row_marks rows, starts;
+
+    __device__ line_winners(std::uint32_t* memory, int bands)
+        : rows{memory + threadIdx.y * 2 * bands * cuda::warp + threadIdx.x}, starts{rows.words + bands * cuda::warp} {
+        for (int nth = 0; nth < 2 * bands; ++nth) rows.band(nth) = 0;
+    }
+    static std::size_t bytes(std::int64_t rows) {
+        return static_cast<std::size_t>(2 * sweep_warps * cuda::warp * blocks_for(rows, band_rows)) *
+               sizeof(std::uint32_t);
+    }
+};
+
+/// A pointer that is kept, instead of worked out anew wherever it is used.
+template <class T>
+__device__ const T* kept(const T* pointer) {
+    asm volatile("" : "+l"(pointer));
+    return pointer;
+}
+
+/// Rows of the calling lane's line, as a sweep reads them.
+template <class Lines>
+struct swept_rows;
+
+template <>
+struct swept_rows<site_words> {
+    using loaded = uint2;
+    const uint2* words;
+    int lane;
+
+    __device__ swept_rows(const site_words& lines, const word_group& group, int lane)
+        : words(kept(reinterpret_cast<const uint2*>(lines.words(group)))), lane(lane) {}
+    __device__ loaded load(int row) const { return words[row]; }
+    __device__ static bool is_site(const loaded& word) { return word.x != 0 || word.y != no_ends; }
+    __device__ offset site(const loaded& word) const {
+        const auto first = static_cast<std::uint32_t>(lane), last = 31 - first;
+        const std::uint32_t left = __viaddmin_u32(first, word.y & 0xffff, zeros_above(word.x << last)),
+                            right = __viaddmin_u32(last, word.y >> 16, zeros_above(__brev(word.x) << first));
+        return {left <= right ? -static_cast<std::int32_t>(left) : static_cast<std::int32_t>(right), 0};
+    }
+    __device__ static std::int32_t value(offset site) { return site.dx * site.dx; }
+    /// In the order of the tie rule, but for the row.
+    __device__ static std::int32_t key(offset site) { return site.dx; }
+};
+
+template <>
+struct swept_rows<site_states> {
+    using loaded = std::uint32_t;
+    const std::uint32_t* cells;
+    std::int64_t inner;
+
+    __device__ swept_rows(const site_states& lines, const value_group& group, int lane)
+        : cells(kept(lines.cells + lines.first_cell(group, lane))), inner(lines.g.inner) {}
+    __device__ loaded load(int row) const { return cells[row * inner]; }
+    __device__ static bool is_site(loaded state) { return state != empty_state; }
+    __device__ static offset site(loaded state) { return offset_of_state(state); }
+    __device__ static std::int32_t value(offset site) { return site.dx * site.dx + site.dy * site.dy; }
+    __device__ static std::int32_t key(offset site) { return site.dx * (1 << 16) + site.dy; }
+};
+
+/// The greatest whole number not above up / apart, of 0 <= up and 0 < apart < 2^11, if it is below 1024; else one that
+/// is not. The half keeps it right: the quotient of products below 2^21 is wrong by less than 0.5 / apart.
+__device__ inline int whole_part(int up, int apart) {
+    float one_by;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(one_by) : "f"(static_cast<float>(apart)));
+    return static_cast<int>((static_cast<float>(up) + 0.5f) * one_by);
+}
+
+/// Finds the winners of all lanes' lines; false for a lane whose line has no site. It is over 40 lines because what a
+/// row drives out is kept in registers.
+template <class Rows>
+__device__ bool find_winners(const Rows& line, const line_winners& winners, int rows) {
+    using loaded = typename Rows::loaded;
+    // The last winner, where its cells begin, its height, and what is left of it to tell ties; then the one before.
+    int last = -1, start = 0, height = 0, key = 0, before = -1, start_before = 0;
+    loaded at_last{}, at_before{}, coming[rows_ahead];
+#pragma unroll
+    for (int i = 0; i < rows_ahead; ++i) coming[i] = line.load(min(i, rows - 1));
+#pragma unroll 1
+    for (int from = 0; from < rows; from += rows_ahead) {
+        loaded now[rows_ahead];
+#pragma unroll
+        for (int i = 0; i < rows_ahead; ++i) now[i] = coming[i];
+        if (from + rows_ahead < rows) {
+#pragma unroll
+            for (int i = 0; i < rows_ahead; ++i) coming[i] = line.load(min(from + rows_ahead + i, rows - 1));
+        }
+#pragma unroll
+        for (int i = 0; i < rows_ahead; ++i) {
+            const int row = from + i;
+            const bool counts = row < rows && line.is_site(now[i]);
+            if (!__any_sync(cuda::every_lane, counts)) continue;
+            const offset site = line.site(now[i]);
+            const int mine = line.value(site) + row * row, my_key = line.key(site);
+            int apart, up;
+            while (true) {
+                // The row is ahead in cell q from up < q * apart on.
+                apart = 2 * (row - last), up = mine - height - (my_key < key ? 1 : 0);
+                const bool ousts = counts && last >= 0 && up < start * apart;
+                if (!__any_sync(cuda::every_lane, ousts)) break;
+                if (ousts) {
+                    winners.rows.clear(last), winners.starts.clear(start);
+                    last = before, start = start_before, at_last = at_before;
+                    const offset theirs = line.site(at_last);
+                    height = line.value(theirs) + last * last, key = line.key(theirs);
+                    before = -1;
+                    if (last >= 0 && start > 0) {
+                        before = winners.rows.before(last), start_before = winners.starts.before(start);
+                        at_before = line.load(before);
+                    }
+                }
+                __syncwarp();
+            }
+            const int begins = last < 0 ? 0 : whole_part(up, apart) + 1;
+            if (counts && begins < rows) {
+                before = last, start_before = start, at_before = at_last;
+                last = row, start = begins, at_last = now[i], height = mine, key = my_key;
+                winners.rows.set(row), winners.starts.set(begins);
+            }
+            __syncwarp();
+        }
+    }
+    return last >= 0;
+}
+
+/// A warp one group of lines with a hard window after another. Lanes beyond the last line repeat it; they write the
+/// same to the same cells.
+template <ending End, class Lines>
+__global__ void __launch_bounds__(sweep_threads, sweep_blocks)
+    sweep_hard_sites(const Lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                     std::uint32_t* next, const site_sink to) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ std::uint32_t bits[];
+    const int count = *hard.count, rows = lines.rows(), bands = (rows + band_rows - 1) / band_rows;
+    if (count < least_swept) return;
+    for (int nth = static_cast<int>(blockIdx.x * sweep_warps + threadIdx.y); nth < count;
+         nth += static_cast<int>(gridDim.x) * sweep_warps) {
+        const auto group = lines.place(cut, hard.list[nth]).group;
+        const int lane = min(static_cast<int>(threadIdx.x), lines.width(group) - 1);
+        const swept_rows<Lines> line(lines, group, lane);
+        const line_winners winners(bits, bands);
+        const bool sited = find_winners(line, winners, rows);
+        const auto target = lines.template target<End>(m, next, to, group, lane);
+        int band = 0, row = 0;
+        std::uint32_t left = winners.rows.band(0);
+#pragma unroll 1
+        for (int from = 0; from < rows; from += cells_together) {
+            const std::uint32_t begins = winners.starts.band(from / band_rows) >> (from % band_rows);
+            int winner[cells_together];
+            typename swept_rows<Lines>::loaded loaded[cells_together];
+#pragma unroll
+            for (int i = 0; i < cells_together; ++i) {
+                if (begins & (1u << i)) {
+                    while (left == 0) left = winners.rows.band(++band);
+                    row = band * band_rows + __ffs(static_cast<int>(left)) - 1;
+                    left &= left - 1;
+                }
+                __syncwarp();
+                winner[i] = row;
+                loaded[i] = line.load(row);
+            }
+            target.template put_winners<cells_together>(from, min(rows - from, cells_together), sited, winner,
+                                                        [&](int i) { return line.site(loaded[i]); });
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

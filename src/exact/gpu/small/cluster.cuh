@@ -1,0 +1,254 @@
+// Images of up to 512x512 and volumes of up to 64x64x64 cells in one kernel, without workspace. Eight neighbouring
+// blocks are a cluster, which finishes a few columns: each of them reads an eighth of the image, and tells the others
+// in shared memory what they need of it. No cluster waits for another, so that every cluster reads the whole image:
+// from the second level's cache, which is quick where images are small.
+//
+// Rows become words of bits, in which the nearest site of a cell in one of the columns wanted is a few operations away.
+// What is left are sums and minima.
+#pragma once
+
+#include "base/cluster.cuh"
+#include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/rows/words.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int own_columns = 4;
+constexpr int read_bytes = whole_side * whole_side * whole_side / whole_blocks;  // of a block, at most
+static_assert(read_bytes == whole_width * whole_width / whole_blocks);
+constexpr int read_words =
+    read_bytes / cuda::warp + 4;  // of bits: with those before the first cell that share its sixteen
+
+/// What there is to search: `images` images, each by `clusters` clusters, and what becomes of it.
+struct whole_call {
+    const std::uint8_t* data = nullptr;
+    bool zero_is_site = true;
+    int depth = 1, height = 1, width = 1;
+    std::int64_t images = 1;
+    int clusters = 1;
+    int rank = 2;            ///< of the problem
+    std::int32_t limit = 0;  ///< larger values mean no site
+    outputs out;
+
+    [[nodiscard]] NF_HD std::int64_t image_cells() const { return std::int64_t{depth} * height * width; }
+};
+
+/// Cells [first, first + cells) as bits, by all threads of a block. Returns how many come before: those that share the
+/// sixteen bytes of the first one.
+template <int Threads>
+__device__ int read_bits(const whole_call& c, const std::uint8_t* first, int cells, std::uint32_t* bits) {
+    constexpr int rounds = read_bytes / 16 / Threads + 1;
+    const int skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16),
+              count = cells > 0 ? (skipped + cells + 15) / 16 : 0;
+    const std::uint8_t *const from = first - skipped, *const end = c.data + c.images * c.image_cells();
+    const auto within = [&](int nth) {
+        return nth < count && from + 16 * nth >= c.data && from + 16 * nth + 16 <= end;
+    };
+    const int thread = static_cast<int>(threadIdx.x);
+    uint4 read[rounds];
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+        const int nth = thread + i * Threads;
+        read[i] = {};
+        if (within(nth)) read[i] = __ldg(reinterpret_cast<const uint4*>(from) + nth);
+    }
+    auto* const halves = reinterpret_cast<std::uint16_t*>(bits);
+    const std::uint32_t flip = c.zero_is_site ? 0xffff : 0;
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+        const int nth = thread + i * Threads;
+        if (nth >= count) break;
+        std::uint32_t mine = 0;
+        if (within(nth)) {
+            mine = nonzero_bytes(read[i]);
+        } else {
+            for (int k = 0; k < 16; ++k) {
+                const std::uint8_t* const at = from + 16 * nth + k;
+                if (at >= c.data && at < end && *at != 0) mine |= 1u << k;
+            }
+        }
+        halves[nth] = static_cast<std::uint16_t>(mine ^ flip);
+    }
+    return skipped;
+}
+
+/// Bits [at, at + 32), of which `cells` count.
+__device__ inline std::uint32_t bits_from(const std::uint32_t* bits, int at, int cells) {
+    if (cells <= 0) return 0;
+    const std::uint32_t word = __funnelshift_r(bits[at / 32], bits[at / 32 + 1], at % 32);
+    return cells < cuda::warp ? word & ((1u << cells) - 1) : word;
+}
+
+/// Of a row and `own_columns` columns of it: cells to the nearest site up to each column, and from it on.
+struct beside_columns {
+    int before[own_columns], after[own_columns];
+
+    /// Bit i of `own`: column i is a site. `left` and `right` are the cells from the first column back, and from the
+    /// last one on, to the nearest site that is none of them.
+    __device__ beside_columns(std::uint32_t own, int left, int right) {
+#pragma unroll
+        for (int i = 0; i < own_columns; ++i) before[i] = left = (own >> i & 1) != 0 ? 0 : i == 0 ? left : left + 1;
+#pragma unroll
+        for (int i = own_columns - 1; i >= 0; --i)
+            after[i] = right = (own >> i & 1) != 0 ? 0 : i == own_columns - 1 ? right : right + 1;
+    }
+    __device__ int distance(int i) const { return min(before[i], after[i]); }
+    /// Of the nearest site, the left one of two, when the first column is `first`.
+    __device__ int site(int first, int i) const { return first + i + (before[i] <= after[i] ? -before[i] : after[i]); }
+};
+
+/// All the caller's fields of a cell; index -1 is no site.
+__device__ inline void put_site_fields(const whole_call& c, std::int64_t cell, std::int32_t square, std::int32_t index,
+                                       std::int32_t z, std::int32_t y, std::int32_t x) {
+    const outputs& out = c.out;
+    out.put_value(cell, square, c.limit);
+    if (out.index) out.index[cell] = index;
+    if (out.index32) out.index32[cell] = index;
+    if (!out.coordinates) return;
+    for (int source = 0; source < out.image_rank; ++source) {
+        const int axis = out.problem_axis[source];
+        const std::int32_t at = axis < 0 ? 0 : axis == c.rank - 1 ? x : axis == c.rank - 2 ? y : z;
+        out.coordinates[source * out.cells + cell] = index < 0 ? -1 : at;
+    }
+}
+
+// Small volumes with few sites: each block of a cluster tells the others of its own, and a warp offers those that
+// could win somewhere in its cells to them, instead of rows.
+
+template <bool Sites>
+struct volume_words {
+    static constexpr int threads = Sites ? 512 : 256;
+    static constexpr int shift = Sites ? 18 : 0;
+    static constexpr int of_row = Sites ? own_columns : own_columns / 2;  ///< words of a row's columns
+    static constexpr int lanes = 8 * of_row;                              ///< words of 8 rows
+    static constexpr int cells = 4;                                       ///< of a thread, along a line
+    static constexpr std::uint32_t largest = 3 * (whole_side - 1) * (whole_side - 1);
+    // No site: more than any square, and so in sums.
+    static constexpr std::uint32_t none2 = Sites ? 12000 : 20000;
+    static constexpr std::uint32_t none = Sites ? none2 << shift : none2 | none2 << 16;
+    static_assert(none2 > largest && none2 + (whole_side - 1) * (whole_side - 1) < (Sites ? 1 << 14 : 1 << 16));
+    static_assert(threads / lanes * cells == whole_side, "all cells of all lines have a thread");
+
+    static __device__ std::uint32_t sum_min(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+        if constexpr (Sites) return __viaddmin_u32(a, b, c);
+        else return __viaddmin_u16x2(a, b, c);
+    }
+    static __device__ std::uint32_t square(int e) {
+        const auto e2 = static_cast<std::uint32_t>(e * e);
+        return Sites ? e2 << shift : e2 | e2 << 16;
+    }
+};
+
+// Sites of a block that its cluster is told of; with more, rows are offered. Of 64^3 at 0.01 % a block has 3.
+constexpr int listed_sites = 16;
+
+// What blocks tell each other of rows that they left out along the second axis, and of cells that might need such.
+constexpr std::uint32_t rows_left_out = 1, cells_in_need = 2;
+
+/// The sites of a volume that has few, as x << 12 | y << 6 | z.
+template <bool Sites>
+struct volume_sites {
+    std::uint32_t left_out;                          ///< of all blocks
+    std::int32_t count, listed;                      ///< of the block
+    std::uint32_t own[listed_sites];                 ///< the first ones
+    std::uint32_t told[whole_blocks];                ///< by block: fours of planes that have sites, and count << 16
+    std::uint32_t all[whole_blocks * listed_sites];  ///< by block
+    alignas(16) uint4 squares[2 * whole_side];       ///< of e, e - 1, e - 2, e - 3, for e from -64 on
+};
+template <>
+struct volume_sites<false> {};
+
+/// Counts the sites of a warp's rows.
+__device__ inline void count_rows(volume_sites<true>& sites, std::uint64_t row) {
+    const int all = __reduce_add_sync(cuda::every_lane, __popcll(row));
+    if (threadIdx.x % cuda::warp == 0 && all != 0) atomicAdd(&sites.count, all);
+}
+
+/// Tells all blocks of the cluster of this one's sites: of each of them, where they are few. `row` is a thread's. To
+/// be called by all threads.
+__device__ inline void tell_sites(volume_sites<true>& sites, std::uint64_t row, int y, int z, int share, int rank,
+                                  std::uint32_t planes_sited) {
+    const auto thread = static_cast<int>(threadIdx.x), count = sites.count;
+    if (thread < whole_blocks) {
+        std::uint32_t fours = 0;
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            if ((planes_sited >> i & 1) != 0) fours |= 1u << (rank * share + i) / 4;
+        *cuda::shared_of(&sites.told[rank], thread) = fours | static_cast<std::uint32_t>(count) << 16;
+    }
+    if (count > listed_sites) return;
+    if (row != 0)
+        for (int place = atomicAdd(&sites.listed, __popcll(row)); row != 0; row &= row - 1, ++place)
+            sites.own[place] = static_cast<std::uint32_t>(__ffsll(static_cast<long long>(row)) - 1) << 12 |
+                               static_cast<std::uint32_t>(y << 6 | z);
+    __syncthreads();
+    const int nth = thread / whole_blocks;
+    if (nth < count) *cuda::shared_of(&sites.all[rank * listed_sites + nth], thread % whole_blocks) = sites.own[nth];
+}
+
+/// What all blocks were told.
+struct volume_told {
+    std::uint32_t mine = 0;  ///< of the block that the lane stands for
+
+    __device__ explicit volume_told(const volume_sites<true>& sites) {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        if (lane < whole_blocks) mine = sites.told[lane];
+    }
+    [[nodiscard]] __device__ int count() const { return static_cast<int>(mine >> 16); }
+    [[nodiscard]] __device__ bool few() const { return !__any_sync(cuda::every_lane, count() > listed_sites); }
+    /// Whether there is a block that has few.
+    [[nodiscard]] __device__ bool some_few() const {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+        return __any_sync(cuda::every_lane, lane < whole_blocks && count() <= listed_sites) != 0;
+    }
+    /// Bit i: four planes from plane 4 i on have sites.
+    [[nodiscard]] __device__ std::uint32_t plane_fours() const {
+        return __reduce_or_sync(cuda::every_lane, mine & 0xffff);
+    }
+};
+
+/// Sites of a volume with few to each of a thread's cells: in column x and row y, from plane `begin` on. A warp has 4
+/// columns, 8 rows and 4 planes; the sites that could win somewhere there are few.
+__device__ inline void offer_sites(std::uint32_t (&best)[volume_words<true>::cells], const volume_sites<true>& sites,
+                                   const volume_told& told, int x, int y, int begin) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, first_x = x & ~3, first_y = y & ~7;
+    constexpr int rounds = whole_blocks * listed_sites / cuda::warp, blocks_a_round = cuda::warp / listed_sites;
+    std::uint32_t mine[rounds];
+    int least[rounds], bound = 1 << 20;
+#pragma unroll
+    for (int r = 0; r < rounds; ++r) {
+        const int count = __shfl_sync(cuda::every_lane, told.count(), r * blocks_a_round + lane / listed_sites);
+        const bool is_one = lane % listed_sites < count;
+        mine[r] = is_one ? sites.all[r * cuda::warp + lane] : 0;
+        least[r] = 1 << 20;
+        int most = 1 << 20;
+        if (is_one) {
+            least[r] = most = 0;
+            const auto add = [&](int at, int from, int cells) {
+                const int below = from - at, above = at - (from + cells - 1), near = max(max(below, above), 0),
+                          far = -min(below, above);
+                least[r] += near * near, most += far * far;
+            };
+            add(static_cast<int>(mine[r] >> 12), first_x, 4);
+            add(static_cast<int>(mine[r] >> 6 & 63), first_y, 8), add(static_cast<int>(mine[r] & 63), begin, 4);
+        }
+        bound = min(bound, most);
+    }
+    bound = __reduce_min_sync(cuda::every_lane, bound);
+#pragma unroll
+    for (int r = 0; r < rounds; ++r)
+        for (unsigned left = __ballot_sync(cuda::every_lane, least[r] <= bound && bound < 1 << 20); left != 0;
+             left &= left - 1) {
+            const std::uint32_t site = __shfl_sync(cuda::every_lane, mine[r], __ffs(static_cast<int>(left)) - 1);
+            const int dx = static_cast<int>(site >> 12) - x, dy = static_cast<int>(site >> 6 & 63) - y;
+            const std::uint32_t word =
+                (static_cast<std::uint32_t>(dx * dx + dy * dy) << volume_words<true>::shift) + site;
+            const uint4 along = sites.squares[whole_side + static_cast<int>(site & 63) - begin];
+            best[0] = __viaddmin_u32(word, along.x, best[0]), best[1] = __viaddmin_u32(word, along.y, best[1]);
+            best[2] = __viaddmin_u32(word, along.z, best[2]), best[3] = __viaddmin_u32(word, along.w, best[3]);
+        }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

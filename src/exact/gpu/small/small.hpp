@@ -1,0 +1,15 @@
+// Small images and volumes, in one kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "exact/gpu/ground/common.cuh"
+#include "exact/plan.hpp"
+
+namespace nearfield::exact {
+
+/// Searches all axes of a problem that whole_fits(), whose image is a byte a cell, where cuda::kernels_overlap().
+/// Without workspace.
+void search_whole(const device& on, const plan& p, const std::uint8_t* image, bool zero_is_site, const outputs& out);
+
+}  // namespace nearfield::exact

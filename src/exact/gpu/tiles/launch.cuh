@@ -1,0 +1,341 @@
+// Distances in tiles: the kernel of later passes, which reads the values that the pass before left, and the launches of
+// all passes and of what finishes the tiles that they leave.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/lines.hpp"
+#include "exact/gpu/ground/fits.hpp"
+#include "exact/gpu/rows/pack.cuh"
+#include "exact/gpu/tiles/between.cuh"
+#include "exact/gpu/tiles/gather.cuh"
+#include "exact/gpu/tiles/post_squares.cuh"
+#include "exact/gpu/tiles/post_winners.cuh"
+#include "exact/gpu/tiles/tile.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+/// Values that the passes before left, a lane a line.
+template <int Pairs>
+__device__ void fill_from_values(const tile<Pairs>& t, const std::int32_t* first, std::int32_t inner, int rows) {
+    const unsigned lane = threadIdx.x % cuda::warp;
+#pragma unroll 8
+    for (unsigned pair = threadIdx.x / cuda::warp; pair < t.half; pair += tile_warps<Pairs>) {
+        const std::int32_t a =
+            pair < static_cast<unsigned>(rows) ? min(first[static_cast<std::int64_t>(pair) * inner], cap) : cap;
+        const std::int32_t b = pair + t.half < static_cast<unsigned>(rows)
+                                   ? min(first[static_cast<std::int64_t>(pair + t.half) * inner], cap)
+                                   : cap;
+        t.word(pair, lane) = static_cast<std::uint32_t>(a | b << 16) + twice(half_1024);
+    }
+}
+
+/// The same, four cells of a row at a time; the tile's first cell is `*corner`.
+template <int Pairs>
+__device__ void fill_from_fours(const tile<Pairs>& t, const int4* corner, std::int32_t inner, unsigned rows) {
+    const unsigned line = threadIdx.x % 8 * 4, fours = static_cast<unsigned>(inner) / 4;
+    const int4* const from = corner + threadIdx.x % 8;
+    const auto both = [](std::int32_t a, std::int32_t b) {
+        return static_cast<std::uint32_t>(min(a, cap) | min(b, cap) << 16) + twice(half_1024);
+    };
+#pragma unroll 2
+    for (unsigned pair = threadIdx.x / 8; pair < t.half; pair += tile_threads<Pairs> / 8) {
+        int4 a{cap, cap, cap, cap}, b = a;
+        if (pair < rows) a = from[static_cast<std::int64_t>(pair) * fours];
+        if (pair + t.half < rows) b = from[static_cast<std::int64_t>(pair + t.half) * fours];
+        t.word(pair, line) = both(a.x, b.x);
+        t.word(pair, line + 1) = both(a.y, b.y);
+        t.word(pair, line + 2) = both(a.z, b.z);
+        t.word(pair, line + 3) = both(a.w, b.w);
+    }
+}
+
+/// By either; `from`: the calling lane's first value.
+template <int Pairs>
+__device__ void fill_from_state(const tile<Pairs>& t, const std::int32_t* from, std::int32_t inner, int rows,
+                                int width) {
+    const std::int32_t* const corner = from - threadIdx.x % cuda::warp;
+    if (width == cuda::warp && inner % cuda::warp == 0 && reinterpret_cast<std::uintptr_t>(corner) % sizeof(int4) == 0)
+        fill_from_fours(t, reinterpret_cast<const int4*>(corner), inner, static_cast<unsigned>(rows));
+    else fill_from_values(t, from, inner, rows);
+}
+
+constexpr int sampled_rows = 4;  // by each warp
+
+/// True, for all threads alike, when a sixteenth of the lines and rows looked at is capped.
+template <int Pairs>
+__device__ bool mostly_capped(const std::int32_t* first, std::int32_t inner, int rows) {
+    constexpr int samples = tile_warps<Pairs> * sampled_rows;
+    int capped = 0;
+#pragma unroll
+    for (int i = 0; i < sampled_rows; ++i) {
+        const int nth = static_cast<int>(threadIdx.x) / cuda::warp * sampled_rows + i;
+        capped += first[static_cast<std::int64_t>(nth * rows / samples) * inner] >= cap ? 1 : 0;
+    }
+    return __syncthreads_count(2 * capped >= sampled_rows) * 16 > tile_threads<Pairs>;
+}
+
+/// A block a window of 32 lines of a later pass: state to state or fields.
+template <int Pairs, bool Last>
+__global__ void __launch_bounds__(tile_threads<Pairs>, tile_blocks<Pairs>)
+    search_tiles(const value_lines lines, const windows cut, const metric<std::int32_t> m, const hard_tiles hard,
+                 const sink<std::int32_t, std::int32_t, false, Last> to) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ std::uint32_t tile_words[];
+    const tile<Pairs> t{tile_words};
+    const auto at = lines.place(cut, blockIdx.x);
+    const int width = lines.width(at.group), lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    const tile_rows r = rows_of<Pairs>(cut, at.window, lines.rows());
+    // Lanes beyond the last line read it too, but do not write.
+    const int mine = min(lane, width - 1);
+    const auto inner = static_cast<std::int32_t>(lines.inner());
+    const tile_target<std::int32_t, Last> target{m, to, lines.first_cell(at.group, mine),
+                                                 static_cast<std::int32_t>(lines.inner()), width};
+    const std::int32_t* const from =
+        lines.cells + lines.first_cell(at.group, mine) + static_cast<std::int64_t>(r.first) * inner;
+    const auto leave = [&] {
+        if constexpr (offers_all_rows<Pairs, std::int32_t>)
+            offer_all_rows<tile_warps<Pairs>>(tile_words, r.rows, target,
+                                              [&](int row) { return from[static_cast<std::int64_t>(row) * inner]; });
+        else hard.add(at.group.number);
+    };
+    if (to.limit >= cap && mostly_capped<Pairs>(from, inner, r.rows)) return leave();
+    if constexpr (Last) fill_roots(t, to.out.unit2);
+    fill_from_state(t, from, inner, r.rows, width);
+    if (!finish_tile(t, target, r, first_check)) leave();
+}
+
+}  // namespace
+
+// Launches of the searches in tiles: from packed lines, or from the values of the pass before; then of what finishes
+// those that they leave.
+
+/// How a pass's lines are cut into tiles.
+struct tile_cut {
+    int pairs;  ///< of rows, of the numbers compiled
+    windows into;
+};
+/// Short lines: the least number of pairs that holds a line. Long ones: windows
+/// of as equal a size as whole squares allow; of the two sizes of tiles the one with fewer rows in all, the rows read
+/// twice included, and of equal ones the smaller, which makes more blocks.
+inline tile_cut cut_lines(std::int64_t rows) {
+    for (const int pairs : {32, 52, 64, 96, 128, 192, 256, 384, 512})
+        if (rows <= 2 * pairs) return {pairs, {1, static_cast<int>(rows)}};
+    const auto cut = [&]<int Pairs>() {
+        // Lanes hold whole rows to be finished or none, and a window's squares of 32 rows are whole.
+        constexpr int unit = lane_pairs<Pairs> % 16 == 0 ? square_rows : square_rows * 3;
+        constexpr int most = (2 * Pairs - 2 * halo<Pairs>) / unit * unit;
+        static_assert(unit % lane_pairs<Pairs> == 0 && most % unit == 0);
+        const std::int64_t count = blocks_for(rows, most);
+        return tile_cut{Pairs, {static_cast<int>(count), static_cast<int>(blocks_for(rows, count * unit) * unit)}};
+    };
+    const tile_cut large = cut.template operator()<512>(), small = cut.template operator()<384>();
+    return small.into.count * small.pairs <= large.into.count * large.pairs ? small : large;
+}
+
+/// Which passes search in tiles, and the memory they need, for values in int32.
+class tile_workspace {
+public:
+    explicit tile_workspace(const plan& p) : p_(p) {}
+
+    [[nodiscard]] bool fits(int axis) const { return tiles_fit(p_, axis); }
+    /// The first two passes are one.
+    [[nodiscard]] bool words() const { return words_fit(p_); }
+    /// What tiles leave is not finished in shared memory.
+    [[nodiscard]] bool far(int axis) const {
+        return p_.numbers != tier::int32 || (!leave_nothing(axis) && !rows_fit_shared(p_, axis));
+    }
+    /// Tiles finish all that they begin.
+    [[nodiscard]] bool leave_nothing(int axis) const {
+        return p_.numbers == tier::int32 && p_.size[static_cast<std::size_t>(axis)] <= all_rows;
+    }
+
+    void reserve(cuda::workspace& memory) {
+        std::int64_t tiles = 0, owners = 0;
+        if (words()) {
+            const packed_lines lines = this->lines(memory);
+            words_ = memory.reserve<line_word>(lines.tiles * lines.rows);
+            sited_ = memory.reserve<std::uint32_t>(lines.images * lines.groups());
+            if (lines.stretches > 1) ends_ = memory.reserve<std::uint32_t>(lines.images * lines.stretches * lines.rows);
+            tiles = lines.tiles * cut_lines(lines.rows).into.count;
+            if (far(p_.rank - 2)) {
+                const auto posts = this->posts<std::int32_t>(memory);
+                const std::int64_t cells = posts.images * posts.posts * posts.length;
+                nearest_ = memory.reserve<std::int32_t>(cells);
+                winners_ = memory.reserve<std::uint16_t>(cells);
+                owners = lines.images;
+            }
+        }
+        for (int axis = p_.first_axis; axis < p_.rank - (words() ? 2 : 1); ++axis) {
+            if (!fits(axis)) continue;
+            const std::int64_t here = groups_of(axis), rows = p_.size[static_cast<std::size_t>(axis)];
+            tiles = std::max(tiles, here * cut_lines(rows).into.count);
+        }
+        if (tiles == 0) return;
+        list_ = memory.reserve<std::int32_t>(tiles);
+        counts_ = memory.reserve<std::int32_t>(2 * max_rank);
+        any_ = true;
+        owners_ = memory.reserve<std::int32_t>(owners);
+        marks_ = memory.reserve<std::uint32_t>(owners);
+    }
+
+    [[nodiscard]] packed_lines lines(const cuda::workspace& memory) const {
+        packed_lines lines;
+        lines.words = memory.get<line_word>(words_);
+        lines.sited = memory.get<std::uint32_t>(sited_);
+        lines.ends = memory.get<std::uint32_t>(ends_);
+        lines.length = p_.size[static_cast<std::size_t>(p_.rank - 1)];
+        lines.rows = p_.size[static_cast<std::size_t>(p_.rank - 2)];
+        lines.columns = blocks_for(lines.length, cuda::warp);
+        lines.stretches = blocks_for(lines.length, scan_cells);
+        lines.images = p_.cells / lines.length / lines.rows;
+        lines.tiles = lines.images * lines.columns;
+        return lines;
+    }
+    template <class V>
+    [[nodiscard]] post_lines<V> posts(const cuda::workspace& memory) const {
+        const packed_lines lines = this->lines(memory);
+        post_lines<V> posts;
+        posts.nearest = memory.get<std::int32_t>(nearest_);
+        posts.winners = memory.get<std::uint16_t>(winners_);
+        posts.images = lines.images;
+        posts.length = lines.length;
+        posts.posts = static_cast<int>(blocks_for(lines.rows, post_rows)) + 1;
+        posts.rows = static_cast<int>(lines.rows);
+        posts.taken = memory.get<std::int32_t>(counts_) + last_axis();  // along which no pass counts tiles
+        return posts;
+    }
+    /// Of the pass along `axis`.
+    [[nodiscard]] hard_tiles hard(const cuda::workspace& memory, int axis) const {
+        hard_tiles hard;
+        hard.count = memory.get<std::int32_t>(counts_) + axis;
+        hard.list = memory.get<std::int32_t>(list_);
+        if (!far(axis)) return hard;
+        hard.owner_count = hard.count + max_rank;
+        hard.owners = memory.get<std::int32_t>(owners_);
+        hard.marks = memory.get<std::uint32_t>(marks_);
+        return hard;
+    }
+    /// What pack_lines clears.
+    [[nodiscard]] tile_counts counts(const cuda::workspace& memory) const {
+        const std::int64_t images = p_.cells / p_.size[last_axis()] / p_.size[last_axis() - 1];
+        return {memory.get<std::int32_t>(counts_), hard(memory, p_.rank - 2).marks, far(p_.rank - 2) ? images : 0};
+    }
+
+private:
+    [[nodiscard]] std::size_t last_axis() const { return static_cast<std::size_t>(p_.rank - 1); }
+    [[nodiscard]] std::int64_t groups_of(int axis) const {
+        return blocks_for(p_.cells / p_.size[static_cast<std::size_t>(axis)], cuda::warp);
+    }
+    template <class T>
+    static void clear(const device& on, T* numbers, std::int64_t count) {
+        cuda::check(cudaMemsetAsync(numbers, 0, static_cast<std::size_t>(count) * sizeof(T), cuda::stream_of(on)),
+                    "clearing counts");
+    }
+
+    const plan& p_;
+    bool any_ = false;
+    std::int64_t words_ = 0, sited_ = 0, ends_ = 0, nearest_ = 0, winners_ = 0, list_ = 0, counts_ = 0, owners_ = 0,
+                 marks_ = 0;
+};
+
+/// One pass in tiles: the tiles, then what finishes those they leave. How many these are is known on the device only:
+/// as many blocks as a large GPU holds share them.
+template <class V, bool Last>
+class tile_search {
+public:
+    tile_search(const device& on, const metric<V>& m, const tile_workspace& tiles, const cuda::workspace& memory,
+                int axis, const value_sink<V, Last>& to)
+        : on_(on),
+          m_(m),
+          tiles_(tiles),
+          memory_(memory),
+          axis_(axis),
+          rows_(m.size[axis]),
+          cut_(cut_lines(rows_)),
+          hard_(tiles.hard(memory, axis)),
+          to_(to) {}
+
+    /// Clears the counts of hard tiles of all passes on the way.
+    void from_words(const site_bytes& image) const {
+        const packed_lines lines = tiles_.lines(memory_);
+        pack(on_, image, lines, {}, tiles_.counts(memory_));
+        const word_lines from{lines};
+        with_pairs([&]<int Pairs>() {
+            cuda::launch_overlapped(on_, search_words<Pairs, V, Last>, lines.tiles * cut_.into.count,
+                                    dim3(tile_threads<Pairs>), bytes<Pairs>(), from, cut_.into, m_, hard_, to_);
+        });
+        if (tiles_.leave_nothing(axis_)) return;
+        if (tiles_.far(axis_)) return finish_by_posts(from);
+        if constexpr (std::is_same_v<V, std::int32_t>)
+            finish_short(with_bands([&]<int Bands>() { return search_hard_words<Last, Bands>; }), from, lines.tiles);
+    }
+
+    void from_values(const pass& g, const std::int32_t* cells) const {
+        const value_lines from{g, cells};
+        const std::int64_t groups = blocks_for(from.g.columns, cuda::warp);
+        with_pairs([&]<int Pairs>() {
+            cuda::launch_overlapped(on_, search_tiles<Pairs, Last>, groups * cut_.into.count, dim3(tile_threads<Pairs>),
+                                    bytes<Pairs>(), from, cut_.into, m_, hard_, to_);
+        });
+        if (!tiles_.leave_nothing(axis_))
+            finish_short(with_bands([&]<int Bands>() { return search_hard<Last, Bands>; }), from, groups);
+    }
+
+private:
+    template <class Body>
+    auto with_bands(const Body& body) const {
+        return bands_of(rows_) == 2 ? body.template operator()<2>() : body.template operator()<1>();
+    }
+    template <class Kernel, class Lines>
+    void finish_short(const Kernel& kernel, const Lines& from, std::int64_t tiles) const {
+        const dim3 threads(cuda::warp, static_cast<unsigned>(blocks_for(rows_, band_rows * bands_of(rows_))));
+        cuda::launch_overlapped(
+            on_, kernel,
+            std::min(tiles, (bands_of(rows_) == 2 ? 3 : 2) * multiprocessors * blocks_for(short_rows, rows_)), threads,
+            posted_lines::bytes(rows_), from, m_, hard_, to_);
+    }
+    void finish_by_posts(const word_lines& from) const {
+        const std::int64_t tiles = from.lines.tiles;
+        const auto posts = tiles_.posts<V>(memory_);
+        launch_posts(on_, from, hard_, posts);
+        cuda::launch_overlapped(on_, finish_between<V, Last>,
+                                std::min(blocks_for(tiles * blocks_for(rows_, square_rows), between_warps),
+                                         between_blocks * multiprocessors),
+                                dim3(between_threads), 0, from, cut_.into, m_, hard_, posts, to_);
+    }
+    template <class Body>
+    void with_pairs(const Body& body) const {
+        switch (cut_.pairs) {
+            case 32: return body.template operator()<32>();
+            case 52: return body.template operator()<52>();
+            case 64: return body.template operator()<64>();
+            case 96: return body.template operator()<96>();
+            case 128: return body.template operator()<128>();
+            case 192: return body.template operator()<192>();
+            case 256: return body.template operator()<256>();
+            case 384: return body.template operator()<384>();
+            default: return body.template operator()<512>();
+        }
+    }
+    template <int Pairs>
+    static constexpr std::size_t bytes() {
+        constexpr int all = offers_all_rows<Pairs, std::int32_t> ? all_rows * cuda::warp : 0;
+        return sizeof(std::uint32_t) * std::max<int>(tile<Pairs>::words, all);
+    }
+
+    const device& on_;
+    const metric<V>& m_;
+    const tile_workspace& tiles_;
+    const cuda::workspace& memory_;
+    int axis_;
+    std::int64_t rows_;
+    tile_cut cut_;
+    hard_tiles hard_;
+    value_sink<V, Last> to_;
+};
+
+}  // namespace nearfield::exact

@@ -1,0 +1,389 @@
+// Squares of 32 rows of 32 columns between two posts (posts.cuh), a warp each: every lane is offered the rows
+// from the winner at the one post to the winner at the other, 33 on average.
+//
+// What a row offers is told relative to what the first of these rows does. With R what its value is more at the post,
+// no less than 0, and s the rows between the two, it offers R - 2 * i * s more to the i-th row of the square. A row
+// that wins somewhere has R < 62 * s, so that two cells fit a word, however far sites are, up to 512 rows apart. Rows
+// are offered in step: s is the same for all lanes. Where more rows are left, all warps of a block share them, in
+// words of 32 bits.
+#pragma once
+
+#include "exact/gpu/tiles/posts.cuh"
+#include "exact/gpu/tiles/square.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int between_warps = 8;
+constexpr int between_blocks = 4;  // on a multiprocessor
+constexpr int between_threads = between_warps * cuda::warp;
+// Rows between the first and the last that are left to a lane: so many are offered without a look; with more than
+// most_alone_rows all warps of a block share them.
+constexpr int most_own_rows = 96, most_alone_rows = 256;
+constexpr int most_relative = 511;  // that words hold
+static_assert(most_own_rows <= most_alone_rows && most_alone_rows <= most_relative);
+constexpr int looked_squares = 16;  // that a warp looks at before its block finishes those that are shared
+
+/// Rows of a lane's line that its square can have as winners, and a bound of the values of the square's 32 rows.
+struct left_rows {
+    int from, end;  ///< both included
+    std::int32_t bound;
+};
+
+/// A row's values relative to those of the first row left, of rows i and i + 16 of the square in a word: R - 2 * i * s
+/// + zero.
+struct relative_offer {
+    std::uint32_t first, step;
+
+    static constexpr std::uint32_t zero = 32000;
+    static constexpr std::uint32_t most = 0xffff - zero;  // of R: what exceeds it wins nowhere
+    static_assert(zero > 62 * most_relative && most > 64 * most_relative);
+
+    /// `s` is alike for all lanes.
+    __device__ relative_offer(std::uint32_t r, std::uint32_t s)
+        : first((min(r, most) + zero) * 65537 - (s << 21)), step(2 * 65537 * s) {}
+    __device__ std::uint32_t at(std::uint32_t i) const { return first - i * step; }
+};
+
+class relative_square {
+public:
+    __device__ relative_square() {
+#pragma unroll
+        for (auto& both : best_) both = relative_offer::zero * 65537;
+    }
+    __device__ void offer(const relative_offer& one) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vminu2(best_[i], one.at(i));
+    }
+    __device__ void offer(const relative_offer& one, const relative_offer& other) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i) best_[i] = __vimin3_u16x2(best_[i], one.at(i), other.at(i));
+    }
+    /// The value of row I, where the first row left is `rows` before the square and worth `value` to its first row.
+    template <int I>
+    __device__ std::int32_t whole(std::int32_t value, std::int32_t rows) const {
+        const auto more = static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff);
+        return more + 2 * I * rows + (value + I * I - static_cast<std::int32_t>(relative_offer::zero));
+    }
+
+private:
+    std::uint32_t best_[16];
+};
+
+/// The rows that the calling lane has left, one after another.
+struct relative_rows {
+    const line_word* words;  ///< of the first row
+    int lane, last;          ///< last row, relative to the first
+    int rows;                ///< from the first row to the square
+    std::int32_t value;      ///< of the first row at the square's first
+
+    __device__ relative_rows(const square& s, const left_rows& mine)
+        : words(s.words + mine.from), lane(s.lane), last(mine.end - mine.from), rows(s.top - mine.from), value(0) {
+        value = static_cast<std::int32_t>(value_of(load(0), 0));
+    }
+    __device__ line_word load(int k) const { return k <= last ? words[k] : word_without_sites(); }
+    __device__ std::uint32_t value_of(const line_word& word, int k) const {
+        // Most words have no sites here.
+        const std::int32_t apart =
+            min(__any_sync(cuda::every_lane, word.sites != 0) ? word.distance(lane)
+                                                              : min(word.before() + lane, word.after() + 31 - lane),
+                far_apart);
+        const int e = k - rows;
+        return static_cast<std::uint32_t>(apart * apart) + static_cast<std::uint32_t>(e * e);
+    }
+    __device__ std::uint32_t relative(const line_word& word, int k) const {
+        return value_of(word, k) - static_cast<std::uint32_t>(value);
+    }
+};
+
+template <class V, bool Last, int... I>
+__device__ void write_relative(const square& s, std::int32_t bound, const tile_target<V, Last>& target,
+                               const relative_square& best, const relative_rows& of, std::integer_sequence<int, I...>) {
+    if (s.lane >= target.lines) return;
+    const int rows = s.bottom - s.top + 1;
+    if constexpr (Last) {
+        if (target.to.out.only_distance32 && !target.to.limited && !target.to.out.in_units() && rows == square_rows &&
+            bound < float_bound) {
+            float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
+            const auto as_float = [](std::int32_t value) {
+                return __uint_as_float(static_cast<std::uint32_t>(value) | 0x4b000000u) - 8388608.0f;
+            };
+            ((*out = root_of_whole(as_float(best.template whole<I>(of.value, of.rows))), out += target.inner), ...);
+            return;
+        }
+    }
+    // In memory of the thread's own, so that what puts any combination of fields stands here once and not 32 times.
+    const std::int32_t values[] = {best.template whole<I>(of.value, of.rows)...};
+#pragma unroll 1
+    for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
+}
+
+/// A square whose lanes have few rows left each, all of which are offered.
+template <class V, bool Last>
+__device__ void finish_relative(const square& s, const left_rows& mine, const relative_rows& of, int count,
+                                const tile_target<V, Last>& target) {
+    relative_square best;
+    line_word one = of.load(1), other = of.load(2);
+    for (int k = 1; k <= count; k += 2) {
+        const line_word a = one, b = other;
+        one = of.load(k + 2), other = of.load(k + 3);
+        best.offer({of.relative(a, k), static_cast<std::uint32_t>(k)},
+                   {of.relative(b, k + 1), static_cast<std::uint32_t>(k + 1)});
+    }
+    write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
+}
+
+/// The line from the first to the last row that a lane has left, in (s, R): what lies above wins nowhere.
+struct chord {
+    float slope, value;  ///< R a row; what the first row is worth
+    int first, last;     ///< rows
+
+    __device__ chord(const relative_rows& of, const left_rows& mine)
+        : slope(0), value(static_cast<float>(of.value)), first(mine.from), last(of.last) {
+        // Outside the branch, because it asks the other lanes.
+        const std::uint32_t at_last = of.relative(of.load(of.last), of.last);
+        if (last > 0) slope = static_cast<float>(at_last) / static_cast<float>(last);
+    }
+    /// No value from which on a row wins in no lane, of 32 rows from `row` on; alike for all lanes.
+    __device__ std::uint32_t most(int row) const {
+        const float at = slope * static_cast<float>(min(max(row - first, 0), last)),
+                    end = slope * static_cast<float>(min(max(row + 31 - first, 0), last));
+        // Floats below 2^31 are off by 2^7 at most, three times.
+        return __reduce_max_sync(cuda::every_lane, static_cast<std::uint32_t>(value + fmaxf(at, end)) + 512u);
+    }
+    /// Which of 32 rows from `row` on, a lane each, may win in some lane.
+    __device__ std::uint32_t wanted(const square& s, const line_word& word, int row) const {
+        const int e = row + s.lane - s.top;
+        const std::int32_t near = near_word(word);
+        const std::uint32_t least = static_cast<std::uint32_t>(near * near) + static_cast<std::uint32_t>(e * e),
+                            beyond_all = most(row);
+        return __ballot_sync(cuda::every_lane, word.any() && least <= beyond_all);
+    }
+    __device__ bool wins(std::uint32_t r, int s) const {
+        return s > 0 && s <= last && static_cast<float>(r) <= slope * static_cast<float>(s) + 2.0f;
+    }
+};
+
+/// Offers rows [from, end] that lie below a lane's chord, `to(word, R, s)` of all lanes, to one that is not below with
+/// an R beyond all others. A warp that is one of `parts` takes every so many groups of 32.
+template <class To>
+__device__ void offer_below(const square& s, const left_rows& mine, const relative_rows& of, int part, int parts,
+                            const To& to) {
+    const chord line(of, mine);
+    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
+              last = __reduce_max_sync(cuda::every_lane, mine.end);
+    const auto load = [&](int row) { return row <= last ? s.words[row] : word_without_sites(); };
+    const int step = parts * cuda::warp;
+    line_word next = load(first + part * cuda::warp + s.lane);
+    for (int at = first + part * cuda::warp; at <= last; at += step) {
+        const line_word word = next;
+        next = load(at + step + s.lane);
+        std::uint32_t wanted = line.wanted(s, word, at);
+        for (; wanted != 0; wanted &= wanted - 1) {
+            const int nth = __ffs(static_cast<int>(wanted)) - 1, row = at + nth;
+            const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
+                                   __shfl_sync(cuda::every_lane, word.beside, nth)};
+            const int k = row - mine.from;
+            const std::uint32_t r = of.relative(theirs, k);
+            const bool wins = line.wins(r, k);
+            if (__any_sync(cuda::every_lane, wins))
+                to(theirs, wins ? r : ~0u, wins ? static_cast<std::uint32_t>(k) : 0u);
+        }
+    }
+}
+
+/// How many rows offer_below looks at, one by one.
+__device__ inline int rows_below(const square& s, const left_rows& mine, const relative_rows& of) {
+    const chord line(of, mine);
+    const int first = __reduce_min_sync(cuda::every_lane, mine.from),
+              last = __reduce_max_sync(cuda::every_lane, mine.end);
+    int rows = 0;
+    for (int at = first; at <= last; at += cuda::warp) {
+        const line_word word = at + s.lane <= last ? s.words[at + s.lane] : word_without_sites();
+        rows += __popc(line.wanted(s, word, at));
+    }
+    return rows;
+}
+
+/// A square of which some lanes have more rows left, up to most_relative.
+template <class V, bool Last>
+__device__ void finish_below(const square& s, const left_rows& mine, const relative_rows& of,
+                             const tile_target<V, Last>& target) {
+    relative_square best;
+    offer_below(s, mine, of, 0, 1,
+                [&](const line_word&, std::uint32_t r, std::uint32_t rows) { best.offer({r, rows}); });
+    write_relative(s, mine.bound, target, best, of, std::make_integer_sequence<int, square_rows>{});
+}
+
+/// The rows of a square in 32 bits: R - 2 * i * s, and 0 of the first row left.
+struct whole_square {
+    std::int32_t best[square_rows]{};
+
+    __device__ void offer(std::uint32_t r, std::uint32_t s) {
+        const auto first = static_cast<std::int32_t>(min(r, 0x7fffffffu));
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) best[i] = min(best[i], first - 2 * i * static_cast<std::int32_t>(s));
+    }
+    /// Whether what is offered is the best of row i, or of any.
+    __device__ bool has(int i, std::uint32_t r, std::uint32_t s) const {
+        return best[i] == static_cast<std::int32_t>(min(r, 0x7fffffffu)) - 2 * i * static_cast<std::int32_t>(s);
+    }
+    __device__ bool has(std::uint32_t r, std::uint32_t s) const {
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) any |= has(i, r, s);
+        return any;
+    }
+};
+
+/// The same in 64 bits, row by row, for squares whose values may exceed 32.
+template <bool Last>
+__device__ void finish_between_wide(const square& s, const left_rows& mine,
+                                    const tile_target<std::int64_t, Last>& target) {
+    if (s.lane >= target.lines) return;
+    int first = mine.from;  // the winning row never moves back
+    for (int q = s.top; q <= s.bottom; ++q) {
+        std::int64_t best = no_site<std::int64_t>();
+        for (int row = first; row <= mine.end; ++row) {
+            const line_word word = s.words[row];
+            if (!word.any()) continue;
+            const std::int64_t apart = word.distance(s.lane), rows = q - row, value = apart * apart + rows * rows;
+            if (value < best) best = value, first = row;
+        }
+        target.put_wide(q, best);
+    }
+}
+
+/// A square of a hard tile, and what its lanes have left.
+struct hard_square {
+    square s;
+    left_rows left;
+    word_group group;
+    bool within;  ///< of the image
+
+    template <class V>
+    __device__ hard_square(const word_lines& lines, const windows& cut, const hard_tiles& hard,
+                           const post_lines<V>& posts, std::int64_t nth) {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp, squares = squares_of(cut);
+        const std::int64_t above = quotient(nth, squares);
+        const auto at = lines.place(cut, hard.list[above]);
+        const int top = at.window * cut.rows + static_cast<int>(nth - above * squares) * square_rows;
+        const int end = min((at.window + 1) * cut.rows, lines.rows());
+        group = at.group, within = top < end;
+        if (!within) return;
+        s = {lines.words(group), nullptr, 0, 0, top, min(top + square_rows, end) - 1, lane};
+        const std::uint16_t* const winners = posts.winners + posts.first_cell(group.outer, top / post_rows) + group.x +
+                                             min(lane, lines.width(group) - 1);
+        left = {winners[0], winners[posts.length], 0};
+    }
+    static __device__ int squares_of(const windows& cut) { return (cut.rows + square_rows - 1) / square_rows; }
+    __device__ int most_left() const { return __reduce_max_sync(cuda::every_lane, left.end - left.from); }
+    /// Before any is finished.
+    __device__ void find_bound() {
+        const auto bound_by = [&](int row) {
+            const std::int32_t apart = min(s.words[row].distance(s.lane), far_apart),
+                               rows = min(max(abs(row - s.top), abs(s.bottom - row)), far_apart);
+            return apart * apart + rows * rows;
+        };
+        left.bound = __reduce_max_sync(cuda::every_lane, min(bound_by(left.from), bound_by(left.end)));
+    }
+};
+
+/// The same, and where its values go.
+template <class V, bool Last>
+struct square_between : hard_square {
+    tile_target<V, Last> target;
+
+    __device__ square_between(const word_lines& lines, const windows& cut, const metric<V>& m, const hard_tiles& hard,
+                              const post_lines<V>& posts, const value_sink<V, Last>& to, std::int64_t nth)
+        : hard_square(lines, cut, hard, posts, nth), target{m, to, 0, static_cast<std::int32_t>(lines.inner()), 0} {
+        if (!within) return;
+        target.first = lines.first_cell(group, s.lane), target.lines = lines.width(group);
+    }
+
+    /// `count`: the most rows left to a lane.
+    __device__ void finish(int count) const {
+        if constexpr (sizeof(V) == sizeof(std::int64_t))
+            if (left.bound > largest_bound) return finish_between_wide(s, left, target);
+        const relative_rows of(s, left);
+        if (count <= most_own_rows || 2 * rows_below(s, left, of) > count) finish_relative(s, left, of, count, target);
+        else finish_below(s, left, of, target);
+    }
+    /// By all warps of a block alike. `best` has room for a square.
+    __device__ void finish_together(std::int32_t* best) const {
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        if constexpr (sizeof(V) == sizeof(std::int64_t))
+            if (left.bound > largest_bound) {
+                if (warp == 0) finish_between_wide(s, left, target);
+                return;
+            }
+        for (int i = static_cast<int>(threadIdx.x); i < square_rows * cuda::warp; i += between_threads) best[i] = 0;
+        __syncthreads();
+        const relative_rows of(s, left);
+        whole_square mine;
+        offer_below(s, left, of, warp, between_warps,
+                    [&](const line_word&, std::uint32_t r, std::uint32_t rows) { mine.offer(r, rows); });
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i)
+            if (mine.best[i] < 0) atomicMin(best + i * cuda::warp + s.lane, mine.best[i]);
+        __syncthreads();
+        if (s.lane < target.lines)
+            for (int i = warp; i <= s.bottom - s.top; i += between_warps)
+                target.put(s.top + i, of.value + best[i * cuda::warp + s.lane] + 2 * i * of.rows + i * i);
+        __syncthreads();
+    }
+};
+
+/// Of the hard tiles' squares first those that one warp would be long at, by all warps of a block together, so that
+/// none is left to the end; then a warp one after another of the others. `square_at(n)` is one, `best` has room for
+/// one.
+template <class SquareAt, class V>
+__device__ void finish_squares(const windows& cut, const hard_tiles& hard, const post_lines<V>& posts,
+                               const SquareAt& square_at, std::int32_t* best) {
+    __shared__ int shared[between_warps * looked_squares], shared_count;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const std::int64_t count = static_cast<std::int64_t>(*hard.count) * hard_square::squares_of(cut);
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * between_warps;
+    // Neighbours go to different blocks, because those that take long are neighbours.
+    for (std::int64_t first = blockIdx.x; first < count; first += looked_squares * step) {
+        if (threadIdx.x == 0) shared_count = 0;
+        __syncthreads();
+        for (int i = warp; i < looked_squares * between_warps; i += between_warps) {
+            const std::int64_t nth = first + static_cast<std::int64_t>(i) * gridDim.x;
+            if (nth >= count) break;
+            const auto here = square_at(nth);
+            if (here.within && here.most_left() > most_alone_rows && lane == 0)
+                shared[atomicAdd(&shared_count, 1)] = static_cast<int>(nth);
+        }
+        __syncthreads();
+        for (int i = 0; i < shared_count; ++i) {
+            auto here = square_at(shared[i]);
+            here.find_bound();
+            here.finish_together(best);
+        }
+        __syncthreads();
+    }
+    for (std::int64_t nth = static_cast<std::int64_t>(warp) * gridDim.x + blockIdx.x, next = 0; nth < count;
+         nth = next) {
+        int taken = 0;
+        if (lane == 0) taken = atomicAdd(posts.taken, 1);
+        auto here = square_at(nth);
+        const int left = here.within ? here.most_left() : most_alone_rows + 1;
+        if (left <= most_alone_rows) here.find_bound(), here.finish(left);
+        next = step + __shfl_sync(cuda::every_lane, taken, 0);
+    }
+}
+
+template <class V, bool Last>
+__global__ void __launch_bounds__(between_threads, between_blocks)
+    finish_between(const word_lines lines, const windows cut, const metric<V> m, const hard_tiles hard,
+                   const post_lines<V> posts, const value_sink<V, Last> to) {
+    cuda::wait_for_kernel_before();
+    __shared__ std::int32_t best[square_rows * cuda::warp];
+    finish_squares(
+        cut, hard, posts,
+        [&](std::int64_t nth) { return square_between<V, Last>(lines, cut, m, hard, posts, to, nth); }, best);
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,309 @@
+// The row that wins at each cell of a post (posts.cuh), by halving along it: the winning column never moves back,
+// so that the winner of a column between two lies between theirs. Of columns that tie the least wins, and of the two
+// sites of a column that tie the one that is before (posts.cuh), as the tie rule has it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "exact/gpu/rows/pack.cuh"
+#include "exact/gpu/tiles/posts.cuh"
+
+namespace nearfield::exact {
+
+namespace {
+
+constexpr int winner_warps = 32;
+constexpr int winner_threads = winner_warps * cuda::warp;
+constexpr int most_own_columns = 64;       // that 32 neighbouring columns are offered without a look
+constexpr int most_offered_columns = 256;  // after one; else they are halved, too
+
+/// The squared distances of a post from the columns' nearest sites. Those in 32 bits are kept in shared memory.
+template <class V>
+class post_squares {
+public:
+    static constexpr bool kept = sizeof(V) == sizeof(std::int32_t);
+    static constexpr V none =
+        V{1} << (8 * sizeof(V) - 2);  // above all real ones, and with a square of columns in range
+
+    __device__ post_squares(const std::int32_t* nearest, int row, V* memory)
+        : nearest_(nearest), row_(row), memory_(memory) {}
+    /// That are kept, with those of columns up to the next multiple of four, which never win.
+    NF_HD static constexpr int cells(int length) { return kept ? (length + 3) / 4 * 4 : 0; }
+    __device__ void keep(int length) const {
+        if constexpr (kept)
+            for (int x = static_cast<int>(threadIdx.x); x < cells(length); x += winner_threads)
+                memory_[x] = x < length ? square(x) : none;
+    }
+    /// The least of what columns [from, from + 4) are worth to column x, `from` being a multiple of four; only where
+    /// they are kept.
+    __device__ V least_of_four(int from, int x) const {
+        const int4 four = *reinterpret_cast<const int4*>(memory_ + from);
+        const int d = x - from;
+        return min(__vimin3_s32(four.x + d * d, four.y + (d - 1) * (d - 1), four.z + (d - 2) * (d - 2)),
+                   four.w + (d - 3) * (d - 3));
+    }
+    /// What column `from` is worth to column x.
+    __device__ V value(int from, int x) const {
+        const V columns = x - from;
+        if constexpr (kept) return memory_[from] + columns * columns;
+        else return square(from) + columns * columns;
+    }
+
+private:
+    __device__ V square(int x) const {
+        const std::int32_t site = nearest_[x];
+        const V rows = site - row_;
+        return site < 0 ? none : rows * rows;
+    }
+    const std::int32_t* nearest_;
+    int row_;
+    V* memory_;
+};
+
+/// The least value found, and the column that it is of.
+template <class V>
+struct least_column {
+    V value;
+    int at;
+
+    /// Of a column behind all before.
+    __device__ void offer(V other, int from) {
+        if (other < value) value = other, at = from;
+    }
+    /// Of any column.
+    __device__ void offer(const least_column& other) {
+        if (other.value < value || (other.value == value && other.at < at)) *this = other;
+    }
+    /// Of all lanes.
+    __device__ void reduce() {
+        if constexpr (sizeof(V) == sizeof(std::int32_t)) {
+            const V least = __reduce_min_sync(cuda::every_lane, value);
+            at = __reduce_min_sync(cuda::every_lane, value == least ? at : std::numeric_limits<int>::max());
+            value = least;
+        } else {
+#pragma unroll
+            for (int o = cuda::warp / 2; o > 0; o /= 2) {
+                const V other = __shfl_xor_sync(cuda::every_lane, value, o);
+                const int from = __shfl_xor_sync(cuda::every_lane, at, o);
+                offer(least_column{other, from});
+            }
+        }
+    }
+};
+
+/// Columns from a multiple of four up to `from` on, to one behind `end` at most: all of them may be offered, `step`
+/// being one of fours.
+template <class V>
+__device__ void offer_fours(least_column<V>& best, const post_squares<V>& of, int x, int from, int end, int step) {
+    least_column<V> four{std::numeric_limits<V>::max(), -1};
+#pragma unroll 4
+    for (int at = from; at <= end; at += step) four.offer(of.least_of_four(at, x), at);
+    if (!(four.value < best.value)) return;
+    best.value = four.value;
+#pragma unroll
+    for (int i = 3; i >= 0; --i)
+        if (of.value(four.at + i, x) == four.value) best.at = four.at + i;
+}
+
+/// By a warp: which of the columns [from, end] wins at column x; of `parts` warps, each its share.
+template <class V>
+__device__ least_column<V> search_columns(const post_squares<V>& of, int x, int from, int end, int part = 0,
+                                          int parts = 1) {
+    least_column<V> best{std::numeric_limits<V>::max(), from};
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    if constexpr (of.kept) {
+        constexpr int fours = 4 * cuda::warp;
+        offer_fours(best, of, x, from / 4 * 4 + part * fours + lane * 4, end, parts * fours);
+    } else {
+#pragma unroll 4
+        for (int at = from + part * cuda::warp + lane; at <= end; at += parts * cuda::warp)
+            best.offer(of.value(at, x), at);
+    }
+    best.reduce();
+    return best;
+}
+
+/// Of the columns between `from` and `end`, which win at columns `first` and further on, a lane each from `at` on:
+/// whether they lie below the line from the one to the other, so that they may win between.
+template <class V>
+class column_chord {
+public:
+    __device__ column_chord(const post_squares<V>& of, int first, int from, int end)
+        : of_(of), first_(first), from_(from), end_(end), least_(of.value(from, first)) {
+        slope_ = static_cast<float>(of.value(end, first) - least_) / static_cast<float>(end - from);
+    }
+    __device__ std::uint32_t below(int at) const {
+        const int column = at + static_cast<int>(threadIdx.x) % cuda::warp;
+        // Where it matters the sum is below 2^24.
+        return __ballot_sync(cuda::every_lane,
+                             column < end_ && static_cast<float>(of_.value(min(column, end_), first_) - least_) <=
+                                                  slope_ * static_cast<float>(column - from_) + 2.0f);
+    }
+
+private:
+    const post_squares<V>& of_;
+    int first_, from_, end_;
+    V least_;
+    float slope_;
+};
+
+/// By a warp: the winner at column first + lane, given [from, end] for all 32, `from` being the first one's.
+template <class V>
+__device__ int winner_of_lane(const post_squares<V>& of, int first, int last, int from, int end) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = min(first + lane, last);
+    least_column<V> best{of.value(from, x), from};
+    if (end - from <= most_own_columns) {
+        if constexpr (of.kept) {
+            offer_fours(best, of, x, from / 4 * 4, end, 4);
+        } else {
+#pragma unroll 4
+            for (int at = from + 1; at <= end; ++at) best.offer(of.value(at, x), at);
+        }
+        return best.at;
+    }
+    const column_chord<V> line(of, first, from, end);
+    int left = 0;
+    for (int at = from + 1; at < end; at += cuda::warp) left += __popc(line.below(at));
+    if (left <= most_offered_columns) {
+        for (int at = from + 1; at < end; at += cuda::warp)
+            for (std::uint32_t wanted = line.below(at); wanted != 0; wanted &= wanted - 1) {
+                const int column = at + __ffs(static_cast<int>(wanted)) - 1;
+                best.offer(of.value(column, x), column);
+            }
+        best.offer(of.value(end, x), end);
+        return best.at;
+    }
+    int mine = from;
+    for (int step = cuda::warp / 2; step > 0; step /= 2)
+        for (int l = step; l < cuda::warp; l += 2 * step) {
+            const int low = __shfl_sync(cuda::every_lane, mine, l - step),
+                      high = __shfl_sync(cuda::every_lane, mine, (l + step) % cuda::warp);
+            const auto found = search_columns(of, min(first + l, last), low, l + step < cuda::warp ? high : end);
+            if (lane == l) mine = found.at;
+        }
+    return mine;
+}
+
+/// Knots of a share of a post: every 32nd column and the last one, knot 1 being its first column. Between knots that
+/// are known its warp finds the others.
+template <class V>
+struct post_knots {
+    const post_squares<V>& of;
+    int before;       ///< so many knots of the post come before
+    int count, last;  ///< of the knots; the last column
+    int* winners;     ///< of each knot
+
+    __device__ int column_of(int knot) const { return (before + knot - 1) * cuda::warp; }
+    __device__ int first_of(int knot) const { return knot <= 0 ? 0 : winners[knot]; }
+    __device__ int last_of(int knot) const { return knot > count ? last : winners[knot]; }
+    /// Between knots `low` and `high`.
+    __device__ least_column<V> search(int knot, int low, int high, int part = 0, int parts = 1) const {
+        return search_columns(of, min(column_of(knot), last), first_of(low), last_of(high), part, parts);
+    }
+
+    /// Finds every knot whose number is a multiple of what is returned, 4 at most. Begins and ends with a barrier.
+    __device__ int find_some(least_column<V>* found) const {
+        const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+        int step = 1;
+        while (8 * 2 * step <= count) step *= 2;
+        __syncthreads();
+        for (bool top = true;; top = false, step /= 8) {
+            const int here = count / step - (top ? 0 : count / (8 * step));
+            const auto knot_at = [&](int nth) { return (top ? nth + 1 : nth / 7 * 8 + nth % 7 + 1) * step; };
+            int parts = 1;
+            while (2 * parts * here <= winner_warps) parts *= 2;
+            for (int nth = warp / parts; nth < here; nth += winner_warps / parts) {
+                const int knot = knot_at(nth), low = top ? 0 : nth / 7 * 8 * step;
+                const auto best = search(knot, low, top ? count + 1 : low + 8 * step, warp % parts, parts);
+                if (parts > 1) found[warp] = best;
+                else winners[knot] = best.at;
+            }
+            __syncthreads();
+            if (parts > 1) {
+                if (static_cast<int>(threadIdx.x) < here) {
+                    least_column<V> best = found[threadIdx.x * parts];
+                    for (int part = 1; part < parts; ++part) best.offer(found[threadIdx.x * parts + part]);
+                    winners[knot_at(static_cast<int>(threadIdx.x))] = best.at;
+                }
+                __syncthreads();
+            }
+            if (step <= 4) return step;
+        }
+    }
+    /// By a warp: those between base and base + step.
+    __device__ void find_between(int base, int step) const {
+        for (int half = step / 2; half > 0; half /= 2)
+            for (int knot = base + half; knot < base + step && knot <= count; knot += 2 * half) {
+                const auto best = search(knot, knot - half, knot + half);
+                if (threadIdx.x % cuda::warp == 0) winners[knot] = best.at;
+                __syncwarp();
+            }
+    }
+};
+
+/// Shared memory of winners_at_posts; all of it is asked for at the launch, which raises the limit by what is asked
+/// for.
+template <class V>
+std::size_t winner_bytes(std::int64_t length) {
+    return static_cast<std::size_t>(post_squares<V>::cells(static_cast<int>(length))) * sizeof(V) +
+           winner_warps * sizeof(least_column<V>) +
+           static_cast<std::size_t>(blocks_for(length, cuda::warp) + 2) * sizeof(int);
+}
+/// Blocks that share a post, so that two fit each multiprocessor of a large GPU.
+template <class V>
+int winner_shares(const post_lines<V>& lines) {
+    return static_cast<int>(std::clamp<std::int64_t>(2 * multiprocessors / (lines.images * lines.posts), 1, 4));
+}
+
+/// A block one share of a post after another, of the images that have hard tiles: the row that wins at each of its
+/// cells.
+template <class V>
+__global__ void __launch_bounds__(winner_threads, 2)
+    winners_at_posts(const hard_tiles hard, const post_lines<V> lines, const int shares) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ int4 memory[];
+    const auto length = static_cast<int>(lines.length);
+    auto* const squares = reinterpret_cast<V*>(memory);
+    auto* const parts = reinterpret_cast<least_column<V>*>(squares + post_squares<V>::cells(length));
+    auto* const winners = reinterpret_cast<int*>(parts + winner_warps);
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int all_segments = (length + cuda::warp - 1) / cuda::warp;
+    const std::int64_t count = static_cast<std::int64_t>(*hard.owner_count) * lines.posts * shares;
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t above = quotient(nth, shares), image = quotient(above, lines.posts);
+        const int share = static_cast<int>(nth - above * shares), post = static_cast<int>(above - image * lines.posts);
+        const std::int64_t first = lines.first_cell(hard.owners[image], post);
+        const int begin = all_segments * share / shares, segments = all_segments * (share + 1) / shares - begin;
+        const std::int32_t* const nearest = lines.nearest + first;
+        const post_squares<V> of(nearest, lines.row_of(post), squares);
+        of.keep(length);
+        const post_knots<V> knots{of, begin, segments + 1, length - 1, winners};
+        const int step = knots.find_some(parts);
+        for (int base = warp * step; base <= segments; base += winner_warps * step) {
+            knots.find_between(base, step);
+            for (int knot = max(base, 1); knot < base + step && knot <= segments; ++knot) {
+                const int x = knots.column_of(knot);
+                const int winner = winner_of_lane(of, x, length - 1, winners[knot], winners[knot + 1]);
+                if (x + lane < length) lines.winners[first + x + lane] = static_cast<std::uint16_t>(nearest[winner]);
+            }
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace
+
+/// What wins at the posts of all images that have hard tiles.
+template <class V>
+void launch_posts(const device& on, const word_lines& from, const hard_tiles& hard, const post_lines<V>& posts) {
+    const std::int64_t chunks = blocks_for(posts.posts - 1, chunk_posts);
+    cuda::launch_overlapped(on, nearest_to_posts<V>, std::min(from.lines.tiles, multiprocessors), dim3(column_threads),
+                            static_cast<std::size_t>(2 * chunks * cuda::warp) * sizeof(std::int32_t), from, hard,
+                            posts);
+    const int shares = winner_shares(posts);
+    cuda::launch_overlapped(on, winners_at_posts<V>, std::min(posts.images * posts.posts * shares, 2 * multiprocessors),
+                            dim3(winner_threads), winner_bytes<V>(posts.length), hard, posts, shares);
+}
+
+}  // namespace nearfield::exact

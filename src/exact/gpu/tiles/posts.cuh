@@ -1,0 +1,127 @@
+// Windows of packed lines that steps (tile.cuh) and offers (gather.cuh) leave, of any number of rows and
+// sites.
+//
+// Every 32nd row of an image is a post, and so is the last one. The winning row never moves back along a line
+// (core.hpp), so that between two posts only the rows from the winner at the one to the winner at the other can win:
+// 33 on average, whatever the image (post_squares.cuh). The winners at the posts are found the other way round,
+// the image being 32 times smaller then: how far the nearest site of each column is from each post, then along each
+// post, by halving (post_winners.cuh).
+#pragma once
+
+#include "exact/gpu/tiles/windows.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int post_rows = 32;
+constexpr int chunk_posts = 8;  // whose sites a warp keeps in registers
+constexpr int chunk_rows = chunk_posts * post_rows;
+constexpr int column_warps = 32;
+constexpr int column_threads = column_warps * cuda::warp;
+
+/// What is found at the posts of all images, whose values are in the numbers V.
+template <class V>
+struct post_lines {
+    std::int32_t* nearest = nullptr;   ///< row of the nearest site in a column, or -1: for each post, for each column
+    std::uint16_t* winners = nullptr;  ///< row that wins, likewise
+    std::int32_t* taken = nullptr;     ///< number of squares between posts that warps took; 0 at first
+    std::int64_t images = 1;
+    std::int64_t length = 1;
+    int posts = 1;
+    int rows = 1;
+
+    NF_HD int row_of(int post) const { return post < posts - 1 ? post * post_rows : rows - 1; }
+    __device__ std::int64_t first_cell(std::int64_t image, int post) const { return (image * posts + post) * length; }
+};
+
+/// A matrix of 32 x 32 bits, a row a lane, turned round: bit i of lane l becomes bit l of lane i.
+__device__ inline std::uint32_t turn_bits(std::uint32_t row) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+    std::uint32_t mask = 0x0000ffffu;
+#pragma unroll
+    for (int o = 16; o > 0; o /= 2, mask ^= mask << o) {
+        const std::uint32_t other = __shfl_xor_sync(cuda::every_lane, row, o);
+        row = (lane & o) == 0 ? (row & mask) | (other & mask) << o : (row & ~mask) | (other & ~mask) >> o;
+    }
+    return row;
+}
+
+/// Sites of a chunk of 256 rows of 32 columns, a lane a column: bits of the 32 rows from each post on.
+struct chunk_bits {
+    std::uint32_t at[chunk_posts];
+
+    __device__ void load(const line_word* words, int first_row, int rows) {
+        const int lane = static_cast<int>(threadIdx.x) % cuda::warp;
+#pragma unroll
+        for (int i = 0; i < chunk_posts; ++i) {
+            const int row = first_row + i * post_rows + lane;
+            at[i] = row < rows ? words[row].sites : 0;
+        }
+#pragma unroll
+        for (auto& one : at) one = turn_bits(one);
+    }
+    /// First and last row with a site of the 32 from post i on; only where there is one.
+    __device__ int first(int i) const { return i * post_rows + __ffs(static_cast<int>(at[i])) - 1; }
+    __device__ int last(int i) const { return i * post_rows + 31 - __clz(static_cast<int>(at[i])); }
+};
+constexpr std::int32_t beyond = 1 << 24;
+
+/// A block 32 columns of an image, a warp one chunk of rows after another: first their first and last sites, then,
+/// with those of all chunks, the rows nearest to their posts. The last post lies behind all rows, or on the last of
+/// them.
+template <class V>
+__global__ void __launch_bounds__(column_threads)
+    nearest_to_posts(const word_lines lines, const hard_tiles hard, const post_lines<V> to) {
+    cuda::wait_for_kernel_before();
+    extern __shared__ std::int32_t ends[];
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
+    const int last_post = to.posts - 1, chunks = (last_post + chunk_posts - 1) / chunk_posts;
+    std::int32_t* const firsts = ends + lane;
+    std::int32_t* const lasts = firsts + chunks * cuda::warp;
+    const std::int64_t columns = lines.lines.columns, count = *hard.owner_count * columns;
+    chunk_bits bits;
+    for (std::int64_t nth = blockIdx.x; nth < count; nth += gridDim.x) {
+        const std::int64_t image = quotient(nth, columns);
+        const word_group g = lines.group_of(hard.owners[image] * columns + nth - image * columns);
+        const line_word* const words = lines.words(g);
+        for (int chunk = warp; chunk < chunks; chunk += column_warps) {
+            const int first_row = chunk * chunk_rows;
+            bits.load(words, first_row, lines.rows());
+            std::int32_t first = beyond, last = -1;
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i)
+                if (bits.at[i] != 0) last = first_row + bits.last(i), first = min(first, first_row + bits.first(i));
+            firsts[chunk * cuda::warp] = first, lasts[chunk * cuda::warp] = last;
+        }
+        __syncthreads();
+        for (int chunk = warp; chunk < chunks; chunk += column_warps) {
+            const int first_row = chunk * chunk_rows;
+            if (chunks > column_warps) bits.load(words, first_row, lines.rows());
+            std::int32_t before = -1, after = beyond;
+            for (int c = 0; c < chunk; ++c) before = max(before, lasts[c * cuda::warp]);
+            for (int c = chunk + 1; c < chunks; ++c) after = min(after, firsts[c * cuda::warp]);
+            std::int32_t rows[chunk_posts];
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i) {
+                rows[i] = before;
+                if (bits.at[i] != 0) before = first_row + bits.last(i);
+            }
+#pragma unroll
+            for (int i = chunk_posts - 1; i >= 0; --i) {
+                const int row = first_row + i * post_rows;
+                if (bits.at[i] != 0) after = first_row + bits.first(i);
+                if (rows[i] < 0 || after - row < row - rows[i]) rows[i] = after < beyond ? after : -1;
+            }
+            if (lane >= lines.width(g)) continue;
+            std::int32_t* cell = to.nearest + to.first_cell(g.outer, chunk * chunk_posts) + g.x + lane;
+#pragma unroll
+            for (int i = 0; i < chunk_posts; ++i, cell += to.length)
+                if (chunk * chunk_posts + i < last_post) *cell = rows[i];
+            if (chunk == chunks - 1) to.nearest[to.first_cell(g.outer, last_post) + g.x + lane] = before;
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,304 @@
+// Squares of 32 rows of 32 neighbouring lines, a warp each, where sites are few: every row that could win somewhere in
+// the square is offered to it, one row with sites after another.
+//
+// For each row with sites: `near`, how far the 32 lines are from the nearest of its sites, and `reach`, what none of
+// them exceeds. Then reach^2 + (most rows apart)^2 bounds every value of the square from above, near^2 + (fewest rows
+// apart)^2 the row's own from below, and rows whose lower bound exceeds the least upper bound are left out.
+#pragma once
+
+#include "exact/gpu/tiles/tile.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+constexpr int square_rows = 32;
+// Rows that could win in a square, at most and on average over those of a warp: with more the hulls are cheaper.
+constexpr int most_offers = 96, many_offers = 64;
+constexpr int most_looked = 512;  // rows with sites beside a square: with more it would be offered too many
+constexpr int pairs_a_bound = 3;  // after so many offers, a look at what the largest value has become
+
+// Distances from here on are taken to be this, so that the sum of two squares is below 2^31. Such a sum bounds nothing:
+// squares end at `largest_bound`, and rows that far apart may still be offered without exceeding 2^31.
+constexpr std::int32_t far_apart = 32767;
+constexpr std::int32_t largest_bound = (1 << 30) - (1 << 22);
+static_assert((32703 + 31) * (32703 + 31) + far_apart * far_apart > 0 && 32703LL * 32703 <= largest_bound);
+constexpr std::int32_t float_bound = 1 << 23;  // whole numbers below become floats at once
+
+/// A row with sites: its number, and near and reach, as uint16, of a column of words.
+struct sited_row {
+    std::int32_t row;
+    std::uint32_t bits;
+
+    __device__ std::int32_t near() const { return static_cast<std::int32_t>(bits & 0xffff); }
+    __device__ std::int32_t reach() const { return static_cast<std::int32_t>(bits >> 16); }
+};
+
+/// Cells from the word to the line's nearest site, at most far_apart.
+__device__ inline std::int32_t near_word(const line_word& word) {
+    return word.sites != 0 ? 0 : min(min(word.before(), word.after()), far_apart);
+}
+
+/// Of a row that has sites.
+__device__ inline sited_row sited(const line_word& word, int row) {
+    const std::int32_t near = near_word(word);
+    std::int32_t reach = 0;
+    if (word.sites != 0) {
+        const std::int32_t first = __ffs(static_cast<int>(word.sites)) - 1,
+                           behind = __clz(static_cast<int>(word.sites));
+        reach = max(max(first, behind), (32 - behind - first) / 2);
+    } else {
+        reach = min(min(near + 31, (word.after() + word.before() + 32) / 2), far_apart);
+    }
+    return {row, static_cast<std::uint32_t>(near | reach << 16)};
+}
+
+/// What a row offers to a lane's line: its value there, and the rows from it to the first of the square. Offers are
+/// taken in pairs, so that one minimum of three serves both.
+struct offered {
+    std::int32_t value, e;
+};
+
+/// 32 rows of a lane's line, two a word: value - i^2 + bias of rows i and i + 16. What a row offers is linear in i
+/// then: f + (e + i)^2 - i^2 with e the rows from it to the first. Holds while nothing that counts exceeds `bound`:
+/// rows that far are up to 130 + 31 away, and far_value + 161^2 + bias is below 2^16.
+class narrow_square {
+public:
+    static constexpr std::int32_t bound = 130 * 130;
+
+    __device__ narrow_square() {
+#pragma unroll
+        for (auto& both : best_) both = 0xffffffffu;
+    }
+    __device__ void offer(const offered& one, const offered& other) {
+        const std::uint32_t first = start(one), second = start(other);
+#pragma unroll
+        for (std::uint32_t i = 0; i < 16; ++i)
+            best_[i] = __vimin3_u16x2(best_[i], first + i * step(one), second + i * step(other));
+    }
+    __device__ std::int32_t largest() const {
+        std::uint32_t most = 0;
+#pragma unroll
+        for (int i = 0; i < 16; ++i)
+            most = __viaddmax_u16x2(best_[i], static_cast<std::uint32_t>(i * i | (i + 16) * (i + 16) << 16), most);
+        return static_cast<std::int32_t>(max(most & 0xffff, most >> 16)) - bias;
+    }
+    template <int I>
+    __device__ float value() const {
+        return whole_half<(I >= 16), bias - I * I>(best_[I % 16]);
+    }
+    template <int I>
+    __device__ std::int32_t whole() const {
+        return static_cast<std::int32_t>(I >= 16 ? best_[I % 16] >> 16 : best_[I % 16] & 0xffff) + I * I - bias;
+    }
+
+private:
+    static __device__ std::uint32_t start(const offered& row) {
+        const auto low = static_cast<std::uint32_t>(min(row.value, far_value) + row.e * row.e + bias);
+        return ((low + 32 * static_cast<std::uint32_t>(row.e)) << 16) + low;
+    }
+    static __device__ std::uint32_t step(const offered& row) { return 2 * static_cast<std::uint32_t>(row.e) * 65537; }
+
+    static constexpr std::int32_t far_value = 38000, bias = 1024;
+    static_assert(far_value + 161 * 161 + bias < 1 << 16 && bias > 31 * 31);
+    std::uint32_t best_[16];
+};
+
+/// The same for any values, a row a word.
+class wide_square {
+public:
+    __device__ wide_square() {
+#pragma unroll
+        for (auto& one : best_) one = no_site<std::int32_t>();
+    }
+    __device__ void offer(const offered& one, const offered& other) {
+        const std::int32_t first = one.value + one.e * one.e, second = other.value + other.e * other.e;
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i)
+            best_[i] = __vimin3_s32(best_[i], first + 2 * i * one.e, second + 2 * i * other.e);
+    }
+    __device__ std::int32_t largest() const {
+        std::int32_t most = 0;
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) most = __viaddmax_s32(best_[i], i * i, most);
+        return most;
+    }
+    /// Lowers what several warps share: value - i^2 of row i is at to[32 * i].
+    __device__ void lower(std::int32_t* to) const {
+#pragma unroll
+        for (int i = 0; i < square_rows; ++i) atomicMin(to + i * cuda::warp, best_[i]);
+    }
+    /// Of a value below float_bound.
+    template <int I>
+    __device__ float value() const {
+        return __uint_as_float(static_cast<std::uint32_t>(best_[I] + I * I) | 0x4b000000u) - 8388608.0f;
+    }
+    template <int I>
+    __device__ std::int32_t whole() const {
+        return best_[I] + I * I;
+    }
+
+private:
+    std::int32_t best_[square_rows];
+};
+
+/// What of a list of rows can win, and a bound of all values.
+struct window {
+    std::int32_t bound;
+    int left, right;
+};
+
+/// A warp's square, and the rows with sites of its tile in order.
+struct square {
+    const line_word* words;
+    const sited_row* list;
+    int count;        ///< of the list
+    int middle;       ///< in the list: first row from `top` on
+    int top, bottom;  ///< first and last row
+    int lane;
+
+    __device__ std::int32_t rows_to(std::int32_t row) const {
+        return min(max(max(top - row, row - bottom), 0), far_apart);
+    }
+    __device__ std::int32_t least(sited_row s) const {
+        const std::int32_t apart = rows_to(s.row);
+        return s.near() * s.near() + apart * apart;
+    }
+    __device__ std::int32_t most(sited_row s) const {
+        const std::int32_t apart = min(max(abs(s.row - top), abs(s.row - bottom)), far_apart);
+        return s.reach() * s.reach() + apart * apart;
+    }
+    /// Looks outward, 32 rows at a time, until what is farther cannot win. Without a bound when that takes too many.
+    __device__ window look() const {
+        window w{no_site<std::int32_t>(), middle, middle};
+        for (bool more = true; more;) {
+            more = false;
+            std::int32_t here = no_site<std::int32_t>();
+            const auto wanted = [&](sited_row nearest) {
+                const std::int32_t apart = rows_to(nearest.row);
+                return apart * apart <= w.bound;
+            };
+            if (w.right < count && wanted(list[w.right])) {
+                if (w.right + lane < count) here = most(list[w.right + lane]);
+                w.right = min(w.right + cuda::warp, count), more = true;
+            }
+            if (w.left > 0 && wanted(list[w.left - 1])) {
+                if (w.left - 1 - lane >= 0) here = min(here, most(list[w.left - 1 - lane]));
+                w.left = max(w.left - cuda::warp, 0), more = true;
+            }
+            if (more) w.bound = min(w.bound, __reduce_min_sync(cuda::every_lane, here));
+            if (w.right - w.left > most_looked) return {no_site<std::int32_t>(), w.left, w.right};
+        }
+        return w;
+    }
+    /// Rows that could win, as far as can be told in advance.
+    __device__ int offers(const window& w) const {
+        int offers = 0;
+        for (int at = w.left; at < w.right; at += cuda::warp)
+            offers += __popc(__ballot_sync(cuda::every_lane, at + lane < w.right && least(list[at + lane]) <= w.bound));
+        return offers;
+    }
+};
+
+/// What a square has been offered. Offers come in pairs, so that one minimum of three serves both.
+template <class Values>
+struct offers {
+    Values best;
+    std::int32_t bound;  ///< of all values of the square
+    std::int32_t mine;   ///< the lane has no use for values from here on
+    offered waiting{};
+    bool waits = false;
+    int since = 0;
+
+    __device__ explicit offers(std::int32_t bound) : bound(bound), mine(bound + 1) {}
+
+    /// True when the bounds have fallen.
+    __device__ bool take(const offered& here) {
+        waits = !waits;
+        if (waits) waiting = here;
+        else best.offer(waiting, here);
+        if (waits || ++since < pairs_a_bound) return false;
+        since = 0;
+        mine = min(mine, best.largest());
+        bound = min(bound, __reduce_max_sync(cuda::every_lane, mine));
+        return true;
+    }
+    __device__ void finish() {
+        if (waits) best.offer(waiting, waiting);
+    }
+    /// 32 rows with sites, a lane each, that are worth `least` at least; from the last on if `backwards`.
+    __device__ void rows(const square& s, const line_word& word, int row, std::int32_t least, bool backwards) {
+        std::uint32_t wanted = __ballot_sync(cuda::every_lane, least <= bound);
+        while (wanted != 0) {
+            const int nth = backwards ? 31 - __clz(static_cast<int>(wanted)) : __ffs(static_cast<int>(wanted)) - 1;
+            const line_word theirs{__shfl_sync(cuda::every_lane, word.sites, nth),
+                                   __shfl_sync(cuda::every_lane, word.beside, nth)};
+            const std::int32_t apart = min(theirs.distance(s.lane), far_apart);
+            const int from = __shfl_sync(cuda::every_lane, row, nth), between = s.rows_to(from);
+            wanted &= ~(1u << nth);
+            if (!__any_sync(cuda::every_lane, apart * apart + between * between < mine)) continue;
+            if (take({apart * apart, s.top - from})) wanted &= __ballot_sync(cuda::every_lane, least <= bound);
+        }
+    }
+};
+
+/// Offers what could win, nearest groups of rows first.
+template <class Values>
+__device__ void gather(const square& s, const window& w, offers<Values>& to) {
+    for (int up = s.middle - cuda::warp, down = s.middle; down < w.right || up + cuda::warp > w.left;
+         up -= cuda::warp, down += cuda::warp) {
+#pragma unroll 1
+        for (const bool before : {false, true}) {
+            const int at = (before ? up : down) + s.lane;
+            std::int32_t least = no_site<std::int32_t>(), row = 0;
+            line_word word{};
+            if (at >= w.left && at < w.right) {
+                row = s.list[at].row, least = s.least(s.list[at]);
+                if (least <= to.bound) word = s.words[row];
+            }
+            to.rows(s, word, row, least, before);
+        }
+    }
+    to.finish();
+}
+
+template <class V, bool Last, class Values, int... I>
+__device__ void write_square(const square& s, std::int32_t bound, const tile_target<V, Last>& target,
+                             const Values& best, std::integer_sequence<int, I...>) {
+    if (s.lane >= target.lines) return;
+    const int rows = s.bottom - s.top + 1;
+    if constexpr (Last) {
+        if (target.to.out.only_distance32 && !target.to.limited && rows == square_rows && bound < float_bound) {
+            float* out = target.to.out.distance32 + target.first + target.row_at(s.top);
+            if (target.to.out.in_units())
+                ((*out = root_in(target.to.out.unit2, best.template value<I>()), out += target.inner), ...);
+            else ((*out = root_of_whole(best.template value<I>()), out += target.inner), ...);
+            return;
+        }
+    }
+    // In memory of the thread's own, so that what puts any combination of fields stands here once and not 32 times.
+    const std::int32_t values[] = {best.template whole<I>()...};
+#pragma unroll 1
+    for (int i = 0; i < rows; ++i) target.put(s.top + i, values[i]);
+}
+
+template <class Values, class V, bool Last>
+__device__ void finish_square_in(const square& s, const window& w, const tile_target<V, Last>& target) {
+    offers<Values> to(w.bound);
+    gather(s, w, to);
+    write_square(s, w.bound, target, to.best, std::make_integer_sequence<int, square_rows>{});
+}
+
+template <class V, bool Last>
+__device__ void finish_square(const square& s, const window& w, const tile_target<V, Last>& target) {
+    if (s.count == 0) {
+        if (s.lane < target.lines)
+            for (int row = s.top; row <= s.bottom; ++row) target.put(row, no_site<std::int32_t>());
+    } else if (w.bound <= narrow_square::bound) {
+        finish_square_in<narrow_square>(s, w, target);
+    } else {
+        finish_square_in<wide_square>(s, w, target);
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::exact

@@ -1,0 +1,157 @@
+// Which rows of which lines a tile owns, where lines are longer than a tile.
+#pragma once
+
+#include "exact/gpu/rows/words.cuh"
+
+namespace nearfield::exact {
+namespace {
+
+/// How long lines are cut: into windows of `rows` rows, the last one maybe of fewer. Short lines are one window.
+struct windows {
+    int count = 1, rows = 0;
+};
+
+/// How a warp takes the lines of a tile of `Pairs` pairs of rows: so many lanes a line, each with so many pairs. A
+/// step takes two instructions a pair and eight for each lane, so that lanes have as many pairs as registers hold.
+template <int Pairs>
+inline constexpr int line_lanes = Pairs <= 32    ? 32
+                                  : Pairs <= 64  ? 4
+                                  : Pairs <= 128 ? 8
+                                  : Pairs <= 256 ? 16
+                                                 : 32;
+template <int Pairs>
+inline constexpr int lane_pairs = Pairs / line_lanes<Pairs>;
+
+/// Rows beside a window that steps reach, a multiple of the rows a lane holds so that lanes count as a whole.
+template <int Pairs>
+inline constexpr int halo = (cap_distance + lane_pairs<Pairs> - 1) / lane_pairs<Pairs> * lane_pairs<Pairs>;
+
+/// The rows of a tile: it reads `rows` of them from row `first` of the lines on, and finishes [from, end) of these.
+struct tile_rows {
+    int first, rows, from, end;
+};
+template <int Pairs>
+__device__ tile_rows rows_of(const windows& w, int nth, int line_rows) {
+    const int top = nth * w.rows, first = max(top - halo<Pairs>, 0), end = min(top + w.rows, line_rows);
+    return {first, min(end + halo<Pairs>, line_rows) - first, top - first, end - first};
+}
+
+/// 32 lines: one word column of one image, its first cell at x.
+struct word_group {
+    std::int64_t number;
+    std::int64_t outer;
+    std::int32_t x;
+};
+/// 32 neighbouring columns of a pass.
+struct value_group {
+    std::int64_t number;
+};
+
+/// A tile's group of 32 lines, and which window of them. Groups beside each other are numbered first, so that their
+/// tiles run at the same time.
+template <class Group>
+struct tile_place {
+    Group group;
+    int window;
+};
+
+/// Lines that packed words stand for.
+struct word_lines {
+    using group = word_group;
+    packed_lines lines;
+
+    __device__ word_group group_of(std::int64_t number) const {
+        const std::int64_t outer = quotient(number, lines.columns);
+        return {number, outer, static_cast<std::int32_t>(number - outer * lines.columns) * cuda::warp};
+    }
+    __device__ tile_place<word_group> place(const windows& cut, std::int64_t tile) const {
+        if (cut.count == 1) return {group_of(tile), 0};
+        const std::int64_t above = quotient(tile, lines.columns), outer = quotient(above, cut.count),
+                           column = tile - above * lines.columns;
+        return {{outer * lines.columns + column, outer, static_cast<std::int32_t>(column) * cuda::warp},
+                static_cast<int>(above - outer * cut.count)};
+    }
+    __device__ int rows() const { return static_cast<int>(lines.rows); }
+    __device__ std::int64_t inner() const { return lines.length; }
+    __device__ int width(const word_group& g) const { return min(static_cast<int>(lines.length) - g.x, cuda::warp); }
+    /// Cell of row 0 of a line.
+    __device__ std::int64_t first_cell(const word_group& g, int lane) const {
+        return g.outer * lines.rows * lines.length + g.x + lane;
+    }
+    __device__ const line_word* words(const word_group& g) const { return lines.words + g.number * lines.rows; }
+    /// Which rows of the group's image have sites.
+    __device__ const std::uint32_t* sited(const word_group& g) const { return lines.sited + g.outer * lines.groups(); }
+
+    /// Loads how far a line's nearest site is in a row.
+    class reader {
+    public:
+        __device__ reader(const word_lines& of, const word_group& g, int lane) : words_(of.words(g)), bit_(lane) {}
+        __device__ std::int32_t load(std::int64_t row) const {
+            const line_word word = words_[row];
+            return word.any() ? word.distance(bit_) : none;
+        }
+        __device__ static bool is_site(std::int32_t loaded) { return loaded != none; }
+
+    private:
+        static constexpr std::int32_t none = -1;
+        const line_word* words_;
+        int bit_;
+    };
+};
+
+/// Lines with the values that the passes before left.
+struct value_lines {
+    using group = value_group;
+    using number = std::int32_t;
+    pass g;  ///< of the state
+    const std::int32_t* cells;
+
+    __device__ static std::int32_t value(std::int32_t loaded) { return loaded; }
+    __device__ static std::int32_t square(std::int32_t rows) { return rows * rows; }
+    __device__ value_group group_of(std::int64_t number) const { return {number}; }
+    __device__ tile_place<value_group> place(const windows& cut, std::int64_t tile) const {
+        if (cut.count == 1) return {{tile}, 0};
+        const std::int64_t groups = (g.columns + cuda::warp - 1) / cuda::warp, window = quotient(tile, groups);
+        return {{tile - window * groups}, static_cast<int>(window)};
+    }
+    __device__ int rows() const { return static_cast<int>(g.rows); }
+    __device__ std::int64_t inner() const { return g.inner; }
+    __device__ int width(const value_group& of) const {
+        return static_cast<int>(min(g.columns - of.number * cuda::warp, static_cast<std::int64_t>(cuda::warp)));
+    }
+    __device__ std::int64_t first_cell(const value_group& of, int lane) const {
+        return g.first_cell(of.number * cuda::warp + lane);
+    }
+
+    class reader {
+    public:
+        __device__ reader(const value_lines& of, const value_group& group, int lane)
+            : cells_(of.cells + of.first_cell(group, lane)), inner_(of.g.inner) {}
+        __device__ std::int32_t load(std::int64_t row) const { return cells_[row * inner_]; }
+        __device__ static bool is_site(std::int32_t loaded) { return loaded < no_site<std::int32_t>(); }
+
+    private:
+        const std::int32_t* cells_;
+        std::int64_t inner_;
+    };
+};
+
+/// The tiles that others must finish and, where a tile is not finished by itself, what it belongs to: its image or,
+/// where a state is read, its group of 32 lines.
+struct hard_tiles {
+    std::int32_t* count = nullptr;  ///< of tiles
+    std::int32_t* list = nullptr;
+    std::int32_t* owner_count = nullptr;
+    std::int32_t* owners = nullptr;  ///< null where tiles are finished by themselves
+    std::uint32_t* marks = nullptr;  ///< an owner each, 0 at first
+
+    __device__ void add(std::int64_t owner) const {
+        if (threadIdx.x != 0) return;
+        list[atomicAdd(count, 1)] = static_cast<std::int32_t>(blockIdx.x);
+        if (owners != nullptr && atomicExch(marks + owner, 1) == 0)
+            owners[atomicAdd(owner_count, 1)] = static_cast<std::int32_t>(owner);
+    }
+};
+
+}  // namespace
+}  // namespace nearfield::exact
