@@ -32,11 +32,24 @@ HEAD = (
 )
 
 
-def maze(random, side, wide):
-    """A perfect maze, from a random spanning tree by Kruskal's algorithm."""
+def corridors(side, wide, edges):
+    """Rooms of wide * wide cells with walls of one cell, open between the pairs (a, b), b right of a or below it."""
     pitch = wide + 1
     rooms = (side - 1) // pitch
-    mask, root = np.zeros((side, side), bool), list(range(rooms * rooms))
+    mask = np.zeros((side, side), bool)
+    for row in range(wide):
+        for column in range(wide):
+            mask[1 + row : 1 + rooms * pitch : pitch, 1 + column : 1 + rooms * pitch : pitch] = True
+    (y, x), down = np.divmod(edges[:, 0], rooms), edges[:, 1] != edges[:, 0] + 1
+    for k in range(wide):
+        mask[1 + y * pitch + np.where(down, wide, k), 1 + x * pitch + np.where(down, k, wide)] = True
+    return mask
+
+
+def maze(random, side, wide):
+    """A perfect maze, from a random spanning tree by Kruskal's algorithm."""
+    rooms = (side - 1) // (wide + 1)
+    root, edges = list(range(rooms * rooms)), []
 
     def find(a):
         while root[a] != a:
@@ -44,33 +57,33 @@ def maze(random, side, wide):
             a = root[a]
         return a
 
-    for row in range(wide):
-        for column in range(wide):
-            mask[1 + row : 1 + rooms * pitch : pitch, 1 + column : 1 + rooms * pitch : pitch] = True
     for edge in random.permutation(2 * rooms * rooms).tolist():
         a, down = edge // 2, edge % 2
-        y, x = divmod(a, rooms)
-        if (y if down else x) == rooms - 1:
-            continue
-        one, other = find(a), find(a + (rooms if down else 1))
-        if one == other:
-            continue
-        root[one] = other
-        top, left = 1 + y * pitch + (wide if down else 0), 1 + x * pitch + (0 if down else wide)
-        mask[top : top + (1 if down else wide), left : left + (wide if down else 1)] = True
-    return mask
+        if (a // rooms if down else a % rooms) < rooms - 1:
+            b = a + (rooms if down else 1)
+            one, other = find(a), find(b)
+            if one != other:
+                root[one] = other
+                edges.append((a, b))
+    return corridors(side, wide, np.array(edges))
 
 
 def spiral(side, wide):
-    """A corridor that winds to the middle, with walls of one cell."""
-    mask, pitch = np.ones((side, side), bool), wide + 1
-    for k in range(1, side // (2 * pitch) + 1):
-        low, high = k * pitch - 1, side - k * pitch
-        mask[low, low - pitch + 1 if k > 1 else 0 : high + 1] = False
-        mask[low : high + 1, high] = False
-        mask[high, low : high + 1] = False
-        mask[low + pitch : high + 1, low] = False
-    return mask
+    """A corridor that winds to the middle."""
+    rooms = (side - 1) // (wide + 1)
+    low, high, way = [0, 0], [rooms, rooms], []
+    while low[0] < high[0] and low[1] < high[1]:
+        way += [low[0] * rooms + x for x in range(low[1], high[1])]
+        low[0] += 1
+        way += [y * rooms + high[1] - 1 for y in range(low[0], high[0])]
+        high[1] -= 1
+        if low[0] < high[0]:
+            way += [(high[0] - 1) * rooms + x for x in reversed(range(low[1], high[1]))]
+            high[0] -= 1
+        if low[1] < high[1]:
+            way += [y * rooms + low[1] for y in reversed(range(low[0], high[0]))]
+            low[1] += 1
+    return corridors(side, wide, np.sort(np.stack([way[:-1], way[1:]], axis=1), axis=1))
 
 
 def inputs(side2, side3, random):
@@ -112,10 +125,11 @@ def peers(mask, seed, axial):
     yield "dijkstra3d", dijkstra
 
 
-def same_costs(ours, theirs, mask):
-    far = np.iinfo(ours.dtype).max
-    reached = mask & (ours != far)
-    return bool((ours[reached] == np.asarray(theirs, float)[reached].round()).all())
+def same_costs(ours, theirs, seed):
+    """scikit-image counts the seed's cell too."""
+    reached = ours != np.iinfo(ours.dtype).max
+    found = np.asarray(theirs, float)
+    return bool((ours[reached] == (found - found[tuple(seed[0])])[reached].round()).all())
 
 
 class Sheet:
@@ -151,7 +165,7 @@ def add_floods(nf, sheet, place, quick, random, sides):
         given, one, thousand = (sheet.device.move(each) for each in (mask, marks, many))
         of_peers = list(peers(mask, seed, True)) if place == "host" else []
         if quick:
-            check(nf.geodesic(mask, marks, weights="cityblock"), mask, of_peers)
+            check(nf.geodesic(mask, marks, weights="cityblock"), seed, of_peers)
         flood = partial(nf.geodesic, given, one, weights="cityblock")
         sheet.add(title, mask.shape, "along axes", flood, of_peers)
         spread = partial(nf.geodesic, given, thousand, weights="cityblock", return_sites=True)
@@ -160,10 +174,10 @@ def add_floods(nf, sheet, place, quick, random, sides):
             sheet.add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one))
 
 
-def check(ours, mask, of_peers):
+def check(ours, seed, of_peers):
     for distribution, theirs in of_peers:
         with suppress(ImportError):
-            assert same_costs(ours, theirs()(), mask), f"{distribution} gives other costs"
+            assert same_costs(ours, theirs()(), seed), f"{distribution} gives other costs"
 
 
 def add_robots(nf, sheet, place, random, sides):

@@ -272,7 +272,7 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
         const Word other = fresh(w.key + from), mine = fresh(m.key + own);
         if (mine == 0 || other == 0 || other >= mine) return;
         const Word offered = sum(other, price_of<Pricing>(w, step.price, value_at<Pricing>(w, from), m.value(own)));
-        if (offered < mine && is_open(w, at, step)) lower(m.key + own, offered);
+        if (offered < mine && offered <= w.limit && is_open(w, at, step)) lower(m.key + own, offered);
     });
 }
 

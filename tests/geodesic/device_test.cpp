@@ -66,7 +66,7 @@ TEST_F(GeodesicDevice, IsDijkstras) {
 
 /// Few seeds, so that costs cross tiles.
 TEST_F(GeodesicDevice, SeveralTiles) {
-    const auto cases = static_cast<std::uint64_t>(20 * test_scale());
+    const auto cases = static_cast<std::uint64_t>(15 * test_scale());
     std::uint64_t done = 0;
     for (std::uint64_t seed = 9000; done < cases; ++seed) {
         geodesic_case c = drawn(seed, 110);

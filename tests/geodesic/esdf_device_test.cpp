@@ -30,8 +30,7 @@ struct there {
           site(std::vector<std::int32_t>(s.occupancy.size() * s.shape.size()), on) {}
     [[nodiscard]] any_input<device> in() const { return occupancy.in(dtype::uint8, of.shape); }
     [[nodiscard]] esdf_fields<device> out() const {
-        shape_t more{static_cast<std::int64_t>(of.shape.size())};
-        more.insert(more.end(), of.shape.begin(), of.shape.end());
+        const shape_t more = of.vectors();
         return {distance.out(dtype::float32, of.shape), site.out(dtype::int32, more),
                 gradient.out(dtype::float32, more)};
     }

@@ -34,9 +34,14 @@ struct scene {
         options.negative_inside = draw(2) == 0;
         if (draw(3) > 0) options.max_distance = static_cast<double>(draw(12)) / 2;
     }
-    [[nodiscard]] esdf_fields<host> to(field_of& f) const {
+    /// Shape of sites and gradients.
+    [[nodiscard]] shape_t vectors() const {
         shape_t more(1, static_cast<std::int64_t>(shape.size()));
         for (const std::int64_t n : shape) more.push_back(n);
+        return more;
+    }
+    [[nodiscard]] esdf_fields<host> to(field_of& f) const {
+        const shape_t more = vectors();
         const auto cells = occupancy.size(), all = cells * shape.size();
         f.distance.resize(cells), f.gradient.resize(all), f.site.resize(all);
         esdf_fields<host> out;
