@@ -49,7 +49,8 @@ __device__ void keep(const problem& p, bool last, T* distance, std::int64_t cell
     }
     const auto limit = static_cast<std::uint32_t>(p.limit);
     with_output(p.out_type, [&]<class Out>(Out, std::uint32_t none) {
-        static_cast<Out*>(p.out)[offset_of(cell, p.size, p.out_step, p.rank)] = static_cast<Out>(written(d, limit, none));
+        static_cast<Out*>(p.out)[offset_of(cell, p.size, p.out_step, p.rank)] =
+            static_cast<Out>(written(d, limit, none));
     });
 }
 

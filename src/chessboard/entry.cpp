@@ -51,8 +51,8 @@ problem problem_of(const any_input<Place>& image, const any_output<Place>& out, 
         p.most = diagonal ? std::max(p.most, p.size[axis]) : p.most + p.size[axis];
     }
     if (p.most > largest)
-        fail(fmt::format("image of {} cells allows distances beyond {}; give a smaller one",
-                         shape_text(p.size, p.rank), largest));
+        fail(fmt::format("image of {} cells allows distances beyond {}; give a smaller one", shape_text(p.size, p.rank),
+                         largest));
     p.limit = options.max_distance >= static_cast<double>(p.most)
                   ? p.most
                   : static_cast<std::int64_t>(std::floor(options.max_distance));

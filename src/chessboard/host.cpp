@@ -3,12 +3,15 @@
 // can be ordered so: first its steps along the last axis alone, at last those along all axes.
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <bit>
+#include <cstring>
+#include <limits>
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
 #include "base/scratch.hpp"
 #include "chessboard/core.hpp"
+#include "chessboard/host_rows.hpp"
 
 namespace nearfield::chessboard {
 namespace {
@@ -25,54 +28,84 @@ public:
           rows_(p.cells / row_),
           crew_(on, (1 + p.rank - p.batch) * p.cells),
           distance_(p.cells),
-          line_(crew_.threads() * line_cells()) {}
+          line_(crew_.threads() * line_cells()),
+          site_(crew_.threads() * site_cells()) {}
 
     void solve() {
-        crew_.for_each(rows_, std::max<std::int64_t>(1, cells_at_once / row_), row_,
-                       [&](std::int64_t first, std::int64_t last, int) {
-                           for (std::int64_t row = first; row < last; ++row) start(row);
-                       });
+        if (!starts_in_sweep())
+            crew_.for_each(rows_, std::max<std::int64_t>(1, cells_at_once / row_), row_,
+                           [&](std::int64_t first, std::int64_t last, int thread) {
+                               for (std::int64_t row = first; row < last; ++row) start(row, thread);
+                           });
         for (int axis = p_.rank - 2; axis >= p_.batch; --axis) sweep(axis);
     }
 
 private:
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+
     [[nodiscard]] std::int64_t line_cells() const { return row_ + 128; }
+    [[nodiscard]] std::int64_t site_cells() const { return row_ + 64; }
+    /// Are there planes enough for all threads, each of which then starts the rows of its own?
+    [[nodiscard]] bool starts_in_sweep() const {
+        return p_.rank - 1 > p_.batch && p_.product(0, p_.rank - 2) >= crew_.threads();
+    }
     [[nodiscard]] T* distance(std::int64_t cell) const { return distance_.get() + cell; }
     [[nodiscard]] bool wraps(int axis) const { return p_.ends[axis] == border::periodic; }
-    [[nodiscard]] T beyond(int axis) const { return p_.ends[axis] == border::closed ? T{0} : unreached<T>; }
 
     // ---- rows -------------------------------------------------------------------------------------------------------
 
-    void start(std::int64_t row) {
-        T* const to = distance(row * row_);
-        read(row, to);
-        const int last = p_.rank - 1;
-        if (p_.side[last] <= 0) go_along<1>(to, last);
-        if (p_.side[last] >= 0) go_along<-1>(to + row_ - 1, last);
-        if (last == p_.batch) write(row);
+    void start(std::int64_t row, int thread) {
+        std::uint8_t* const site = site_.get() + thread * site_cells();
+        read(row, site);
+        fill_between(site, distance(row * row_));
+        if (p_.rank - 1 == p_.batch) write(row);
     }
-    void read(std::int64_t row, T* to) const {
+    void read(std::int64_t row, std::uint8_t* site) const {
         const std::int64_t step = p_.image_step[p_.rank - 1];
         with_bits(p_.image_type, [&]<class Bits>(Bits, Bits counts) {
             const Bits* from =
                 static_cast<const Bits*>(p_.image) + offset_of(row * row_, p_.size, p_.image_step, p_.rank);
-            const auto one = [&, free = p_.nonzero ? T{0} : unreached<T>, site = p_.nonzero ? unreached<T> : T{0}](
-                                 Bits bits) { return (bits & counts) == 0 ? site : free; };
+            const auto one = [counts, flip = p_.nonzero](Bits bits) { return ((bits & counts) == 0) != flip ? 1 : 0; };
             if (step == 1)
-                for (std::int64_t x = 0; x < row_; ++x) to[x] = one(from[x]);
+                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x]));
             else
-                for (std::int64_t x = 0; x < row_; ++x) to[x] = one(from[x * step]);
+                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x * step]));
         });
     }
-    template <int Step>
-    void go_along(T* first, int axis) const {
-        T carried = beyond(axis);
-        for (int turn = wraps(axis) ? 0 : 1; turn < 2; ++turn)
-            for (std::int64_t x = 0; x < row_; ++x) {
-                T& cell = first[x * Step];
-                carried = static_cast<T>(carried + 1);
-                cell = carried = cell < carried ? cell : carried;
-            }
+    /// Distances along a row, from one of its sites to the next.
+    void fill_between(const std::uint8_t* site, T* to) const {
+        const int last = p_.rank - 1;
+        const std::int64_t first = next_site(site, 0);
+        std::int64_t before = p_.ends[last] == border::closed ? -1 : none,
+                     behind = p_.ends[last] == border::closed ? row_ : none;
+        if (wraps(last) && first < row_) {
+            behind = first + row_, before = row_ - 1;
+            while (site[before] == 0) --before;
+            before -= row_;
+        }
+        for (std::int64_t x = 0, next = first; x < row_; before = next, x = next + 1, next = next_site(site, x)) {
+            ramps(to, x, std::min(next, row_), before, next < row_ ? next : behind);
+            if (next < row_) to[next] = 0;
+        }
+    }
+    [[nodiscard]] std::int64_t next_site(const std::uint8_t* site, std::int64_t x) const {
+        for (std::uint64_t eight = 0; x < row_; x += 8) {
+            std::memcpy(&eight, site + x, 8);  // beyond the row too
+            if (eight != 0) return std::min(row_, x + std::countr_zero(eight) / 8);
+        }
+        return row_;
+    }
+    /// Cells [first, end) between two sites.
+    void ramps(T* to, std::int64_t first, std::int64_t end, std::int64_t before, std::int64_t behind) const {
+        const int side = p_.side[p_.rank - 1];
+        const bool up = before != none && side <= 0, down = behind != none && side >= 0;
+        const std::int64_t middle = up && down ? std::clamp(before + (behind - before) / 2 + 1, first, end)
+                                    : up       ? end
+                                               : first;
+        for (std::int64_t x = first; x < middle; ++x) to[x] = static_cast<T>(x - before);
+        if (!down) std::fill(to + middle, to + end, unreached<T>);
+        else
+            for (std::int64_t x = middle; x < end; ++x) to[x] = static_cast<T>(behind - x);
     }
 
     // ---- the other axes ---------------------------------------------------------------------------------------------
@@ -80,18 +113,23 @@ private:
     void sweep(int axis) {
         const std::int64_t units = p_.product(0, axis), slab = p_.product(axis + 1, p_.rank);
         if (units < crew_.threads() && slab >= large_slab) {
-            for (std::int64_t unit = 0; unit < units; ++unit) sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
-                const std::int64_t rows = slab / row_, together = std::max<std::int64_t>(1, cells_at_once / row_);
-                crew_.for_each(rows, together, row_ / 2, rows_of_slab);
-            });
+            for (std::int64_t unit = 0; unit < units; ++unit)
+                sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
+                    const std::int64_t rows = slab / row_, together = std::max<std::int64_t>(1, cells_at_once / row_);
+                    crew_.for_each(rows, together, row_ / 2, rows_of_slab);
+                });
             return;
         }
         crew_.for_each(units, std::max<std::int64_t>(1, cells_at_once / (slab * p_.size[axis])), slab * p_.size[axis],
                        [&](std::int64_t first, std::int64_t last, int thread) {
-                           for (std::int64_t unit = first; unit < last; ++unit)
+                           const std::int64_t rows = slab * p_.size[axis] / row_;
+                           for (std::int64_t unit = first; unit < last; ++unit) {
+                               if (axis == p_.rank - 2 && starts_in_sweep())
+                                   for (std::int64_t row = 0; row < rows; ++row) start(unit * rows + row, thread);
                                sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
                                    rows_of_slab(std::int64_t{0}, slab / row_, thread);
                                });
+                           }
                        });
     }
 
@@ -127,23 +165,17 @@ private:
     void take(int axis, std::int64_t to_row, std::int64_t slab, std::int64_t row, int thread) {
         T* const to = distance(to_row * row_);
         const T* const from = distance((slab + row) * row_);
-        if (!p_.diagonal) {
-            for (std::int64_t x = 0; x < row_; ++x) to[x] = std::min<T>(to[x], static_cast<T>(from[x] + 1));
-            return;
-        }
+        if (!p_.diagonal) return rows<T>().step(from, row_, to);
         T* const least = line_.get() + thread * line_cells() + 64;
         std::copy_n(from, row_, least);
         for_neighbours(axis + 1, slab, row, [&](std::int64_t other) {
             const T* const more = distance(other * row_);
-            for (std::int64_t x = 0; x < row_; ++x) least[x] = std::min(least[x], more[x]);
+            rows<T>().lower(more, row_, least);
         });
         const int last = p_.rank - 1;
         least[-1] = wraps(last) ? least[row_ - 1] : unreached<T>, least[row_] = wraps(last) ? least[0] : unreached<T>;
-        const T *const left = least - (p_.side[last] <= 0 ? 1 : 0), *const right = least + (p_.side[last] >= 0 ? 1 : 0);
-        for (std::int64_t x = 0; x < row_; ++x) {
-            const T beside = std::min(std::min(left[x], right[x]), least[x]);
-            to[x] = std::min<T>(to[x], static_cast<T>(beside + 1));
-        }
+        rows<T>().step_beside(least - (p_.side[last] <= 0 ? 1 : 0), least, least + (p_.side[last] >= 0 ? 1 : 0), row_,
+                              to);
     }
 
     /// The rows beside row `row` of a slab across axes [first, rank - 1).
@@ -175,12 +207,14 @@ private:
         const T* const from = distance(row * row_);
         const std::int64_t step = p_.out_step[p_.rank - 1];
         const auto limit = static_cast<std::uint32_t>(p_.limit);
-        with_output(p_.out_type, [&]<class Out>(Out, std::uint32_t none) {
+        if (step == 1 && size_of(p_.out_type) == 4) {
+            const std::uint32_t most = p_.out_type == dtype::int32 ? 0x7fffffffU : 0xffffffffU;
+            auto* const to = static_cast<std::uint32_t*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
+            return rows<T>().write(from, row_, limit, most, to);
+        }
+        with_output(p_.out_type, [&]<class Out>(Out, std::uint32_t most) {
             Out* to = static_cast<Out*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
-            if (step == 1)
-                for (std::int64_t x = 0; x < row_; ++x) to[x] = static_cast<Out>(written(from[x], limit, none));
-            else
-                for (std::int64_t x = 0; x < row_; ++x) to[x * step] = static_cast<Out>(written(from[x], limit, none));
+            for (std::int64_t x = 0; x < row_; ++x) to[x * step] = static_cast<Out>(written(from[x], limit, most));
         });
     }
 
@@ -188,6 +222,7 @@ private:
     std::int64_t row_, rows_;
     workers crew_;
     host_scratch<T> distance_, line_;
+    host_scratch<std::uint8_t> site_;
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ step_case drawn(std::uint64_t seed, bool sides) {
     for (int axis = 0; axis < rank; ++axis) {
         c.shape.push_back(below(5) == 0 ? 1 : 1 + below(rank < 3 ? 12 : rank == 3 ? 8 : 5));
         ends[axis] = static_cast<border>(below(3) == 0 ? below(3) : 0);
-        if (sides && seed % 3 == 0) c.options.side[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(below(3) - 1);
+        if (sides && seed % 3 == 0)
+            c.options.side[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(below(3) - 1);
     }
     const double densities[] = {0, 0.02, 0.02, 0.2, 0.5, 1};
     c.mask = make_random(c.shape, densities[below(6)], seed);

@@ -29,8 +29,8 @@ TEST(Chessboard, LargerGridsAreTheChamferTransforms) {
             c.options.sites = sites::nonzero;
             std::vector<std::int32_t> wanted(c.mask.size());
             const int rank = static_cast<int>(shape.size());
-            const auto weights = diagonal ? (rank == 2 ? step_weights(2, {1, 1}) : step_weights(3, {1, 1, 1}))
-                                          : step_weights(rank, {1});
+            const auto weights =
+                diagonal ? (rank == 2 ? step_weights(2, {1, 1}) : step_weights(3, {1, 1, 1})) : step_weights(rank, {1});
             chamfer_fields<host> fields;
             fields.distance = any_output<host>::contiguous(wanted.data(), dtype::int32, shape);
             chamfer_transform(host{}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, shape), fields,
