@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of, name_of
+from nearfield._chessboard import metric_of, refuse_euclidean, step_transform
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -21,10 +22,12 @@ from nearfield._request import (
     check_flags,
     flag_of,
     request_for,
+    sign_of,
     word_of,
 )
 from nearfield.methods import Method, text_of
 
+Metric = Literal["euclidean", "chessboard", "cityblock", "taxicab"]
 DISTANCE_TYPES = {
     "distance": ("bool", "float16", "float32", "float64"),
     "squared": ("uint16", "uint32", "uint64", "float16", "float32", "float64"),
@@ -36,6 +39,7 @@ def distance_transform(
     *,
     spacing: Spacing = None,
     sites: Sites = "zero",
+    metric: Metric = "euclidean",
     squared: bool = False,
     signed: Signed = False,
     multilabel: bool = False,
@@ -68,6 +72,10 @@ def distance_transform(
         Length of a cell along each axis, in array order; positive. Default: 1.
     sites : {'zero', 'nonzero', 'other_labels'}
         Which cells are sites: distances go to the nearest of them. NaN is not zero.
+    metric : {'euclidean', 'chessboard', 'cityblock'}
+        The largest difference of coordinates ('chessboard') or their sum ('cityblock', also 'taxicab') instead of the
+        Euclidean distance: integers, int32 by default, or uint8, uint16 or uint32, whose maximum stands for more and
+        for none. With `sites`, `border`, `max_distance`, `batch_axes`; on the CPU also `return_indices`.
     squared : bool
         Squared distances, in squared units of `spacing`: exact integers where the spacing is integral.
     signed : bool or {'inside', 'outside'}
@@ -143,13 +151,13 @@ def distance_transform(
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
     how = How("image", method_of(method), device, threads, progress)
+    steps = metric_of(metric)
     check_flags(
         squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
     )
 
-    def asked_of(image: Any) -> Asked:
-        image = with_shape("image", image)
-        request = request_for(
+    def request_of(image: Any) -> Request:
+        return request_for(
             len(image.shape),
             spacing=spacing,
             sites=sites,
@@ -160,6 +168,10 @@ def distance_transform(
             max_distance=max_distance,
             batch_axes=batch_axes,
         )
+
+    def asked_of(image: Any) -> Asked:
+        image = with_shape("image", image)
+        request = request_of(image)
         fields: list[tuple[str, str]] = []
         given: dict[str, Any] = {}
         if return_distances or out is not None:
@@ -178,6 +190,32 @@ def distance_transform(
             )
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
+    if steps != "euclidean":
+        refuse_euclidean(
+            steps,
+            spacing=spacing is not None,
+            squared=bool(squared),
+            signed=sign_of(signed) != "none",
+            multilabel=bool(multilabel),
+            half_cell=bool(half_cell),
+            return_labels=bool(return_labels),
+            return_trusted=bool(return_trusted),
+            indices_out=indices_out is not None,
+            method=how.method != "exact",
+            image=is_several(image),
+        )
+        return step_transform(
+            image,
+            request_of(with_shape("image", image)),
+            steps,
+            distances=bool(return_distances),
+            indices=bool(return_indices),
+            dtype=dtype,
+            out=out,
+            device=device,
+            threads=threads,
+            progress=progress,
+        )
     if is_several(image):
         refuse_with_several("image", out=out, indices_out=indices_out)
         return answers([asked_of(each) for each in image], how)
