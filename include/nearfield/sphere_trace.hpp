@@ -24,7 +24,8 @@ struct surface_hits {
 /// hit is the first t >= 0 in the grid, from the first cell's centre to the last one's, with f <= level. In a cell f is
 /// a cubic along the ray, and its first root is found between its extrema, by halving.
 ///
-/// The step is safe. Let D be a function on the grid that changes no faster than distance does, as distances do, and let
+/// The step is safe. Let D be a function on the grid that changes no faster than distance does, as distances do (signed
+/// ones with `half_cell`; without it they jump by two cells at the boundary), and let
 /// V and W be random corners of the cells of points p and q, drawn with the interpolation's weights. Then
 /// f(p) - f(q) = E[D(V) - D(W)] <= E|V - W| <= sqrt(|p - q|^2 + var V + var W), because V has the mean p and W the mean q.
 /// With h the spacing and a the share of the way from corner to corner, var V = sum of h^2 a (1 - a) over the axes, and

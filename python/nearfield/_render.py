@@ -72,7 +72,7 @@ class Camera:
         forward = forward / np.linalg.norm(forward)
         right = -np.cross(forward, self.up)  # of vectors whose components come in the other order
         right = right / np.linalg.norm(right)
-        down = np.cross(forward, right)
+        down = np.cross(right, forward)
         pixel = 2 * tan(radians(self.field_of_view) / 2) / rows
         v, u = np.meshgrid(np.arange(rows) + 0.5 - rows / 2, np.arange(columns) + 0.5 - columns / 2, indexing="ij")
         towards = forward + pixel * (u[..., None] * right + v[..., None] * down)
