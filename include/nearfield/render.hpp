@@ -23,7 +23,7 @@ struct camera {
 enum class render_mode : std::uint8_t {
     surface,  ///< where the volume has the value `threshold`, lit
     volume,   ///< all of it, as a cloud: values above `threshold` in the colours of the map
-    isolines  ///< cut open across the axis that faces the camera most: values and their isolines there, surface behind
+    isolines  ///< cut open across the axis that faces the camera most: values and their isolines there
 };
 
 struct rgb {

@@ -115,7 +115,7 @@ def render(
         Default: ``Camera.fit``, which has all of the volume in the picture.
     mode : {'surface', 'volume', 'isolines'}
         The surface on which the volume has the value `threshold`; all values above it as a cloud in the colours of
-        the map; or a cut across the axis that faces the camera most, with values, their isolines, and the surface behind.
+        the map; or a cut across the axis that faces the camera most, with values and their isolines.
     threshold : float, optional
         Default: 0.5 of masks, 0 of distance fields, else halfway between least and largest value.
     distance : bool

@@ -17,12 +17,15 @@ __global__ void __launch_bounds__(threads_of_block) trace_rays(const __grid_cons
 /// A thread a cell.
 __global__ void __launch_bounds__(threads_of_block) mark_inside(const __grid_constant__ surface s, std::uint8_t* to) {
     const std::int64_t i = own_item();
-    if (i < s.field.cells()) to[i] = inside(s, i);
+    const volume& f = s.field;
+    if (i >= f.cells()) return;
+    const std::int64_t row = cuda::quotient(i, f.size[2]), plane = cuda::quotient(row, f.size[1]);
+    to[i] = inside(f.at(plane, row - plane * f.size[1], i - row * f.size[2]), s.level);
 }
 __global__ void __launch_bounds__(threads_of_block)
-    keep_quarters(const float* distance, std::int64_t cells, double narrow, std::uint8_t* to) {
+    keep_quarters(const float* distance, std::int64_t cells, float scale, std::uint8_t* to) {
     const std::int64_t i = own_item();
-    if (i < cells) to[i] = quarters_of(distance[i], narrow);
+    if (i < cells) to[i] = quarters_of(distance[i], scale);
 }
 /// A block a tile of pixels.
 __global__ void __launch_bounds__(threads_of_block) draw_tiles(const __grid_constant__ scene s) {
@@ -70,7 +73,8 @@ void run(const device& on, const scene& s, const wanted& w) {
             on, image, any_output<device>::contiguous(memory.get<float>(distance), dtype::float32, s.what.field.size),
             how);
         whole.clear = memory.get<std::uint8_t>(clear);
-        start(on, keep_quarters, cells, memory.get<float>(distance), cells, s.narrow, memory.get<std::uint8_t>(clear));
+        start(on, keep_quarters, cells, memory.get<float>(distance), cells, static_cast<float>(quarters / s.narrow),
+              memory.get<std::uint8_t>(clear));
     }
     const std::int64_t tiles = cuda::blocks_for(s.width, tile_width) * cuda::blocks_for(s.height, tile_height);
     cuda::launch(on, draw_tiles, tiles, dim3(threads_of_block), 0, whole);

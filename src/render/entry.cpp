@@ -194,19 +194,26 @@ camera camera_for(const std::int64_t* shape, int rank, const nearfield::spacing&
     if (!(aspect > 0)) fail(fmt::format("aspect is {}; give a positive number", aspect));
     const auto lengths = checked_spacing(spacing, shape, rank);
     camera c;
-    const double degree = std::numbers::pi / 180, half = c.field_of_view / 2 * degree;
-    const double narrow = aspect < 1 ? std::atan(std::tan(half) * aspect) : half;
-    double radius2 = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-        c.target[k] = static_cast<double>(std::max<std::int64_t>(shape[k] - 1, 0)) * lengths[k] / 2;
-        radius2 += c.target[k] * c.target[k];
-    }
-    const double away = std::max(std::sqrt(radius2), lengths[0]) / std::sin(narrow) * 0.95;
-    const double flat = std::cos(elevation * degree);
-    c.eye[0] = c.target[0] + away * std::sin(elevation * degree);
-    c.eye[1] = c.target[1] + away * flat * std::cos(turn * degree);
-    c.eye[2] = c.target[2] + away * flat * std::sin(turn * degree);
+    const double degree = std::numbers::pi / 180, flat = std::cos(elevation * degree);
+    const pictures::vec back{std::sin(elevation * degree), flat * std::cos(turn * degree),
+                             flat * std::sin(turn * degree)};
     if (std::fabs(flat) < 1e-9) c.up[0] = 0, c.up[1] = -1;
+    const pictures::vec right = pictures::unit(pictures::cross(-1.0 * back, pictures::vec_of(c.up))),
+                        up = pictures::cross(back, right);
+    const double edge = std::tan(c.field_of_view / 2 * degree);
+    double half[3], away = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+        half[k] = static_cast<double>(std::max<std::int64_t>(shape[k] - 1, 1)) * lengths[k] / 2;
+        c.target[k] = static_cast<double>(std::max<std::int64_t>(shape[k] - 1, 0)) * lengths[k] / 2;
+    }
+    for (int corner = 0; corner < 8; ++corner) {  // all are in the picture
+        const pictures::vec at{corner & 4 ? half[0] : -half[0], corner & 2 ? half[1] : -half[1],
+                               corner & 1 ? half[2] : -half[2]};
+        const double across = std::max(std::fabs(dot(at, right)) / aspect, std::fabs(dot(at, up)));
+        away = std::max(away, across / edge + dot(at, back));
+    }
+    const double to[3] = {back.z, back.y, back.x};
+    for (std::size_t k = 0; k < 3; ++k) c.eye[k] = c.target[k] + 1.02 * away * to[k];
     return c;
 }
 

@@ -18,7 +18,8 @@ public:
         if (!w.skip && !w.clear) return;
         const std::int64_t cells = s.what.field.cells();
         const host_scratch<std::uint8_t> solid(cells);
-        for_cells([&](std::int64_t i) { solid.get()[i] = inside(s.what, i); });
+        if (s.what.field.bytes) mark<std::uint8_t>(solid.get());
+        else mark<float>(solid.get());
         const auto image = any_input<host>::contiguous(solid.get(), dtype::uint8, s.what.field.size);
         if (w.skip) {
             skip_ = host_scratch<std::uint8_t>(cells);
@@ -32,12 +33,29 @@ public:
         how.spacing = w.spacing, how.sites = sites::nonzero, how.max_distance = 64 * s.narrow;
         nearfield::distance(on, image, any_output<host>::contiguous(distance.get(), dtype::float32, s.what.field.size),
                             how);
-        for_cells([&](std::int64_t i) { clear_.get()[i] = quarters_of(distance.get()[i], s.narrow); });
+        for_cells([&](std::int64_t i) {
+            clear_.get()[i] = quarters_of(distance.get()[i], static_cast<float>(quarters / s.narrow));
+        });
     }
     [[nodiscard]] const std::uint8_t* skip() const { return skip_.get(); }
     [[nodiscard]] const std::uint8_t* clear() const { return clear_.get(); }
 
 private:
+    template <class T>
+    void mark(std::uint8_t* solid) {
+        const volume& f = s_.what.field;
+        const std::int64_t n = f.size[2], step = f.step[2];
+        workers team(on_, f.cells() / n);
+        team.for_each(f.cells() / n, std::max<std::int64_t>(1, cells_at_once / n), 1,
+                      [&](std::int64_t first, std::int64_t last, int) {
+                          for (std::int64_t row = first; row < last; ++row) {
+                              const T* const from = static_cast<const T*>(f.data) + row / f.size[1] * f.step[0] +
+                                                    row % f.size[1] * f.step[1];
+                              for (std::int64_t x = 0; x < n; ++x)
+                                  solid[row * n + x] = inside(from[x * step], s_.what.level);
+                          }
+                      });
+    }
     template <class Body>
     void for_cells(const Body& body) {
         workers team(on_, s_.what.field.cells());

@@ -42,14 +42,14 @@ NF_HD inline void trace(const tracing& p, std::int64_t which) {
 }
 
 /// A distance as a byte of scene::clear.
-NF_HD inline std::uint8_t quarters_of(float distance, double narrow) {
-    const double units = static_cast<double>(distance) / narrow * quarters + 0.5;
-    return static_cast<std::uint8_t>(units < 255 ? units : 255);
+NF_HD inline std::uint8_t quarters_of(float distance, float scale) {
+    const float units = distance * scale + 0.5F;
+    return static_cast<std::uint8_t>(units < 255.0F ? units : 255.0F);
 }
-NF_HD inline std::uint8_t inside(const surface& s, std::int64_t i) {
-    const volume& f = s.field;
-    const std::int64_t row = i / f.size[2];
-    return s.sense * (f.at(row / f.size[1], row % f.size[1], i - row * f.size[2]) - s.level) <= 0 ? 1 : 0;
+/// Whether a value is inside of a volume that is no distance field; NaN is.
+template <class T>
+NF_HD constexpr std::uint8_t inside(T value, double level) {
+    return static_cast<double>(value) < level ? 0 : 1;
 }
 
 /// What a scene needs of distances, besides the volume itself.

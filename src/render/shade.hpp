@@ -66,15 +66,18 @@ struct scene {
 
 // ---- the surface -----------------------------------------------------------------------------------------------------
 
-/// Towards what is free: the gradient of the field smoothed by a cubic B-spline, whose 64 cells' corners reach two cells
-/// far.
-NF_HD inline vec normal_at(const surface& s, const double* point) {
+/// The gradient of the field smoothed by a cubic B-spline, over 64 cells that reach two cells far, in cells.
+NF_HD inline vec slope_at(const surface& s, const double* point) {
     const volume& f = s.field;
     double weight[3][4], slope[3][4];
     std::int64_t at[3][4];
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t base = base_of(point[axis], f.size[axis]);
-        const double a = point[axis] - static_cast<double>(base), b = 1 - a;
+        const double inside = point[axis] - static_cast<double>(base),
+                     a = inside < 0   ? 0
+                         : inside > 1 ? 1
+                                      : inside,
+                     b = 1 - a;
         weight[axis][0] = b * b * b / 6, weight[axis][1] = (4 - a * a * (6 - 3 * a)) / 6;
         weight[axis][2] = (4 - b * b * (6 - 3 * b)) / 6, weight[axis][3] = a * a * a / 6;
         slope[axis][0] = -b * b / 2, slope[axis][1] = a * (3 * a - 4) / 2;
@@ -92,7 +95,19 @@ NF_HD inline vec normal_at(const surface& s, const double* point) {
             g.z += slope[0][z] * weight[1][y] * sum, g.y += weight[0][z] * slope[1][y] * sum;
             g.x += weight[0][z] * weight[1][y] * tilt;
         }
-    return unit({s.sense * g.z / f.length[0], s.sense * g.y / f.length[1], s.sense * g.x / f.length[2]});
+    return g;
+}
+/// Towards what is free: slopes round a point, so that the steps of a mask's cells do not show.
+NF_HD inline vec normal_at(const surface& s, const double* point) {
+    constexpr double away = 1.1;
+    vec g;
+    for (int k = 0; k < 4; ++k) {
+        const double z = k < 2 ? away : -away, y = k % 2 == 0 ? away : -away, x = k == 0 || k == 3 ? away : -away;
+        const double beside[3] = {point[0] + z, point[1] + y, point[2] + x};
+        g = g + slope_at(s, beside);
+    }
+    const double* h = s.field.length;
+    return unit({s.sense * g.z / h[0], s.sense * g.y / h[1], s.sense * g.x / h[2]});
 }
 
 /// Distance from a point to the surface, at most that of 63 sides of a cell; negative inside of a distance field. A

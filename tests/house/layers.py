@@ -41,6 +41,10 @@ FIELD_HEADERS = {
     "pores.hpp",
     "esdf.hpp",
     "path.hpp",
+    "chessboard.hpp",
+    "raycast.hpp",
+    "render.hpp",
+    "sphere_trace.hpp",
 }
 
 # Who may include whom.
