@@ -33,10 +33,11 @@ struct ray_hits {
 
 /// Walks along each ray from cell to cell, and says which occupied cell it enters first.
 ///
-/// Cell c has its centre at c and reaches from c - 1/2, which is its own, to c + 1/2. The walk takes one face at a time,
-/// in the order of t; of faces at the same t, at edges and corners, that across the last axis first. Origins are rounded
-/// to multiples of 2^-16, and directions so that their largest component is 2^26 in integers; from there on comparisons
-/// are exact, in integers. So nothing drifts, skipping changes no hit, and host and device agree to the last bit.
+/// Cell c has its centre at c and reaches from c - 1/2, which is its own, to c + 1/2. The walk takes one face at a
+/// time, in the order of t; of faces at the same t, at edges and corners, that across the last axis first. Origins are
+/// rounded to multiples of 2^-16, and directions so that their largest component is 2^26 in integers; from there on
+/// comparisons are exact, in integers. So nothing drifts, skipping changes no hit, and host and device agree to the
+/// last bit.
 ///
 ///   on          host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   mask        2 or 3 axes of at most 2^19 cells; not zero is occupied. Any element type, any strides
@@ -46,8 +47,8 @@ struct ray_hits {
 ///
 /// A ray whose origin is farther off, or that has NaN, infinity or no direction, hits nothing.
 ///
-/// Time: O(cells) for the distances, 8 times with octants; a step of a ray goes over a cube. Workspace: 1 byte a cell, 8
-/// in octants (4 in images), and that of chessboard_distance.
+/// Time: O(cells) for the distances, 8 times with octants; a step of a ray goes over a cube. Workspace: 1 byte a cell,
+/// 8 in octants (4 in images), and that of chessboard_distance.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap; no memory; no GPU.
 ///

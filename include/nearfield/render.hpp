@@ -14,9 +14,10 @@ struct camera {
     double field_of_view = 30;  ///< from the lower to the upper edge, in degrees
 };
 
-/// A camera that has the whole volume in its picture, which is `aspect` times as wide as high. The first axis points up.
-/// It looks along the second axis from its far end, `turn` degrees round the first axis towards the far end of the last
-/// one, and from `elevation` degrees above. Throws nearfield::error for other than 3 axes, or angles that are not finite.
+/// A camera that has the whole volume in its picture, which is `aspect` times as wide as high. The first axis points
+/// up. It looks along the second axis from its far end, `turn` degrees round the first axis towards the far end of the
+/// last one, and from `elevation` degrees above. Throws nearfield::error for other than 3 axes, or angles that are not
+/// finite.
 [[nodiscard]] camera camera_for(const std::int64_t* shape, int rank, const nearfield::spacing& spacing = {},
                                 double turn = 35, double elevation = 25, double aspect = 1);
 
@@ -35,15 +36,15 @@ struct render_options {
     nearfield::spacing spacing{};
     nearfield::camera camera{};  ///< see camera_for()
     double threshold = 0.5;
-    /// The volume is a distance field: inside is what is below the threshold, rays take steps of its values, and shadows
-    /// are cast by it. Else inside is what is at least the threshold, and rays skip cubes without such cells.
+    /// The volume is a distance field: inside is what is below the threshold, rays take steps of its values, and
+    /// shadows are cast by it. Else inside is what is at least the threshold, and rays skip cubes without such cells.
     bool distance_field = false;
     double light[3] = {-0.8, -0.45, -0.4};  ///< towards it, in array order
     bool light_from_camera = true;          ///< `light` is up, right and back from the camera's view instead
     double shadows = 0.8, ambient = 0.7;    ///< how dark shadows and corners are, 0 to 1
     rgb colour{0.86, 0.82, 0.76}, background{1, 1, 1};
-    /// 256 colours, 3 bytes each, from value `low` to `high`; empty: from black to white. Memory of the caller's, on the
-    /// host, read during the call.
+    /// 256 colours, 3 bytes each, from value `low` to `high`; empty: from black to white. Memory of the caller's, on
+    /// the host, read during the call.
     std::span<const std::uint8_t> colormap{};
     double low = 0, high = 1;
     double opacity = 0.1;   ///< of a cell at `high` in a cloud; it rises evenly from `threshold`

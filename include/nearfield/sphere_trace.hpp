@@ -27,11 +27,11 @@ struct surface_hits {
 /// The step is safe. Let D be a function on the grid that changes no faster than distance does, as distances do (signed
 /// ones with `half_cell`; without it they jump by two cells at the boundary), and let
 /// V and W be random corners of the cells of points p and q, drawn with the interpolation's weights. Then
-/// f(p) - f(q) = E[D(V) - D(W)] <= E|V - W| <= sqrt(|p - q|^2 + var V + var W), because V has the mean p and W the mean q.
-/// With h the spacing and a the share of the way from corner to corner, var V = sum of h^2 a (1 - a) over the axes, and
-/// var W <= sum of h^2 / 4. So from F = f(p) - level > 0 no surface is nearer than sqrt(F^2 - var V - sum of h^2 / 4).
-/// That is never less than the least of the cell's eight corners allows. Where it does not lead out of the cell, the
-/// cell is looked at and left.
+/// f(p) - f(q) = E[D(V) - D(W)] <= E|V - W| <= sqrt(|p - q|^2 + var V + var W), because V has the mean p and W the mean
+/// q. With h the spacing and a the share of the way from corner to corner, var V = sum of h^2 a (1 - a) over the axes,
+/// and var W <= sum of h^2 / 4. So from F = f(p) - level > 0 no surface is nearer than
+/// sqrt(F^2 - var V - sum of h^2 / 4); F is at least what the least of the cell's eight corners exceeds the level by.
+/// Where the step does not lead out of the cell, the cell is looked at and left.
 ///
 ///   on          host: returns when done. device: ordered on the stream, does not wait, may be captured in a graph
 ///   field       float32, 2 or 3 axes, any strides; not changed. Values that are not finite count as very large

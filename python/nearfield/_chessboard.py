@@ -9,9 +9,9 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._dispatch import workplace_of
+from nearfield._fields import is_several
 from nearfield._medial_axis import _Where, _words
-from nearfield._progress import Progress
-from nearfield._request import Request, word_of
+from nearfield._request import Request, flag_of, request_for, said, word_of
 from nearfield._sdf import filled
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Workplace
@@ -25,39 +25,51 @@ def metric_of(metric: Any) -> str:
     return "cityblock" if word == "taxicab" else word
 
 
-def refuse_euclidean(metric: str, **given: bool) -> None:
-    """Throws for keywords that go with the Euclidean metric only; each comes with whether it was given."""
-    for name, is_given in given.items():
-        if is_given:
-            raise ValueError(f"{name} goes with metric='euclidean', not {metric!r}; leave it out")
-
-
 def step_transform(
     image: Any,
-    request: Request,
-    metric: str,
     *,
-    distances: bool,
-    indices: bool,
+    metric: Any,
+    sites: Any,
+    border: Any,
+    max_distance: Any,
+    batch_axes: Any,
     dtype: Any,
     out: Any,
-    device: str | None,
-    threads: int | None,
-    progress: Progress,
+    return_distances: Any,
+    return_indices: Any,
+    device: Any,
+    threads: Any,
+    progress: Any,
+    **others: Any,
 ) -> Any:
-    """What `distance_transform` gives in a metric of steps."""
+    """`distance_transform`, with its keywords, in a metric of steps."""
     refuse_traced("image", image)
-    if request.sites == "other_labels":
-        raise ValueError(f"sites is 'other_labels', which does not go with metric={metric!r}; give 'zero' or 'nonzero'")
+    word = metric_of(metric)
+    usual = {"method": "exact", "spacing": None, "indices_out": None}
+    for name, value in others.items():
+        if value is not usual.get(name, False) and not (isinstance(value, str) and value == usual.get(name)):
+            raise ValueError(f"{name} is {said(value)}, which goes with metric='euclidean', not {word!r}; leave it out")
+    if is_several(image):
+        raise ValueError(f"image is a list of images, which goes with metric='euclidean', not {word!r}; call in a loop")
     work = workplace_of("image", image)
+    words = {"spacing": None, "signed": False, "multilabel": False, "half_cell": False}
+    words |= {"sites": sites, "border": border, "max_distance": max_distance, "batch_axes": batch_axes}
+    request = request_for(len(work.shape), **words)
+    if request.sites == "other_labels":
+        raise ValueError(f"sites is 'other_labels', which does not go with metric={word!r}; give 'zero' or 'nonzero'")
     where = _Where(work, device, threads, progress)
+    indices = flag_of("return_indices", return_indices)
     if indices and (where.ordinal >= 0 or request.batch_axes or set(request.border) != {"open"}):
         raise ValueError(
-            f"return_indices goes with metric={metric!r} on the CPU, open borders and no batch; leave it out"
+            f"return_indices goes with metric={word!r} on the CPU, open borders and no batch_axes; leave it out"
         )
-    fields = [_distances(work, where, request, metric, dtype, out)] if distances or out is not None else []
+    fields = []
+    if flag_of("return_distances", return_distances) or out is not None:
+        fields.append(_distances(work, where, request, word, dtype, out))
     if indices:
-        fields.append(_indices(work, request, metric, where.threads))
+        fields.append(_indices(work, request, word, where.threads))
+    if not fields:
+        raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
     return fields[0] if len(fields) == 1 else tuple(fields)
 
 

@@ -350,9 +350,7 @@ def render(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
-def camera_for(
-    shape: list[int], options: Options, turn: float, elevation: float, aspect: float
-) -> list[float]: ...
+def camera_for(shape: list[int], options: Options, turn: float, elevation: float, aspect: float) -> list[float]: ...
 def sdf(
     image: Array,
     out: Array,

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of, name_of
-from nearfield._chessboard import metric_of, refuse_euclidean, step_transform
+from nearfield._chessboard import metric_of, step_transform
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -22,7 +22,6 @@ from nearfield._request import (
     check_flags,
     flag_of,
     request_for,
-    sign_of,
     word_of,
 )
 from nearfield.methods import Method, text_of
@@ -150,14 +149,16 @@ def distance_transform(
     >>> nf.distance_transform([1, 1, 1, 2, 2], multilabel=True)
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
+    if metric_of(metric) != "euclidean":
+        return step_transform(**locals())
     how = How("image", method_of(method), device, threads, progress)
-    steps = metric_of(metric)
     check_flags(
         squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
     )
 
-    def request_of(image: Any) -> Request:
-        return request_for(
+    def asked_of(image: Any) -> Asked:
+        image = with_shape("image", image)
+        request = request_for(
             len(image.shape),
             spacing=spacing,
             sites=sites,
@@ -168,10 +169,6 @@ def distance_transform(
             max_distance=max_distance,
             batch_axes=batch_axes,
         )
-
-    def asked_of(image: Any) -> Asked:
-        image = with_shape("image", image)
-        request = request_of(image)
         fields: list[tuple[str, str]] = []
         given: dict[str, Any] = {}
         if return_distances or out is not None:
@@ -179,43 +176,9 @@ def distance_transform(
             fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
             given[field] = out
         add_indices(fields, given, return_indices, indices_out)
-        if return_labels:
-            fields.append(("label", element_type(image)))
-        if return_trusted:
-            fields.append(("trusted", "bool"))
-        if not fields:
-            raise ValueError(
-                "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
-                "return_trusted"
-            )
+        add_others(fields, image, return_labels, return_trusted)
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
-    if steps != "euclidean":
-        refuse_euclidean(
-            steps,
-            spacing=spacing is not None,
-            squared=bool(squared),
-            signed=sign_of(signed) != "none",
-            multilabel=bool(multilabel),
-            half_cell=bool(half_cell),
-            return_labels=bool(return_labels),
-            return_trusted=bool(return_trusted),
-            indices_out=indices_out is not None,
-            method=how.method != "exact",
-            image=is_several(image),
-        )
-        return step_transform(
-            image,
-            request_of(with_shape("image", image)),
-            steps,
-            distances=bool(return_distances),
-            indices=bool(return_indices),
-            dtype=dtype,
-            out=out,
-            device=device,
-            threads=threads,
-            progress=progress,
-        )
     if is_several(image):
         refuse_with_several("image", out=out, indices_out=indices_out)
         return answers([asked_of(each) for each in image], how)
@@ -264,6 +227,18 @@ def add_indices(fields: list[tuple[str, str]], given: dict[str, Any], indices: I
     default = "int64" if field == "index" else "int32"
     fields.append((field, default if out is None else element_type(out, "indices_out")))
     given[field] = out
+
+
+def add_others(fields: list[tuple[str, str]], image: Any, labels: bool, trusted: bool) -> None:
+    if labels:
+        fields.append(("label", element_type(image)))
+    if trusted:
+        fields.append(("trusted", "bool"))
+    if not fields:
+        raise ValueError(
+            "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
+            "return_trusted"
+        )
 
 
 def element_type(x: Any, argument: str = "image") -> str:

@@ -132,8 +132,8 @@ def sphere_trace(
 
     Notes
     -----
-    Between the cells' centres the field is linear along each axis. Steps are proved to be safe, see sphere_trace.hpp, so
-    no surface of the interpolated field is passed, however thin; the same bits on the CPU and on GPUs.
+    Between the cells' centres the field is linear along each axis. Steps are proved to be safe, see sphere_trace.hpp,
+    so no surface of the interpolated field is passed, however thin; the same bits on the CPU and on GPUs.
 
     References
     ----------
@@ -185,9 +185,7 @@ def _rays_of(rays: Any, ndim: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any
 
 def _read(work: Workplace, where: _Where, *tables: np.ndarray[Any, Any]) -> list[_core.Array]:
     names = ("origins", "directions")
-    return [
-        where.other(name, table if where.staged else work.constant(table)) for name, table in zip(names, tables)
-    ]
+    return [where.other(name, table if where.staged else work.constant(table)) for name, table in zip(names, tables)]
 
 
 def _written(slots: list[Slot]) -> list[_core.Array]:

@@ -177,7 +177,13 @@ def render(
     last, first = numbers.pop(), numbers.pop()
     numbers += [*_triple("light", light), 0] if light is not None else [0.0, 0.0, 0.0, 1]
     numbers += [length_of("shadows", shadows), length_of("ambient", ambient)]
-    numbers += [*_triple("color", color), *_triple("background", background), first, last, length_of("opacity", opacity)]
+    numbers += [
+        *_triple("color", color),
+        *_triple("background", background),
+        first,
+        last,
+        length_of("opacity", opacity),
+    ]
     numbers += [(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
     numbers += [count_of("samples", samples, 1, 8)]
     if work.dtype not in ("bool", "uint8", "float32"):
@@ -257,4 +263,3 @@ def _map_of(colormap: Any) -> bytes:
     if table.shape != (256, 3) or table.dtype != "uint8":
         raise ValueError(f"colormap has shape {table.shape} of {table.dtype}; give (256, 3) of uint8, or a function")
     return table.tobytes()
-

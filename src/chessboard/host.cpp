@@ -1,6 +1,6 @@
-// On the host: distances along the rows, then two sweeps along every other axis, each slab taking one step from the slab
-// before it; in the chessboard metric a step also goes to all neighbours across the axes that are done. A shortest path
-// can be ordered so: first its steps along the last axis alone, at last those along all axes.
+// On the host: distances along the rows, then two sweeps along every other axis, each slab taking one step from the
+// slab before it; in the chessboard metric a step also goes to all neighbours across the axes that are done. A shortest
+// path can be ordered so: first its steps along the last axis alone, at last those along all axes.
 #include <algorithm>
 #include <array>
 #include <bit>

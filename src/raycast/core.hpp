@@ -1,8 +1,8 @@
 // A ray in integers, and its walk: what host and device share.
 //
-// A ray crosses the planes between cells; `ahead` is how far the next plane of an axis lies from the origin, in units of
-// 2^-16 cells, and `speed` how much of that a unit of time covers. Crossing i comes before crossing j where ahead[i] /
-// speed[i] < ahead[j] / speed[j]: products of 36 and 26 bits decide.
+// A ray crosses the planes between cells; `ahead` is how far the next plane of an axis lies from the origin, in units
+// of 2^-16 cells, and `speed` how much of that a unit of time covers. Crossing i comes before crossing j where ahead[i]
+// / speed[i] < ahead[j] / speed[j]: products of 36 and 26 bits decide.
 #pragma once
 
 #include <cmath>

@@ -226,6 +226,17 @@ struct walk {
     }
 };
 
+/// Whether a line meets the surface in its cell, before it leaves it; then `m` says where.
+NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, meeting& m) {
+    if (c.least() > 0) return false;
+    const double end = (leaves < p.last ? leaves : p.last) - w.t;
+    const double root = c.value() <= 0 ? 0 : end > 0 ? first_root(cubic_of(c, w.l.d), end) : -1;
+    if (root < 0) return false;
+    m.t = w.t + root, m.at_entry = m.t == p.first, m.where = c;
+    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
+    return true;
+}
+
 /// The first point of a line's passage that is not free.
 NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
     meeting m;
@@ -259,16 +270,7 @@ NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
                 continue;
             }
         }
-        if (c.least() <= 0) {
-            const double here = c.value(), end = (when < p.last ? when : p.last) - w.t;
-            const double root = here <= 0 ? 0 : end > 0 ? first_root(cubic_of(c, l.d), end) : -1;
-            if (root >= 0) {
-                m.t = w.t + root, m.at_entry = m.t == p.first, m.where = c;
-                for (int axis = 0; axis < 3; ++axis)
-                    m.where.share[axis] = l.at(axis, m.t) - static_cast<double>(c.base[axis]);
-                return m;
-            }
-        }
+        if (meets(w, c, p, when, m)) return m;
         if (!w.leave(by, 0, 1, when)) return m;
     }
     return m;

@@ -39,7 +39,7 @@ void check_finite(const char* name, double value) {
     if (value - value != 0) fail(fmt::format("{} is {}; give a finite number", name, value));
 }
 
-// ---- rays ------------------------------------------------------------------------------------------------------------
+// ---- rays -----------------------------------------------------------------------------------------------------------
 
 template <class Place>
 void check_rays(const any_input<Place>& field, const any_input<Place>& origins, const any_input<Place>& directions,
@@ -91,7 +91,7 @@ void solve(const Place& on, const any_input<Place>& field, const any_input<Place
     });
 }
 
-// ---- pictures --------------------------------------------------------------------------------------------------------
+// ---- pictures -------------------------------------------------------------------------------------------------------
 
 vec vec_of(const double* from) { return {from[0], from[1], from[2]}; }
 vec cross(vec a, vec b) { return {a.x * b.y - a.y * b.x, a.z * b.x - a.x * b.z, a.y * b.z - a.z * b.y}; }

@@ -64,7 +64,7 @@ struct scene {
     }
 };
 
-// ---- the surface -----------------------------------------------------------------------------------------------------
+// ---- the surface ----------------------------------------------------------------------------------------------------
 
 /// The gradient of the field smoothed by a cubic B-spline, over 64 cells that reach two cells far, in cells.
 NF_HD inline vec slope_at(const surface& s, const double* point) {
@@ -175,7 +175,7 @@ NF_HD inline paint shaded(const scene& s, vec place, vec normal, vec towards, pa
     return (ground + 0.8 * direct) * colour + (0.12 * direct * shine) * paint{1, 1, 1};
 }
 
-// ---- the three kinds of pictures -------------------------------------------------------------------------------------
+// ---- the three kinds of pictures ------------------------------------------------------------------------------------
 
 NF_HD inline vec place_of(const scene& s, const line& l, double t) {
     const double* h = s.what.field.length;
