@@ -78,8 +78,16 @@ void set_values(const arguments& args, const loaded& in, const io::array& volume
     });
     if (!(low < high)) refuse(fmt::format("{} has the same value everywhere; there is nothing to draw", args.input));
     const bool automatic = args.threshold.empty() || args.threshold == "auto";
-    r.how.threshold =
-        automatic ? otsu_threshold(volume) : parse_number("--threshold", args.threshold, "--threshold 0.5");
+    if (automatic) {  // between the two classes
+        const double below = otsu_threshold(volume);
+        double above = high;
+        for_each_value(volume, [&](std::int64_t, double value) {
+            if (value > below) above = std::min(above, value);
+        });
+        r.how.threshold = (below + above) / 2;
+    } else {
+        r.how.threshold = parse_number("--threshold", args.threshold, "--threshold 0.5");
+    }
     r.how.low = r.how.mode == render_mode::volume ? r.how.threshold : low, r.how.high = high;
     r.how.interval =
         args.isolines == "none" ? (high - low) / 16 : parse_number("--isolines", args.isolines, "--isolines 10");
@@ -119,7 +127,7 @@ int render_verb(const arguments& args) {
     in_words_of_options([&] {
         loaded in = load(args.input, as_it_is);
         if (in.image.shape.size() != 3 || in.batch_axes > 0)
-            refuse(fmt::format("{} has {} axes; render takes a volume of 3", args.input, text_of_axes(in.image)));
+            refuse(fmt::format("{} is {}; render takes a volume of 3 axes", args.input, text_of_axes(in.image)));
         io::array picture = io::make_array(dtype::uint8, {r.size[0], r.size[1], 3});
         picture.color = true;
         io::require_writable(numbered(args, 0), dtype::uint8, picture.shape, true);
