@@ -92,7 +92,7 @@ verb raycast_row() {
             "by which face, and when. docs/rays.md has the definition.",
             raycast_rows,
             "nearfield sample blobs -o mask.npy --size 64x64\n"
-            "nearfield sample random -o rays.npy --size 5x4\n"
+            "nearfield sample labels -o rays.npy --size 5x4\n"
             "nearfield raycast mask.npy rays.npy -o hits.csv",
             raycast_verb};
 }

@@ -140,7 +140,7 @@ private:
         const bool forward = p_.side[axis] <= 0, backward = p_.side[axis] >= 0;
         for (int direction = forward ? 0 : 1; direction < (backward ? 2 : 1); ++direction) {
             const bool last_one = axis == p_.batch && (direction == 1 || !backward);
-            const std::int64_t turns = wraps(axis) ? 2 : 1;
+            const std::int64_t turns = wraps(axis) && n > 1 ? 2 : 1;
             for (std::int64_t k = 0; k < turns * n; ++k) {
                 const std::int64_t at = direction == 0 ? k % n : n - 1 - k % n;
                 const std::int64_t before = direction == 0 ? (at == 0 ? n - 1 : at - 1) : (at == n - 1 ? 0 : at + 1);
