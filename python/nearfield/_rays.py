@@ -152,7 +152,7 @@ def sphere_trace(
     height = length_of("level", level)
     work = workplace_of("field", field)
     if work.dtype != "float32":
-        work = workplace_of("field", np.asarray(work.array, "float32") if work.framework.name == "numpy" else field)
+        work = workplace_of("field", as_floats(work))
     ndim = len(work.shape)
     request = Request((), spacing_of(spacing, ndim, 0))
     origins, directions = _rays_of(rays, ndim)
@@ -164,6 +164,11 @@ def sphere_trace(
         _core.sphere_trace(where.read(), *read, *_written(out), request.options(), height, *where.place())
         work.finish()
     return SurfaceHits(*(work.hand_out(each) for each in out))
+
+
+def as_floats(work: Workplace) -> Any:
+    """The array as float32."""
+    return work.array.float() if work.framework.name == "torch" else work.array.astype("float32")
 
 
 def _rays_of(rays: Any, ndim: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -13,6 +13,7 @@ from nearfield import _core
 from nearfield._dispatch import workplace_of
 from nearfield._medial_axis import _Where
 from nearfield._progress import Progress
+from nearfield._rays import as_floats
 from nearfield._request import (
     Request,
     Spacing,
@@ -187,7 +188,7 @@ def render(
     numbers += [(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
     numbers += [count_of("samples", samples, 1, 8)]
     if work.dtype not in ("bool", "uint8", "float32"):
-        work = workplace_of("volume", _as_floats(work))
+        work = workplace_of("volume", as_floats(work))
     slot = work.empty((rows, columns, 3), "uint8")
     where = _Where(work, device, threads, progress)
     table = _map_of(colormap)
@@ -208,12 +209,6 @@ def _triple(name: str, value: Any) -> list[float]:
     if each is None or len(each) != 3:
         raise not_taken(name, value, "3 numbers")
     return [length_of(name, one) for one in each]
-
-
-def _as_floats(work: Workplace) -> Any:
-    if work.framework.name == "torch":
-        return work.array.float()
-    return work.array.astype("float32")
 
 
 def _values_of(
