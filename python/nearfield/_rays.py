@@ -88,7 +88,7 @@ def raycast(
     refuse_traced("mask", mask)
     way = _SKIPS.index(word_of("skips", skips, _SKIPS))
     work = workplace_of("mask", mask)
-    ndim = len(work.shape)
+    ndim = _axes_of(work)
     origins, directions = _rays_of(rays, ndim)
     n = len(origins)
     out = [work.empty(shape, kind) for shape, kind in (((n, ndim), "int32"), ((n,), "int8"), ((n,), "float64"))]
@@ -151,9 +151,9 @@ def sphere_trace(
     refuse_traced("field", field)
     height = length_of("level", level)
     work = workplace_of("field", field)
+    ndim = _axes_of(work)
     if work.dtype != "float32":
         work = workplace_of("field", as_floats(work))
-    ndim = len(work.shape)
     request = Request((), spacing_of(spacing, ndim, 0))
     origins, directions = _rays_of(rays, ndim)
     n = len(origins)
@@ -164,6 +164,12 @@ def sphere_trace(
         _core.sphere_trace(where.read(), *read, *_written(out), request.options(), height, *where.place())
         work.finish()
     return SurfaceHits(*(work.hand_out(each) for each in out))
+
+
+def _axes_of(work: Workplace) -> int:
+    if len(work.shape) not in (2, 3):
+        raise ValueError(f"{work.name} has {len(work.shape)} axes; give an image or a volume")
+    return len(work.shape)
 
 
 def as_floats(work: Workplace) -> Any:

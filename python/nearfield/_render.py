@@ -185,7 +185,7 @@ def render(
         last,
         length_of("opacity", opacity),
     ]
-    numbers += [(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
+    numbers += [abs(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
     numbers += [count_of("samples", samples, 1, 8)]
     if work.dtype not in ("bool", "uint8", "float32"):
         work = workplace_of("volume", as_floats(work))

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <type_traits>
+#include <utility>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
@@ -110,9 +111,8 @@ void check_options(const render_options& o) {
         fail(fmt::format("high is {} and threshold {}; give a larger one", o.high, o.threshold));
     if (!(o.interval > 0)) fail(fmt::format("interval is {}; give a positive number", o.interval));
     if (!(o.opacity > 0)) fail(fmt::format("opacity is {}; give a positive number", o.opacity));
-    for (const double share : {o.shadows, o.ambient})
-        if (!(share >= 0 && share <= 1))
-            fail(fmt::format("{} is {}; give 0 to 1", share == o.shadows ? "shadows" : "ambient", share));
+    for (const auto& [name, share] : {std::pair{"shadows", o.shadows}, std::pair{"ambient", o.ambient}})
+        if (!(share >= 0 && share <= 1)) fail(fmt::format("{} is {}; give 0 to 1", name, share));
     if (o.samples < 1 || o.samples > 8) fail(fmt::format("samples is {}; give 1 to 8", o.samples));
     if (!o.colormap.empty() && o.colormap.size() != 768)
         fail(fmt::format("colormap has {} bytes; give 256 colours of 3 bytes", o.colormap.size()));
