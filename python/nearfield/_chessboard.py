@@ -52,7 +52,7 @@ def step_transform(
     if is_several(image):
         raise ValueError(f"image is a list of images, which goes with metric='euclidean', not {word!r}; call in a loop")
     work = workplace_of("image", image)
-    words = {"spacing": None, "signed": False, "multilabel": False, "half_cell": False}
+    words: dict[str, Any] = {"spacing": None, "signed": False, "multilabel": False, "half_cell": False}
     words |= {"sites": sites, "border": border, "max_distance": max_distance, "batch_axes": batch_axes}
     request = request_for(len(work.shape), **words)
     if request.sites == "other_labels":

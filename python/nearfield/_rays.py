@@ -78,7 +78,7 @@ def raycast(
     Examples
     --------
     >>> import nearfield as nf
-    >>> hits = nf.raycast([[0, 0, 0], [0, 0, 1]], ([[1, -2], [0, 0]], [[0, 1], [1, 1]]))
+    >>> hits = nf.raycast([[0, 0, 0], [0, 0, 1]], ([[1, -2], [0, 0]], [[0, 1], [0, 1]]))
     >>> hits.cells
     array([[ 1,  2],
            [-1, -1]], dtype=int32)
@@ -95,7 +95,9 @@ def raycast(
     out.append(work.empty((n,), "int32"))
     where = _Where(work, device, threads, progress)
     with _words(work.name):
-        _core.raycast(where.read(), *_read(work, where, origins, directions), *_written(out), way, *where.place())
+        first, second = _read(work, where, origins, directions)
+        cells, faces, entry, steps = _written(out)
+        _core.raycast(where.read(), first, second, cells, faces, entry, steps, way, *where.place())
         work.finish()
     return RayHits(*(work.hand_out(each) for each in out))
 
@@ -160,8 +162,10 @@ def sphere_trace(
     out = [work.empty((n,), "float64"), work.empty((n, ndim), "float32"), work.empty((n,), "int32")]
     where = _Where(work, device, threads, progress)
     with _words(work.name):
-        read = _read(work, where, origins, directions)
-        _core.sphere_trace(where.read(), *read, *_written(out), request.options(), height, *where.place())
+        first, second = _read(work, where, origins, directions)
+        entry, normals, steps = _written(out)
+        options = request.options()
+        _core.sphere_trace(where.read(), first, second, entry, normals, steps, options, height, *where.place())
         work.finish()
     return SurfaceHits(*(work.hand_out(each) for each in out))
 

@@ -257,4 +257,4 @@ def _map_of(colormap: Any) -> bytes:
         table = np.empty(0)
     if table.shape != (256, 3) or table.dtype != "uint8":
         raise ValueError(f"colormap has shape {table.shape} of {table.dtype}; give (256, 3) of uint8, or a function")
-    return table.tobytes()
+    return bytes(table.tobytes())
