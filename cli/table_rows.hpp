@@ -19,6 +19,8 @@ namespace nearfield::cli {
 [[nodiscard]] verb fill_row();
 [[nodiscard]] verb slices_row();
 [[nodiscard]] verb pores_row();
+[[nodiscard]] verb raycast_row();
+[[nodiscard]] verb render_row();
 [[nodiscard]] verb geodesic_row();
 [[nodiscard]] verb path_row();
 [[nodiscard]] verb esdf_row();
@@ -26,6 +28,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();
 [[nodiscard]] verb thickness_row();
+
+int raycast_verb(const arguments& args);
+int render_verb(const arguments& args);
 
 namespace rows_shared {
 

@@ -219,6 +219,7 @@ NB_MODULE(_core, m) {
     bind_geodesic(m);
     bind_fill(m);
     bind_path(m);
+    bind_rays(m);
     bind_runs(m);
     bind_questions(m);
 }

@@ -84,5 +84,6 @@ void bind_watershed(nb::module_& module);
 void bind_geodesic(nb::module_& module);
 void bind_fill(nb::module_& module);
 void bind_path(nb::module_& module);
+void bind_rays(nb::module_& module);
 
 }  // namespace nearfield::python

@@ -49,6 +49,8 @@ from nearfield._path import Path, Roadmap, plan_path, roadmap
 from nearfield._plan import Pass, Plan, plan
 from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
+from nearfield._rays import RayHits, SurfaceHits, raycast, sphere_trace
+from nearfield._render import Camera, render
 from nearfield._sdf import sdf
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
@@ -62,6 +64,7 @@ __version__: str = _core.version
 
 __all__ = [
     "Basins",
+    "Camera",
     "Cancelled",
     "CentroidalVoronoi",
     "Comparison",
@@ -81,10 +84,12 @@ __all__ = [
     "Plan",
     "PoreNetwork",
     "PropagationReport",
+    "RayHits",
     "Roadmap",
     "SkeletonGraph",
     "Stage",
     "Stipples",
+    "SurfaceHits",
     "__version__",
     "balls",
     "basins",
@@ -128,16 +133,19 @@ __all__ = [
     "plan_path",
     "pore_network",
     "porosimetry",
+    "raycast",
     "reconstruct",
     "reconstruct_gray",
     "regional_maxima",
     "relabel",
     "release_device_memory",
     "remove_small",
+    "render",
     "roadmap",
     "sdf",
     "skeleton_graph",
     "skeletonize",
+    "sphere_trace",
     "split",
     "stipple",
     "travel_cost",

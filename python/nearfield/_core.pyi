@@ -304,6 +304,60 @@ def natural_neighbor(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def step_distance(
+    image: Array,
+    out: Array,
+    options: Options,
+    diagonal: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def raycast(
+    mask: Array,
+    origins: Array,
+    directions: Array,
+    cells: Array,
+    faces: Array,
+    entry: Array,
+    steps: Array,
+    skips: int,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def sphere_trace(
+    field: Array,
+    origins: Array,
+    directions: Array,
+    entry: Array,
+    normals: Array,
+    steps: Array,
+    options: Options,
+    level: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def render(
+    volume: Array,
+    picture: Array,
+    options: Options,
+    numbers: list[float],
+    colormap: bytes,
+    ordinal: int,
+    stream: int,
+    staged: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def camera_for(shape: list[int], options: Options, turn: float, elevation: float, aspect: float) -> list[float]: ...
 def sdf(
     image: Array,
     out: Array,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of, name_of
+from nearfield._chessboard import metric_of, step_transform
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
@@ -25,6 +26,7 @@ from nearfield._request import (
 )
 from nearfield.methods import Method, text_of
 
+Metric = Literal["euclidean", "chessboard", "cityblock", "taxicab"]
 DISTANCE_TYPES = {
     "distance": ("bool", "float16", "float32", "float64"),
     "squared": ("uint16", "uint32", "uint64", "float16", "float32", "float64"),
@@ -36,6 +38,7 @@ def distance_transform(
     *,
     spacing: Spacing = None,
     sites: Sites = "zero",
+    metric: Metric = "euclidean",
     squared: bool = False,
     signed: Signed = False,
     multilabel: bool = False,
@@ -68,6 +71,10 @@ def distance_transform(
         Length of a cell along each axis, in array order; positive. Default: 1.
     sites : {'zero', 'nonzero', 'other_labels'}
         Which cells are sites: distances go to the nearest of them. NaN is not zero.
+    metric : {'euclidean', 'chessboard', 'cityblock'}
+        The largest difference of coordinates ('chessboard') or their sum ('cityblock', also 'taxicab') instead of the
+        Euclidean distance: integers, int32 by default, or uint8, uint16 or uint32, whose maximum stands for more and
+        for none. With `sites`, `border`, `max_distance`, `batch_axes`; on the CPU also `return_indices`.
     squared : bool
         Squared distances, in squared units of `spacing`: exact integers where the spacing is integral.
     signed : bool or {'inside', 'outside'}
@@ -145,6 +152,8 @@ def distance_transform(
     >>> nf.distance_transform([1, 1, 1, 2, 2], multilabel=True)
     array([3., 2., 1., 1., 2.], dtype=float32)
     """
+    if metric_of(metric) != "euclidean":
+        return step_transform(**locals())
     how = How("image", method_of(method), device, threads, progress)
     check_flags(
         squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
@@ -171,14 +180,7 @@ def distance_transform(
             fields.append((field, distance_type(field, dtype, out, tuple(image.shape), request)))
             given[field] = out
         add_indices(fields, given, return_indices, indices_out)
-        if return_labels:
-            fields.append(("label", element_type(image)))
-        fields += [("trusted", "bool")] if return_trusted else []
-        if not fields:
-            raise ValueError(
-                "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
-                "return_trusted"
-            )
+        add_others(fields, image, return_labels, return_trusted)
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
     if is_several(image):
@@ -241,6 +243,18 @@ def add_indices(fields: list[tuple[str, str]], given: dict[str, Any], indices: I
     default = "int64" if field == "index" else "int32"
     fields.append((field, default if out is None else element_type(out, "indices_out")))
     given[field] = out
+
+
+def add_others(fields: list[tuple[str, str]], image: Any, labels: bool, trusted: bool) -> None:
+    if labels:
+        fields.append(("label", element_type(image)))
+    if trusted:
+        fields.append(("trusted", "bool"))
+    if not fields:
+        raise ValueError(
+            "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
+            "return_trusted"
+        )
 
 
 def element_type(x: Any, argument: str = "image") -> str:

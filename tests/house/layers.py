@@ -43,6 +43,10 @@ FIELD_HEADERS = {
     "esdf.hpp",
     "path.hpp",
     "roadmap.hpp",
+    "chessboard.hpp",
+    "raycast.hpp",
+    "render.hpp",
+    "sphere_trace.hpp",
 }
 
 # Who may include whom.

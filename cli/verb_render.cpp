@@ -1,0 +1,159 @@
+// nearfield render
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/colour.hpp"
+#include "cli/each_value.hpp"
+#include "cli/load.hpp"
+#include "cli/mask_verb.hpp"
+#include "cli/parse.hpp"
+#include "cli/report.hpp"
+#include "cli/table_rows.hpp"
+#include "edge/arrays_run.hpp"
+#include "nearfield/effects.hpp"
+#include "nearfield/render.hpp"
+
+namespace nearfield::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+struct request {
+    std::vector<std::int64_t> size{600, 800};
+    double turn = 35, elevation = 25;
+    std::int64_t pictures = 1;
+    std::vector<std::uint8_t> map;
+    render_options how;
+};
+
+/// What the words say by themselves.
+request request_of(const arguments& args) {
+    request r;
+    if (!args.size.empty()) {
+        r.size = parse_size(args.size);
+        if (r.size.size() != 2)
+            refuse(fmt::format("--size is {}; give width and height, e.g. --size 800x600", args.size));
+        std::swap(r.size[0], r.size[1]);
+    }
+    if (!args.where.empty()) {
+        const std::vector<double> angles = parse_numbers("--from", args.where, "--from 35,25");
+        if (angles.size() != 2) refuse(fmt::format("--from is {}; give two angles, e.g. --from 35,25", args.where));
+        r.turn = angles[0], r.elevation = angles[1];
+    }
+    if (args.steps < 0 || args.steps > 100000)
+        refuse(fmt::format("--turntable is {}; give a number of pictures, e.g. --turntable 36", args.steps));
+    r.pictures = std::max<std::int64_t>(args.steps, 1);
+    if (args.supersample < 0 || args.supersample > 8)
+        refuse(fmt::format("--supersample is {}; give 1 to 8", args.supersample));
+    r.how.samples = static_cast<int>(std::max<std::int64_t>(args.supersample, 1));
+    r.how.mode = args.operation == "volume"     ? render_mode::volume
+                 : args.operation == "isolines" ? render_mode::isolines
+                                                : render_mode::surface;
+    if (!args.background.empty()) {
+        const effects::colour c = effects::colour_of(args.background);
+        r.how.background = {std::sqrt(c.red), std::sqrt(c.green), std::sqrt(c.blue)};  // of linear light
+    }
+    for (int k = 0; k < 256; ++k) {
+        const rgb c = ramp(k / 255.0);
+        r.map.insert(r.map.end(), {c.red, c.green, c.blue});
+    }
+    return r;
+}
+
+/// Bytes as they are, else float32.
+io::array for_rays(io::array image) {
+    if (image.type == dtype::uint8 || image.type == dtype::boolean || image.type == dtype::float32) return image;
+    io::array made = make_like(image, dtype::float32, image.shape);
+    auto* const to = reinterpret_cast<float*>(made.data.get());
+    for_each_value(image, [&](std::int64_t cell, double value) { to[cell] = static_cast<float>(value); });
+    return made;
+}
+
+void set_values(const arguments& args, const loaded& in, const io::array& volume, request& r) {
+    double low = INFINITY, high = -INFINITY;
+    for_each_value(volume, [&](std::int64_t, double value) {
+        if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+    });
+    if (!(low < high)) refuse(fmt::format("{} has the same value everywhere; there is nothing to draw", args.input));
+    const bool automatic = args.threshold.empty() || args.threshold == "auto";
+    if (automatic) {  // between the two classes
+        const double below = otsu_threshold(volume);
+        double above = high;
+        for_each_value(volume, [&](std::int64_t, double value) {
+            if (value > below) above = std::min(above, value);
+        });
+        r.how.threshold = (below + above) / 2;
+    } else {
+        r.how.threshold = parse_number("--threshold", args.threshold, "--threshold 0.5");
+    }
+    r.how.low = r.how.mode == render_mode::volume ? r.how.threshold : low, r.how.high = high;
+    r.how.interval =
+        args.isolines == "none" ? (high - low) / 16 : parse_number("--isolines", args.isolines, "--isolines 10");
+    r.how.spacing = in.cell(), r.how.colormap = r.map;
+}
+
+std::string numbered(const arguments& args, std::int64_t which) {
+    if (args.steps == 0) return args.output;
+    const std::size_t dot = args.output.rfind('.');
+    return fmt::format("{}-{:03}{}", args.output.substr(0, dot), which, args.output.substr(dot));
+}
+
+computed draw(const arguments& args, const io::array& volume, request& r, std::int64_t which, io::array& picture) {
+    const double turn = r.turn + 360.0 * static_cast<double>(which) / static_cast<double>(r.pictures);
+    r.how.camera = camera_for(volume.shape.data(), 3, r.how.spacing, turn, r.elevation,
+                              static_cast<double>(r.size[1]) / static_cast<double>(r.size[0]));
+    const any_input<host> in = volume.in();
+    const any_output<host> out = picture.out();
+    const placed_call call{
+        [&](const host& on) { render(on, in, out, r.how); },
+        [&](int ordinal, int warmups, int repeat) {
+            return edge::run_arrays_on_device(
+                ordinal, {&in, 1}, {&out, 1},
+                [&](const device& on, auto read, auto made) { render(on, read[0], made[0], r.how); }, warmups, repeat);
+        },
+    };
+    return compute(args, call);
+}
+
+}  // namespace
+
+int render_verb(const arguments& args) {
+    request r = request_of(args);
+    check_destination(numbered(args, 0));
+    arguments as_it_is = args;
+    as_it_is.threshold.clear();
+    in_words_of_options([&] {
+        loaded in = load(args.input, as_it_is);
+        if (in.image.shape.size() != 3 || in.batch_axes > 0)
+            refuse(fmt::format("{} is {}; render takes a volume of 3 axes", args.input, text_of_axes(in.image)));
+        io::array picture = io::make_array(dtype::uint8, {r.size[0], r.size[1], 3});
+        picture.color = true;
+        io::require_writable(numbered(args, 0), dtype::uint8, picture.shape, true);
+        const io::array volume = for_rays(std::move(in.image));
+        set_values(args, in, volume, r);
+        computed done;
+        json_report outputs = json_report::array();
+        for (std::int64_t which = 0; which < r.pictures; ++which) {
+            const computed one = draw(args, volume, r, which, picture);
+            if (which == 0) done = one;
+            else done.add(one);
+            io::write(numbered(args, which), picture);
+            outputs.push_back({{"path", numbered(args, which)}});
+        }
+        if (!done.note.empty()) note(args, done.note);
+        json_report said = start_report(args);
+        said["input"] = describe(volume), said["input"]["path"] = args.input;
+        said["threshold"] = r.how.threshold, said["outputs"] = outputs;
+        said["run"] = describe(done, volume.cells());
+        finish(args, said,
+               fmt::format("render: {}, threshold {:g}, {}x{} in {} on {} ({}) -> {}", text_of(volume.shape),
+                           r.how.threshold, r.size[1], r.size[0], text_of_ms(done.median_ms()), done.device, done.name,
+                           numbered(args, 0)),
+               args.output == "-");
+    });
+    return 0;
+}
+
+}  // namespace nearfield::cli

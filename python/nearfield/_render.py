@@ -1,0 +1,260 @@
+"""Pictures of volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import radians, tan
+from typing import Any, Literal
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._dispatch import workplace_of
+from nearfield._medial_axis import _Where
+from nearfield._progress import Progress
+from nearfield._rays import as_floats
+from nearfield._request import (
+    Request,
+    Spacing,
+    check_flags,
+    count_of,
+    flag_of,
+    items_of,
+    length_of,
+    not_taken,
+    said,
+    spacing_of,
+    word_of,
+)
+from nearfield._sdf import filled
+from nearfield._traced import refuse_traced
+from nearfield._workplace import Workplace
+
+_MODES = ("surface", "volume", "isolines")
+Triple = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Where a picture is taken from. Places are in units of the spacing, in array order, from the centre of cell 0."""
+
+    eye: Triple
+    target: Triple
+    up: Triple = (1.0, 0.0, 0.0)
+    field_of_view: float = 30.0  #: from the lower to the upper edge, in degrees
+
+    @classmethod
+    def fit(
+        cls,
+        shape: Sequence[int],
+        *,
+        spacing: Spacing = None,
+        turn: float = 35.0,
+        elevation: float = 25.0,
+        aspect: float = 1.0,
+    ) -> Camera:
+        """A camera that has a whole volume in its picture, which is `aspect` times as wide as high.
+
+        The first axis points up. The camera looks along the second axis from its far end, `turn` degrees round the
+        first axis towards the far end of the last one, and from `elevation` degrees above.
+        """
+        sides = [count_of("shape", each, 0) for each in shape]
+        request = Request((), spacing_of(spacing, len(sides), 0))
+        angles = length_of("turn", turn), length_of("elevation", elevation), length_of("aspect", aspect)
+        n = _core.camera_for(sides, request.options(), *angles)
+        return cls(tuple(n[:3]), tuple(n[3:6]), tuple(n[6:9]), n[9])
+
+    def rays(self, width: int, height: int, *, spacing: Spacing = None) -> tuple[Any, Any]:
+        """Origins and directions, in cells, of the rays through a picture's pixels, row by row, for `raycast`."""
+        columns, rows = count_of("width", width, 1), count_of("height", height, 1)
+        cell = np.broadcast_to(np.asarray(spacing_of(spacing, 3, 0) or 1.0, "float64"), 3)
+        eye, forward = np.asarray(self.eye, "float64"), np.subtract(self.target, self.eye)
+        forward = forward / np.linalg.norm(forward)
+        right = -np.cross(forward, self.up)  # of vectors whose components come in the other order
+        right = right / np.linalg.norm(right)
+        down = np.cross(right, forward)
+        pixel = 2 * tan(radians(self.field_of_view) / 2) / rows
+        v, u = np.meshgrid(np.arange(rows) + 0.5 - rows / 2, np.arange(columns) + 0.5 - columns / 2, indexing="ij")
+        towards = forward + pixel * (u[..., None] * right + v[..., None] * down)
+        return np.tile(eye / cell, (rows * columns, 1)), towards.reshape(-1, 3) / cell
+
+
+def render(
+    volume: Any,
+    camera: Camera | None = None,
+    *,
+    mode: Literal["surface", "volume", "isolines"] = "surface",
+    threshold: float | None = None,
+    distance: bool = False,
+    spacing: Spacing = None,
+    width: int = 800,
+    height: int = 600,
+    light: Triple | None = None,
+    shadows: float = 0.8,
+    ambient: float = 0.7,
+    color: Triple = (0.86, 0.82, 0.76),
+    background: Triple = (1.0, 1.0, 1.0),
+    colormap: Any = None,
+    low: float | None = None,
+    high: float | None = None,
+    opacity: float = 0.1,
+    interval: float | None = None,
+    samples: int = 1,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Render a volume: its surface with soft shadows, a cloud, or a cut with isolines.
+
+    Parameters
+    ----------
+    volume : array of 3 axes
+        A mask, grey values, or a distance field. Bool, uint8 and float32 as they are, others as float32; on the CPU or
+        a GPU.
+    camera : Camera, optional
+        Default: ``Camera.fit``, which has all of the volume in the picture.
+    mode : {'surface', 'volume', 'isolines'}
+        The surface on which the volume has the value `threshold`; all values above it as a cloud in the colours of
+        the map; or a cut across the axis that faces the camera most, with values and their isolines.
+    threshold : float, optional
+        Default: 0.5 of masks, 0 of distance fields, else halfway between least and largest value.
+    distance : bool
+        The volume is a distance field in units of `spacing`: inside is what is below the threshold, and rays go as far
+        as values say. Else inside is what is at least the threshold.
+    spacing : float or sequence of floats, optional
+        Length of a cell along each axis.
+    width, height : int
+        Of the picture, in pixels.
+    light : 3 floats, optional
+        Towards the light, in array order. Default: from above the camera's left shoulder.
+    shadows, ambient : float
+        How dark shadows and corners are, 0 to 1. 0 for both saves the distances they are measured on.
+    color, background : 3 floats
+        Red, green and blue, 0 to 1.
+    colormap : (256, 3) array of uint8, or function, optional
+        Of clouds and cuts. A function is given 256 numbers from 0 to 1, as matplotlib's are. Default: black to white.
+    low, high : float, optional
+        Values at the ends of the map. Default: the least (in a cloud the threshold) and the largest one.
+    opacity : float
+        Of a cell at `high` in a cloud.
+    interval : float, optional
+        Between isolines. Default: a sixteenth from `low` to `high`.
+    samples : int
+        Rays a pixel along each side, 1 to 8.
+    device, threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    array
+        uint8 of shape ``(height, width, 3)``, of the volume's kind and on its device.
+
+    Notes
+    -----
+    Between the cells' centres the volume is linear along each axis. Shadows and ambient light are measured on the exact
+    distance to the surface. The same bytes on the CPU and on GPUs, with any number of threads; see render.hpp.
+
+    Examples
+    --------
+    >>> import numpy as np, nearfield as nf
+    >>> z, y, x = np.indices((32, 32, 32)) - 15.5
+    >>> nf.render(x * x + y * y + z * z < 150, width=120, height=90).shape
+    (90, 120, 3)
+    """
+    refuse_traced("volume", volume)
+    check_flags(distance=distance)
+    work = workplace_of("volume", volume)
+    if len(work.shape) != 3:
+        raise ValueError(f"volume has {len(work.shape)} axes; give one of 3")
+    request = Request((), spacing_of(spacing, 3, 0))
+    columns, rows = count_of("width", width, 1, 2**20), count_of("height", height, 1, 2**20)
+    if camera is None:
+        camera = Camera.fit(work.shape, spacing=spacing, aspect=columns / rows)
+    elif not isinstance(camera, Camera):
+        raise TypeError(f"camera is {said(camera)}; give a nearfield.Camera")
+    how = _MODES.index(word_of("mode", mode, _MODES))
+    numbers = [how, *_view(camera), *_values_of(work, how, bool(flag_of("distance", distance)), threshold, low, high)]
+    last, first = numbers.pop(), numbers.pop()
+    numbers += [*_triple("light", light), 0] if light is not None else [0.0, 0.0, 0.0, 1]
+    numbers += [length_of("shadows", shadows), length_of("ambient", ambient)]
+    numbers += [
+        *_triple("color", color),
+        *_triple("background", background),
+        first,
+        last,
+        length_of("opacity", opacity),
+    ]
+    numbers += [abs(last - first) / 16 or 1.0 if interval is None else length_of("interval", interval)]
+    numbers += [count_of("samples", samples, 1, 8)]
+    if work.dtype not in ("bool", "uint8", "float32"):
+        work = workplace_of("volume", as_floats(work))
+    slot = work.empty((rows, columns, 3), "uint8")
+    where = _Where(work, device, threads, progress)
+    table = _map_of(colormap)
+
+    def call(read: _core.Array, to: _core.Array) -> None:
+        _core.render(read, to, request.options(), [float(each) for each in numbers], table, *where.place())
+
+    return filled(work, slot, where, call)
+
+
+def _view(camera: Camera) -> list[float]:
+    places = [*_triple("camera", camera.eye), *_triple("camera", camera.target), *_triple("camera", camera.up)]
+    return [*places, length_of("camera", camera.field_of_view)]
+
+
+def _triple(name: str, value: Any) -> list[float]:
+    each = items_of(value)
+    if each is None or len(each) != 3:
+        raise not_taken(name, value, "3 numbers")
+    return [length_of(name, one) for one in each]
+
+
+def _values_of(
+    work: Workplace, how: int, distance: bool, threshold: float | None, low: float | None, high: float | None
+) -> list[float]:
+    """Threshold, whether it is a distance field, and the map's ends."""
+    least = most = None
+    if work.dtype == "bool":
+        least, most = 0.0, 1.0
+    elif threshold is None and not distance or (how != 0 and (low is None or high is None)):
+        least, most = _ends_of(work.array)
+    if threshold is not None:
+        at = length_of("threshold", threshold)
+    else:
+        at = 0.0 if distance else 0.5 * ((least or 0.0) + (most or 0.0))
+    first = at if how == 1 else least
+    start = length_of("low", low) if low is not None else 0.0 if first is None else first
+    end = length_of("high", high) if high is not None else 1.0 if most is None else most
+    return [at, float(distance), start, end]
+
+
+def _ends_of(array: Any) -> tuple[float, float]:
+    if 0 in array.shape:
+        return 0.0, 1.0
+    if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+        array = array[np.isfinite(array)]
+        if not array.size:
+            return 0.0, 1.0
+    return float(array.min()), float(array.max())
+
+
+def _map_of(colormap: Any) -> bytes:
+    if colormap is None:
+        return b""
+    table = colormap
+    if callable(colormap):
+        try:
+            table = np.asarray(colormap(np.linspace(0, 1, 256)))
+        except Exception as problem:
+            raise ValueError(f"colormap was called with 256 numbers and raised {type(problem).__name__}") from None
+        if table.dtype.kind == "f":
+            table = np.rint(255 * np.clip(table[..., :3], 0, 1)).astype("uint8")
+    try:
+        table = np.asarray(table)
+    except ValueError:
+        table = np.empty(0)
+    if table.shape != (256, 3) or table.dtype != "uint8":
+        raise ValueError(f"colormap has shape {table.shape} of {table.dtype}; give (256, 3) of uint8, or a function")
+    return bytes(table.tobytes())

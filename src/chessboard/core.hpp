@@ -1,0 +1,96 @@
+// What host and device share: the problem, how cells are read and distances written, and where two cells of a line are
+// equally good.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/annotate.hpp"
+#include "nearfield/chessboard.hpp"
+
+namespace nearfield::chessboard {
+
+struct problem {
+    bool diagonal = true;  ///< chessboard, else city block
+    bool nonzero = false;  ///< which cells are sites
+    int rank = 1, batch = 0;
+    std::int64_t size[max_rank] = {}, image_step[max_rank] = {}, out_step[max_rank] = {}, cells = 0;
+    border ends[max_rank] = {};
+    std::int8_t side[max_rank] = {};
+    std::int64_t most = 0;   ///< no distance is larger
+    std::int64_t limit = 0;  ///< those that are larger count as none
+    const void* image = nullptr;
+    void* out = nullptr;
+    dtype image_type = dtype::uint8, out_type = dtype::int32;
+
+    NF_HD std::int64_t product(int first, int last) const {
+        std::int64_t cells_of_axes = 1;
+        for (int axis = first; axis < last; ++axis) cells_of_axes *= size[axis];
+        return cells_of_axes;
+    }
+};
+
+/// Distance of cells without a site: one more does not overflow.
+template <class T>
+inline constexpr T unreached = std::numeric_limits<T>::max() - 1;
+
+/// body(Bits{}, those that tell zero from the rest): the sign of floating-point numbers does not.
+template <class Body>
+NF_HD inline void with_bits(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::float16: return body(std::uint16_t{}, std::uint16_t{0x7fff});
+        case dtype::float32: return body(std::uint32_t{}, std::uint32_t{0x7fffffff});
+        case dtype::float64: return body(std::uint64_t{}, std::uint64_t{0x7fffffffffffffff});
+        default: break;
+    }
+    switch (size_of(type)) {
+        case 1: return body(std::uint8_t{}, std::uint8_t{0xff});
+        case 2: return body(std::uint16_t{}, std::uint16_t{0xffff});
+        case 4: return body(std::uint32_t{}, ~std::uint32_t{0});
+        default: return body(std::uint64_t{}, ~std::uint64_t{0});
+    }
+}
+
+/// body(Out{}, its maximum, which stands for none).
+template <class Body>
+NF_HD inline void with_output(dtype type, const Body& body) {
+    switch (type) {
+        case dtype::uint8: return body(std::uint8_t{}, 0xffU);
+        case dtype::uint16: return body(std::uint16_t{}, 0xffffU);
+        case dtype::uint32: return body(std::uint32_t{}, 0xffffffffU);
+        default: return body(std::int32_t{}, 0x7fffffffU);
+    }
+}
+/// The value of an output whose type has the maximum `none`.
+NF_HD constexpr std::uint32_t written(std::uint32_t distance, std::uint32_t limit, std::uint32_t none) {
+    return distance > limit || distance > none ? none : distance;
+}
+
+/// A cell of a line: its place, and the least distance of the cells beside it across the axes that are done.
+struct candidate {
+    std::int64_t at, across;
+
+    NF_HD constexpr std::int64_t distance_to(std::int64_t x) const {
+        const std::int64_t along = x < at ? at - x : x - at;
+        return along < across ? across : along;
+    }
+};
+/// Of two cells of a line, a.at < b.at, the last place for which a is no worse than b.
+NF_HD constexpr std::int64_t last_place_of(const candidate& a, const candidate& b) {
+    const std::int64_t middle = (a.at + b.at) / 2;
+    if (a.across <= b.across) return a.at + b.across > middle ? a.at + b.across : middle;
+    return b.at - a.across < middle ? b.at - a.across : middle;
+}
+
+namespace self_check {
+constexpr bool holds(candidate a, candidate b) {
+    const std::int64_t last = last_place_of(a, b);
+    return a.distance_to(last) <= b.distance_to(last) && b.distance_to(last + 1) < a.distance_to(last + 1);
+}
+static_assert(holds({3, 1}, {9, 2}) && holds({3, 4}, {9, 2}) && holds({3, 2}, {4, 2}) && holds({3, 0}, {8, 0}));
+}  // namespace self_check
+
+void run(const host& on, const problem& p);
+void run(const device& on, const problem& p);
+
+}  // namespace nearfield::chessboard

@@ -1,0 +1,235 @@
+// On the host: distances along the rows, then two sweeps along every other axis, each slab taking one step from the
+// slab before it; in the chessboard metric a step also goes to all neighbours across the axes that are done. A shortest
+// path can be ordered so: first its steps along the last axis alone, at last those along all axes.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "base/lines.hpp"
+#include "base/parallel.hpp"
+#include "base/scratch.hpp"
+#include "chessboard/core.hpp"
+#include "chessboard/host_rows.hpp"
+
+namespace nearfield::chessboard {
+namespace {
+
+constexpr std::int64_t cells_at_once = 1 << 14;
+constexpr std::int64_t large_slab = 1 << 15;  ///< worth a loop of all threads
+
+template <class T>
+class engine {
+public:
+    engine(const host& on, const problem& p)
+        : p_(p),
+          row_(p.size[p.rank - 1]),
+          rows_(p.cells / row_),
+          crew_(on, (1 + p.rank - p.batch) * p.cells),
+          distance_(p.cells),
+          line_(crew_.threads() * line_cells()),
+          site_(crew_.threads() * site_cells()) {}
+
+    void solve() {
+        if (!starts_in_sweep())
+            crew_.for_each(rows_, std::max<std::int64_t>(1, cells_at_once / row_), row_,
+                           [&](std::int64_t first, std::int64_t last, int thread) {
+                               for (std::int64_t row = first; row < last; ++row) start(row, thread);
+                           });
+        for (int axis = p_.rank - 2; axis >= p_.batch; --axis) sweep(axis);
+    }
+
+private:
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+
+    [[nodiscard]] std::int64_t line_cells() const { return row_ + 128; }
+    [[nodiscard]] std::int64_t site_cells() const { return row_ + 64; }
+    /// Are there planes enough for all threads, each of which then starts the rows of its own?
+    [[nodiscard]] bool starts_in_sweep() const {
+        return p_.rank - 1 > p_.batch && p_.product(0, p_.rank - 2) >= crew_.threads();
+    }
+    [[nodiscard]] T* distance(std::int64_t cell) const { return distance_.get() + cell; }
+    [[nodiscard]] bool wraps(int axis) const { return p_.ends[axis] == border::periodic; }
+
+    // ---- rows -------------------------------------------------------------------------------------------------------
+
+    void start(std::int64_t row, int thread) {
+        std::uint8_t* const site = site_.get() + thread * site_cells();
+        read(row, site);
+        fill_between(site, distance(row * row_));
+        if (p_.rank - 1 == p_.batch) write(row);
+    }
+    void read(std::int64_t row, std::uint8_t* site) const {
+        const std::int64_t step = p_.image_step[p_.rank - 1];
+        with_bits(p_.image_type, [&]<class Bits>(Bits, Bits counts) {
+            const Bits* from =
+                static_cast<const Bits*>(p_.image) + offset_of(row * row_, p_.size, p_.image_step, p_.rank);
+            const auto one = [counts, flip = p_.nonzero](Bits bits) { return ((bits & counts) == 0) != flip ? 1 : 0; };
+            if (step == 1)
+                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x]));
+            else
+                for (std::int64_t x = 0; x < row_; ++x) site[x] = static_cast<std::uint8_t>(one(from[x * step]));
+        });
+    }
+    /// Distances along a row, from one of its sites to the next.
+    void fill_between(const std::uint8_t* site, T* to) const {
+        const int last = p_.rank - 1;
+        const std::int64_t first = next_site(site, 0);
+        std::int64_t before = p_.ends[last] == border::closed ? -1 : none,
+                     behind = p_.ends[last] == border::closed ? row_ : none;
+        if (wraps(last) && first < row_) {
+            behind = first + row_, before = row_ - 1;
+            while (site[before] == 0) --before;
+            before -= row_;
+        }
+        for (std::int64_t x = 0, next = first; x < row_; before = next, x = next + 1, next = next_site(site, x)) {
+            ramps(to, x, std::min(next, row_), before, next < row_ ? next : behind);
+            if (next < row_) to[next] = 0;
+        }
+    }
+    [[nodiscard]] std::int64_t next_site(const std::uint8_t* site, std::int64_t x) const {
+        for (std::uint64_t eight = 0; x < row_; x += 8) {
+            std::memcpy(&eight, site + x, 8);  // beyond the row too
+            if (eight != 0) return std::min(row_, x + std::countr_zero(eight) / 8);
+        }
+        return row_;
+    }
+    /// Cells [first, end) between two sites.
+    void ramps(T* to, std::int64_t first, std::int64_t end, std::int64_t before, std::int64_t behind) const {
+        const int side = p_.side[p_.rank - 1];
+        const bool up = before != none && side <= 0, down = behind != none && side >= 0;
+        const std::int64_t middle = up && down ? std::clamp(before + (behind - before) / 2 + 1, first, end)
+                                    : up       ? end
+                                               : first;
+        for (std::int64_t x = first; x < middle; ++x) to[x] = static_cast<T>(x - before);
+        if (!down) std::fill(to + middle, to + end, unreached<T>);
+        else
+            for (std::int64_t x = middle; x < end; ++x) to[x] = static_cast<T>(behind - x);
+    }
+
+    // ---- the other axes ---------------------------------------------------------------------------------------------
+
+    void sweep(int axis) {
+        const std::int64_t units = p_.product(0, axis), slab = p_.product(axis + 1, p_.rank);
+        if (units < crew_.threads() && slab >= large_slab) {
+            for (std::int64_t unit = 0; unit < units; ++unit)
+                sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
+                    const std::int64_t rows = slab / row_, together = std::max<std::int64_t>(1, cells_at_once / row_);
+                    crew_.for_each(rows, together, row_ / 2, rows_of_slab);
+                });
+            return;
+        }
+        crew_.for_each(units, std::max<std::int64_t>(1, cells_at_once / (slab * p_.size[axis])), slab * p_.size[axis],
+                       [&](std::int64_t first, std::int64_t last, int thread) {
+                           const std::int64_t rows = slab * p_.size[axis] / row_;
+                           for (std::int64_t unit = first; unit < last; ++unit) {
+                               if (axis == p_.rank - 2 && starts_in_sweep())
+                                   for (std::int64_t row = 0; row < rows; ++row) start(unit * rows + row, thread);
+                               sweep_unit(axis, unit, [&](const auto& rows_of_slab) {
+                                   rows_of_slab(std::int64_t{0}, slab / row_, thread);
+                               });
+                           }
+                       });
+    }
+
+    /// Calls each(body) for every slab of the sweeps, where body(first row, last row, thread) does rows of it.
+    template <class Each>
+    void sweep_unit(int axis, std::int64_t unit, const Each& each) {
+        const std::int64_t n = p_.size[axis], slab = p_.product(axis + 1, p_.rank) / row_, first = unit * n * slab;
+        const bool forward = p_.side[axis] <= 0, backward = p_.side[axis] >= 0;
+        for (int direction = forward ? 0 : 1; direction < (backward ? 2 : 1); ++direction) {
+            const bool last_one = axis == p_.batch && (direction == 1 || !backward);
+            const std::int64_t turns = wraps(axis) && n > 1 ? 2 : 1;
+            for (std::int64_t k = 0; k < turns * n; ++k) {
+                const std::int64_t at = direction == 0 ? k % n : n - 1 - k % n;
+                const std::int64_t before = direction == 0 ? (at == 0 ? n - 1 : at - 1) : (at == n - 1 ? 0 : at + 1);
+                const bool writes = last_one && k >= (turns - 1) * n;
+                each([&](std::int64_t start_row, std::int64_t end_row, int thread) {
+                    for (std::int64_t row = start_row; row < end_row; ++row) {
+                        const std::int64_t to = first + at * slab + row;
+                        if (k > 0) take(axis, to, first + before * slab, row, thread);
+                        else if (p_.ends[axis] == border::closed) lower(distance(to * row_));
+                        if (writes) write(to);
+                    }
+                });
+            }
+        }
+    }
+    void lower(T* to) const {
+        for (std::int64_t x = 0; x < row_; ++x) to[x] = std::min<T>(to[x], 1);
+    }
+
+    /// A row takes a step from row `row` of the slab that starts at row `slab`, in the chessboard metric from all
+    /// neighbours of that row's cells.
+    void take(int axis, std::int64_t to_row, std::int64_t slab, std::int64_t row, int thread) {
+        T* const to = distance(to_row * row_);
+        const T* const from = distance((slab + row) * row_);
+        if (!p_.diagonal) return rows<T>().step(from, row_, to);
+        T* const least = line_.get() + thread * line_cells() + 64;
+        std::copy_n(from, row_, least);
+        for_neighbours(axis + 1, slab, row, [&](std::int64_t other) {
+            const T* const more = distance(other * row_);
+            rows<T>().lower(more, row_, least);
+        });
+        const int last = p_.rank - 1;
+        least[-1] = wraps(last) ? least[row_ - 1] : unreached<T>, least[row_] = wraps(last) ? least[0] : unreached<T>;
+        rows<T>().step_beside(least - (p_.side[last] <= 0 ? 1 : 0), least, least + (p_.side[last] >= 0 ? 1 : 0), row_,
+                              to);
+    }
+
+    /// The rows beside row `row` of a slab across axes [first, rank - 1).
+    template <class Body>
+    void for_neighbours(int first, std::int64_t slab, std::int64_t row, const Body& body) const {
+        std::array<std::int64_t, max_rank> at{}, step{};
+        std::int64_t rest = row, rows = 1, count = 1;
+        for (int axis = p_.rank - 2; axis >= first; --axis) {
+            const auto k = static_cast<std::size_t>(axis);
+            at[k] = rest % p_.size[axis], rest /= p_.size[axis], step[k] = rows;
+            rows *= p_.size[axis], count *= 3;
+        }
+        for (std::int64_t which = 0; which < count; ++which) {
+            std::int64_t left = which, other = slab + row;
+            bool there = true;
+            for (int axis = first; axis < p_.rank - 1; ++axis, left /= 3) {
+                const auto k = static_cast<std::size_t>(axis);
+                const std::int64_t by = left % 3 - 1, n = p_.size[axis];
+                std::int64_t to = at[k] + by;
+                if (to < 0 || to >= n) there = there && wraps(axis), to = to < 0 ? n - 1 : 0;
+                there = there && by * p_.side[axis] >= 0;
+                other += (to - at[k]) * step[k];
+            }
+            if (there && other != slab + row) body(other);
+        }
+    }
+
+    void write(std::int64_t row) const {
+        const T* const from = distance(row * row_);
+        const std::int64_t step = p_.out_step[p_.rank - 1];
+        const auto limit = static_cast<std::uint32_t>(p_.limit);
+        if (step == 1 && size_of(p_.out_type) == 4) {
+            const std::uint32_t most = p_.out_type == dtype::int32 ? 0x7fffffffU : 0xffffffffU;
+            auto* const to = static_cast<std::uint32_t*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
+            return rows<T>().write(from, row_, limit, most, to);
+        }
+        with_output(p_.out_type, [&]<class Out>(Out, std::uint32_t most) {
+            Out* to = static_cast<Out*>(p_.out) + offset_of(row * row_, p_.size, p_.out_step, p_.rank);
+            for (std::int64_t x = 0; x < row_; ++x) to[x * step] = static_cast<Out>(written(from[x], limit, most));
+        });
+    }
+
+    const problem& p_;
+    std::int64_t row_, rows_;
+    workers crew_;
+    host_scratch<T> distance_, line_;
+    host_scratch<std::uint8_t> site_;
+};
+
+}  // namespace
+
+void run(const host& on, const problem& p) {
+    if (p.most < unreached<std::uint16_t>) engine<std::uint16_t>(on, p).solve();
+    else engine<std::uint32_t>(on, p).solve();
+}
+
+}  // namespace nearfield::chessboard

@@ -1,0 +1,23 @@
+// What a sweep does with a row. Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace nearfield::chessboard {
+
+/// Of `count` cells; no two arrays overlap but those that shift one another.
+template <class T>
+struct row_loops {
+    void (*lower)(const T* from, std::int64_t count, T* to);  ///< to = min(to, from)
+    void (*step)(const T* from, std::int64_t count, T* to);   ///< to = min(to, from + 1)
+    /// to = min(to, min(left, middle, right) + 1)
+    void (*step_beside)(const T* left, const T* middle, const T* right, std::int64_t count, T* to);
+    /// core.hpp's written().
+    void (*write)(const T* from, std::int64_t count, std::uint32_t limit, std::uint32_t none, std::uint32_t* to);
+};
+
+/// For 16 and 32 bits.
+template <class T>
+const row_loops<T>& rows();
+
+}  // namespace nearfield::chessboard

@@ -1,0 +1,279 @@
+// The first point of a ray on a surface of an interpolated field: what host and device share.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/annotate.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::pictures {
+
+/// A volume of bytes or floats; images have a first axis of one cell.
+struct volume {
+    const void* data = nullptr;
+    bool bytes = false;
+    std::int64_t size[3] = {1, 1, 1}, step[3] = {};
+    double length[3] = {1, 1, 1};
+
+    NF_HD std::int64_t cells() const { return size[0] * size[1] * size[2]; }
+    NF_HD double at(std::int64_t z, std::int64_t y, std::int64_t x) const {
+        const std::int64_t i = z * step[0] + y * step[1] + x * step[2];
+        if (bytes) return static_cast<const std::uint8_t*>(data)[i];
+        const double value = static_cast<const float*>(data)[i];
+        return value < 1e18 ? (value > -1e18 ? value : -1e18) : 1e18;
+    }
+};
+
+/// Points on it: where the field equals `level`. Free are those where sense * (field - level) > 0.
+struct surface {
+    volume field;
+    double level = 0, sense = 1;
+    /// Of each cell the chessboard distance to one that is not free, 255 for more; contiguous. Null: `distance`.
+    const std::uint8_t* skip = nullptr;
+    bool distance = false;  ///< the field does not change faster than distance does
+};
+
+/// o + t d, in cells; t >= 0.
+struct line {
+    double o[3] = {}, d[3] = {};
+
+    NF_HD double at(int axis, double t) const { return o[axis] + t * d[axis]; }
+};
+
+/// Values of a cell's corners, less the level, and where a point lies between them.
+struct cell {
+    std::int64_t base[3];
+    double corner[8], share[3];
+
+    NF_HD double value() const {
+        double v[4];
+        for (int k = 0; k < 4; ++k) v[k] = corner[2 * k] + share[2] * (corner[2 * k + 1] - corner[2 * k]);
+        const double low = v[0] + share[1] * (v[1] - v[0]), high = v[2] + share[1] * (v[3] - v[2]);
+        return low + share[0] * (high - low);
+    }
+    NF_HD double least() const {
+        double low = corner[0];
+        for (int k = 1; k < 8; ++k) low = corner[k] < low ? corner[k] : low;
+        return low;
+    }
+    /// Of the interpolated field, by cells.
+    NF_HD void gradient(double* g) const {
+        for (int axis = 0; axis < 3; ++axis) {
+            const int bit = 4 >> axis, one = axis == 0 ? 2 : 4, two = axis == 2 ? 2 : 1;
+            const double a = share[axis == 0 ? 1 : 0], b = share[axis == 2 ? 1 : 2];
+            const auto along = [&](int from) { return corner[from + bit] - corner[from]; };
+            const double near = along(0) + b * (along(two) - along(0)),
+                         far = along(one) + b * (along(one + two) - along(one));
+            g[axis] = near + a * (far - near);
+        }
+    }
+};
+
+NF_HD inline std::int64_t clamped(std::int64_t at, std::int64_t most) { return at < 0 ? 0 : at > most ? most : at; }
+/// The first corner along an axis of the cell in which a coordinate lies.
+NF_HD inline std::int64_t base_of(double x, std::int64_t size) {
+    return x > 0 ? clamped(static_cast<std::int64_t>(x), size > 1 ? size - 2 : 0) : 0;
+}
+
+/// The cell of corner `base` at a point, whose corners are read.
+NF_HD inline cell cell_at(const surface& s, const std::int64_t* base, const double* point) {
+    const volume& f = s.field;
+    cell c;
+    for (int axis = 0; axis < 3; ++axis)
+        c.base[axis] = base[axis], c.share[axis] = point[axis] - static_cast<double>(base[axis]);
+    for (int k = 0; k < 8; ++k) {
+        const std::int64_t z = base[0] + (k >> 2), y = base[1] + (k >> 1 & 1), x = base[2] + (k & 1);
+        c.corner[k] =
+            s.sense *
+            (f.at(z < f.size[0] ? z : base[0], y < f.size[1] ? y : base[1], x < f.size[2] ? x : base[2]) - s.level);
+    }
+    return c;
+}
+
+/// What the interpolated field is on a line through a cell: a cubic in t from the cell's point on.
+struct cubic {
+    double c[4];
+
+    NF_HD double at(double t) const { return c[0] + t * (c[1] + t * (c[2] + t * c[3])); }
+};
+NF_HD inline cubic cubic_of(const cell& q, const double* d) {
+    const double* v = q.corner;
+    double g[3];
+    q.gradient(g);
+    const double z = q.share[0], y = q.share[1], x = q.share[2];
+    const double all = ((v[7] - v[6]) - (v[5] - v[4])) - ((v[3] - v[2]) - (v[1] - v[0]));
+    const double zy = (v[6] - v[4]) - (v[2] - v[0]) + all * x, zx = (v[5] - v[4]) - (v[1] - v[0]) + all * y,
+                 yx = (v[3] - v[2]) - (v[1] - v[0]) + all * z;
+    return {{q.value(), g[0] * d[0] + g[1] * d[1] + g[2] * d[2],
+             zy * (d[0] * d[1]) + zx * (d[0] * d[2]) + yx * (d[1] * d[2]), all * (d[0] * d[1] * d[2])}};
+}
+/// The least root in [0, end] of a cubic that is positive at 0, or -1.
+NF_HD inline double first_root(const cubic& p, double end) {
+    double stop[3];  // between them the cubic goes one way
+    int stops = 0;
+    const double a = 3 * p.c[3], half = p.c[2], inside = half * half - a * p.c[1];
+    if (inside > 0) {
+        const double q = half < 0 ? -half + std::sqrt(inside) : -half - std::sqrt(inside);
+        const double one = a != 0 ? q / a : end, two = q != 0 ? p.c[1] / q : end;
+        const double low = one < two ? one : two, high = one < two ? two : one;
+        if (low > 0 && low < end) stop[stops++] = low;
+        if (high > 0 && high < end) stop[stops++] = high;
+    }
+    stop[stops++] = end;
+    double from = 0;
+    for (int k = 0; k < stops; from = stop[k], ++k) {
+        if (p.at(stop[k]) > 0) continue;
+        double free = from, hit = stop[k];
+        for (int round = 0; round < 40; ++round) {
+            const double middle = free + (hit - free) / 2;
+            if (p.at(middle) > 0) free = middle;
+            else hit = middle;
+        }
+        return hit;
+    }
+    return -1;
+}
+
+/// The part of a line in the grid, and the axis of the face by which it enters, or -1.
+struct passage {
+    double first, last;
+    int face = -1;
+};
+NF_HD inline passage through(const volume& f, const line& l) {
+    passage p{0, std::numeric_limits<double>::infinity()};
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto most = static_cast<double>(f.size[axis] - 1);
+        if (l.d[axis] == 0) {
+            if (!(l.o[axis] >= 0 && l.o[axis] <= most)) p.last = -1;
+            continue;
+        }
+        const double zero = -l.o[axis] / l.d[axis], end = (most - l.o[axis]) / l.d[axis];
+        const double enter = zero < end ? zero : end, leave = zero < end ? end : zero;
+        if (enter > p.first) p.first = enter, p.face = axis;
+        if (leave < p.last) p.last = leave;
+    }
+    return p;
+}
+
+struct meeting {
+    double t = std::numeric_limits<double>::infinity();
+    std::int32_t steps = 0;
+    bool at_entry = false;  ///< where the line enters the grid
+    cell where;             ///< of the hit, where there is one
+
+    NF_HD bool hit() const { return t < std::numeric_limits<double>::infinity(); }
+};
+
+/// The way of a line over cells.
+struct walk {
+    const surface& s;
+    const line& l;
+    double t;
+    std::int64_t base[3];
+
+    NF_HD walk(const surface& s_, const line& l_, double first) : s(s_), l(l_), t(first) {
+        for (int axis = 0; axis < 3; ++axis) base[axis] = base_of(l.at(axis, t), s.field.size[axis]);
+    }
+    /// Rounding leads no axis back, so that every walk ends.
+    NF_HD void go_to(double to) {
+        t = to;
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::int64_t there = base_of(l.at(axis, t), s.field.size[axis]);
+            if (l.d[axis] > 0 ? there > base[axis] : there < base[axis]) base[axis] = there;
+        }
+    }
+    NF_HD void point(double* p) const {
+        for (int axis = 0; axis < 3; ++axis) p[axis] = l.at(axis, t);
+    }
+    /// By which axis, and when, the line leaves the cells from `below` before the cell to `above` behind its corner.
+    NF_HD int exit(std::int64_t below, std::int64_t above, double& when) const {
+        int by = -1;
+        when = std::numeric_limits<double>::infinity();
+        for (int axis = 2; axis >= 0; --axis) {
+            if (l.d[axis] == 0) continue;
+            const auto plane = static_cast<double>(l.d[axis] > 0 ? base[axis] + above : base[axis] - below);
+            const double one = (plane - l.o[axis]) / l.d[axis];
+            if (one < when) when = one, by = axis;
+        }
+        return by;
+    }
+    /// Leaves by an axis; false where the grid ends.
+    NF_HD bool leave(int by, std::int64_t below, std::int64_t above, double when) {
+        if (by < 0) return false;
+        const std::int64_t to = l.d[by] > 0 ? base[by] + above : base[by] - below - 1;
+        if (to < 0 || to > s.field.size[by] - 2) return false;
+        if (above == 1 && below == 0) {
+            t = when > t ? when : t;
+        } else {
+            go_to(when > t ? when : t);
+        }
+        base[by] = to;
+        return true;
+    }
+    /// How far the nearest surface is at least, in t; see sphere_trace.hpp.
+    NF_HD double safe(const cell& c, double value, double speed) const {
+        double spread = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            if (s.field.size[axis] == 1) continue;
+            const double h2 = s.field.length[axis] * s.field.length[axis], a = c.share[axis];
+            spread += h2 * (a * (1 - a) + 0.25);
+        }
+        const double sure = value * (1 - 1e-6);  // values are rounded to float32
+        const double rest = sure * sure - spread;
+        return value > 0 && rest > 0 ? std::sqrt(rest) / speed : 0;
+    }
+};
+
+/// Whether a line meets the surface in its cell, before it leaves it; then `m` says where.
+NF_HD inline bool meets(const walk& w, const cell& c, const passage& p, double leaves, meeting& m) {
+    if (c.least() > 0) return false;
+    const double end = (leaves < p.last ? leaves : p.last) - w.t;
+    const double root = c.value() <= 0 ? 0 : end > 0 ? first_root(cubic_of(c, w.l.d), end) : -1;
+    if (root < 0) return false;
+    m.t = w.t + root, m.at_entry = m.t == p.first, m.where = c;
+    for (int axis = 0; axis < 3; ++axis) m.where.share[axis] = w.l.at(axis, m.t) - static_cast<double>(c.base[axis]);
+    return true;
+}
+
+/// The first point of a line's passage that is not free.
+NF_HD inline meeting meet(const surface& s, const line& l, const passage& p) {
+    meeting m;
+    if (!(p.first <= p.last)) return m;
+    double speed = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const double way = l.d[axis] * s.field.length[axis];
+        speed += way * way;
+    }
+    speed = std::sqrt(speed);
+    walk w(s, l, p.first);
+    double when = 0;
+    while (w.t <= p.last) {
+        ++m.steps;
+        if (s.skip != nullptr) {
+            const std::int64_t wide = s.skip[(w.base[0] * s.field.size[1] + w.base[1]) * s.field.size[2] + w.base[2]];
+            if (wide > 1) {
+                const int by = w.exit(wide - 1, wide - 1, when);
+                if (!w.leave(by, wide - 1, wide - 1, when)) return m;
+                continue;
+            }
+        }
+        double point[3];
+        w.point(point);
+        const cell c = cell_at(s, w.base, point);
+        const int by = w.exit(0, 1, when);
+        if (s.distance) {
+            const double free = w.safe(c, c.value(), speed);
+            if (when > w.t && w.t + free > when) {
+                w.go_to(w.t + free);
+                continue;
+            }
+        }
+        if (meets(w, c, p, when, m)) return m;
+        if (!w.leave(by, 0, 1, when)) return m;
+    }
+    return m;
+}
+
+}  // namespace nearfield::pictures

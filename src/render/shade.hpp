@@ -1,0 +1,303 @@
+// A pixel of a picture: what host and device share.
+#pragma once
+
+#include "nearfield/render.hpp"
+#include "render/core.hpp"
+
+namespace nearfield::pictures {
+
+struct vec {
+    double z = 0, y = 0, x = 0;
+
+    NF_HD friend vec operator+(vec a, vec b) { return {a.z + b.z, a.y + b.y, a.x + b.x}; }
+    NF_HD friend vec operator*(double k, vec a) { return {k * a.z, k * a.y, k * a.x}; }
+};
+NF_HD inline double dot(vec a, vec b) { return a.z * b.z + a.y * b.y + a.x * b.x; }
+NF_HD inline vec unit(vec a) {
+    const double length = std::sqrt(dot(a, a));
+    return length > 0 ? (1 / length) * a : vec{};
+}
+
+struct paint {
+    double red = 0, green = 0, blue = 0;
+
+    NF_HD friend paint operator*(double k, paint a) { return {k * a.red, k * a.green, k * a.blue}; }
+    NF_HD friend paint operator+(paint a, paint b) { return {a.red + b.red, a.green + b.green, a.blue + b.blue}; }
+};
+
+inline constexpr double quarters = 4;  ///< of the narrowest side of a cell: units of distances kept as bytes
+
+/// A picture to be made.
+struct scene {
+    surface what;
+    render_mode mode = render_mode::surface;
+    std::int64_t width = 0, height = 0, step[3] = {};
+    std::uint8_t* picture = nullptr;
+    vec eye, forward, right, down, light;  ///< right and down are as long as a pixel's side at distance 1
+    double pixel = 0;                      ///< that side
+    /// Distances to the surface's inside in quarters of the narrowest side, 255 for more; null: the field's own, or not
+    /// wanted.
+    const std::uint8_t* clear = nullptr;
+    double narrow = 1;  ///< the narrowest side of a cell
+    double shadows = 0, ambient = 0;
+    paint colour, background;
+    std::uint8_t map[768];
+    double low = 0, high = 1, opacity = 0.1, interval = 0.1;
+    int samples = 1;
+    int cut = -1;  ///< axis of the cut, and where it is
+    double cut_at = 0;
+    bool cut_low = true;  ///< what lies at smaller coordinates is taken away
+
+    /// Pictures are squares of light: gamma 2.
+    NF_HD paint mapped(double value) const {
+        const double place = (value - low) / (high - low) * 255;
+        const double kept = place > 0 ? (place < 255 ? place : 255) : 0;
+        const auto index = static_cast<int>(kept);
+        const int next = index < 255 ? index + 1 : 255;
+        const double share = kept - index;
+        double c[3];
+        for (int k = 0; k < 3; ++k) {
+            const double v = (map[3 * index + k] + share * (map[3 * next + k] - map[3 * index + k])) / 255;
+            c[k] = v * v;
+        }
+        return {c[0], c[1], c[2]};
+    }
+};
+
+// ---- the surface ----------------------------------------------------------------------------------------------------
+
+/// The gradient of the field smoothed by a cubic B-spline, over 64 cells that reach two cells far, in cells.
+NF_HD inline vec slope_at(const surface& s, const double* point) {
+    const volume& f = s.field;
+    double weight[3][4], slope[3][4];
+    std::int64_t at[3][4];
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::int64_t base = base_of(point[axis], f.size[axis]);
+        const double inside = point[axis] - static_cast<double>(base),
+                     a = inside < 0   ? 0
+                         : inside > 1 ? 1
+                                      : inside,
+                     b = 1 - a;
+        weight[axis][0] = b * b * b / 6, weight[axis][1] = (4 - a * a * (6 - 3 * a)) / 6;
+        weight[axis][2] = (4 - b * b * (6 - 3 * b)) / 6, weight[axis][3] = a * a * a / 6;
+        slope[axis][0] = -b * b / 2, slope[axis][1] = a * (3 * a - 4) / 2;
+        slope[axis][2] = -(b * (3 * b - 4)) / 2, slope[axis][3] = a * a / 2;
+        for (int k = 0; k < 4; ++k) at[axis][k] = clamped(base + k - 1, f.size[axis] - 1);
+    }
+    vec g;
+    for (int z = 0; z < 4; ++z)
+        for (int y = 0; y < 4; ++y) {
+            double sum = 0, tilt = 0;
+            for (int x = 0; x < 4; ++x) {
+                const double v = f.at(at[0][z], at[1][y], at[2][x]);
+                sum += weight[2][x] * v, tilt += slope[2][x] * v;
+            }
+            g.z += slope[0][z] * weight[1][y] * sum, g.y += weight[0][z] * slope[1][y] * sum;
+            g.x += weight[0][z] * weight[1][y] * tilt;
+        }
+    return g;
+}
+/// Towards what is free: slopes round a point, so that the steps of a mask's cells do not show.
+NF_HD inline vec normal_at(const surface& s, const double* point) {
+    constexpr double away = 1.1;
+    vec g;
+    for (int k = 0; k < 4; ++k) {
+        const double z = k < 2 ? away : -away, y = k % 2 == 0 ? away : -away, x = k == 0 || k == 3 ? away : -away;
+        const double beside[3] = {point[0] + z, point[1] + y, point[2] + x};
+        g = g + slope_at(s, beside);
+    }
+    const double* h = s.field.length;
+    return unit({s.sense * g.z / h[0], s.sense * g.y / h[1], s.sense * g.x / h[2]});
+}
+
+/// Distance from a point to the surface, at most that of 63 sides of a cell; negative inside of a distance field. A
+/// place is in units of the spacing.
+NF_HD inline double clearance(const scene& s, vec place) {
+    const volume& f = s.what.field;
+    const double point[3] = {place.z / f.length[0], place.y / f.length[1], place.x / f.length[2]};
+    std::int64_t base[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!(point[axis] >= 0 && point[axis] <= static_cast<double>(f.size[axis] - 1))) return 64 * s.narrow;
+        base[axis] = base_of(point[axis], f.size[axis]);
+    }
+    if (s.clear == nullptr) return cell_at(s.what, base, point).value();
+    surface bytes;
+    bytes.field = f, bytes.field.data = s.clear, bytes.field.bytes = true;
+    bytes.field.step[0] = f.size[1] * f.size[2], bytes.field.step[1] = f.size[2], bytes.field.step[2] = 1;
+    return cell_at(bytes, base, point).value() * (s.narrow / quarters);
+}
+
+/// The share of light that gets to a place: what comes nearest to the ray, against how far away that is.
+NF_HD inline double lit(const scene& s, vec place, vec normal) {
+    const double blur = 8;
+    double free = 1;
+    const vec from = place + (1.5 * s.narrow) * normal;
+    double t = s.narrow;
+    for (int step = 0; step < 200; ++step) {
+        const double near = clearance(s, from + t * s.light);
+        if (near < 0.02 * s.narrow) return 0;
+        if (near >= 64 * s.narrow && s.clear != nullptr) break;
+        const double share = blur * near / t;
+        free = share < free ? share : free;
+        t += near > 0.5 * s.narrow ? near : 0.5 * s.narrow;
+        const volume& f = s.what.field;
+        const vec now = from + t * s.light;
+        const double at[3] = {now.z / f.length[0], now.y / f.length[1], now.x / f.length[2]};
+        bool inside = true;
+        for (int axis = 0; axis < 3; ++axis)
+            inside = inside && at[axis] >= 0 && at[axis] <= static_cast<double>(f.size[axis] - 1);
+        if (!inside) break;
+    }
+    return free * free * (3 - 2 * free);
+}
+
+/// The share of the sky that a place sees: clearances along its normal, against what they would be in the open.
+NF_HD inline double open_sky(const scene& s, vec place, vec normal) {
+    double hidden = 0, weight = 0.5, reach = 2 * s.narrow;
+    for (int k = 0; k < 5; ++k) {
+        const double near = clearance(s, place + reach * normal), lack = (reach - near) / reach;
+        if (lack > 0) hidden += weight * (lack < 1 ? lack : 1);
+        weight = weight * 0.75, reach = reach * 1.9;
+    }
+    const double share = 1 - hidden * 0.9;
+    return share > 0 ? share : 0;
+}
+
+NF_HD inline paint shaded(const scene& s, vec place, vec normal, vec towards, paint colour) {
+    const double sun = dot(normal, s.light), sky = s.ambient > 0 ? 1 - s.ambient * (1 - open_sky(s, place, normal)) : 1;
+    double direct = sun > 0 ? sun : 0;
+    if (direct > 0 && s.shadows > 0) direct = direct * (1 - s.shadows * (1 - lit(s, place, normal)));
+    const double above = 0.5 - 0.5 * dot(normal, s.down) / std::sqrt(dot(s.down, s.down));
+    const vec between = unit(s.light + towards);
+    double shine = dot(normal, between);
+    shine = shine > 0 ? shine * shine : 0, shine = shine * shine, shine = shine * shine, shine = shine * shine;
+    const double ground = sky * (0.2 + 0.25 * above);
+    return (ground + 0.8 * direct) * colour + (0.12 * direct * shine) * paint{1, 1, 1};
+}
+
+// ---- the three kinds of pictures ------------------------------------------------------------------------------------
+
+NF_HD inline vec place_of(const scene& s, const line& l, double t) {
+    const double* h = s.what.field.length;
+    return {l.at(0, t) * h[0], l.at(1, t) * h[1], l.at(2, t) * h[2]};
+}
+
+NF_HD inline paint surface_colour(const scene& s, const line& l, const passage& p, vec towards) {
+    const meeting m = meet(s.what, l, p);
+    if (!m.hit()) return s.background;
+    double point[3];
+    for (int axis = 0; axis < 3; ++axis) point[axis] = l.at(axis, m.t);
+    vec normal = normal_at(s.what, point);
+    if (m.at_entry && p.face >= 0) {
+        const double away = l.d[p.face] > 0 ? -1 : 1;
+        normal = {p.face == 0 ? away : 0, p.face == 1 ? away : 0, p.face == 2 ? away : 0};
+    }
+    return shaded(s, place_of(s, l, m.t), normal, towards, s.colour);
+}
+
+/// Samples at fixed places of the line, half a cell's side apart, whatever is skipped between them.
+NF_HD inline paint cloud_colour(const scene& s, const line& l, const passage& p, vec towards) {
+    paint sum;
+    double through_all = 1;
+    if (!(p.first <= p.last)) return s.background;
+    const double apart = 0.5 * s.narrow;
+    auto k = static_cast<std::int64_t>(p.first / apart) + 1;
+    walk w(s.what, l, p.first);
+    while (static_cast<double>(k) * apart <= p.last && through_all > 0.004) {
+        w.go_to(static_cast<double>(k) * apart);
+        const volume& f = s.what.field;
+        const std::int64_t wide = s.what.skip[(w.base[0] * f.size[1] + w.base[1]) * f.size[2] + w.base[2]];
+        if (wide > 1) {
+            double when = 0;
+            w.exit(wide - 1, wide - 1, when);
+            const auto next =
+                when < p.last ? static_cast<std::int64_t>(when / apart) : static_cast<std::int64_t>(p.last / apart);
+            k = next > k ? next : k + 1;
+            continue;
+        }
+        ++k;
+        double point[3];
+        w.point(point);
+        const cell c = cell_at(s.what, w.base, point);
+        const double value = s.what.level - c.value();  // sense is -1
+        if (!(value > s.what.level)) continue;
+        const double rise = (value - s.what.level) / (s.high - s.what.level), most = rise < 1 ? rise : 1;
+        const double alpha = most * (s.opacity < 1 ? s.opacity * 0.5 : 0.5);
+        double g[3];
+        c.gradient(g);
+        const vec normal = unit({g[0] / f.length[0], g[1] / f.length[1], g[2] / f.length[2]});
+        const double facing = dot(normal, s.light), sun = facing > 0 ? facing : 0;
+        const vec between = unit(s.light + towards);
+        double shine = dot(normal, between);
+        shine = shine > 0 ? shine * shine : 0, shine = shine * shine, shine = shine * shine;
+        const paint colour = (0.55 + 0.6 * sun) * s.mapped(value) + (0.15 * shine) * paint{1, 1, 1};
+        sum = sum + (through_all * alpha) * colour;
+        through_all = through_all * (1 - alpha);
+    }
+    return sum + through_all * s.background;
+}
+
+NF_HD inline paint isoline_colour(const scene& s, const line& l, passage p, vec towards) {
+    const double d = l.d[s.cut], away = s.cut_at - l.o[s.cut];
+    const double crossing = d != 0 ? away / d : std::numeric_limits<double>::infinity();
+    if (s.cut_low == (d > 0) && d != 0) {  // from what is taken away to what is kept
+        if (crossing > p.last) return s.background;
+        if (crossing >= p.first) {
+            const volume& f = s.what.field;
+            double point[3];
+            std::int64_t base[3];
+            for (int axis = 0; axis < 3; ++axis)
+                point[axis] = axis == s.cut ? s.cut_at : l.at(axis, crossing),
+                base[axis] = base_of(point[axis], f.size[axis]);
+            const cell c = cell_at(s.what, base, point);
+            const double value = s.what.level + s.what.sense * c.value();
+            double g[3];
+            c.gradient(g);
+            vec slope{g[0] / f.length[0], g[1] / f.length[1], g[2] / f.length[2]};
+            (s.cut == 0 ? slope.z : s.cut == 1 ? slope.y : slope.x) = 0;
+            const double steep = std::sqrt(dot(slope, slope)), reach = crossing * s.pixel;
+            const auto ink = [&](double off, double width) {
+                const double dark = width + 0.5 - std::fabs(off) / (steep * reach + 1e-12);
+                return dark > 0 ? (dark < 1 ? dark : 1) : 0;
+            };
+            const double turns = std::floor((value - s.what.level) / s.interval + 0.5);
+            const double line_ink = 0.6 * ink(value - s.what.level - turns * s.interval, 0.4);
+            const double edge = ink(value - s.what.level, 1.2), most = edge > line_ink ? edge : line_ink;
+            return (1 - most) * s.mapped(value);
+        }
+    } else if (s.cut_low != (d > 0) && crossing < p.last) {
+        p.last = crossing;  // from what is kept to what is taken away
+    }
+    if (d == 0 && (l.o[s.cut] < s.cut_at) == s.cut_low) return s.background;
+    return surface_colour(s, l, p, towards);
+}
+
+NF_HD inline std::uint8_t byte_of(double light) {
+    const double root = std::sqrt(light > 0 ? light : 0) * 255 + 0.5;
+    return static_cast<std::uint8_t>(root < 255 ? root : 255);
+}
+
+NF_HD inline void draw(const scene& s, std::int64_t row, std::int64_t column) {
+    paint sum;
+    for (int k = 0; k < s.samples * s.samples; ++k) {
+        const double v =
+            static_cast<double>(row) + (k / s.samples + 0.5) / s.samples - static_cast<double>(s.height) / 2;
+        const double u =
+            static_cast<double>(column) + (k % s.samples + 0.5) / s.samples - static_cast<double>(s.width) / 2;
+        const vec towards = unit(s.forward + (u * s.right + v * s.down));
+        const double* h = s.what.field.length;
+        const line l{{s.eye.z / h[0], s.eye.y / h[1], s.eye.x / h[2]},
+                     {towards.z / h[0], towards.y / h[1], towards.x / h[2]}};
+        const passage p = through(s.what.field, l);
+        const vec back = -1.0 * towards;
+        sum = sum + (s.mode == render_mode::volume     ? cloud_colour(s, l, p, back)
+                     : s.mode == render_mode::isolines ? isoline_colour(s, l, p, back)
+                                                       : surface_colour(s, l, p, back));
+    }
+    std::uint8_t* const to = s.picture + row * s.step[0] + column * s.step[1];
+    const double each = 1.0 / (s.samples * s.samples);
+    to[0] = byte_of(sum.red * each), to[s.step[2]] = byte_of(sum.green * each),
+    to[2 * s.step[2]] = byte_of(sum.blue * each);
+}
+
+}  // namespace nearfield::pictures

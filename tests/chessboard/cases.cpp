@@ -1,0 +1,89 @@
+#include "chessboard/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace nearfield::test {
+namespace {
+
+constexpr std::int32_t none = 0x7fffffff;
+
+shape_t place_of(std::int64_t cell, const shape_t& shape) {
+    shape_t at(shape.size());
+    for (std::size_t axis = shape.size(); axis-- > 0;) at[axis] = cell % shape[axis], cell /= shape[axis];
+    return at;
+}
+
+/// Steps from p to q along one axis that counts, or -1 where q does not.
+std::int64_t along(std::int64_t p, std::int64_t q, std::int64_t n, border ends, int side) {
+    const std::int64_t up = q >= p ? q - p : ends == border::periodic ? q - p + n : -1;
+    const std::int64_t down = q <= p ? p - q : ends == border::periodic ? p - q + n : -1;
+    if (side > 0) return up;
+    if (side < 0) return down;
+    return up < 0 ? down : down < 0 ? up : std::min(up, down);
+}
+
+std::int32_t expected(const step_case& c, std::int64_t cell) {
+    const step_options& o = c.options;
+    const shape_t p = place_of(cell, c.shape);
+    std::int64_t best = none;
+    for (std::int64_t other = 0; other < cells_of(c.shape); ++other) {
+        if ((c.mask[static_cast<std::size_t>(other)] != 0) != (o.sites == sites::nonzero)) continue;
+        const shape_t q = place_of(other, c.shape);
+        std::int64_t sum = 0, most = 0;
+        bool counts = true;
+        for (std::size_t axis = 0; axis < p.size(); ++axis) {
+            const int k = static_cast<int>(axis);
+            if (k < o.batch_axes) {
+                counts = counts && p[axis] == q[axis];
+                continue;
+            }
+            const std::int64_t one = along(p[axis], q[axis], c.shape[axis], o.border[k], o.side[axis]);
+            counts = counts && one >= 0, sum += one, most = std::max(most, one);
+        }
+        if (counts) best = std::min(best, c.diagonal ? most : sum);
+    }
+    for (std::size_t axis = static_cast<std::size_t>(o.batch_axes); axis < p.size(); ++axis) {
+        if (o.border[static_cast<int>(axis)] != border::closed) continue;
+        if (o.side[axis] <= 0) best = std::min(best, p[axis] + 1);
+        if (o.side[axis] >= 0) best = std::min(best, c.shape[axis] - p[axis]);
+    }
+    return static_cast<double>(best) > o.max_distance ? none : static_cast<std::int32_t>(best);
+}
+
+step_case drawn(std::uint64_t seed, bool sides) {
+    step_case c;
+    std::uint64_t state = seed;
+    const auto below = [&](std::uint64_t n) { return static_cast<int>((state = mix(state)) % n); };
+    const int rank = 1 + below(4);
+    border ends[4];
+    for (int axis = 0; axis < rank; ++axis) {
+        c.shape.push_back(below(5) == 0 ? 1 : 1 + below(rank < 3 ? 12 : rank == 3 ? 8 : 5));
+        ends[axis] = static_cast<border>(below(3) == 0 ? below(3) : 0);
+        if (sides && seed % 3 == 0)
+            c.options.side[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(below(3) - 1);
+    }
+    const double densities[] = {0, 0.02, 0.02, 0.2, 0.5, 1};
+    c.mask = make_random(c.shape, densities[below(6)], seed);
+    c.diagonal = below(2) == 0;
+    c.options.border = borders(ends, static_cast<std::size_t>(rank));
+    c.options.sites = below(2) == 0 ? sites::zero : sites::nonzero;
+    if (below(4) == 0) c.options.max_distance = 1 + below(4) / 2.0;
+    if (rank > 1 && below(3) == 0) c.options.batch_axes = 1 + below(static_cast<std::uint64_t>(rank - 1));
+    return c;
+}
+
+}  // namespace
+
+void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t seed = first; seed < end; ++seed) {
+        const step_case c = drawn(seed, sides);
+        const std::vector<std::int32_t> found = run(c);
+        for (std::int64_t cell = 0; cell < cells_of(c.shape); ++cell)
+            ASSERT_EQ(found[static_cast<std::size_t>(cell)], expected(c, cell)) << "seed " << seed << ", cell " << cell;
+    }
+}
+
+}  // namespace nearfield::test

@@ -1,0 +1,72 @@
+// Sphere tracing and pictures on a GPU: the host's bits.
+#include <gtest/gtest.h>
+
+#include "exact/device_engine.hpp"
+#include "render/cases.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class RenderDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+    static const stream& on() {
+        static const stream one;
+        return one;
+    }
+    static void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+        expect_cuda(cudaMemcpyAsync(to, from, bytes, kind, on().get()), "copying");
+    }
+};
+
+TEST_F(RenderDevice, TracesTheHostsBits) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        const trace_case c = drawn_trace(seed, 200);
+        trace_table t = traced_on_host(c, 1), found = t;
+        found.entry.assign(found.entry.size(), 7), found.normals.assign(found.normals.size(), 7);
+        const std::size_t rays = t.entry.size(), bytes = c.origins.size() * 8;
+        const device_memory field(c.field.size() * 4), origins(bytes), directions(bytes), entry(rays * 8),
+            normals(t.normals.size() * 4), steps(rays * 4);
+        copy(field.data(), c.field.data(), c.field.size() * 4, cudaMemcpyHostToDevice);
+        copy(origins.data(), c.origins.data(), bytes, cudaMemcpyHostToDevice);
+        copy(directions.data(), c.directions.data(), bytes, cudaMemcpyHostToDevice);
+        const shape_t table{c.rays(), static_cast<std::int64_t>(c.shape.size())}, flat{c.rays()};
+        sphere_trace(device(on().get()), any_input<device>::contiguous(field.data(), dtype::float32, c.shape),
+                     any_input<device>::contiguous(origins.data(), dtype::float64, table),
+                     any_input<device>::contiguous(directions.data(), dtype::float64, table),
+                     {any_output<device>::contiguous(entry.data(), dtype::float64, flat),
+                      any_output<device>::contiguous(normals.data(), dtype::float32, table),
+                      any_output<device>::contiguous(steps.data(), dtype::int32, flat)},
+                     c.options());
+        copy(found.entry.data(), entry.data(), rays * 8, cudaMemcpyDeviceToHost);
+        copy(found.normals.data(), normals.data(), t.normals.size() * 4, cudaMemcpyDeviceToHost);
+        copy(found.steps.data(), steps.data(), rays * 4, cudaMemcpyDeviceToHost);
+        on().wait();
+        ASSERT_EQ(found, t) << "seed " << seed;
+    }
+}
+
+TEST_F(RenderDevice, DrawsTheHostsBytes) {
+    const shape_t shape{40, 44, 48};
+    const auto volume = drawn_object(shape);
+    for (const render_options& o : picture_options(shape)) {
+        std::vector<std::uint8_t> found(3 * picture_width * picture_height);
+        const device_memory in(volume.size()), out(found.size());
+        const auto draw = [&] {
+            render(device(on().get()), any_input<device>::contiguous(in.data(), dtype::uint8, shape),
+                   any_output<device>::contiguous(out.data(), dtype::uint8, shape_t{picture_height, picture_width, 3}),
+                   o);
+        };
+        const recorded work(draw, on());
+        copy(in.data(), volume.data(), volume.size(), cudaMemcpyHostToDevice);
+        work.replay();
+        copy(found.data(), out.data(), found.size(), cudaMemcpyDeviceToHost);
+        on().wait();
+        EXPECT_EQ(found, drawn_on_host(volume, shape, o, 1));
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test

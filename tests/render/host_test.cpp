@@ -1,0 +1,210 @@
+// Sphere tracing and pictures on the host.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "exact/cases.hpp"
+#include "nearfield/chessboard.hpp"
+#include "refused.hpp"
+#include "render/cases.hpp"
+#include "render/room.hpp"
+
+namespace nearfield::test {
+namespace {
+
+/// Nothing is met before the hit, and something is there: looked for in steps of a 64th of a cell.
+void check_ray(const trace_case& c, std::size_t ray, double t) {
+    const std::size_t axes = c.shape.size();
+    const double *o = c.origins.data() + ray * axes, *d = c.directions.data() + ray * axes;
+    double first = 0, last = 1e9, longest = 0;
+    for (std::size_t k = 0; k < axes; ++k) {
+        const auto most = static_cast<double>(c.shape[k] - 1);
+        longest = std::max(longest, std::fabs(d[k]));
+        if (d[k] == 0 && (o[k] < 0 || o[k] > most)) last = -1;
+        if (d[k] == 0) continue;
+        first = std::max(first, std::min(-o[k] / d[k], (most - o[k]) / d[k]));
+        last = std::min(last, std::max(-o[k] / d[k], (most - o[k]) / d[k]));
+    }
+    const auto value = [&](double at) {
+        std::vector<double> point(axes);
+        for (std::size_t k = 0; k < axes; ++k)
+            point[k] = std::clamp(o[k] + at * d[k], 0.0, static_cast<double>(c.shape[k] - 1));
+        return field_at(c, point);
+    };
+    if (t <= last) {
+        ASSERT_LE(value(t), c.level + 1e-7);
+    }
+    for (double at = first; longest > 0 && at < std::min(t, last) - 1e-9; at += 1 / (64 * longest))
+        ASSERT_GT(value(at), c.level - 1e-7) << "at " << at << " before " << t;
+}
+
+TEST(SphereTrace, MeetsTheFirstPoint) {
+    const auto cases = static_cast<std::uint64_t>(std::ceil(120 * test_scale()));
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        const trace_case c = drawn_trace(seed, 60);
+        const trace_table found = traced_on_host(c, 2);
+        for (std::size_t i = 0; i < found.entry.size(); ++i) {
+            check_ray(c, i, found.entry[i]);
+            if (HasFatalFailure()) FAIL() << "seed " << seed << ", ray " << i;
+        }
+        EXPECT_EQ(found, traced_on_host(c, 1));
+    }
+}
+
+TEST(SphereTrace, BallByFormulaInFewSteps) {
+    trace_case c;
+    c.shape = {101, 101, 101}, c.spacing = {1, 1, 1}, c.level = 0.25;
+    for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+        const auto z = static_cast<double>(i / 10201) - 50, y = static_cast<double>(i / 101 % 101) - 50,
+                   x = static_cast<double>(i % 101) - 50;
+        c.field.push_back(static_cast<float>(std::sqrt(z * z + y * y + x * x) - 20));
+    }
+    for (int k = 0; k < 20; ++k)
+        c.origins.insert(c.origins.end(), {50.0 + k, 50, -30}), c.directions.insert(c.directions.end(), {0, 0, 2});
+    const trace_table t = traced_on_host(c, 1);
+    for (int k = 0; k < 20; ++k) {
+        const double wanted = 50 - std::sqrt(20.25 * 20.25 - k * k),
+                     got = 2 * t.entry[static_cast<std::size_t>(k)] - 30;
+        EXPECT_NEAR(got, wanted, k < 19 ? 0.02 : 0.2);
+        EXPECT_NEAR(t.normals[static_cast<std::size_t>(3 * k)], k / 20.25, 0.03);
+        EXPECT_LT(t.steps[static_cast<std::size_t>(k)], k < 18 ? 15 : 40);
+    }
+}
+
+TEST(SphereTrace, RaysThatMeetNothingAndRefusals) {
+    trace_case c = drawn_trace(4, 4);
+    const std::size_t axes = c.shape.size();
+    c.origins[0] = NAN, c.directions[axes] = std::numeric_limits<double>::infinity();
+    std::fill_n(c.directions.begin() + static_cast<std::ptrdiff_t>(2 * axes), axes, 0);
+    const trace_table t = traced_on_host(c, 1);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isinf(t.entry[i]));
+    const float field[8] = {};
+    const double rays[6] = {};
+    double entry[2];
+    const view<const float, 3, host> in{field, extent{2, 2, 2}};
+    const view<const double, 2, host> two{rays, extent{2, 3}};
+    const view<double, 1, host> to{entry, extent{2}};
+    expect_refused([&] { sphere_trace(host{}, two, two, two, {.entry = to}); }, {"field", "float64"});
+    expect_refused(
+        [&] { sphere_trace(host{}, in, two, view<const double, 2, host>{rays, extent{3, 2}}, {.entry = to}); },
+        {"directions"});
+    expect_refused([&] { sphere_trace(host{}, in, two, two, {}); }, {"out"});
+    expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.level = NAN}); }, {"level"});
+    expect_refused([&] { sphere_trace(host{}, in, two, two, {.entry = to}, {.spacing = {0.0}}); }, {"spacing"});
+}
+
+/// Cubes that are skipped change no hit: bytes of noise, and of an object.
+TEST(Render, SkippingChangesNoHit) {
+    const shape_t shape{24, 30, 28};
+    for (const double share : {0.0, 0.0005, 0.01, 0.2}) {
+        std::vector<std::uint8_t> bytes = make_random(shape, share, 3);
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<std::uint8_t>(bytes[i] * (101 + mix(i) % 155) + mix(i) % 90 * (1 - bytes[i]));
+        if (share == 0) bytes = drawn_object(shape);
+        std::vector<std::uint8_t> solid(bytes.size()), skip(bytes.size());
+        for (std::size_t i = 0; i < bytes.size(); ++i) solid[i] = bytes[i] >= 100 ? 1 : 0;
+        chessboard_distance(host{}, any_input<host>::contiguous(solid.data(), dtype::uint8, shape),
+                            any_output<host>::contiguous(skip.data(), dtype::uint8, shape), {.sites = sites::nonzero});
+        pictures::surface plain;
+        plain.field = {bytes.data(), true, {24, 30, 28}, {30 * 28, 28, 1}, {1, 1, 1}};
+        plain.level = 100, plain.sense = -1;
+        pictures::surface quick = plain;
+        quick.skip = skip.data();
+        const trace_case rays = drawn_trace(9, 0);
+        std::int64_t with = 0, without = 0;
+        for (std::uint64_t i = 0; i < 3000; ++i) {
+            const auto real = [&](std::uint64_t k) {
+                return std::ldexp(static_cast<double>(mix(6 * i + k) >> 11), -53);
+            };
+            pictures::line l;
+            for (std::uint64_t k = 0; k < 3; ++k) l.o[k] = real(k) * 60 - 15, l.d[k] = real(k + 3) * 28 - l.o[k];
+            const pictures::meeting one = meet(plain, l, through(plain.field, l)),
+                                    two = meet(quick, l, through(quick.field, l));
+            ASSERT_EQ(one.hit(), two.hit());
+            if (one.hit()) {
+                ASSERT_NEAR(one.t, two.t, 1e-9);
+            }
+            with += two.steps, without += one.steps;
+        }
+        EXPECT_LT(with, without);
+    }
+}
+
+TEST(Render, PicturesOfAllKinds) {
+    const shape_t shape{40, 44, 48};
+    const auto volume = drawn_object(shape);
+    std::set<std::string> all;
+    for (const render_options& o : picture_options(shape)) {
+        const auto picture = drawn_on_host(volume, shape, o, 1);
+        EXPECT_EQ(picture, drawn_on_host(volume, shape, o, 3));
+        all.emplace(picture.begin(), picture.end());
+    }
+    EXPECT_EQ(all.size(), 6U);
+    // The background at a corner, the object in the middle, darker with shadows than without.
+    const auto options = picture_options(shape);
+    const auto lit = drawn_on_host(volume, shape, options[0], 1), bare = drawn_on_host(volume, shape, options[3], 1);
+    EXPECT_EQ(lit[0], 255);
+    const std::size_t middle = 3 * (20 * 48 + 24);
+    EXPECT_LT(lit[middle], 240);
+    double sum = 0, sum_bare = 0;
+    for (std::size_t i = 0; i < lit.size(); ++i) sum += lit[i], sum_bare += bare[i];
+    EXPECT_LT(sum, sum_bare);
+}
+
+/// A ball as a distance field and as grey values, and its outline by formula.
+TEST(Render, DistanceFieldAndOutline) {
+    const shape_t shape{41, 41, 41};
+    std::vector<float> field;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        const auto z = static_cast<double>(i / 1681) - 20, y = static_cast<double>(i / 41 % 41) - 20,
+                   x = static_cast<double>(i % 41) - 20;
+        field.push_back(static_cast<float>(std::sqrt(z * z + y * y + x * x) - 12));
+    }
+    render_options o;
+    o.camera = camera_for(shape.data(), 3), o.threshold = 0, o.distance_field = true;
+    std::vector<std::uint8_t> picture(3 * 100 * 100);
+    const auto in = any_input<host>::contiguous(field.data(), dtype::float32, shape);
+    const auto to = any_output<host>::contiguous(picture.data(), dtype::uint8, shape_t{100, 100, 3});
+    render(host{}, in, to, o);
+    double away2 = 0;
+    for (int k = 0; k < 3; ++k) away2 += (o.camera.eye[k] - 20) * (o.camera.eye[k] - 20);
+    const double radius = 12 / std::sqrt(away2 - 144) / (2 * std::tan(15 * 3.14159265358979 / 180) / 100);
+    std::int64_t inside = 0;
+    for (std::size_t i = 0; i < picture.size(); i += 3) inside += picture[i] != 255 || picture[i + 1] != 255;
+    EXPECT_NEAR(static_cast<double>(inside), 3.14159265 * radius * radius, 40);
+}
+
+TEST(Render, Refusals) {
+    const std::uint8_t cells[8] = {};
+    std::uint8_t bytes[12];
+    const view<const std::uint8_t, 3, host> in{cells, extent{2, 2, 2}};
+    const view<std::uint8_t, 3, host> to{bytes, extent{2, 2, 3}};
+    const shape_t shape{2, 2, 2};
+    render_options good;
+    good.camera = camera_for(shape.data(), 3);
+    const auto with = [&](const auto& change) {
+        render_options o = good;
+        change(o);
+        return [=] { render(host{}, in, to, o); };
+    };
+    EXPECT_NO_THROW(with([](auto&) {})());
+    expect_refused(with([](auto& o) { o.samples = 9; }), {"samples"});
+    expect_refused(with([](auto& o) { o.shadows = 2; }), {"shadows"});
+    expect_refused(with([](auto& o) { o.threshold = NAN; }), {"threshold"});
+    expect_refused(with([](auto& o) { o.mode = render_mode::volume, o.high = 0.5; }), {"high", "threshold"});
+    expect_refused(with([](auto& o) { o.camera.field_of_view = 180; }), {"camera", "180"});
+    expect_refused(with([](auto& o) { o.camera = {}; }), {"camera"});
+    expect_refused(with([](auto& o) { o.interval = 0; }), {"interval"});
+    expect_refused(with([&](auto& o) { o.colormap = bytes; }), {"colormap"});
+    expect_refused([&] { render(host{}, in, view<std::uint8_t, 2, host>{bytes, extent{4, 3}}, good); }, {"picture"});
+    expect_refused([&] { render(host{}, view<const std::uint8_t, 2, host>{cells, extent{2, 4}}, to, good); },
+                   {"volume", "2 axes"});
+    expect_refused([&] { static_cast<void>(camera_for(shape.data(), 2)); }, {"shape"});
+    EXPECT_THROW(render(host{1, [](double) { return false; }}, in, to, good), error);
+}
+
+}  // namespace
+}  // namespace nearfield::test
