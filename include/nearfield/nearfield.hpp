@@ -14,6 +14,7 @@
 #include "nearfield/label.hpp"
 #include "nearfield/link_propagation.hpp"
 #include "nearfield/medial_axis.hpp"
+#include "nearfield/mesh.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/metrics.hpp"
 #include "nearfield/morphology.hpp"

@@ -1,0 +1,5 @@
+add_library(nearfield_mesh_tests STATIC EXCLUDE_FROM_ALL mesh/shapes.cpp)
+target_include_directories(nearfield_mesh_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(nearfield_mesh_tests PUBLIC nearfield_exact_tests PRIVATE nearfield_flags)
+
+nearfield_test(mesh mesh/host_test.cpp LIBS nearfield_mesh_tests)
