@@ -20,7 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(measure_mesh(made));
     if (made.vertices.empty()) return 0;
     for (const mesh_format as : {mesh_format::obj, mesh_format::ply, mesh_format::off})
-        for (const bool text : {false, true})
-            if (read_mesh(std::as_bytes(std::span(mesh_bytes(made, as, text))), as) != made) std::abort();
+        for (const bool text : {false, true}) {
+            const std::string written = mesh_bytes(made, as, text);
+            if (read_mesh(std::as_bytes(std::span(written)), as) != made) std::abort();
+        }
     return 0;
 }

@@ -3,3 +3,5 @@ target_include_directories(nearfield_mesh_tests PRIVATE ${CMAKE_CURRENT_SOURCE_D
 target_link_libraries(nearfield_mesh_tests PUBLIC nearfield_exact_tests PRIVATE nearfield_flags)
 
 nearfield_test(mesh mesh/host_test.cpp LIBS nearfield_mesh_tests)
+
+nearfield_test(voxelize voxelize/host_test.cpp LIBS nearfield_mesh_tests)

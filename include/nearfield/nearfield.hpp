@@ -30,4 +30,5 @@
 #include "nearfield/system.hpp"
 #include "nearfield/thickness.hpp"
 #include "nearfield/voronoi.hpp"
+#include "nearfield/voxelize.hpp"
 #include "nearfield/watershed.hpp"
