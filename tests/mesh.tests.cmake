@@ -5,3 +5,4 @@ target_link_libraries(nearfield_mesh_tests PUBLIC nearfield_exact_tests PRIVATE 
 nearfield_test(mesh mesh/host_test.cpp LIBS nearfield_mesh_tests)
 
 nearfield_test(voxelize voxelize/host_test.cpp LIBS nearfield_mesh_tests)
+nearfield_test(mesh_distance mesh_distance/host_test.cpp LIBS nearfield_mesh_tests)

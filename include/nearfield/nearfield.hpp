@@ -15,6 +15,7 @@
 #include "nearfield/link_propagation.hpp"
 #include "nearfield/medial_axis.hpp"
 #include "nearfield/mesh.hpp"
+#include "nearfield/mesh_distance.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/metrics.hpp"
 #include "nearfield/morphology.hpp"

@@ -9,7 +9,7 @@
 #include "base/lines.hpp"
 #include "base/unwritten.hpp"
 #include "mesh/core.hpp"
-#include "voxelize/lattice.hpp"
+#include "voxelize/room.hpp"
 
 namespace nearfield {
 namespace voxels {

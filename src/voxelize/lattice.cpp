@@ -1,4 +1,4 @@
-#include "voxelize/lattice.hpp"
+#include "voxelize/room.hpp"
 
 #include <fmt/format.h>
 
