@@ -9,8 +9,8 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
-/// A grid in the space of a mesh. The centre of cell (i, j, k) lies at origin + pitch * (i, j, k), so axis k of an array
-/// runs along coordinate k.
+/// A grid in the space of a mesh. The centre of cell (i, j, k) lies at origin + pitch * (i, j, k), so axis k of an
+/// array runs along coordinate k.
 struct mesh_grid {
     std::array<std::int64_t, 3> shape{};
     std::array<double, 3> origin{};              ///< centre of the first cell

@@ -93,8 +93,8 @@ NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double
 /// Bounds for the triangles of a block of points: those within half[k] of a centre along axis k.
 ///
 /// Let q be the nearest point found so far, d its distance from the centre and n the unit vector from q to the centre.
-/// At centre + u a point of the block is no farther than |d n + u| <= d + n u + |u|^2 / (2 (d - |u|)) from q. A triangle
-/// lies on one side of the plane that touches it in the direction m, any unit vector, so it is no nearer than
+/// At centre + u a point of the block is no farther than |d n + u| <= d + n u + |u|^2 / (2 (d - |u|)) from q. A
+/// triangle lies on one side of the plane that touches it in the direction m, any unit vector, so it is no nearer than
 /// s + m u, where s is the least m (centre - corner). It cannot be nearest where s - d exceeds (n - m) u and the
 /// quadratic part for all u; or, by the triangle inequality alone, where its distance exceeds d + 2 |u|.
 struct bound {

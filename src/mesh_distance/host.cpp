@@ -1,4 +1,5 @@
-// Halving blocks on the host. The eight halves of a block are the lanes of all loops; compiled once per instruction set.
+// Halving blocks on the host. The eight halves of a block are the lanes of all loops; compiled once per instruction
+// set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "mesh_distance/host.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -18,6 +19,38 @@ struct lane_nearest {
     double e[3][lanes], squared[lanes], support[lanes];
 };
 
+using lane_points = double[3][lanes];
+
+void measure(const triangle& t, const lane_points& at, lane_nearest* __restrict n) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        const nearest one = nearest_of(t, at[0][lane], at[1][lane], at[2][lane]);
+        n->e[0][lane] = one.e[0], n->e[1][lane] = one.e[1], n->e[2][lane] = one.e[2];
+        n->squared[lane] = one.squared, n->support[lane] = one.support;
+    }
+}
+
+/// The least squared distance of each point, and the place in the list of the triangle that has it.
+struct lane_best {
+    double squared[lanes];
+    std::int64_t place[lanes];
+};
+
+void take(const double* __restrict squared, std::int64_t place, lane_best* __restrict best) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        const bool nearer = squared[lane] < best->squared[lane];
+        best->place[lane] = nearer ? place : best->place[lane];
+        best->squared[lane] = nearer ? squared[lane] : best->squared[lane];
+    }
+}
+
+/// take() of a triangle; of its vectors to the points nothing is kept.
+void take_triangle(const triangle& t, const lane_points& at, std::int64_t place, lane_best* __restrict best) {
+    double squared[lanes];
+    for (int lane = 0; lane < lanes; ++lane)
+        squared[lane] = nearest_of(t, at[0][lane], at[1][lane], at[2][lane]).squared;
+    take(squared, place, best);
+}
+
 /// Halves blocks, with lists and buffers that it keeps.
 class halver {
 public:
@@ -27,18 +60,20 @@ public:
     /// those of level 0 are written.
     void halve(const block& of, std::vector<block>& children) {
         place(of);
-        lane_nearest best;
-        std::int32_t face[lanes];
+        lane_best best;
         std::fill_n(best.squared, lanes, std::numeric_limits<double>::infinity());
-        std::fill_n(face, lanes, -1);
+        std::fill_n(best.place, lanes, 0);
         const auto count = static_cast<std::int64_t>(of.faces.size());
+        if (of.level == 1) {
+            for (std::int64_t i = 0; i < count; ++i) take_triangle(triangle_at(of, i), at_, i, &best);
+            return write(of, best);
+        }
         for (std::int64_t i = 0; i < count; ++i) {
             lane_nearest& n = found_[static_cast<std::size_t>(i % stored)];
-            measure(of.faces[static_cast<std::size_t>(i)], n);
-            take(n, of.faces[static_cast<std::size_t>(i)], best, face);
+            measure(triangle_at(of, i), at_, &n);
+            take(n.squared, i, &best);
         }
-        if (of.level == 1) return write(best, face);
-        set_bounds(best, face, of.level - 1);
+        set_bounds(of, best);
         children.resize(lanes);
         std::int32_t* to[lanes];
         for (int lane = 0; lane < lanes; ++lane) {
@@ -51,7 +86,7 @@ public:
         for (std::int64_t i = 0; i < count; ++i) {
             lane_nearest& n = found_[static_cast<std::size_t>(i % stored)];
             const std::int32_t number = of.faces[static_cast<std::size_t>(i)];
-            if (count > stored) measure(number, n);
+            if (count > stored) measure(triangle_at(of, i), at_, &n);
             keep(n, number, to);
         }
         for (int lane = 0; lane < lanes; ++lane) {
@@ -76,33 +111,18 @@ private:
         }
     }
 
-    void measure(std::int32_t number, lane_nearest& n) const {
-        const triangle t = p_.triangles[static_cast<std::size_t>(number)];
-        for (int lane = 0; lane < lanes; ++lane) {
-            const nearest one = nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]);
-            n.e[0][lane] = one.e[0], n.e[1][lane] = one.e[1], n.e[2][lane] = one.e[2];
-            n.squared[lane] = one.squared, n.support[lane] = one.support;
-        }
+    const triangle& triangle_at(const block& of, std::int64_t place) const {
+        return p_.triangles[static_cast<std::size_t>(of.faces[static_cast<std::size_t>(place)])];
     }
 
-    static void take(const lane_nearest& n, std::int32_t number, lane_nearest& best, std::int32_t* face) {
-        for (int lane = 0; lane < lanes; ++lane) {
-            const bool nearer = n.squared[lane] < best.squared[lane];
-            best.squared[lane] = nearer ? n.squared[lane] : best.squared[lane];
-            for (int k = 0; k < 3; ++k) best.e[k][lane] = nearer ? n.e[k][lane] : best.e[k][lane];
-            face[lane] = nearer ? number : face[lane];
-        }
-    }
-
-    void set_bounds(const lane_nearest& best, const std::int32_t* face, int level) {
-        const double cells = (std::ldexp(1, level) - 1) / 2;
+    void set_bounds(const block& of, const lane_best& best) {
+        const double cells = (std::ldexp(1, of.level - 1) - 1) / 2;
         for (std::size_t k = 0; k < 3; ++k) half_[k] = cells * (p_.grid.pitch[k] * p_.scale);
         const double radius = std::sqrt(dot(half_, half_)), far = p_.most + (radius + slack);
         far2_ = far * far;
         for (int lane = 0; lane < lanes; ++lane) {
-            const nearest n{{best.e[0][lane], best.e[1][lane], best.e[2][lane]}, best.squared[lane], 0};
-            const double loss = p_.triangles[static_cast<std::size_t>(std::max(face[lane], 0))].loss;
-            const bound b = bound::of(n, loss, radius, p_.most);
+            const triangle& t = triangle_at(of, best.place[lane]);
+            const bound b = bound::of(nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]), t.loss, radius, p_.most);
             for (int k = 0; k < 3; ++k) bound_n_[k][lane] = b.n[k];
             plain2_[lane] = b.plain2, support_[lane] = b.support;
         }
@@ -118,17 +138,18 @@ private:
         for (int lane = 0; lane < lanes; ++lane) *to[lane] = number, to[lane] += kept[lane];
     }
 
-    void write(const lane_nearest& best, const std::int32_t* face) const {
+    void write(const block& of, const lane_best& best) const {
         for (int lane = 0; lane < lanes; ++lane)
-            if (!outside_[lane]) write_cell(p_, first_[lane], best.squared[lane], face[lane]);
+            if (!outside_[lane])
+                write_cell(p_, first_[lane], best.squared[lane], of.faces[static_cast<std::size_t>(best.place[lane])]);
     }
 
     const problem& p_;
     std::vector<lane_nearest> found_;
     std::int64_t first_[lanes][3] = {};
     bool outside_[lanes] = {};
-    double at_[3][lanes] = {}, bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, half_[3] = {},
-           far2_ = 0;
+    lane_points at_ = {};
+    double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, half_[3] = {}, far2_ = 0;
 };
 
 /// Lists of a block and of all that it is halved into, by level.

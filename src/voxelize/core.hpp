@@ -81,6 +81,17 @@ NF_HD constexpr bool apart_across(const triangle& t, int e, const std::int64_t* 
     return smaller(near, far) > reach || larger(near, far) < -reach;
 }
 
+/// Leaves those cells of a column in [low, high], and one more at either end, for which |height - unit k| <= reach.
+NF_HD inline void near_plane(int128 height, int128 reach, double unit, std::int64_t& low, std::int64_t& high) {
+    if (unit == 0) return;
+    const double middle = static_cast<double>(height) / unit,
+                 around = static_cast<double>(reach) / (unit < 0 ? -unit : unit) + 1;
+    const std::int64_t last = high;
+    if (middle - around > static_cast<double>(low)) low = static_cast<std::int64_t>(middle - around);
+    if (middle + around < static_cast<double>(last))
+        high = smaller(static_cast<std::int64_t>(middle + around) + 1, last);
+}
+
 /// Calls meet(i, j, k) for the cells whose closed box a triangle meets.
 template <class Meet>
 NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* shape, const Meet& meet) {
@@ -111,14 +122,7 @@ NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* s
             for (int axis = 0; axis < 3; ++axis)
                 height += static_cast<int128>(normal[axis]) * (t.at[0][axis] - cell[axis]);
             std::int64_t low = first[2], high = last[2];
-            if (normal[2] != 0) {
-                const double unit = static_cast<double>(normal[2]) * static_cast<double>(side);
-                const double middle = static_cast<double>(height) / unit,
-                             around = static_cast<double>(reach) / (unit < 0 ? -unit : unit) + 1;
-                if (middle - around > static_cast<double>(low)) low = static_cast<std::int64_t>(middle - around);
-                if (middle + around < static_cast<double>(high)) high = static_cast<std::int64_t>(middle + around) + 1;
-                high = smaller(high, last[2]);
-            }
+            near_plane(height, reach, static_cast<double>(normal[2]) * static_cast<double>(side), low, high);
             for (std::int64_t k = low; k <= high; ++k) {
                 cell[2] = k * side;
                 const int128 above = height - static_cast<int128>(normal[2]) * cell[2];

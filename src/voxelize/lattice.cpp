@@ -16,8 +16,9 @@ namespace {
 constexpr int coordinate_bits = 29, least_shift = 8, most_shift = 24;
 constexpr std::int64_t faces_at_once = 256;
 
-/// Solid angles of the open edges and the direction up, summed: the winding number of the mesh less that of the mesh with
-/// all open edges drawn out upwards, which is the sum of the crossings below a cell. Angles are added as products of complex numbers, whose half turns are counted.
+/// Solid angles of the open edges and the direction up, summed: the winding number of the mesh less that of the mesh
+/// with all open edges drawn out upwards, which is the sum of the crossings below a cell. Angles are added as products
+/// of complex numbers, whose half turns are counted.
 class edge_angles {
 public:
     explicit edge_angles(const lattice& l) : l_(l) {

@@ -111,7 +111,7 @@ TEST(MeshDistance, OneTriangle) {
 }
 
 TEST(MeshDistance, EveryCellEqualsTheLoop) {
-    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    for (std::uint64_t seed = 0; seed < 42; ++seed) {
         mesh m;
         switch (seed % 6) {
             case 0: m = random_triangles(seed, 1 + static_cast<int>(mix(seed) % 40), 20); break;
