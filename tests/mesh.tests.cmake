@@ -6,3 +6,5 @@ nearfield_test(mesh mesh/host_test.cpp LIBS nearfield_mesh_tests)
 
 nearfield_test(voxelize voxelize/host_test.cpp LIBS nearfield_mesh_tests)
 nearfield_test(mesh_distance mesh_distance/host_test.cpp LIBS nearfield_mesh_tests)
+nearfield_test(isosurface isosurface/host_test.cpp LIBS nearfield_mesh_tests)
+nearfield_test(offset offset/host_test.cpp LIBS nearfield_mesh_tests)
