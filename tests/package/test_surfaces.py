@@ -136,6 +136,10 @@ def test_offsets():
     wall = nf.offset(BOX, -0.5, pitch=0.125, hollow=True)
     assert wall.closed and wall.euler == 4 and abs(wall.volume - (24 - 1 * 2 * 3)) < 0.3
     assert len(nf.offset(BOX, -3, pitch=0.5).faces) == 0
+    sharp = nf.offset(BOX, -0.3, pitch=0.1, sharp=True)
+    assert sharp.closed and abs(sharp.volume - 1.4 * 2.4 * 3.4) < abs(
+        nf.offset(BOX, -0.3, pitch=0.1).volume - 1.4 * 2.4 * 3.4
+    )
     cells = nf.offset(BOX, 1, pitch=0.125, method="voxels")
     assert cells.closed and abs(cells.volume - steiner) < 0.03 * steiner
 
