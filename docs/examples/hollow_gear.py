@@ -11,7 +11,7 @@ from picture import PAPER, save
 import nearfield as nf
 
 
-def twisted(teeth, points=360, rings=41, height=1.0):
+def twisted(teeth, points=280, rings=25, height=1.0):
     """Rings of points, each turned a little further, and a fan over either end."""
     z, turn = np.meshgrid(np.linspace(0, height, rings), np.arange(points) * 2 * np.pi / points, indexing="ij")
     away = 1 + 0.17 * np.tanh(2.6 * np.cos(teeth * turn))
@@ -61,8 +61,8 @@ def draw(meshes, size=420):
 
 
 gear = twisted(14)
-less, more = nf.offset(gear, -0.12, pitch=0.012), nf.offset(gear, 0.12, pitch=0.012)
-hollow = nf.offset(gear, -0.12, pitch=0.012, hollow=True)
+less, more = nf.offset(gear, -0.12, pitch=0.02), nf.offset(gear, 0.12, pitch=0.02)
+hollow = nf.offset(gear, -0.12, pitch=0.02, hollow=True)
 assert gear.closed and less.closed and more.closed and hollow.closed
 GREY, RED, BLUE = (205, 205, 200), (214, 96, 70), (96, 140, 196)
 save("hollow-gear.png", draw([(gear, GREY), (less, RED)]), draw([(more, BLUE), (gear, GREY)]), draw([(hollow, GREY)]))
