@@ -35,7 +35,7 @@ struct mesh_fields {
 ///
 /// Cells are solved by blocks that are halved down to one cell. A block keeps the triangles that can be nearest to one
 /// of its cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through
-/// the nearest point, and no slower than that to the nearest point itself. Typically 10 to 20 triangles a cell are
+/// the nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are
 /// looked at. Time O(cells log(faces)) for shapes that are not all round one point. Workspace: 8 bytes a triangle and
 /// thread, 144 bytes a triangle, and that of voxelize() where distances are signed.
 ///
