@@ -59,6 +59,9 @@ struct arguments {
     bool cmyk = false, line = false, mosaic = false;
     // Of medial-axis.
     std::string axis_method = "integer", pruning = "constant", gamma;
+    // Of meshes.
+    std::string pitch, level;
+    bool winding = false, shell = false, below = false, closed = false, sharp = false, hollow = false;
     // Of sdf and effect.
     std::string cutoff, font, characters, metrics, effects, fill;
     std::int64_t supersample = 0, margin = 0;
@@ -124,6 +127,9 @@ int slices_verb(const arguments& args);
 int geodesic_verb(const arguments& args);
 int path_verb(const arguments& args);
 int esdf_verb(const arguments& args);
+int voxelize_verb(const arguments& args);
+int isosurface_verb(const arguments& args);
+int offset_verb(const arguments& args);
 int info_verb(const arguments& args);
 int sample_verb(const arguments& args);
 int convert_verb(const arguments& args);

@@ -24,6 +24,9 @@ namespace nearfield::cli {
 [[nodiscard]] verb geodesic_row();
 [[nodiscard]] verb path_row();
 [[nodiscard]] verb esdf_row();
+[[nodiscard]] verb voxelize_row();
+[[nodiscard]] verb isosurface_row();
+[[nodiscard]] verb offset_row();
 [[nodiscard]] verb bench_row();
 [[nodiscard]] verb compare_row();
 [[nodiscard]] verb medial_axis_row();

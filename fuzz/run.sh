@@ -1,13 +1,13 @@
 #!/bin/sh
 # run.sh [SECONDS [FORMAT...]]: fuzzes each reader that long (10 s), detached headers with their data files (detached) and
-# what writers make of what readers take (written), from the corpus beside this script. Builds first,
+# what writers make of what readers take (written), and meshes, from the corpus beside this script. Builds first,
 # as the preset `fuzz` says, unless BUILD names a folder that is already built. New inputs stay in BUILD/fuzz/found;
 # what crashes is left in BUILD/fuzz and makes the run fail.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:-10}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- png pnm tiff npy nrrd nifti detached written
+[ $# -gt 0 ] || set -- png pnm tiff npy nrrd nifti detached written mesh
 if [ -z "${BUILD:-}" ]; then
     cd "$here/.."
     BUILD=$PWD/build/fuzz

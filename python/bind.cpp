@@ -218,6 +218,7 @@ NB_MODULE(_core, m) {
     bind_centroidal(m);
     bind_geodesic(m);
     bind_fill(m);
+    bind_mesh(m);
     bind_path(m);
     bind_rays(m);
     bind_runs(m);

@@ -83,6 +83,7 @@ void bind_sdf(nb::module_& module);
 void bind_watershed(nb::module_& module);
 void bind_geodesic(nb::module_& module);
 void bind_fill(nb::module_& module);
+void bind_mesh(nb::module_& module);
 void bind_path(nb::module_& module);
 void bind_rays(nb::module_& module);
 

@@ -1,7 +1,7 @@
 # The rooms of shapes, pictures and paths: what is made of distances. Of each its C++ sources, and its kernels or what
 # stands for them in a build without CUDA.
-set(rooms centroidal chessboard effects fill geodesic medial_axis metrics morphology natural_neighbor pores raycast
-  render sdf skeleton split thickness watershed)
+set(rooms centroidal chessboard effects fill geodesic isosurface medial_axis mesh mesh_distance metrics morphology
+  natural_neighbor offset pores raycast render sdf skeleton split thickness voxelize watershed)
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
   file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cu)

@@ -37,9 +37,9 @@ PAGES = {
     ),
     "python-gallery-shapes.md": (
         "Shapes measured in Python",
-        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md) "
-        "and [pores.md](pores.md).",
-        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network"),
+        " What the calls do is in [shapes.md](shapes.md),\n[medial-axis.md](medial-axis.md), [skeletons.md](skeletons.md), "
+        "[pores.md](pores.md) and [surfaces.md](surfaces.md).",
+        ("thickness_of_pores", "vessels", "few_balls", "mercury", "pore_network", "hollow_gear"),
     ),
     "python-gallery-objects.md": (
         "Objects separated, compared and completed in Python",

@@ -42,6 +42,7 @@ from nearfield._granulometry import Granulometry, balls, granulometry, porosimet
 from nearfield._info import Device, Info, devices, info, release_device_memory
 from nearfield._label import label, link_bit
 from nearfield._medial_axis import medial_axis, reconstruct
+from nearfield._mesh import Mesh
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
@@ -56,6 +57,7 @@ from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._slices import interpolate_slices
 from nearfield._split import split
+from nearfield._surfaces import OffsetMesh, VoxelGrid, isosurface, mesh_distance, offset, voxelize
 from nearfield._thickness import local_thickness
 from nearfield._voronoi import expand_labels, voronoi
 from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
@@ -79,6 +81,8 @@ __all__ = [
     "Granulometry",
     "Info",
     "LabelLists",
+    "Mesh",
+    "OffsetMesh",
     "Pass",
     "Path",
     "Plan",
@@ -90,6 +94,7 @@ __all__ = [
     "Stage",
     "Stipples",
     "SurfaceHits",
+    "VoxelGrid",
     "__version__",
     "balls",
     "basins",
@@ -117,16 +122,19 @@ __all__ = [
     "inflate_costmap",
     "info",
     "interpolate_slices",
+    "isosurface",
     "label",
     "label_by_propagation",
     "label_lists",
     "link_bit",
     "local_thickness",
     "medial_axis",
+    "mesh_distance",
     "methods",
     "metrics",
     "natural_neighbor",
     "ndimage",
+    "offset",
     "opening",
     "peaks",
     "plan",
@@ -150,6 +158,7 @@ __all__ = [
     "stipple",
     "travel_cost",
     "voronoi",
+    "voxelize",
     "watershed",
     "watershed_hierarchy",
 ]

@@ -629,3 +629,57 @@ def squared_distance_type(shape: Sequence[int], options: Options) -> str: ...
 def require_memory(bytes: int, what: str) -> None: ...
 def query_system() -> dict[str, Any]: ...
 def release_device_memory() -> None: ...
+def read_mesh(data: bytes, path: str) -> tuple[bytes, bytes]: ...
+def mesh_bytes(vertices: Array, faces: Array, path: str, text: bool) -> bytes: ...
+def measure_mesh(vertices: Array, faces: Array) -> tuple[bool, int, int, float, float]: ...
+def grid_around(
+    vertices: Array, faces: Array, pitch: float, shape: Sequence[int], by_shape: bool, margin: int
+) -> tuple[list[int], list[float], list[float]]: ...
+def voxelize(
+    vertices: Array,
+    faces: Array,
+    out: Array,
+    origin: Sequence[float],
+    pitch: Sequence[float],
+    solid: bool,
+    surface: bool,
+    winding: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def mesh_distance(
+    vertices: Array,
+    faces: Array,
+    distance: Array,
+    triangle: Array | None,
+    origin: Sequence[float],
+    pitch: Sequence[float],
+    is_signed: bool,
+    winding: bool,
+    max_distance: float,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> None: ...
+def isosurface(
+    field: Array,
+    level: float,
+    origin: Sequence[float],
+    spacing: Sequence[float],
+    below: bool,
+    closed: bool,
+    dual: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes]: ...
+def offset(
+    vertices: Array,
+    faces: Array,
+    distance: float,
+    pitch: float,
+    voxels: bool,
+    sharp: bool,
+    hollow: bool,
+    winding: bool,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[tuple[bytes, bytes], float, float]: ...

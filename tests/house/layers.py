@@ -47,6 +47,11 @@ FIELD_HEADERS = {
     "raycast.hpp",
     "render.hpp",
     "sphere_trace.hpp",
+    "mesh.hpp",
+    "voxelize.hpp",
+    "mesh_distance.hpp",
+    "isosurface.hpp",
+    "offset.hpp",
 }
 
 # Who may include whom.
@@ -64,7 +69,7 @@ MAY_INCLUDE = {
     "python": {"grid", "field", "application", "umbrella", "edge", "python"},
     "bench": {"grid", "field", "application", "umbrella", "io", "bench"},
     "oracle": {"oracle"},
-    "fuzz": {"grid", "io", "fuzz"},
+    "fuzz": {"grid", "field", "io", "fuzz"},
 }
 # What a room may use of another one: mathematics that both share, and what it has to implement for it.
 SHARED_BY_ROOMS = {

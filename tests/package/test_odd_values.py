@@ -30,7 +30,12 @@ SHARED = {
     nf.components: nf.label,
     nf.remove_small: nf.label,
 }
+MESH = nf.Mesh([[0, 0, 0], [3, 0, 0], [0, 3, 0], [0, 0, 3]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
 NEEDED = {
+    nf.voxelize: {"mesh": MESH, "pitch": 1},
+    nf.mesh_distance: {"mesh": MESH, "grid": nf.VoxelGrid((3, 3, 3))},
+    nf.isosurface: {"field": np.arange(27).reshape(3, 3, 3), "level": 4},
+    nf.offset: {"mesh": MESH, "distance": 0.5, "pitch": 0.5},
     nf.remove_small: {"min_size": 2},
     nf.centroidal_voronoi: {"sites": 2},
     nf.stipple: {"n": 2},

@@ -1,0 +1,65 @@
+// Triangle meshes: vertices and faces, what is measured of them, and their files.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nearfield/error.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+/// Triangles in space. A face names three vertices, counter-clockwise as seen from outside. Coordinate k of a vertex
+/// runs along axis k of a grid.
+struct mesh {
+    std::vector<std::array<double, 3>> vertices;
+    std::vector<std::array<std::int32_t, 3>> faces;
+
+    friend bool operator==(const mesh&, const mesh&) = default;
+};
+
+struct mesh_measures {
+    bool closed = false;          ///< every edge belongs to two faces, which run along it in opposite directions
+    std::int64_t open_edges = 0;  ///< edges that faces do not run along equally often in both directions
+    std::int64_t euler = 0;       ///< vertices that faces use - edges + faces: 2 for a sphere, 0 for a torus
+    double volume = 0;            ///< enclosed, negative where faces point inwards; of open meshes without meaning
+    double area = 0;
+};
+
+/// Time O(vertices + faces). Throws nearfield::error: a face names no vertex, a coordinate is not finite.
+[[nodiscard]] mesh_measures measure_mesh(const mesh& of);
+
+/// `more` behind the vertices and faces of `to`; `reversed` turns its faces round.
+void append_mesh(mesh& to, const mesh& more, bool reversed = false);
+
+enum class mesh_format : std::uint8_t { stl, obj, ply, off };
+
+/// By suffix, in any case: .stl .obj .ply .off. Throws error(io) that names them.
+[[nodiscard]] mesh_format mesh_format_of(const std::filesystem::path& path);
+
+/// The mesh of a file's bytes: binary or ASCII STL, OBJ, ASCII or binary PLY of either byte order, OFF.
+///
+/// Corners of STL with the same coordinates become one vertex, in the order in which they come; 0 and -0 are the same.
+/// Polygons become fans of triangles round their first corner; those with fewer than three corners are left out, as is
+/// all else: normals, colours, texture coordinates, lines, groups. All solids of an STL file and all objects of an OBJ
+/// file make one mesh.
+///
+///   name  of the file, for messages
+///
+/// Throws error(io) for bytes that are truncated or not what they claim, which allocates no more than a small multiple
+/// of their number; error(out_of_memory).
+[[nodiscard]] mesh read_mesh(std::span<const std::byte> bytes, mesh_format as, const std::string& name = "mesh");
+/// The same from a regular file.
+[[nodiscard]] mesh read_mesh(const std::filesystem::path& path);
+
+/// The bytes of a file. STL holds float32 coordinates, PLY float64, and both are binary, little endian, unless `text`.
+/// Texts have the shortest decimals that read back as the same float64, in STL too.
+[[nodiscard]] std::string mesh_bytes(const mesh& of, mesh_format as, bool text = false);
+/// Writes them by suffix. Throws error(io) where the file cannot be written.
+void write_mesh(const std::filesystem::path& path, const mesh& of, bool text = false);
+
+}  // namespace nearfield

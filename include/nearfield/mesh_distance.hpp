@@ -1,0 +1,46 @@
+// Exact distances from the cells of a grid to a mesh, and the nearest triangle.
+#pragma once
+
+#include <limits>
+
+#include "nearfield/voxelize.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+struct mesh_distance_options {
+    bool is_signed = false;  ///< negative inside, as voxelize() has it with `solid`
+    bool winding = false;    ///< inside by the winding number; without it the mesh has no open edges
+    /// Cells that are farther have no triangle; a small value makes it faster.
+    double max_distance = std::numeric_limits<double>::infinity();
+};
+
+/// The fields one call fills, at least one: 3 axes, the grid's shape, any strides, no overlap.
+template <class Place>
+struct mesh_fields {
+    any_output<Place> distance{};  ///< float32 or float64; +inf (inside: -inf) without a triangle
+    any_output<Place> triangle{};  ///< int32: the number of the nearest face, -1 without one
+};
+
+/// Distance from the centre of every cell to the nearest point of a mesh, and the triangle it lies on.
+///
+/// The squared distance to a triangle is the least of those to its three sides and, where the foot of the perpendicular
+/// falls inside, that to the foot, each from its nearest point in double by one formula (src/mesh_distance/core.hpp):
+/// off by a few roundings of the coordinates, whatever the triangle's shape. The answer is the smallest value of all
+/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, for any number
+/// of threads. The distance is its root, in double, rounded once to the output's type.
+///
+///   on    host: returns when done. A device is refused with error_code::unsupported
+///   of    at least one face
+///   grid  any; see voxelize() for its reach where distances are signed
+///
+/// Cells are solved by blocks that are halved down to one cell. A block keeps the triangles that can be nearest to one
+/// of its cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through
+/// the nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are
+/// looked at. Time O(cells log(faces)) for shapes that are not all round one point. Workspace: 8 bytes a triangle and
+/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed.
+///
+/// Throws nearfield::error before any work is started.
+void mesh_distance(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
+                   const mesh_distance_options& options = {});
+
+}  // namespace nearfield

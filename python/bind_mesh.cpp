@@ -1,0 +1,124 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+
+#include "nearfield/isosurface.hpp"
+#include "nearfield/mesh_distance.hpp"
+#include "nearfield/offset.hpp"
+#include "python/bind_call.hpp"
+
+namespace nearfield::python {
+namespace {
+
+/// Contiguous arrays of float64 (n, 3) and int32 (m, 3).
+mesh mesh_of(const array& vertices, const array& faces) {
+    mesh made;
+    const auto fill = [](auto& to, const array& from) {
+        to.resize(static_cast<std::size_t>(from.shape[0]));
+        if (!to.empty()) std::memcpy(to.data(), reinterpret_cast<const void*>(from.data), to.size() * sizeof to[0]);
+    };
+    fill(made.vertices, vertices), fill(made.faces, faces);
+    return made;
+}
+
+using mesh_row = std::tuple<nb::bytes, nb::bytes>;
+mesh_row row_of(const mesh& m) {
+    return {nb::bytes(m.vertices.data(), m.vertices.size() * sizeof m.vertices[0]),
+            nb::bytes(m.faces.data(), m.faces.size() * sizeof m.faces[0])};
+}
+
+mesh_row read(const nb::bytes& bytes, const std::string& path) {
+    mesh made;
+    run_watched(static_cast<std::int64_t>(bytes.size()), nb::none(), [&](const std::function<bool(double)>&) {
+        const std::span<const std::byte> all(static_cast<const std::byte*>(bytes.data()), bytes.size());
+        made = read_mesh(all, mesh_format_of(path), path);
+    });
+    return row_of(made);
+}
+
+nb::bytes written(const array& vertices, const array& faces, const std::string& path, bool text) {
+    const std::string made = mesh_bytes(mesh_of(vertices, faces), mesh_format_of(path), text);
+    return nb::bytes(made.data(), made.size());
+}
+
+std::tuple<bool, std::int64_t, std::int64_t, double, double> measured(const array& vertices, const array& faces) {
+    const mesh_measures m = measure_mesh(mesh_of(vertices, faces));
+    return {m.closed, m.open_edges, m.euler, m.volume, m.area};
+}
+
+using triple = std::array<double, 3>;
+using sizes = std::array<std::int64_t, 3>;
+
+/// By `pitch` where it is not 0, else by shape.
+std::tuple<sizes, triple, triple> around(const array& vertices, const array& faces, double pitch, const sizes& shape,
+                                         bool by_shape, std::int64_t margin) {
+    const mesh m = mesh_of(vertices, faces);
+    const mesh_grid g = by_shape ? grid_around(m, shape, margin) : grid_around(m, pitch, margin);
+    return {g.shape, g.origin, g.pitch};
+}
+
+void mark(const array& vertices, const array& faces, const array& out, const triple& origin, const triple& pitch,
+          bool solid, bool surface, bool winding, int threads, const nb::object& progress) {
+    const mesh m = mesh_of(vertices, faces);
+    run_watched(out.cells(), progress, [&](std::function<bool(double)> told) {
+        voxelize(host{threads, std::move(told)}, m, {{out.shape[0], out.shape[1], out.shape[2]}, origin, pitch},
+                 out.view<void, host>(), {solid, surface, winding});
+    });
+}
+
+void distance_to(const array& vertices, const array& faces, const array& distance, const array* triangle,
+                 const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, int threads,
+                 const nb::object& progress) {
+    const mesh m = mesh_of(vertices, faces);
+    run_watched(distance.cells(), progress, [&](std::function<bool(double)> told) {
+        mesh_distance(host{threads, std::move(told)}, m,
+                      {{distance.shape[0], distance.shape[1], distance.shape[2]}, origin, pitch},
+                      {distance.view<void, host>(), view_of<void, host>(triangle)}, {is_signed, winding, most});
+    });
+}
+
+mesh_row surface_of(const array& field, double level, const triple& origin, const triple& spacing, bool below,
+                    bool closed, bool dual, int threads, const nb::object& progress) {
+    mesh made;
+    run_watched(field.cells(), progress, [&](std::function<bool(double)> told) {
+        made = isosurface(host{threads, std::move(told)}, field.view<const void, host>(), level,
+                          {origin, spacing, below, closed, static_cast<isosurface_method>(dual)});
+    });
+    return row_of(made);
+}
+
+std::tuple<mesh_row, double, double> offset_of(const array& vertices, const array& faces, double distance, double pitch,
+                                               bool voxels, bool sharp, bool hollow, bool winding, int threads,
+                                               const nb::object& progress) {
+    const mesh m = mesh_of(vertices, faces);
+    offset_result made;
+    run_watched(std::int64_t{1} << 24, progress, [&](std::function<bool(double)> told) {
+        made = offset(host{threads, std::move(told)}, m, distance,
+                      {pitch, static_cast<offset_method>(voxels), sharp, hollow, winding});
+    });
+    return {row_of(made.surface), made.grid.pitch[0], made.error_bound};
+}
+
+}  // namespace
+
+void bind_mesh(nb::module_& module) {
+    const auto v = nb::arg("vertices"), f = nb::arg("faces"), n = nb::arg("threads"), path = nb::arg("path");
+    const auto progress = nb::arg("progress").none();
+    const auto origin = nb::arg("origin"), pitch = nb::arg("pitch"), winding = nb::arg("winding");
+    module.def("read_mesh", &read, nb::arg("data"), path);
+    module.def("mesh_bytes", &written, v, f, path, nb::arg("text"));
+    module.def("measure_mesh", &measured, v, f);
+    module.def("grid_around", &around, v, f, pitch, nb::arg("shape"), nb::arg("by_shape"), nb::arg("margin"));
+    module.def("voxelize", &mark, v, f, nb::arg("out"), origin, pitch, nb::arg("solid"), nb::arg("surface"), winding, n,
+               progress);
+    module.def("mesh_distance", &distance_to, v, f, nb::arg("distance"), nb::arg("triangle").none(), origin, pitch,
+               nb::arg("is_signed"), winding, nb::arg("max_distance"), n, progress);
+    module.def("isosurface", &surface_of, nb::arg("field"), nb::arg("level"), origin, nb::arg("spacing"),
+               nb::arg("below"), nb::arg("closed"), nb::arg("dual"), n, progress);
+    module.def("offset", &offset_of, v, f, nb::arg("distance"), pitch, nb::arg("voxels"), nb::arg("sharp"),
+               nb::arg("hollow"), winding, n, progress);
+}
+
+}  // namespace nearfield::python

@@ -1,0 +1,392 @@
+"""From meshes to grids and back: cells and distances of a mesh, isosurfaces of a field, offset surfaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import HOST, NUMPY, name_of
+from nearfield._call import target
+from nearfield._geodesic import on_host_only
+from nearfield._mesh import Array, Mesh, mesh_of, unpacked_mesh
+from nearfield._progress import Progress, callable_of
+from nearfield._request import (
+    check_flags,
+    count_of,
+    flag_of,
+    items_of,
+    length_of,
+    max_distance_of,
+    not_taken,
+    said,
+    threads_of,
+    word_of,
+)
+from nearfield._workplace import Workplace
+
+Lengths = float | Sequence[float]
+
+
+class VoxelGrid:
+    """A grid in the space of a mesh, and cells on it: the centre of cell (i, j, k) is ``origin + pitch * (i, j, k)``.
+
+    Parameters
+    ----------
+    shape : three integers
+    origin : three numbers
+        Centre of the first cell.
+    pitch : float or three floats
+        Length of a cell along each axis.
+
+    Attributes
+    ----------
+    cells : array of bool or None
+        What `voxelize` marked; ``np.asarray(grid)`` reads it.
+    """
+
+    def __init__(self, shape: Sequence[int], origin: Sequence[float] = (0, 0, 0), pitch: Lengths = 1.0) -> None:
+        sizes = items_of(shape)
+        if sizes is None or len(sizes) != 3:
+            raise not_taken("shape", shape, "three integers")
+        self.shape = tuple(count_of("shape", each, 0) for each in sizes)
+        self.origin = _three("origin", origin)
+        self.pitch = pitch if isinstance(pitch, float | int) and not isinstance(pitch, bool) else _three("pitch", pitch)
+        self.cells: Array | None = None
+
+    @classmethod
+    def around(
+        cls, mesh: Any, pitch: float | None = None, *, shape: int | Sequence[int] | None = None, margin: int = 1
+    ) -> VoxelGrid:
+        """The smallest grid of cubes that has a mesh and `margin` cells on every side: of a pitch, or of a shape."""
+        if (pitch is None) == (shape is None):
+            raise TypeError("pitch or shape: give one of them")
+        sizes = items_of(shape) or ([0] * 3 if shape is None else [shape] * 3)
+        if len(sizes) != 3:
+            raise not_taken("shape", shape, "an integer or three")
+        counts = [count_of("shape", each, 0, 2**20) for each in sizes]
+        length = 0.0 if pitch is None else length_of("pitch", pitch)
+        rim = count_of("margin", margin, 0, 2**20)
+        made, origin, lengths = _core.grid_around(*mesh_of(mesh)._described(), length, counts, pitch is None, rim)
+        return cls(made, origin, lengths[0])
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """The pitch along each axis."""
+        return _three("pitch", self.pitch)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if self.cells is None:
+            raise ValueError("the grid has no cells; voxelize() makes one that has")
+        return np.array(self.cells, dtype=dtype, copy=bool(copy) or (dtype is not None and dtype != self.cells.dtype))
+
+    def __repr__(self) -> str:
+        return f"VoxelGrid({self.shape}, origin={self.origin}, pitch={self.pitch})"
+
+
+class OffsetMesh(Mesh):
+    """A mesh that `offset` made.
+
+    Attributes
+    ----------
+    pitch : float
+        Of its grid.
+    error_bound : float
+        How far points of the offset surface can lie from where the distance is the one asked for.
+    """
+
+    pitch: float
+    error_bound: float
+
+
+def voxelize(
+    mesh: Any,
+    pitch: float | None = None,
+    *,
+    shape: int | Sequence[int] | None = None,
+    grid: VoxelGrid | None = None,
+    margin: int = 1,
+    solid: bool = True,
+    surface: bool = False,
+    winding: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> VoxelGrid:
+    """The cells of a mesh, by exact tests.
+
+    Parameters
+    ----------
+    mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
+    pitch : float
+        Side of a cell; or give `shape` (one integer for all axes, or three), or a whole `grid`.
+    margin : int
+        Cells on every side of the mesh.
+    solid : bool
+        Mark cells whose centre lies inside.
+    surface : bool
+        Mark cells that a triangle meets.
+    winding : bool
+        Inside is where the generalised winding number is above 1/2 in size: takes open meshes, and keeps what several
+        shells cover. Without it the mesh has no open edges, and what two shells cover is outside again.
+    device : {'cpu'}
+        There is no GPU code yet.
+    threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    VoxelGrid
+        With `cells` (bool), `origin` and `pitch`; ``np.asarray`` gives the cells. Axis k runs along coordinate k.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> corner = nf.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> nf.voxelize(corner, 1, margin=0).cells.sum(axis=2)
+    array([[3, 3, 2, 1],
+           [3, 2, 1, 0],
+           [2, 1, 0, 0],
+           [1, 0, 0, 0]])
+    """
+    check_flags(solid=solid, surface=surface, winding=winding)
+    _refuse_device("voxelize", device)
+    given = mesh_of(mesh)
+    if grid is None:
+        made = VoxelGrid.around(given, pitch, shape=shape, margin=margin)
+    else:
+        if pitch is not None or shape is not None:
+            raise TypeError("pitch or shape: leave out both where a grid is given")
+        count_of("margin", margin, 0)
+        made = VoxelGrid(*_checked(grid))
+    _core.require_memory(math.prod(made.shape), "the output")
+    made.cells = np.empty(made.shape, np.bool_)
+    _core.voxelize(
+        *given._described(), NUMPY.describe("out", made.cells, True), made.origin, made.spacing, bool(solid),
+        bool(surface), bool(winding), threads_of(threads), callable_of(progress),
+    )  # fmt: skip
+    return made
+
+
+def mesh_distance(
+    mesh: Any,
+    grid: VoxelGrid,
+    *,
+    signed: bool = False,
+    winding: bool = False,
+    max_distance: float | None = None,
+    return_triangle: bool = False,
+    dtype: Any = "float32",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Exact distance from every cell of a grid to a mesh, and the triangle that is nearest.
+
+    Parameters
+    ----------
+    mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
+    grid : VoxelGrid
+        Such as ``nf.VoxelGrid.around(mesh, 0.5)``; distances are those of cell centres.
+    signed : bool
+        Negative inside, as `voxelize` has it.
+    winding : bool
+        As in `voxelize`.
+    max_distance : float, optional
+        Farther cells get inf (inside -inf) and triangle -1: faster.
+    return_triangle : bool
+        Also return the number of the nearest face, the first one of several.
+    dtype : {'float32', 'float64'}
+    device : {'cpu'}
+        There is no GPU code yet.
+    threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    array of the grid's shape, or with `return_triangle` a pair of it and an array of int32
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> plate = nf.Mesh([[0, 0, 0], [4, 0, 0], [4, 4, 0], [0, 4, 0]], [[0, 1, 2], [0, 2, 3]])
+    >>> nf.mesh_distance(plate, nf.VoxelGrid((1, 3, 3), origin=(1, 2, 0)), return_triangle=True)
+    (array([[[0., 1., 2.],
+            [0., 1., 2.],
+            [0., 1., 2.]]], dtype=float32), array([[[1, 1, 1],
+            [1, 1, 1],
+            [1, 1, 1]]], dtype=int32))
+    """
+    check_flags(signed=signed, winding=winding, return_triangle=return_triangle)
+    _refuse_device("mesh_distance", device)
+    given, most = mesh_of(mesh), max_distance_of(max_distance)
+    where = VoxelGrid(*_checked(grid))
+    made = name_of(dtype)
+    if made not in ("float32", "float64"):
+        raise ValueError(f"dtype is {said(made)}; give float32 or float64")
+    _core.require_memory(math.prod(where.shape) * (np.dtype(made).itemsize + 4 * bool(return_triangle)), "the output")
+    distance = np.empty(where.shape, made)
+    triangle = np.empty(where.shape, np.int32) if return_triangle else None
+    _core.mesh_distance(
+        *given._described(), NUMPY.describe("distance", distance, True),
+        None if triangle is None else NUMPY.describe("triangle", triangle, True), where.origin, where.spacing,
+        bool(signed), bool(winding), most, threads_of(threads), callable_of(progress),
+    )  # fmt: skip
+    return distance if triangle is None else (distance, triangle)
+
+
+def isosurface(
+    field: Any,
+    level: float,
+    *,
+    spacing: Lengths | None = None,
+    origin: Sequence[float] | None = None,
+    inside: Literal["above", "below"] = "above",
+    closed: bool = False,
+    method: Literal["marching_cubes", "dual_contouring"] = "marching_cubes",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Mesh:
+    """The surface on which a field has a value, as a mesh whose faces look outwards.
+
+    Parameters
+    ----------
+    field : array of three axes, or VoxelGrid
+        Of any numbers but complex ones.
+    level : float
+    spacing, origin : optional
+        Distance between values along each axis, and where the first one lies. Default: those of a `VoxelGrid`, else 1
+        and 0.
+    inside : {'above', 'below'}
+        Which values are inside: those of a bright part are above the level, those of a signed distance below it.
+    closed : bool
+        Outside lies beyond the ends of the grid: caps close what reaches them.
+    method : {'marching_cubes', 'dual_contouring'}
+        The second one keeps sharp edges of distance fields.
+    device : {'cpu'}
+        There is no GPU code yet: arrays on a GPU are refused.
+    threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    Mesh
+        Closed if the surface keeps away from the ends of the grid, or `closed`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> import numpy as np
+    >>> one = np.zeros((3, 3, 3))
+    >>> one[1, 1, 1] = 1
+    >>> ball = nf.isosurface(one, 0.5)
+    >>> ball, ball.closed, ball.volume
+    (Mesh(6 vertices, 8 faces), True, 0.16666666666666666)
+    """
+    check_flags(closed=closed)
+    below = word_of("inside", inside, ("above", "below")) == "below"
+    dual = word_of("method", method, ("marching_cubes", "dual_contouring")) == "dual_contouring"
+    at = length_of("level", level)
+    if isinstance(field, VoxelGrid):
+        spacing = field.spacing if spacing is None else spacing
+        origin = field.origin if origin is None else origin
+        field = np.asarray(field)
+    work = Workplace("field", field)
+    on_host_only("isosurface", work, device)
+    if len(work.shape) != 3:
+        raise ValueError(f"field has {len(work.shape)} axes; give 3")
+    steps = _three("spacing", 1.0 if spacing is None else spacing)
+    first = _three("origin", (0, 0, 0) if origin is None else origin)
+    made = _core.isosurface(
+        work.described(), at, first, steps, below, bool(closed), dual, threads_of(threads), callable_of(progress)
+    )
+    return unpacked_mesh(made)
+
+
+def offset(
+    mesh: Any,
+    distance: float,
+    *,
+    pitch: float | None = None,
+    method: Literal["exact", "voxels"] = "exact",
+    sharp: bool = False,
+    hollow: bool = False,
+    winding: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> OffsetMesh:
+    """The surface at a distance from a mesh: outside where it is positive, inside where it is negative.
+
+    Parameters
+    ----------
+    mesh : Mesh, or one of trimesh, PyVista or VTK, or a pair of vertices and faces
+    distance : float
+    pitch : float, optional
+        Of the grid on which distances are computed. Default: 1/256 of the longest side of the answer's box.
+    method : {'exact', 'voxels'}
+        From distances to the triangles, or to the faces of the cells of a voxelised part.
+    sharp : bool
+        Keep edges and corners, by dual contouring.
+    hollow : bool
+        The wall between the surface and its offset: a hollow part of the same outside for a negative distance.
+    winding : bool
+        As in `voxelize`: takes open meshes and overlapping shells.
+    device : {'cpu'}
+        There is no GPU code yet.
+    threads, progress
+        As in `distance_transform`.
+
+    Returns
+    -------
+    OffsetMesh
+        A closed `Mesh`, without faces where nothing is left, with `pitch` and `error_bound`.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> corner = nf.Mesh([[0, 0, 0], [6, 0, 0], [0, 6, 0], [0, 0, 6]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    >>> wall = nf.offset(corner, -0.5, pitch=0.1, hollow=True)
+    >>> wall.closed, wall.euler, round(corner.volume), round(wall.volume, 1)
+    (True, 4, 36, 22.3)
+    """
+    check_flags(sharp=sharp, hollow=hollow, winding=winding)
+    voxels = word_of("method", method, ("exact", "voxels")) == "voxels"
+    _refuse_device("offset", device)
+    given, far = mesh_of(mesh), length_of("distance", distance)
+    step = 0.0 if pitch is None else length_of("pitch", pitch)
+    if pitch is not None and not step > 0:
+        raise ValueError(f"pitch is {said(pitch)}; give a positive length")
+    packed, used, bound = _core.offset(
+        *given._described(), far, step, voxels, flag_of("sharp", sharp), flag_of("hollow", hollow),
+        flag_of("winding", winding), threads_of(threads), callable_of(progress),
+    )  # fmt: skip
+    plain = unpacked_mesh(packed)
+    made = OffsetMesh(plain.vertices, plain.faces)
+    made.pitch, made.error_bound = used, bound
+    return made
+
+
+def _refuse_device(name: str, device: str | None) -> None:
+    if target(device, HOST, "mesh") >= 0:
+        raise RuntimeError(f"device: {name} runs on the CPU only; leave out device=")
+
+
+def _three(name: str, value: Any) -> tuple[float, ...]:
+    """Three lengths or coordinates; one number stands for all."""
+    items = items_of(value)
+    if items is None:
+        items = [value] * 3
+    if len(items) != 3:
+        raise not_taken(name, value, "a number or three")
+    return tuple(length_of(name, each) for each in items)
+
+
+def _checked(grid: Any) -> tuple[Any, Any, Any]:
+    if not isinstance(grid, VoxelGrid):
+        raise not_taken("grid", grid, "a VoxelGrid, such as VoxelGrid.around(mesh, 0.5)")
+    return grid.shape, grid.origin, grid.pitch

@@ -1,0 +1,43 @@
+// Edges of a mesh, and the checks that every call makes of one.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "nearfield/mesh.hpp"
+
+namespace nearfield::meshes {
+
+/// Throws invalid_argument, naming the argument: a face that names no vertex, a coordinate that is not finite.
+void check_mesh(const char* name, const mesh& m);
+
+/// Calls body(low, high, forward, backward) for every edge {low < high} in ascending order: how many faces run along it
+/// from low to high, and back. Edges from a vertex to itself are left out.
+template <class Body>
+void for_each_edge(const mesh& m, const Body& body) {
+    std::vector<std::int64_t> first(m.vertices.size() + 1);
+    const auto sides = [&](const auto& take) {
+        for (const auto& face : m.faces)
+            for (std::size_t k = 0; k < 3; ++k)
+                if (face[k] != face[(k + 1) % 3]) take(face[k], face[(k + 1) % 3]);
+    };
+    sides([&](std::int32_t a, std::int32_t b) { ++first[static_cast<std::size_t>(std::min(a, b)) + 1]; });
+    for (std::size_t v = 1; v < first.size(); ++v) first[v] += first[v - 1];
+    std::vector<std::int64_t> next(first.begin(), first.end() - 1), side(static_cast<std::size_t>(first.back()));
+    sides([&](std::int32_t a, std::int32_t b) {
+        const std::int64_t place = next[static_cast<std::size_t>(std::min(a, b))]++;
+        side[static_cast<std::size_t>(place)] = std::int64_t{std::max(a, b)} * 2 + (a < b ? 0 : 1);
+    });
+    for (std::size_t v = 0; v + 1 < first.size(); ++v) {
+        const auto begin = side.begin() + first[v], end = side.begin() + first[v + 1];
+        std::sort(begin, end);
+        for (auto at = begin; at != end;) {
+            std::int64_t ways[2] = {0, 0};
+            const std::int64_t high = *at / 2;
+            for (; at != end && *at / 2 == high; ++at) ++ways[*at % 2];
+            body(static_cast<std::int32_t>(v), static_cast<std::int32_t>(high), ways[0], ways[1]);
+        }
+    }
+}
+
+}  // namespace nearfield::meshes

@@ -1,0 +1,116 @@
+// Words and numbers of a text in memory, and what is said of a file that is not what it claims.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "nearfield/mesh.hpp"
+
+namespace nearfield::meshes {
+
+[[noreturn]] inline void bad_mesh(const std::string& name, const std::string& what,
+                                  std::source_location where = std::source_location::current()) {
+    throw error(error_code::io, name + ": " + what, where);
+}
+
+/// Reads a text from front to back; words are split by blanks. Keeps no copy.
+class text {
+public:
+    text(std::string_view all, const std::string& name) : all_(all), name_(name) {}
+
+    [[nodiscard]] bool ended() const { return at_ == all_.size(); }
+    [[nodiscard]] std::size_t position() const { return at_; }
+
+    /// The next word of this line, empty at its end. A backslash at the end of a line joins it to the next one.
+    std::string_view word() {
+        for (; at_ < all_.size(); ++at_) {
+            const char c = all_[at_];
+            if (c == '\\' && ends_line(at_ + 1)) at_ = all_.find('\n', at_);
+            else if (c == '\n' || (c != ' ' && c != '\t' && c != '\r' && c != '\v' && c != '\f')) break;
+        }
+        const std::size_t first = at_;
+        while (at_ < all_.size() && static_cast<unsigned char>(all_[at_]) > ' ') ++at_;
+        if (at_ == first && at_ < all_.size() && all_[at_] != '\n') ++at_;  // a control character is a word
+        return all_.substr(first, at_ - first);
+    }
+    /// Goes to the line behind this one.
+    void next_line() {
+        const std::size_t end = all_.find('\n', at_);
+        at_ = end == std::string_view::npos ? all_.size() : end + 1;
+        ++line_;
+    }
+    /// The next word of any line, empty at the end of the text.
+    std::string_view word_anywhere() {
+        for (;;) {
+            const std::string_view found = word();
+            if (!found.empty() || ended()) return found;
+            next_line();
+        }
+    }
+    double coordinate(std::string_view of) const {
+        double value = 0;
+        const std::size_t plus = of.starts_with('+') ? 1 : 0;
+        const auto [end, failed] = std::from_chars(of.data() + plus, of.data() + of.size(), value);
+        // What is too small for a double is 0; what is too large is refused.
+        const bool tiny = of.find("e-") != of.npos || of.find("E-") != of.npos;
+        if ((failed != std::errc{} && !(failed == std::errc::result_out_of_range && tiny)) ||
+            end != of.data() + of.size() || !std::isfinite(value))
+            fail("a coordinate should stand here, a finite number");
+        return value;
+    }
+    std::int64_t integer(std::string_view of, const char* what) const {
+        std::int64_t value = 0;
+        const auto [end, failed] = std::from_chars(of.data(), of.data() + of.size(), value);
+        if (failed != std::errc{} || end != of.data() + of.size()) fail(fmt::format("{} should stand here", what));
+        return value;
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        if (ended()) bad_mesh(name_, "ends too early; the file is truncated: " + what);
+        bad_mesh(name_, fmt::format("line {}: {}", line_, what));
+    }
+
+private:
+    [[nodiscard]] bool ends_line(std::size_t at) const {
+        return all_.substr(at).starts_with('\n') || all_.substr(at).starts_with("\r\n");
+    }
+
+    std::string_view all_;
+    const std::string& name_;
+    std::size_t at_ = 0;
+    std::int64_t line_ = 1;
+};
+
+/// The triangles of polygons: a fan round the first corner.
+class fan {
+public:
+    explicit fan(mesh& to) : to_(to) {}
+    void start() { corners_ = 0; }
+    void corner(std::int64_t vertex) {
+        const auto v = static_cast<std::int32_t>(vertex);
+        if (++corners_ == 1) first_ = v;
+        else if (corners_ > 2) to_.faces.push_back({first_, last_, v});
+        last_ = v;
+    }
+
+private:
+    mesh& to_;
+    std::int64_t corners_ = 0;
+    std::int32_t first_ = 0, last_ = 0;
+};
+
+inline void check_corner(std::int64_t vertex, std::size_t vertices, const std::string& name, std::size_t face) {
+    if (vertex < 0 || vertex >= static_cast<std::int64_t>(vertices))
+        bad_mesh(name, fmt::format("face {} names vertex {}; there are {}, from 0", face, vertex, vertices));
+}
+
+mesh read_stl(std::string_view bytes, const std::string& name);
+mesh read_obj(std::string_view bytes, const std::string& name);
+mesh read_off(std::string_view bytes, const std::string& name);
+mesh read_ply(std::string_view bytes, const std::string& name);
+
+}  // namespace nearfield::meshes

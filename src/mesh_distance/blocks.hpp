@@ -1,0 +1,38 @@
+// Blocks of cells and the triangles that can be nearest in them.
+#pragma once
+
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "mesh_distance/core.hpp"
+
+namespace nearfield::nearest_faces {
+
+struct problem {
+    mesh_grid grid;
+    double scale = 1;                                       ///< a power of two; coordinates times it are in (-1, 1)
+    double most = std::numeric_limits<double>::infinity();  ///< max_distance, scaled
+    std::vector<triangle> triangles;
+    any_output<host> distance, face;
+
+    /// Scaled coordinate of a place that is counted in cells, and in halves of a cell within blocks.
+    [[nodiscard]] double at(int axis, double cells) const {
+        const auto k = static_cast<std::size_t>(axis);
+        return (grid.origin[k] + grid.pitch[k] * cells) * scale;
+    }
+};
+
+/// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, ascending.
+struct block {
+    std::int64_t first[3] = {0, 0, 0};
+    int level = 0;
+    std::vector<std::int32_t> faces;
+};
+
+/// Halves blocks until there are many, then solves them.
+void solve(workers& team, const problem& p, block root);
+/// Fills the cells of a block: no triangle within reach.
+void fill_far(const problem& p, const std::int64_t* first, int level);
+void write_cell(const problem& p, const std::int64_t* at, double squared, std::int32_t face);
+
+}  // namespace nearfield::nearest_faces

@@ -1,0 +1,123 @@
+// The distance from a point to a triangle, and when a triangle cannot be the nearest one of a block of cells: what host
+// and device share.
+//
+// Coordinates are scaled by a power of two so that all lie in (-1, 1), which makes `slack` a bound of every rounding.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/annotate.hpp"
+#include "nearfield/mesh_distance.hpp"
+
+namespace nearfield::nearest_faces {
+
+/// Above the errors of a distance, of a bound and of their comparison together, which are some hundred units of 2^-53.
+constexpr double slack = 0x1p-43;
+
+struct triangle {
+    double a[3], ab[3], ac[3];
+    double ab_ab, ac_ac, ab_ac;        ///< scalar products
+    double over_ab, over_ac, over_bc;  ///< 1 / squared lengths of the sides; 0 for sides without length
+    double over_area;                  ///< 1 / (squared length of ab x ac); 0 for slivers without area
+    /// How much larger than the true one a distance can come out, besides `slack`: where the foot falls inside a sliver
+    /// it is off by 32 roundings over the squared sine of its angle at a, but by no more than a height.
+    double loss;
+};
+
+NF_HD [[gnu::always_inline]] inline double dot(const double* a, const double* b) {
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+NF_HD inline double inverse(double x) {
+    const double y = x > 0 ? 1 / x : 0;
+    return y - y == 0 ? y : 0;
+}
+
+NF_HD inline triangle triangle_of(const double* a, const double* b, const double* c) {
+    triangle t{};
+    double bc[3];
+    for (int k = 0; k < 3; ++k) t.a[k] = a[k], t.ab[k] = b[k] - a[k], t.ac[k] = c[k] - a[k], bc[k] = t.ac[k] - t.ab[k];
+    t.ab_ab = dot(t.ab, t.ab), t.ac_ac = dot(t.ac, t.ac), t.ab_ac = dot(t.ab, t.ac);
+    t.over_ab = inverse(t.ab_ab), t.over_ac = inverse(t.ac_ac), t.over_bc = inverse(dot(bc, bc));
+    const double area = t.ab_ab * t.ac_ac - t.ab_ac * t.ab_ac;
+    t.over_area = inverse(area);
+    if (t.over_area == 0) return t;
+    const double sine = area / (t.ab_ab * t.ac_ac), longer = t.ab_ab > t.ac_ac ? t.ab_ab : t.ac_ac;
+    const double foot = slack / sine, height = std::sqrt(area / longer) + slack;
+    t.loss = foot < height ? foot : height;
+    return t;
+}
+
+/// The vector from the nearest point of a triangle to a point, its squared length, and the least scalar product of that
+/// vector and those from a corner: what is left of the length where the nearest point is not exact.
+struct nearest {
+    double e[3], squared, support;
+};
+
+NF_HD [[gnu::always_inline]] inline double clamped(double x) {
+    x = x > 0 ? x : 0;
+    return x < 1 ? x : 1;
+}
+
+/// Without branches, so that loops over points become vectors. Branches of the last part are selections.
+NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double x, double y, double z) {
+    const double pa[3] = {x - t.a[0], y - t.a[1], z - t.a[2]};
+    const double pb[3] = {pa[0] - t.ab[0], pa[1] - t.ab[1], pa[2] - t.ab[2]};
+    const double pc[3] = {pa[0] - t.ac[0], pa[1] - t.ac[1], pa[2] - t.ac[2]};
+    const double bc[3] = {t.ac[0] - t.ab[0], t.ac[1] - t.ab[1], t.ac[2] - t.ab[2]};
+    const double u = dot(t.ab, pa), w = dot(t.ac, pa);
+    const double along[3] = {clamped(u * t.over_ab), clamped(w * t.over_ac), clamped(dot(bc, pb) * t.over_bc)};
+    const double beta = (u * t.ac_ac - w * t.ab_ac) * t.over_area, gamma = (w * t.ab_ab - u * t.ab_ac) * t.over_area;
+    double ab[3], ac[3], b[3], inside[3];
+    for (int k = 0; k < 3; ++k) {
+        ab[k] = pa[k] - along[0] * t.ab[k], ac[k] = pa[k] - along[1] * t.ac[k], b[k] = pb[k] - along[2] * bc[k];
+        inside[k] = (pa[k] - beta * t.ab[k]) - gamma * t.ac[k];
+    }
+    nearest n{{ab[0], ab[1], ab[2]}, dot(ab, ab), 0};
+    const double f_ac = dot(ac, ac), f_bc = dot(b, b), f_inside = dot(inside, inside);
+    const bool to_ac = f_ac < n.squared;
+    n.squared = to_ac ? f_ac : n.squared;
+    for (int k = 0; k < 3; ++k) n.e[k] = to_ac ? ac[k] : n.e[k];
+    const bool to_bc = f_bc < n.squared;
+    n.squared = to_bc ? f_bc : n.squared;
+    for (int k = 0; k < 3; ++k) n.e[k] = to_bc ? b[k] : n.e[k];
+    const bool to_inside = (beta > 0) & (gamma > 0) & (beta + gamma < 1) & (f_inside < n.squared);
+    n.squared = to_inside ? f_inside : n.squared;
+    for (int k = 0; k < 3; ++k) n.e[k] = to_inside ? inside[k] : n.e[k];
+    const double sa = dot(n.e, pa), sb = dot(n.e, pb), sc = dot(n.e, pc);
+    n.support = sa < sb ? sa : sb;
+    n.support = n.support < sc ? n.support : sc;
+    return n;
+}
+
+/// Bounds for the triangles of a block of points: those within half[k] of a centre along axis k.
+///
+/// Let q be the nearest point found so far, d its distance from the centre and n the unit vector from q to the centre.
+/// At centre + u a point of the block is no farther than |d n + u| <= d + n u + |u|^2 / (2 (d - |u|)) from q. A
+/// triangle lies on one side of the plane that touches it in the direction m, any unit vector, so it is no nearer than
+/// s + m u, where s is the least m (centre - corner). It cannot be nearest where s - d exceeds (n - m) u and the
+/// quadratic part for all u; or, by the triangle inequality alone, where its distance exceeds d + 2 |u|.
+struct bound {
+    double n[3];
+    double plain2;   ///< triangles with larger squared distances are out
+    double support;  ///< d and the quadratic part
+
+    NF_HD static bound of(const nearest& best, double loss, double radius, double most) {
+        bound b{};
+        const double d = std::sqrt(best.squared), over = inverse(d);
+        for (int k = 0; k < 3; ++k) b.n[k] = best.e[k] * over;
+        const double plain = d + (2 * radius + (loss + slack)), limit = most + (radius + slack);
+        b.plain2 = plain < limit ? plain * plain : limit * limit;
+        const double quadratic = d > radius * 1.001 ? radius * radius / (2 * (d - radius)) : 8;
+        b.support = d + (quadratic + (loss + slack));
+        return b;
+    }
+    NF_HD [[gnu::always_inline]] bool keeps(const nearest& t, const double* half) const {
+        const double d = std::sqrt(t.squared);
+        double across = 0;
+        for (int k = 0; k < 3; ++k) across += half[k] * std::abs(t.e[k] - n[k] * d);
+        return (t.squared <= plain2) & !(t.support - support * d > across);
+    }
+};
+
+}  // namespace nearfield::nearest_faces

@@ -1,0 +1,206 @@
+// Halving blocks on the host. The eight halves of a block are the lanes of all loops; compiled once per instruction
+// set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "mesh_distance/host.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+
+#include "mesh_distance/blocks.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace nearfield::nearest_faces::HWY_NAMESPACE {
+
+constexpr int lanes = 8, stored = 512;
+
+/// nearest_of() for eight points, lane by lane in arrays.
+struct lane_nearest {
+    double e[3][lanes], squared[lanes], support[lanes];
+};
+
+using lane_points = double[3][lanes];
+
+void measure(const triangle& t, const lane_points& at, lane_nearest* __restrict n) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        const nearest one = nearest_of(t, at[0][lane], at[1][lane], at[2][lane]);
+        n->e[0][lane] = one.e[0], n->e[1][lane] = one.e[1], n->e[2][lane] = one.e[2];
+        n->squared[lane] = one.squared, n->support[lane] = one.support;
+    }
+}
+
+/// The least squared distance of each point, and the place in the list of the triangle that has it.
+struct lane_best {
+    double squared[lanes];
+    std::int64_t place[lanes];
+};
+
+void take(const double* __restrict squared, std::int64_t place, lane_best* __restrict best) {
+    for (int lane = 0; lane < lanes; ++lane) {
+        const bool nearer = squared[lane] < best->squared[lane];
+        best->place[lane] = nearer ? place : best->place[lane];
+        best->squared[lane] = nearer ? squared[lane] : best->squared[lane];
+    }
+}
+
+/// take() of a triangle; of its vectors to the points nothing is kept.
+void take_triangle(const triangle& t, const lane_points& at, std::int64_t place, lane_best* __restrict best) {
+    double squared[lanes];
+    for (int lane = 0; lane < lanes; ++lane)
+        squared[lane] = nearest_of(t, at[0][lane], at[1][lane], at[2][lane]).squared;
+    take(squared, place, best);
+}
+
+/// Halves blocks, with lists and buffers that it keeps.
+class halver {
+public:
+    explicit halver(const problem& p) : p_(p), found_(stored) {}
+
+    /// Calls child(first, number of faces, faces) for the halves of a block of level 1 or more that have cells, once
+    /// those of level 0 are written.
+    void halve(const block& of, std::vector<block>& children) {
+        place(of);
+        lane_best best;
+        std::fill_n(best.squared, lanes, std::numeric_limits<double>::infinity());
+        std::fill_n(best.place, lanes, 0);
+        const auto count = static_cast<std::int64_t>(of.faces.size());
+        if (of.level == 1) {
+            for (std::int64_t i = 0; i < count; ++i) take_triangle(triangle_at(of, i), at_, i, &best);
+            return write(of, best);
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+            lane_nearest& n = found_[static_cast<std::size_t>(i % stored)];
+            measure(triangle_at(of, i), at_, &n);
+            take(n.squared, i, &best);
+        }
+        set_bounds(of, best);
+        children.resize(lanes);
+        std::int32_t* to[lanes];
+        for (int lane = 0; lane < lanes; ++lane) {
+            block& child = children[static_cast<std::size_t>(lane)];
+            child.level = of.level - 1;
+            std::copy_n(first_[lane], 3, child.first);
+            child.faces.resize(of.faces.size());
+            to[lane] = child.faces.data();
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+            lane_nearest& n = found_[static_cast<std::size_t>(i % stored)];
+            const std::int32_t number = of.faces[static_cast<std::size_t>(i)];
+            if (count > stored) measure(triangle_at(of, i), at_, &n);
+            keep(n, number, to);
+        }
+        for (int lane = 0; lane < lanes; ++lane) {
+            std::vector<std::int32_t>& faces = children[static_cast<std::size_t>(lane)].faces;
+            faces.resize(static_cast<std::size_t>(to[lane] - faces.data()));
+            if (outside_[lane]) faces.clear();
+            else if (best.squared[lane] > far2_) fill_far(p_, first_[lane], of.level - 1), faces.clear();
+        }
+    }
+
+private:
+    void place(const block& of) {
+        const std::int64_t side = std::int64_t{1} << (of.level - 1);
+        for (int lane = 0; lane < lanes; ++lane) {
+            outside_[lane] = false;
+            for (int axis = 0; axis < 3; ++axis) {
+                first_[lane][axis] = of.first[axis] + ((lane >> (2 - axis) & 1) != 0 ? side : 0);
+                const double middle = static_cast<double>(first_[lane][axis]) + static_cast<double>(side - 1) / 2;
+                at_[axis][lane] = p_.at(axis, middle);
+                outside_[lane] = outside_[lane] || first_[lane][axis] >= p_.grid.shape[static_cast<std::size_t>(axis)];
+            }
+        }
+    }
+
+    const triangle& triangle_at(const block& of, std::int64_t place) const {
+        return p_.triangles[static_cast<std::size_t>(of.faces[static_cast<std::size_t>(place)])];
+    }
+
+    void set_bounds(const block& of, const lane_best& best) {
+        const double cells = (std::ldexp(1, of.level - 1) - 1) / 2;
+        for (std::size_t k = 0; k < 3; ++k) half_[k] = cells * (p_.grid.pitch[k] * p_.scale);
+        const double radius = std::sqrt(dot(half_, half_)), far = p_.most + (radius + slack);
+        far2_ = far * far;
+        for (int lane = 0; lane < lanes; ++lane) {
+            const triangle& t = triangle_at(of, best.place[lane]);
+            const bound b = bound::of(nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]), t.loss, radius, p_.most);
+            for (int k = 0; k < 3; ++k) bound_n_[k][lane] = b.n[k];
+            plain2_[lane] = b.plain2, support_[lane] = b.support;
+        }
+    }
+
+    void keep(const lane_nearest& n, std::int32_t number, std::int32_t** to) const {
+        std::int64_t kept[lanes];
+        for (int lane = 0; lane < lanes; ++lane) {
+            const bound b{{bound_n_[0][lane], bound_n_[1][lane], bound_n_[2][lane]}, plain2_[lane], support_[lane]};
+            const nearest one{{n.e[0][lane], n.e[1][lane], n.e[2][lane]}, n.squared[lane], n.support[lane]};
+            kept[lane] = b.keeps(one, half_) ? 1 : 0;
+        }
+        for (int lane = 0; lane < lanes; ++lane) *to[lane] = number, to[lane] += kept[lane];
+    }
+
+    void write(const block& of, const lane_best& best) const {
+        for (int lane = 0; lane < lanes; ++lane)
+            if (!outside_[lane])
+                write_cell(p_, first_[lane], best.squared[lane], of.faces[static_cast<std::size_t>(best.place[lane])]);
+    }
+
+    const problem& p_;
+    std::vector<lane_nearest> found_;
+    std::int64_t first_[lanes][3] = {};
+    bool outside_[lanes] = {};
+    lane_points at_ = {};
+    double bound_n_[3][lanes] = {}, plain2_[lanes] = {}, support_[lanes] = {}, half_[3] = {}, far2_ = 0;
+};
+
+/// Lists of a block and of all that it is halved into, by level.
+class solver {
+public:
+    explicit solver(const problem& p) : halver_(p) {}
+    void solve(const block& of) {
+        if (of.faces.empty()) return;
+        std::vector<block>& children = children_[of.level];
+        halver_.halve(of, children);
+        if (of.level > 1)
+            for (const block& child : children) solve(child);
+    }
+
+private:
+    halver halver_;
+    std::vector<block> children_[24];
+};
+
+void solve_all(workers& team, const problem& p, block root) {
+    constexpr std::size_t enough = 512;
+    std::vector<block> blocks;
+    blocks.push_back(std::move(root));
+    while (blocks.size() < enough && !blocks.empty() && blocks.front().level > 3) {
+        std::vector<std::vector<block>> halves(blocks.size());
+        team.for_each(static_cast<std::int64_t>(blocks.size()), 1, 0, [&](std::int64_t first, std::int64_t last, int) {
+            halver at(p);
+            for (std::int64_t i = first; i < last; ++i)
+                at.halve(blocks[static_cast<std::size_t>(i)], halves[static_cast<std::size_t>(i)]);
+        });
+        blocks.clear();
+        for (auto& each : halves)
+            for (block& half : each)
+                if (!half.faces.empty()) half.faces.shrink_to_fit(), blocks.push_back(std::move(half));
+    }
+    team.for_each(static_cast<std::int64_t>(blocks.size()), 1, 1, [&](std::int64_t first, std::int64_t last, int) {
+        solver one(p);
+        for (std::int64_t i = first; i < last; ++i) one.solve(blocks[static_cast<std::size_t>(i)]);
+    });
+}
+
+}  // namespace nearfield::nearest_faces::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nearfield::nearest_faces {
+namespace {
+HWY_EXPORT(solve_all);
+}  // namespace
+
+void solve(workers& team, const problem& p, block root) { HWY_DYNAMIC_DISPATCH(solve_all)(team, p, std::move(root)); }
+
+}  // namespace nearfield::nearest_faces
+#endif

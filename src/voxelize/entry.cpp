@@ -1,0 +1,126 @@
+// The public calls.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "base/lines.hpp"
+#include "base/unwritten.hpp"
+#include "mesh/core.hpp"
+#include "voxelize/room.hpp"
+
+namespace nearfield {
+namespace voxels {
+namespace {
+
+struct box {
+    std::array<double, 3> low{}, high{};
+};
+
+box box_of(const mesh& m, std::int64_t margin) {
+    meshes::check_mesh("mesh", m);
+    if (m.vertices.empty()) fail("mesh has no vertices, so there is no grid round it; give a grid");
+    if (margin < 0 || margin > 1 << 20) fail(fmt::format("margin is {}; give 0 to 2^20 cells", margin));
+    box made{m.vertices[0], m.vertices[0]};
+    for (const auto& at : m.vertices)
+        for (std::size_t k = 0; k < 3; ++k)
+            made.low[k] = std::min(made.low[k], at[k]), made.high[k] = std::max(made.high[k], at[k]);
+    return made;
+}
+
+mesh_grid centred(const box& b, const std::array<std::int64_t, 3>& shape, double pitch) {
+    mesh_grid made{shape, {}, {pitch, pitch, pitch}};
+    for (std::size_t k = 0; k < 3; ++k)
+        made.origin[k] = (b.low[k] + b.high[k]) / 2 - pitch * (static_cast<double>(shape[k] - 1) / 2);
+    check_grid(made);
+    return made;
+}
+
+/// Bytes of the cells of a line, or-ed.
+class marks {
+public:
+    marks(const any_output<host>& out) : out_(out), at_(out.shape.data(), out.stride.data(), 3) {}
+    [[nodiscard]] std::atomic_ref<std::uint8_t> operator[](std::int64_t cell) const {
+        return std::atomic_ref(static_cast<std::uint8_t*>(out_.data)[at_.of(cell)]);
+    }
+
+private:
+    const any_output<host>& out_;
+    cell_offsets at_;
+};
+
+void run(const host& on, const lattice& l, const any_output<host>& out, const voxelize_options& options) {
+    const std::int64_t n = l.grid.shape[2], faces = static_cast<std::int64_t>(l.of.faces.size());
+    const std::int64_t* const shape = l.grid.shape.data();
+    workers team(on, 2 * l.lines() * n + 2 * faces);
+    const marks to(out);
+    if (options.solid)
+        for_each_inside_line(team, l, options.winding, [&](std::int64_t line, const std::uint8_t* inside) {
+            for (std::int64_t k = 0; k < n; ++k) to[line * n + k].store(inside[k], std::memory_order_relaxed);
+        });
+    else
+        team.for_each(l.lines() * n, 1 << 14, 1, [&](std::int64_t first, std::int64_t last, int) {
+            for (std::int64_t cell = first; cell < last; ++cell) to[cell].store(0, std::memory_order_relaxed);
+        });
+    if (!options.surface) return;
+    team.for_each(faces, 64, 1, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t f = first; f < last; ++f)
+            meet_cells(l.at(f), l.shift, shape, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+                to[(i * shape[1] + j) * n + k].store(1, std::memory_order_relaxed);
+            });
+    });
+}
+
+}  // namespace
+}  // namespace voxels
+
+mesh_grid grid_around(const mesh& of, double pitch, std::int64_t margin) {
+    return in_call([&] {
+        const voxels::box b = voxels::box_of(of, margin);
+        if (!(pitch > 0) || !std::isfinite(pitch)) fail(fmt::format("pitch is {}; give a positive length", pitch));
+        std::array<std::int64_t, 3> shape{};
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double cells = std::ceil((b.high[k] - b.low[k]) / pitch);
+            if (!(cells < 0x1p20))
+                fail(fmt::format("pitch is {}, which makes {:.3g} cells along axis {}; give a larger one", pitch, cells,
+                                 k));
+            shape[k] = std::max<std::int64_t>(1, static_cast<std::int64_t>(cells)) + 2 * margin;
+        }
+        return voxels::centred(b, shape, pitch);
+    });
+}
+
+mesh_grid grid_around(const mesh& of, const std::array<std::int64_t, 3>& shape, std::int64_t margin) {
+    return in_call([&] {
+        const voxels::box b = voxels::box_of(of, margin);
+        double pitch = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (shape[k] <= 2 * margin)
+                fail(fmt::format("shape along axis {} is {}; give more than twice the margin of {}", k, shape[k],
+                                 margin));
+            pitch = std::max(pitch, (b.high[k] - b.low[k]) / static_cast<double>(shape[k] - 2 * margin));
+        }
+        return voxels::centred(b, shape, pitch > 0 ? pitch : 1);
+    });
+}
+
+void voxelize(const host& on, const mesh& of, const mesh_grid& grid, const any_output<host>& out,
+              const voxelize_options& options) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+    in_call([&] {
+        const voxels::lattice l(of, grid);
+        if (options.solid) voxels::check_solid(l, options.winding);
+        else if (!options.surface) fail("neither solid nor surface is asked for; ask for one of them");
+        check_type("out", out.type, {dtype::boolean, dtype::uint8});
+        check_same_shape<host>("out", out, any_input<host>::contiguous(nullptr, dtype::uint8, grid.shape));
+        const named_view<host> views[] = {{"out", out}};
+        check_data<host>(views);
+        check_apart<host>(views, 0);
+        if (out.cells() == 0) return;
+        voxels::run(on, l, out, options);
+    });
+}
+
+}  // namespace nearfield

@@ -1,0 +1,110 @@
+// Offsets of boxes and balls by formula, shells, and that answers are closed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "mesh/shapes.hpp"
+#include "nearfield/mesh_distance.hpp"
+#include "nearfield/offset.hpp"
+#include "refused.hpp"
+
+namespace nearfield::test {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+/// Steiner's formula: what is within d of a convex body.
+double steiner(double volume, double area, double mean_width_term, double d) {
+    return volume + area * d + mean_width_term * d * d + 4 * pi / 3 * d * d * d;
+}
+
+TEST(Offset, BoxBySteiner) {
+    const mesh box = box_mesh({0, 0, 0}, {3, 4, 5});
+    for (const offset_method method : {offset_method::exact, offset_method::voxels})
+        for (const double d : {0.5, 1.0, -0.5, 0.0}) {
+            offset_options o;
+            o.pitch = 0.1, o.method = method;
+            const offset_result r = offset(host{2, {}}, box, d, o);
+            EXPECT_TRUE(r.measures.closed);
+            EXPECT_EQ(r.measures.euler, 2);
+            const double wanted = d >= 0 ? steiner(60, 94, pi * 12, d) : (3 + 2 * d) * (4 + 2 * d) * (5 + 2 * d);
+            EXPECT_NEAR(r.measures.volume, wanted, (method == offset_method::exact ? 0.012 : 0.05) * wanted) << d;
+        }
+}
+
+/// Every vertex lies where the distance is the one asked for, within the bound that is told.
+TEST(Offset, ErrorBound) {
+    mesh part = torus_mesh(3, 1, 40, 20);
+    append_mesh(part, box_mesh({-1, -1, -0.5}, {1, 1, 0.5}));
+    for (const double d : {0.7, -0.3}) {
+        offset_options o;
+        o.pitch = 0.15;
+        const offset_result r = offset(host{2, {}}, part, d, o);
+        ASSERT_TRUE(r.measures.closed);
+        double worst = 0;
+        for (std::size_t i = 0; i < r.surface.faces.size(); i += 37) {
+            point middle{};
+            for (const std::int32_t v : r.surface.faces[i])
+                for (std::size_t k = 0; k < 3; ++k) middle[k] += r.surface.vertices[static_cast<std::size_t>(v)][k] / 3;
+            double distance = 0;
+            mesh_distance(host{1, {}}, part, {{1, 1, 1}, middle, {1, 1, 1}},
+                          {any_output<host>::contiguous(&distance, dtype::float64, shape_t{1, 1, 1}), {}});
+            worst = std::max(worst, std::abs(distance - std::abs(d)));
+        }
+        EXPECT_LT(worst, r.error_bound);
+        EXPECT_LT(worst, 0.5 * o.pitch);
+    }
+}
+
+TEST(Offset, HollowAndVanishing) {
+    const mesh ball = sphere_mesh({1, 2, 3}, 5, 40, 60);
+    offset_options o;
+    o.hollow = true, o.pitch = 0.2;
+    const double whole = measure_mesh(ball).volume;
+    for (const double d : {-1.0, 1.0}) {
+        const offset_result r = offset(host{2, {}}, ball, d, o);
+        EXPECT_TRUE(r.measures.closed);
+        EXPECT_EQ(r.measures.euler, 4);
+        EXPECT_NEAR(r.measures.volume, std::abs(4 * pi / 3 * std::pow(5 + d, 3) - whole), 3) << d;
+    }
+    o.hollow = false;
+    const offset_result none = offset(host{2, {}}, ball, -6, o);
+    EXPECT_TRUE(none.surface.faces.empty());
+    mesh open = ball;
+    open.faces.pop_back();
+    expect_refused([&] { static_cast<void>(offset(host{}, open, 1, o)); }, {"open edges"});
+    o.winding = o.hollow = true;
+    const offset_result mended = offset(host{2, {}}, open, -1, o);
+    EXPECT_TRUE(mended.measures.closed);
+    EXPECT_NEAR(mended.measures.volume, whole - 4 * pi / 3 * 64, 5);
+}
+
+/// A slot narrower than twice the distance closes, and a following inset does not open it again: a closing.
+TEST(Offset, UndercutCloses) {
+    mesh part = box_mesh({0, 0, 0}, {10, 4, 4});
+    mesh slot = box_mesh({4.5, 1, 1}, {5.5, 3, 3});
+    append_mesh(part, slot, true);  // a cavity
+    offset_options o;
+    o.pitch = 0.125;
+    const offset_result before = offset(host{2, {}}, part, 0, o), grown = offset(host{2, {}}, part, 0.75, o);
+    EXPECT_EQ(before.measures.euler, 4);
+    EXPECT_EQ(grown.measures.euler, 2);
+    EXPECT_NEAR(offset(host{2, {}}, grown.surface, -0.75, o).measures.volume, 160, 2);
+}
+
+TEST(Offset, Refusals) {
+    const mesh box = box_mesh({0, 0, 0}, {1, 1, 1});
+    offset_options o;
+    expect_refused([&] { static_cast<void>(offset(host{}, box, NAN, o)); }, {"distance"});
+    expect_refused([&] { static_cast<void>(offset(host{}, {}, 1, o)); }, {"no faces"});
+    o.pitch = -1;
+    expect_refused([&] { static_cast<void>(offset(host{}, box, 1, o)); }, {"pitch is -1"});
+    o.pitch = 0.2, o.hollow = true;
+    expect_refused([&] { static_cast<void>(offset(host{}, box, 0.3, o)); }, {"wall", "pitch"});
+    o.pitch = 1e-12;
+    expect_refused([&] { static_cast<void>(offset(host{}, box, 1, o)); }, {"pitch"});
+}
+
+}  // namespace
+}  // namespace nearfield::test
