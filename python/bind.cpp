@@ -103,8 +103,8 @@ item::item(const array& image_, const nb::tuple& outputs) : image(&image_) {
 }
 
 call::call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_,
-           const nb::list& more)
-    : weights(weights_), options(options_) {
+           const nb::list& more, const array* bounds_)
+    : weights(weights_), bounds(bounds_), options(options_) {
     items.emplace_back(image, out);
     for (const nb::handle each : more) {
         const auto pair = nb::cast<nb::tuple>(each);
@@ -146,22 +146,23 @@ void bind_runs(nb::module_& m) {
     m.def(
         "run_on_host",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int threads,
-           const nb::object& progress,
-           const nb::list& more) { run_on_host(call(image, out, options, weights, more), threads, progress); },
+           const nb::object& progress, const nb::list& more,
+           const array* bounds) { run_on_host(call(image, out, options, weights, more, bounds), threads, progress); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
-        nb::arg("progress").none(), nb::arg("more"));
+        nb::arg("progress").none(), nb::arg("more"), nb::arg("bounds").none() = nb::none());
     m.def(
         "run_on_stream",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
-           std::uintptr_t stream,
-           const nb::list& more) { run_on_stream(call(image, out, options, weights, more), ordinal, stream); },
+           std::uintptr_t stream, const nb::list& more,
+           const array* bounds) { run_on_stream(call(image, out, options, weights, more, bounds), ordinal, stream); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
-        nb::arg("stream"), nb::arg("more"));
+        nb::arg("stream"), nb::arg("more"), nb::arg("bounds").none() = nb::none());
     m.def(
         "run_staged",
-        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights,
-           int ordinal) { run_staged(call(image, out, options, weights), ordinal); },
-        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"));
+        [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
+           const array* bounds) { run_staged(call(image, out, options, weights, {}, bounds), ordinal); },
+        nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
+        nb::arg("bounds").none() = nb::none());
 }
 
 /// What is asked about a call, and about the machine.

@@ -28,12 +28,12 @@ struct item {
 
 struct call {
     std::vector<item> items;
-    const array* weights = nullptr;
+    const array *weights = nullptr, *bounds = nullptr;
     distance_options options{};
 
     /// `more` is a list of pairs of an image and its outputs.
     call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_ = nullptr,
-         const nb::list& more = {});
+         const nb::list& more = {}, const array* bounds_ = nullptr);
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;
@@ -43,6 +43,7 @@ struct call {
     template <class Place>
     [[nodiscard]] edge::work<Place> work() const {
         edge::work<Place> made{{}, view_of<const void, Place>(weights), options};
+        made.bounds = view_of<const void, Place>(bounds);
         for (const item& each : items) made.jobs.push_back(each.asked<Place>());
         return made;
     }

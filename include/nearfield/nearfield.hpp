@@ -5,6 +5,7 @@
 #include "nearfield/chamfer.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
+#include "nearfield/distance_bounds.hpp"
 #include "nearfield/effects.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/esdf.hpp"

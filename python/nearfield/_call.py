@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -43,27 +44,33 @@ def compute(
     *,
     name: str = "image",
     weights: Any = None,
+    bounds: Any = None,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> list[Any]:
-    """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
+    """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new.
+
+    `bounds` are `max_distance` of each cell.
+    """
     threads = threads_of(threads)
     tell = callable_of(progress)
     framework, array, place, out = taken(image, request, given, name)
     weighed = None if weights is None else _at(place, "weights", weights)
+    bounded = None if bounds is None else _at(place, "max_distance", _broadcast(bounds, tuple(array.shape)))
     ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
         with arguments_named(name, given):
-            return _staged(framework, array, out, request, weighed, ordinal)
+            return _staged(framework, array, out, request, weighed, bounded, ordinal)
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
+    limits = None if bounded is None else framework_of(bounded).describe("max_distance", bounded, False)
     with arguments_named(name, given):
         if place.ordinal < 0:
-            _core.run_on_host(seen, described, request.options(), scales, threads, tell, [])
+            _core.run_on_host(seen, described, request.options(), scales, threads, tell, [], limits)
         else:
-            _core.run_on_stream(seen, described, request.options(), scales, *place, [])
+            _core.run_on_stream(seen, described, request.options(), scales, *place, [], limits)
     return out
 
 
@@ -207,24 +214,41 @@ def target(device: str | None, place: Place, name: str) -> int:
 
 
 def _staged(
-    framework: Framework, array: Any, out: list[Any], request: Request, weights: Any, ordinal: int
+    framework: Framework, array: Any, out: list[Any], request: Request, weights: Any, bounds: Any, ordinal: int
 ) -> list[Any]:
     """Arrays of the host on a device: the library copies contiguous memory there and back."""
     views = [as_numpy(x) for x in out]
     packed = [v if v.flags.c_contiguous else np.empty(v.shape, v.dtype) for v in views]
     image = np.ascontiguousarray(as_numpy(array))
     scales = None if weights is None else np.ascontiguousarray(as_numpy(weights))
+    limits = None if bounds is None else np.ascontiguousarray(as_numpy(bounds))
     _core.run_staged(
         NUMPY.describe("image", image, False),
         _described(request, packed),
         request.options(),
         None if scales is None else NUMPY.describe("weights", scales, False),
         ordinal,
+        None if limits is None else NUMPY.describe("max_distance", limits, False),
     )
     for view, filled in zip(views, packed):
         if view is not filled:
             view[...] = filled
     return out
+
+
+def _broadcast(bounds: Any, shape: tuple[int, ...]) -> Any:
+    """A view of the shape of an image, by the library whose array it is; numbers become float64."""
+    if not hasattr(bounds, "__dlpack__") and not hasattr(bounds, "__cuda_array_interface__"):
+        bounds = np.asarray(bounds)
+    if isinstance(bounds, np.ndarray) and bounds.dtype.kind in "biu":
+        bounds = bounds.astype(np.float64)
+    try:
+        return sys.modules[type(bounds).__module__.split(".")[0]].broadcast_to(bounds, shape)
+    except (AttributeError, RuntimeError, ValueError):
+        raise ValueError(
+            f"max_distance has shape {tuple(bounds.shape)}, which does not broadcast to {shape}; "
+            "give one number or one for each cell"
+        ) from None
 
 
 def as_numpy(x: Any) -> np.ndarray[Any, Any]:

@@ -112,6 +112,7 @@ def run_on_host(
     threads: int,
     progress: Callable[[float], object] | None,
     more: list[tuple[Array, tuple[Array | None, ...]]],
+    bounds: Array | None = None,
 ) -> None: ...
 def run_on_stream(
     image: Array,
@@ -121,6 +122,7 @@ def run_on_stream(
     ordinal: int,
     stream: int,
     more: list[tuple[Array, tuple[Array | None, ...]]],
+    bounds: Array | None = None,
 ) -> None: ...
 def run_method_on_host(
     image: Array,
@@ -144,7 +146,12 @@ def compare_sites(
 ) -> dict[str, Any]: ...
 def method_text(method: str) -> str: ...
 def run_staged(
-    image: Array, out: tuple[Array | None, ...], options: Options, weights: Array | None, ordinal: int
+    image: Array,
+    out: tuple[Array | None, ...],
+    options: Options,
+    weights: Array | None,
+    ordinal: int,
+    bounds: Array | None = None,
 ) -> None: ...
 def plan(
     image: Array,

@@ -41,7 +41,7 @@ def distance_transform(
     multilabel: bool = False,
     half_cell: bool = False,
     border: Border = "open",
-    max_distance: float | None = None,
+    max_distance: Any = None,
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
@@ -80,8 +80,11 @@ def distance_transform(
         Distances end at the faces of a site's cell instead of at its centre.
     border : {'open', 'closed', 'periodic'} or sequence of one per axis
         What lies beyond the ends of an axis: nothing, only sites, or its other end.
-    max_distance : float, optional
-        Cells that are farther get inf, and -1 as indices. In units of `spacing`; makes the work smaller.
+    max_distance : float or array, optional
+        Cells that are farther get inf, and -1 as indices. In units of `spacing`; makes the work smaller. Or a bound for
+        each cell: an array of numbers that broadcasts to the shape of `image`, on its device (there float32 or
+        float64), where inf bounds nothing and NaN leaves no site. Bounds of cells do not go with `return_trusted`, a
+        list of images or another `method`; they take a field of float64 more and another pass.
     return_distances, return_indices, return_labels, return_trusted : bool
         What to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'`` asks
         for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
@@ -146,6 +149,7 @@ def distance_transform(
     check_flags(
         squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
     )
+    bounds = bounds_of(max_distance, how, return_trusted)
 
     def asked_of(image: Any) -> Asked:
         image = with_shape("image", image)
@@ -157,7 +161,7 @@ def distance_transform(
             multilabel=multilabel,
             half_cell=half_cell,
             border=border,
-            max_distance=max_distance,
+            max_distance=None if bounds is not None else max_distance,
             batch_axes=batch_axes,
         )
         fields: list[tuple[str, str]] = []
@@ -169,8 +173,7 @@ def distance_transform(
         add_indices(fields, given, return_indices, indices_out)
         if return_labels:
             fields.append(("label", element_type(image)))
-        if return_trusted:
-            fields.append(("trusted", "bool"))
+        fields += [("trusted", "bool")] if return_trusted else []
         if not fields:
             raise ValueError(
                 "nothing is asked for; give at least one of return_distances, return_indices, return_labels, "
@@ -179,9 +182,20 @@ def distance_transform(
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
     if is_several(image):
-        refuse_with_several("image", out=out, indices_out=indices_out)
+        refuse_with_several("image", out=out, indices_out=indices_out, max_distance=bounds)
         return answers([asked_of(each) for each in image], how)
-    return answer(asked_of(image), how)
+    return answer(asked_of(image), how, bounds=bounds)
+
+
+def bounds_of(max_distance: Any, how: How, return_trusted: bool) -> Any:
+    """Those of each cell, or None where one number bounds all."""
+    if not getattr(max_distance, "ndim", 0):
+        return None
+    if how.method != "exact" or return_trusted:
+        raise ValueError(
+            "max_distance of each cell does not go with return_trusted, nor with a method but 'exact'; give one number"
+        )
+    return max_distance
 
 
 def with_shape(name: str, image: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nearfield._arrays import framework_of, is_jax
+from nearfield._call import compute as compute_here
 from nearfield._call import compute_several, target
 from nearfield._compiled import in_graph
 from nearfield._dispatch import compute, compute_by_method
@@ -44,11 +45,15 @@ def refuse_with_several(name: str, **given: Any) -> None:
             )
 
 
-def answer(asked: Asked, how: How, weights: Any = None) -> Any:
+def answer(asked: Asked, how: How, weights: Any = None, bounds: Any = None) -> Any:
     """The fields in a tuple; one alone."""
     options: dict[str, Any] = {"name": how.name, "device": how.device, "threads": how.threads, "progress": how.progress}
     if how.method != "exact":
         return _alone_or_tuple(compute_by_method(*asked, how.method, **options)[0])
+    if bounds is not None:
+        if in_graph.serves(asked.image) or is_jax(asked.image):
+            raise ValueError("max_distance of each cell goes with arrays of NumPy, CuPy and PyTorch; give one number")
+        return _alone_or_tuple(compute_here(*asked, bounds=bounds, **options))
     run = in_graph if in_graph.serves(asked.image) else compute
     return _alone_or_tuple(run(*asked, weights=weights, **options))
 

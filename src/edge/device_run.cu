@@ -7,7 +7,8 @@ namespace nearfield::edge {
 namespace {
 
 work<device> upload(mirror& memory, const work<host>& what, cudaStream_t on) {
-    work<device> there{{}, upload(memory, what.weights, on), what.options, what.by, what.report};
+    work<device> there{{},          upload(memory, what.weights, on), what.options, what.by,
+                       what.report, upload(memory, what.bounds, on)};
     for (const job<host>& each : what.jobs) {
         const fields<host>& out = each.out;
         there.jobs.push_back({upload(memory, each.image, on),

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "nearfield/distance.hpp"
+#include "nearfield/distance_bounds.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/voronoi.hpp"
 
@@ -19,6 +19,7 @@ struct work {
     distance_options options{};
     std::optional<method> by{};       ///< instead of the engine, for the only job
     method_report* report = nullptr;  ///< and what it took
+    any_input<Place> bounds{};        ///< where wanted: of each cell of the only job
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;
@@ -33,7 +34,8 @@ void run(const Place& on, const work<Place>& what) {
     if (what.by) {
         const method_report took = nearest_sites(*what.by, on, first.image, first.out, what.options);
         if (what.report != nullptr) *what.report = took;
-    } else if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
+    } else if (what.bounds.wanted()) bounded_distance_transform(on, first.image, what.bounds, first.out, what.options);
+    else if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
     else if (what.jobs.size() == 1) distance_transform(on, first.image, first.out, what.options);
     else distance_transform(on, std::span<const job<Place>>(what.jobs), what.options);
 }

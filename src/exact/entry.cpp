@@ -6,6 +6,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/memory.hpp"
+#include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
 #include "nearfield/plan.hpp"
@@ -89,6 +90,23 @@ void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_in
     if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
 }
 
+template <class Place>
+void solve_bounded(const Place& on, const any_input<Place>& image, const any_input<Place>& bounds,
+                   const fields<Place>& out, const distance_options& options) {
+    check_place(on);
+    const exact::plan p = exact::make_plan(image, out, {options});
+    if (!bounds.wanted()) fail("bounds has no axes; give an array of the image's shape");
+    check_same_shape<Place>("bounds", bounds, image);
+    check_type("bounds", bounds.type, {dtype::float32, dtype::float64});
+    if (out.trusted.wanted()) fail("out.trusted does not go with a bound for each cell; leave one of them out");
+    const named_view<Place> all[] = {
+        {"bounds", bounds},       {"out.distance", out.distance},       {"out.squared", out.squared},
+        {"out.index", out.index}, {"out.coordinates", out.coordinates}, {"out.label", out.label}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
+    if (p.cells > 0) exact::run_bounded(on, image, bounds, out, options);
+}
+
 /// Adds a call's arrays to what an engine says.
 template <class Place>
 void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
@@ -141,6 +159,15 @@ void power_diagram(const host& on, const any_input<host>& seeds, const any_input
 void power_diagram(const device& on, const any_input<device>& seeds, const any_input<device>& weights,
                    const fields<device>& out, const distance_options& options) {
     in_call([&] { solve_weighted(on, seeds, weights, out, options); });
+}
+
+void bounded_distance_transform(const host& on, const any_input<host>& image, const any_input<host>& bounds,
+                                const fields<host>& out, const distance_options& options) {
+    in_call([&] { solve_bounded(on, image, bounds, out, options); });
+}
+void bounded_distance_transform(const device& on, const any_input<device>& image, const any_input<device>& bounds,
+                                const fields<device>& out, const distance_options& options) {
+    in_call([&] { solve_bounded(on, image, bounds, out, options); });
 }
 
 call_plan plan(const host& on, const any_input<host>& image, const fields<host>& out, const distance_options& options) {

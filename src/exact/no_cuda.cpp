@@ -1,11 +1,16 @@
 // What a build without CUDA says when the device is asked for.
 #include "base/no_cuda.hpp"
+#include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
 
 namespace nearfield::exact {
 
 void run(const device&, const plan&, const arrays<device>&) { refuse_device(); }
 void run(const device&, std::span<const plan>, std::span<const job<device>>) { refuse_device(); }
+void run_bounded(const device&, const any_input<device>&, const any_input<device>&, const fields<device>&,
+                 const distance_options&) {
+    refuse_device();
+}
 call_plan describe(const device&, const plan&, const arrays<device>&) { refuse_device(); }
 call_plan describe(const device&, std::span<const plan>, std::span<const job<device>>) { refuse_device(); }
 

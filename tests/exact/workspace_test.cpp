@@ -44,7 +44,8 @@ TEST(Workspace, BytesOfTheHeader) {
     EXPECT_NEAR(bytes_a_cell({4096, 4096}, {.distance = true}), 0.5, slack) << "winners at every 32nd row";
     EXPECT_NEAR(bytes_a_cell({40000, 3000}, {.distance = true}), 2.25, slack)
         << "places in rows, and winners at every 32nd row";
-    EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 4.5 + 1, slack) << "rows of hulls";
+    EXPECT_NEAR(bytes_a_cell({2000, 300, 300}, {.distance = true}), 6.25, slack) << "lines";
+    EXPECT_NEAR(bytes_a_cell({64, 2048, 2048}, {.distance = true}), 4.5, slack) << "64 planes of any size";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .image_type = dtype::int32}), 4.25, slack)
         << "wide cells as they are";
     EXPECT_NEAR(bytes_a_cell({512, 512, 512}, {.distance = true, .last_stride = 2}), 8.25, slack);

@@ -16,6 +16,7 @@ import tree
 GRID_HEADERS = {"grid.hpp", "error.hpp", "system.hpp"}
 FIELD_HEADERS = {
     "distance.hpp",
+    "distance_bounds.hpp",
     "voronoi.hpp",
     "plan.hpp",
     "chamfer.hpp",

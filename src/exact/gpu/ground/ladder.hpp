@@ -20,7 +20,8 @@ struct rung_row {
 inline constexpr rung_row ladder[] = {
     {rung::small, "small", "all axes in one kernel, by clusters of blocks",
      "plain calls of small grids in unit spacing", "a side is longer than 512 cells of an image, 64 of a volume"},
-    {rung::words, "words", "words of sites", "plain calls in unit spacing", "options, or other spacings"},
+    {rung::words, "words", "words of sites", "distances or indices alone in unit spacing",
+     "options, other spacings, several fields"},
     {rung::values, "values", "near windows of values, two in one word", "distances alone, int32",
      "a value reaches 30976, or rows 176"},
     {rung::near, "near", "near windows in one word", "int32 in one word, keys of 31 bits", "a value reaches the cap"},
