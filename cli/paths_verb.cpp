@@ -42,14 +42,6 @@ bool check_paths_outputs(const arguments& args, const std::vector<std::string>& 
     return one_stdout(all);
 }
 
-computed compute_here(const arguments& args, const char* verb, const std::function<void(const host&)>& call) {
-    if (args.device.starts_with("cuda"))
-        throw error(error_code::unsupported, fmt::format("--device is {}: {} runs on the CPU only", args.device, verb));
-    arguments here = args;
-    here.device = "cpu";
-    return compute(here, placed_call{call, [](int, int, int) -> edge::device_timing { return {}; }});
-}
-
 void save_field(const arguments& args, const loaded& input, const std::string& path, const io::array& values,
                 bool is_signed) {
     if (path.empty()) return;

@@ -1,7 +1,6 @@
-// What geodesic, path and esdf share: cells in words, outputs, where calls run.
+// What geodesic, path and esdf share: cells in words, outputs.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,10 +16,6 @@ namespace nearfield::cli {
 
 /// Throws for a picture that is no PNG, and where nothing would be made.
 [[nodiscard]] bool check_paths_outputs(const arguments& args, const std::vector<std::string>& arrays);
-
-/// Runs a call of the host; --device cuda is refused.
-[[nodiscard]] computed compute_here(const arguments& args, const char* verb,
-                                    const std::function<void(const host&)>& call);
 
 /// Writes an array, or draws it where the suffix is .png.
 void save_field(const arguments& args, const loaded& input, const std::string& path, const io::array& values,

@@ -9,12 +9,19 @@ using a = arguments;
 using rows = std::vector<option>;
 
 verb info() {
-    return {"info",
-            "What this build and this machine can do",
-            "Prints version, compiler, instruction set, cores, and CUDA devices, or why there is none.",
-            rows{json},
-            "nearfield info",
-            info_verb};
+    return {
+        "info",
+        "What a file holds, or what this build and this machine can do",
+        "Of every file: shape and axes, element type, spacing, range of the values, and which option makes a mask of "
+        "them. Without a file: version, compiler, instruction set, cores, and CUDA devices, or why there is none.",
+        rows{{"INPUT", "INPUT", "files to look at; '-' is stdin", &a::inputs, {}, false, true, false, true},
+             max_bytes,
+             allow_outside,
+             json},
+        "nearfield sample labels -o labels.png --size 64x64\n"
+        "nearfield info labels.png\n"
+        "nearfield info",
+        info_verb};
 }
 
 verb sample() {

@@ -8,7 +8,7 @@
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
 #include "cli/ros_map.hpp"
-#include "nearfield/esdf.hpp"
+#include "edge/paths_run.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -75,10 +75,18 @@ computed solve(const arguments& args, esdf_run& run) {
     const distance_options grid = options_for(args, sites::nonzero, run.input);
     const esdf_options options{grid.spacing, grid.max_distance, args.is_signed};
     io::array inflated = args.costmap.empty() ? io::array{} : make_like(image, dtype::uint8, image.shape);
-    const computed done = compute_here(args, "esdf", [&](const host& on) {
-        esdf(on, image.in(), out, options);
-        if (!args.costmap.empty()) inflate_costmap(on, run.costs.in(), inflated.out(), run.inflation);
-    });
+    const placed_call call{
+        [&](const host& on) {
+            esdf(on, image.in(), out, options);
+            if (!args.costmap.empty()) inflate_costmap(on, run.costs.in(), inflated.out(), run.inflation);
+        },
+        [&](int ordinal, int warmups, int repeat) {
+            if (!args.costmap.empty())
+                edge::inflate_costmap_on_device(ordinal, run.costs.in(), inflated.out(), run.inflation);
+            return edge::esdf_on_device(ordinal, image.in(), out, options, warmups, repeat);
+        },
+    };
+    const computed done = compute(args, call);
     run.costs = std::move(inflated);
     return done;
 }

@@ -9,7 +9,7 @@
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
 #include "cli/values.hpp"
-#include "nearfield/geodesic.hpp"
+#include "edge/paths_run.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -100,10 +100,15 @@ computed solve(const arguments& args, geodesic_run& run) {
     geodesic_fields<host> out;
     out.cost = run.result.out();
     if (!args.labels.empty()) run.labels = make_like(image, run.seeds.type, image.shape), out.label = run.labels.out();
-    const computed done = compute_here(args, "geodesic", [&](const host& on) {
-        geodesic(on, run.mask.in(), run.seeds.in(), out, run.options,
-                 args.cost.empty() ? any_input<host>{} : run.cost.in());
-    });
+    const any_input<host> mask = run.mask.in(), seeds = run.seeds.in();
+    const any_input<host> cost = args.cost.empty() ? any_input<host>{} : run.cost.in();
+    const placed_call call{
+        [&](const host& on) { geodesic(on, mask, seeds, out, run.options, cost); },
+        [&](int ordinal, int warmups, int repeat) {
+            return edge::geodesic_on_device(ordinal, mask, seeds, out, run.options, cost, warmups, repeat);
+        },
+    };
+    const computed done = compute(args, call);
     const auto* const cells = reinterpret_cast<const float*>(run.result.data.get());
     run.reached = std::count_if(cells, cells + run.result.cells(), [](float c) { return std::isfinite(c); });
     return done;

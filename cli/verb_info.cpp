@@ -1,7 +1,10 @@
 // nearfield info
 #include <fmt/format.h>
 
+#include "cli/file_facts.hpp"
+#include "cli/load.hpp"
 #include "cli/report.hpp"
+#include "io/bytes.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::cli {
@@ -28,9 +31,29 @@ json_report as_json(const arguments& args, const system_info& machine) {
     return said;
 }
 
+int tell_files(const arguments& args) {
+    json_report said = start_report(args);
+    std::string text;
+    for (const std::string& path : args.inputs) {
+        const io::array image = read_file(path, args);
+        const value_facts facts = facts_of(image);
+        text += io::printable(path) + "\n" + text_of_file(image, facts);
+        said["files"].push_back(describe(image));
+        json_report& file = said["files"].back();
+        file["path"] = path, file["colour"] = image.color, file["bytes"] = image.bytes();
+        file["least"] = facts.least, file["largest"] = facts.largest;
+        file["nonzero"] = facts.nonzero, file["not_finite"] = facts.not_finite;
+        if (facts.different < value_facts::most_counted) file["different_values"] = facts.different;
+    }
+    if (args.json) finish(args, said, {});
+    else print(text);
+    return 0;
+}
+
 }  // namespace
 
 int info_verb(const arguments& args) {
+    if (!args.inputs.empty()) return tell_files(args);
     const system_info machine = query_system();
     if (args.json) {
         finish(args, as_json(args, machine), {});

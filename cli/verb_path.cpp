@@ -12,8 +12,8 @@
 #include "cli/picture.hpp"
 #include "cli/ros_map.hpp"
 #include "cli/values.hpp"
+#include "edge/paths_run.hpp"
 #include "nearfield/distance.hpp"
-#include "nearfield/path.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -107,10 +107,16 @@ int path_verb(const arguments& args) {
         const path_options options = path_options_of(args, input);
         const auto starts = parse_cells("--start", args.start, input.image.shape);
         const auto goals = parse_cells("--goal", args.goal, input.image.shape);
-        path found;
-        const computed done = compute_here(args, "path", [&](const host& on) {
-            found = plan_path(on, input.image.in(), starts, goals, options).front();
-        });
+        std::vector<path> paths;
+        const any_input<host> obstacles = input.image.in();
+        const placed_call call{
+            [&](const host& on) { paths = plan_path(on, obstacles, starts, goals, options); },
+            [&](int ordinal, int warmups, int repeat) {
+                return edge::plan_path_on_device(ordinal, obstacles, starts, goals, options, paths, warmups, repeat);
+            },
+        };
+        const computed done = compute(args, call);
+        const path& found = paths.front();
         if (!args.output.empty()) write_text(args.output, csv_of(found, input.image.shape.size()));
         if (!args.picture.empty()) draw(args, input, found);
         report(args, input, found, done, stdout_carries_data);

@@ -1,7 +1,7 @@
 #include <nanobind/stl/vector.h>
 
-#include "nearfield/geodesic.hpp"
-#include "python/bind_call.hpp"
+#include "edge/paths_run.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -25,14 +25,26 @@ struct geodesic_request {
 };
 
 void flood(const array& mask, const array& seeds, const array* cost, const array* distance, const array* coordinates,
-           const array* label, const geodesic_request& request, int threads, const nb::object& progress) {
-    run_watched(mask.cells(), progress, [&](std::function<bool(double)> told) {
-        geodesic_fields<host> out;
-        out.cost = view_of<void, host>(distance), out.coordinates = view_of<void, host>(coordinates);
-        out.label = view_of<void, host>(label);
-        geodesic(host{threads, std::move(told)}, mask.view<const void, host>(), seeds.view<const void, host>(), out,
-                 request.options, view_of<const void, host>(cost));
-    });
+           const array* label, const geodesic_request& request, int ordinal, std::uintptr_t stream, bool staged,
+           int threads, const nb::object& progress) {
+    const auto out = [&]<class Place>(const Place*) {
+        geodesic_fields<Place> fields;
+        fields.cost = view_of<void, Place>(distance), fields.coordinates = view_of<void, Place>(coordinates);
+        fields.label = view_of<void, Place>(label);
+        return fields;
+    };
+    const auto call = [&]<class Place>(const Place& on) {
+        geodesic(on, mask.view<const void, Place>(), seeds.view<const void, Place>(), out(&on), request.options,
+                 view_of<const void, Place>(cost));
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, mask.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::geodesic_on_device(on, mask.view<const void, host>(), seeds.view<const void, host>(),
+                                     out(static_cast<const host*>(nullptr)), request.options,
+                                     view_of<const void, host>(cost));
+        });
 }
 
 }  // namespace
@@ -46,7 +58,8 @@ void bind_geodesic(nb::module_& module) {
              nb::arg("unit"));
     module.def("geodesic", &flood, nb::arg("mask"), nb::arg("seeds"), nb::arg("cost").none(),
                nb::arg("distance").none(), nb::arg("coordinates").none(), nb::arg("label").none(), nb::arg("options"),
-               nb::arg("threads"), nb::arg("progress").none());
+               nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
 }
 
 }  // namespace nearfield::python

@@ -2,9 +2,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "nearfield/esdf.hpp"
-#include "nearfield/path.hpp"
-#include "python/bind_call.hpp"
+#include <memory>
+
+#include "edge/paths_run.hpp"
+#include "nearfield/roadmap.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -13,44 +15,89 @@ using cells = std::vector<std::int64_t>;
 /// Cells, length, clearance, cost, whether found, reason, goal, component of the start, components of the goals.
 using path_row = std::tuple<cells, double, double, std::uint64_t, bool, std::string, std::int64_t, std::int64_t, cells>;
 
+path_row row_of(path p) {
+    return {std::move(p.cells),
+            p.length,
+            p.clearance,
+            p.cost,
+            p.reason == path_reason::found,
+            p.text(),
+            p.goal,
+            p.start_component,
+            std::move(p.goal_components)};
+}
+
 std::vector<path_row> plan(const array& obstacles, const cells& starts, const cells& goals,
                            const distance_options& grid, double radius, int objective, int connectivity, double weight,
-                           double decay, bool smooth, int threads, const nb::object& progress) {
+                           double decay, bool smooth, int ordinal, std::uintptr_t stream, bool staged, int threads,
+                           const nb::object& progress) {
     path_options o;
     o.radius = radius, o.spacing = grid.spacing, o.objective = static_cast<path_objective>(objective);
     o.connectivity = connectivity, o.clearance_weight = weight, o.clearance_decay = decay, o.smooth = smooth;
+    std::vector<path> found;
+    run(
+        {ordinal, stream, staged, threads, progress}, obstacles.cells(),
+        [&](const host& on) { found = plan_path(on, obstacles.view<const void, host>(), starts, goals, o); },
+        [&](const device& on) { found = plan_path(on, obstacles.view<const void, device>(), starts, goals, o); },
+        [&](int on) { edge::plan_path_on_device(on, obstacles.view<const void, host>(), starts, goals, o, found); });
     std::vector<path_row> rows;
+    for (path& p : found) rows.push_back(row_of(std::move(p)));
+    return rows;
+}
+
+roadmap* made_roadmap(const array& obstacles, const distance_options& grid, double radius, int threads,
+                      const nb::object& progress) {
+    std::unique_ptr<roadmap> made;
     run_watched(obstacles.cells(), progress, [&](std::function<bool(double)> told) {
-        for (path& p : plan_path(host{threads, std::move(told)}, obstacles.view<const void, host>(), starts, goals, o))
-            rows.emplace_back(std::move(p.cells), p.length, p.clearance, p.cost, p.reason == path_reason::found,
-                              p.text(), p.goal, p.start_component, std::move(p.goal_components));
+        made = std::make_unique<roadmap>(host{threads, std::move(told)}, obstacles.view<const void, host>(),
+                                         roadmap_options{radius, grid.spacing});
     });
+    return made.release();
+}
+
+/// Ends, length, clearance and cells.
+using road_row = std::tuple<std::int64_t, std::int64_t, double, double, cells>;
+std::vector<road_row> roads_of(const roadmap& map) {
+    std::vector<road_row> rows;
+    for (const road& r : map.roads()) rows.emplace_back(r.from, r.to, r.length, r.clearance, r.cells);
     return rows;
 }
 
 /// `first` and `end` are empty, or the corners of the box that has changed.
-void fill(const array& occupancy, const array* distance, const array* site, const array* gradient,
-          const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int threads,
-          const nb::object& progress) {
+void fill(const array& occupancy, const array& distance, const array& site, const array& gradient,
+          const distance_options& grid, bool negative_inside, const cells& first, const cells& end, int ordinal,
+          std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     const esdf_options o{grid.spacing, grid.max_distance, negative_inside};
-    run_watched(occupancy.cells(), progress, [&](std::function<bool(double)> told) {
-        esdf_fields<host> out;
-        out.distance = view_of<void, host>(distance), out.site = view_of<void, host>(site);
-        out.gradient = view_of<void, host>(gradient);
-        const host on{threads, std::move(told)};
-        if (first.empty()) esdf(on, occupancy.view<const void, host>(), out, o);
-        else update_esdf(on, occupancy.view<const void, host>(), first, end, out, o);
-    });
+    const auto call = [&]<class Place>(const Place& on) {
+        const esdf_fields<Place> out{distance.view<void, Place>(), site.view<void, Place>(),
+                                     gradient.view<void, Place>()};
+        if (first.empty()) esdf(on, occupancy.view<const void, Place>(), out, o);
+        else update_esdf(on, occupancy.view<const void, Place>(), first, end, out, o);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, occupancy.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::esdf_on_device(on, occupancy.view<const void, host>(),
+                                 {distance.view<void, host>(), site.view<void, host>(), gradient.view<void, host>()},
+                                 o);
+        });
 }
 
 void inflate(const array& costmap, const array& out, double resolution, double inscribed_radius,
              double inflation_radius, double cost_scaling_factor, bool inflate_unknown, bool around_unknown,
-             int threads) {
+             int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     const inflation_options o{resolution,          inscribed_radius, inflation_radius,
                               cost_scaling_factor, inflate_unknown,  around_unknown};
-    run_watched(costmap.cells(), nb::none(), [&](std::function<bool(double)> told) {
-        inflate_costmap(host{threads, std::move(told)}, costmap.view<const void, host>(), out.view<void, host>(), o);
-    });
+    const auto call = [&]<class Place>(const Place& on) {
+        inflate_costmap(on, costmap.view<const void, Place>(), out.view<void, Place>(), o);
+    };
+    run(
+        {ordinal, stream, staged, threads, progress}, costmap.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); },
+        [&](int on) {
+            edge::inflate_costmap_on_device(on, costmap.view<const void, host>(), out.view<void, host>(), o);
+        });
 }
 
 }  // namespace
@@ -58,13 +105,27 @@ void inflate(const array& costmap, const array& out, double resolution, double i
 void bind_path(nb::module_& module) {
     module.def("plan_path", &plan, nb::arg("obstacles"), nb::arg("starts"), nb::arg("goals"), nb::arg("options"),
                nb::arg("radius"), nb::arg("objective"), nb::arg("connectivity"), nb::arg("weight"), nb::arg("decay"),
-               nb::arg("smooth"), nb::arg("threads"), nb::arg("progress").none());
-    module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance").none(), nb::arg("site").none(),
-               nb::arg("gradient").none(), nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"),
-               nb::arg("end"), nb::arg("threads"), nb::arg("progress").none());
+               nb::arg("smooth"), nb::arg("ordinal"), nb::arg("stream"), nb::arg("staged"), nb::arg("threads"),
+               nb::arg("progress").none());
+    nb::class_<roadmap>(module, "Roadmap")
+        .def_static("of", &made_roadmap, nb::arg("obstacles"), nb::arg("options"), nb::arg("radius"),
+                    nb::arg("threads"), nb::arg("progress").none())
+        .def("nodes", [](const roadmap& map) { return cells(map.nodes().begin(), map.nodes().end()); })
+        .def("radii", [](const roadmap& map) { return std::vector<double>(map.radii().begin(), map.radii().end()); })
+        .def("roads", &roads_of)
+        .def(
+            "find",
+            [](const roadmap& map, const cells& start, const cells& goal, bool smooth) {
+                return row_of(map.find(start, goal, smooth));
+            },
+            nb::arg("start"), nb::arg("goal"), nb::arg("smooth"));
+    module.def("esdf", &fill, nb::arg("occupancy"), nb::arg("distance"), nb::arg("site"), nb::arg("gradient"),
+               nb::arg("options"), nb::arg("negative_inside"), nb::arg("first"), nb::arg("end"), nb::arg("ordinal"),
+               nb::arg("stream"), nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
     module.def("inflate_costmap", &inflate, nb::arg("costmap"), nb::arg("out"), nb::arg("resolution"),
                nb::arg("inscribed_radius"), nb::arg("inflation_radius"), nb::arg("cost_scaling_factor"),
-               nb::arg("inflate_unknown"), nb::arg("around_unknown"), nb::arg("threads"));
+               nb::arg("inflate_unknown"), nb::arg("around_unknown"), nb::arg("ordinal"), nb::arg("stream"),
+               nb::arg("staged"), nb::arg("threads"), nb::arg("progress").none());
 }
 
 }  // namespace nearfield::python

@@ -1,5 +1,5 @@
 nearfield_test(fill fill/cases.cpp fill/host_test.cpp LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(fill_device fill/cases.cpp fill/device_test.cpp exact/device_engine.cpp
-    LIBS nearfield_exact_tests CUDA::cudart_static)
+  nearfield_test(fill_device fill/cases.cpp fill/device_test.cpp
+    LIBS nearfield_exact_tests nearfield_device_tests)
 endif()

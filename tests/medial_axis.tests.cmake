@@ -3,6 +3,6 @@ target_link_libraries(nearfield_medial_axis_tests PUBLIC nearfield_components_te
 
 nearfield_test(medial_axis medial_axis/host_test.cpp medial_axis/arguments_test.cpp LIBS nearfield_medial_axis_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(medial_axis_device medial_axis/device_test.cpp exact/device_engine.cpp
-    LIBS nearfield_medial_axis_tests CUDA::cudart_static)
+  nearfield_test(medial_axis_device medial_axis/device_test.cpp
+    LIBS nearfield_medial_axis_tests nearfield_device_tests)
 endif()

@@ -1,5 +1,5 @@
 nearfield_test(natural_neighbor natural_neighbor/cases.cpp natural_neighbor/host_test.cpp LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(natural_neighbor_device natural_neighbor/cases.cpp natural_neighbor/device_test.cpp exact/device_engine.cpp
-    LIBS nearfield_exact_tests CUDA::cudart_static)
+  nearfield_test(natural_neighbor_device natural_neighbor/cases.cpp natural_neighbor/device_test.cpp
+    LIBS nearfield_exact_tests nearfield_device_tests)
 endif()

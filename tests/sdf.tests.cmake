@@ -1,5 +1,5 @@
 nearfield_test(sdf sdf/cases.cpp sdf/host_test.cpp LIBS nearfield_exact_tests)
 nearfield_test(effects effects/cases.cpp effects/host_test.cpp LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(sdf_device sdf/cases.cpp effects/cases.cpp sdf/device_test.cpp exact/device_engine.cpp LIBS nearfield_exact_tests CUDA::cudart_static)
+  nearfield_test(sdf_device sdf/cases.cpp effects/cases.cpp sdf/device_test.cpp LIBS nearfield_exact_tests nearfield_device_tests)
 endif()

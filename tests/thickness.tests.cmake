@@ -3,6 +3,6 @@ target_link_libraries(nearfield_thickness_tests PUBLIC nearfield_exact_tests PRI
 
 nearfield_test(thickness_host thickness/host_test.cpp thickness/arguments_test.cpp LIBS nearfield_thickness_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(thickness_device thickness/device_test.cpp exact/device_engine.cpp
-    LIBS nearfield_thickness_tests CUDA::cudart_static)
+  nearfield_test(thickness_device thickness/device_test.cpp
+    LIBS nearfield_thickness_tests nearfield_device_tests)
 endif()

@@ -22,7 +22,8 @@ PAGES = {
     "python-gallery.md": (
         "What can be made of it in Python",
         " Shapes are in\n[python-gallery-shapes.md](python-gallery-shapes.md), objects that touch in\n"
-        "[python-gallery-objects.md](python-gallery-objects.md), the published methods in\n"
+        "[python-gallery-objects.md](python-gallery-objects.md), paths in\n[python-gallery-paths.md](python-gallery-paths.md), "
+        "the published methods in\n"
         "[python-gallery-methods.md](python-gallery-methods.md).",
         (
             "measure_components",
@@ -52,6 +53,11 @@ PAGES = {
             "drawn_slices",
             "texture_padding",
         ),
+    ),
+    "python-gallery-paths.md": (
+        "Paths planned in Python",
+        " What the calls do is in [paths.md](paths.md).",
+        ("moving_obstacles", "roads_between_obstacles"),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",

@@ -30,12 +30,14 @@ struct esdf_fields {
 /// of a distance field are off by up to half a cell. On the medial axis, where several sites are equally near, it is
 /// that of the site with the smallest coordinates, the last axis first.
 ///
-///   on         host: returns when done. A device is refused with error_code::unsupported
+///   on         host: returns when done; a device: the work is ordered on its stream, and can be captured in a graph
 ///   occupancy  1 to 8 axes, any element type, any strides; what is not zero is an obstacle
 ///
-/// Time of a distance_transform with coordinates. Workspace: that, and 4 bytes a cell and axis where `site` is not
-/// wanted. Throws nearfield::error before any work is started.
+/// Time of a distance_transform with indices, and of writing the fields. Workspace: that, and 4 bytes a cell where
+/// `site` or `gradient` is wanted (8 beyond 2^31 cells). Throws nearfield::error before any work is started.
 void esdf(const host& on, const any_input<host>& occupancy, const esdf_fields<host>& out,
+          const esdf_options& options = {});
+void esdf(const device& on, const any_input<device>& occupancy, const esdf_fields<device>& out,
           const esdf_options& options = {});
 
 /// Brings fields up to date after changes of `occupancy` within a box: what esdf() would make of the whole, to the bit.
@@ -46,6 +48,8 @@ void esdf(const host& on, const any_input<host>& occupancy, const esdf_fields<ho
 ///   out         fields that esdf() has filled with the same options
 void update_esdf(const host& on, const any_input<host>& occupancy, std::span<const std::int64_t> first,
                  std::span<const std::int64_t> end, const esdf_fields<host>& out, const esdf_options& options = {});
+void update_esdf(const device& on, const any_input<device>& occupancy, std::span<const std::int64_t> first,
+                 std::span<const std::int64_t> end, const esdf_fields<device>& out, const esdf_options& options = {});
 
 /// Names of a costmap's bytes, as ROS has them.
 inline constexpr std::uint8_t costmap_free = 0, costmap_inscribed = 253, costmap_lethal = 254, costmap_unknown = 255;
@@ -63,7 +67,7 @@ struct inflation_options {
 /// 254 where d = 0, 253 where d <= inscribed_radius, else floor(252 exp(-cost_scaling_factor (d - inscribed_radius)));
 /// nothing beyond inflation_radius. A cell keeps its own cost where that is larger.
 ///
-///   on       host: returns when done. A device is refused with error_code::unsupported
+///   on       host: returns when done; a device: the work is ordered on its stream, and can be captured in a graph
 ///   costmap  2 axes, uint8 in the bytes of ROS, any strides
 ///   out      shape of the costmap, uint8, any strides; no overlap
 ///
@@ -71,9 +75,6 @@ struct inflation_options {
 /// any work is started.
 void inflate_costmap(const host& on, const any_input<host>& costmap, const any_output<host>& out,
                      const inflation_options& options = {});
-
-void esdf(const device& on, const any_input<device>& occupancy, const esdf_fields<device>& out,
-          const esdf_options& options = {});
 void inflate_costmap(const device& on, const any_input<device>& costmap, const any_output<device>& out,
                      const inflation_options& options = {});
 

@@ -70,7 +70,7 @@ struct geodesic_fields {
 /// outside the mask has no path; nor has a seed there. At every other cell the local equation holds: the price is 0 at
 /// a seed, else the least, over all steps, of a neighbour's price and that of the step.
 ///
-///   on     returns when the work is done. A device is refused with error_code::unsupported: there is no GPU code yet
+///   on     host: returns when the work is done; a device: it is ordered on the stream, and can be captured in a graph
 ///   mask   1 to 8 axes, bool or uint8: not zero is where paths lead; any strides, not changed
 ///   seeds  shape of the mask, bool or any integer type: what is not zero is a seed, and its label
 ///   cost   shape of the mask, integers of up to 32 bits: c of `options.rule`. What is not positive is outside the
@@ -78,10 +78,12 @@ struct geodesic_fields {
 ///
 /// Time O(cells * steps) for prices within 1 to 64 times the least; a few times more where costs range wider. Paths
 /// that cost 2^31 and more take a second, wider run. Workspace, bytes a cell: 5, with seeds 9, with costs 4 more; the
-/// wider run 9 or 17.
+/// wider run 9 or 17. On a device 8 (4 for integer prices without seeds and costs whose paths stay below 2^31), with
+/// costs 4 more, and 8 more where a cost and the number of a seed may not fit 63 bits; images in tiles of 4096 cells.
 ///
 /// Throws nearfield::error before any work is started: wrong shapes, types, overlap, steps, or a closed border. Throws
-/// before any output is written where a price times a cost reaches 2^31.
+/// before any output is written where a price times a cost reaches 2^31; on a device, for whose numbers no call waits,
+/// there is no such step.
 ///
 /// Dial, "Algorithm 360: shortest-path forest with topological ordering", CACM 12(11), 1969; Dinitz, "Economical
 /// algorithms for finding shortest paths in a network", 1978; Borgefors, "Distance transformations in digital images",

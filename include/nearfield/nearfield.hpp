@@ -22,6 +22,7 @@
 #include "nearfield/path.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/pores.hpp"
+#include "nearfield/roadmap.hpp"
 #include "nearfield/sdf.hpp"
 #include "nearfield/skeleton.hpp"
 #include "nearfield/skeleton_graph.hpp"

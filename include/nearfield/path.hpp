@@ -37,7 +37,7 @@ struct path {
     std::uint64_t cost = 0;  ///< of the steps before smoothing: length (safe: times 32) in 1/4096 of the shortest side
     path_reason reason = path_reason::found;
     std::int64_t goal = -1;            ///< number of the goal that it leads to
-    std::int64_t start_component = 0;  ///< not_connected: of free cells joined by faces, from 1 in raster order
+    std::int64_t start_component = 0;  ///< not_connected: of free cells joined by faces, from 1 in raster order; else 0
     std::vector<std::int64_t> goal_components{};  ///< not_connected: of each goal; 0 where that is blocked
     double start_clearance = 0;
 
@@ -56,19 +56,22 @@ struct path {
 /// `smooth` replaces parts of the path by straight lines whose cells (all that the line touches, in exact integers) are
 /// free; with `safe` and `widest` they have at least the least clearance of the part that is replaced.
 ///
-///   on         host only: returns when done
+///   on         returns when done. On a device distances and costs are computed there, and the ways down them here
 ///   obstacles  1 to 8 axes, any element type, any strides; what is not zero is an obstacle
 ///   starts     coordinates, one number for each axis, start after start
 ///   goals      as starts; at least one
 ///
 /// Time: that of a distance_transform and a geodesic from the goals; widest: of basins, and a geodesic for each width.
-/// Workspace 22 bytes a cell and that of these calls.
+/// Workspace 22 bytes a cell and that of these calls; on a device 8 and then 12 bytes a cell, and that of these calls.
 ///
 /// Throws nearfield::error before any work is started, as for a cell outside the grid.
 ///
 /// Macenski, Martin, White, Clavero, "The Marathon 2: a navigation system", IROS 2020 (exponential costs of clearance);
 /// Amanatides, Woo, "A fast voxel traversal algorithm for ray tracing", Eurographics 1987.
 [[nodiscard]] std::vector<path> plan_path(const host& on, const any_input<host>& obstacles,
+                                          std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
+                                          const path_options& options = {});
+[[nodiscard]] std::vector<path> plan_path(const device& on, const any_input<device>& obstacles,
                                           std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
                                           const path_options& options = {});
 

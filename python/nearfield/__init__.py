@@ -45,7 +45,7 @@ from nearfield._medial_axis import medial_axis, reconstruct
 from nearfield._methods import Comparison, Stage, compare
 from nearfield._morphology import closing, dilation, erosion, opening
 from nearfield._natural_neighbor import natural_neighbor
-from nearfield._path import Path, plan_path
+from nearfield._path import Path, Roadmap, plan_path, roadmap
 from nearfield._plan import Pass, Plan, plan
 from nearfield._pores import PoreNetwork, pore_network
 from nearfield._propagation import PropagationReport, label_by_propagation
@@ -81,6 +81,7 @@ __all__ = [
     "Plan",
     "PoreNetwork",
     "PropagationReport",
+    "Roadmap",
     "SkeletonGraph",
     "Stage",
     "Stipples",
@@ -133,6 +134,7 @@ __all__ = [
     "relabel",
     "release_device_memory",
     "remove_small",
+    "roadmap",
     "sdf",
     "skeleton_graph",
     "skeletonize",

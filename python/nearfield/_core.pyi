@@ -410,9 +410,29 @@ def geodesic(
     coordinates: Array | None,
     label: Array | None,
     options: GeodesicOptions,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+
+class Roadmap:
+    @staticmethod
+    def of(
+        obstacles: Array,
+        options: Options,
+        radius: float,
+        threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> Roadmap: ...
+    def nodes(self) -> list[int]: ...
+    def radii(self) -> list[float]: ...
+    def roads(self) -> list[tuple[int, int, float, float, list[int]]]: ...
+    def find(
+        self, start: Sequence[int], goal: Sequence[int], smooth: bool
+    ) -> tuple[list[int], float, float, int, bool, str, int, int, list[int]]: ...
+
 def plan_path(
     obstacles: Array,
     starts: Sequence[int],
@@ -424,18 +444,24 @@ def plan_path(
     weight: float,
     decay: float,
     smooth: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> list[tuple[list[int], float, float, int, bool, str, int, int, list[int]]]: ...
 def esdf(
     occupancy: Array,
-    distance: Array | None,
-    site: Array | None,
-    gradient: Array | None,
+    distance: Array,
+    site: Array,
+    gradient: Array,
     options: Options,
     negative_inside: bool,
     first: Sequence[int],
     end: Sequence[int],
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -448,7 +474,11 @@ def inflate_costmap(
     cost_scaling_factor: float,
     inflate_unknown: bool,
     around_unknown: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
+    progress: Callable[[float], object] | None,
 ) -> None: ...
 def centroidal_voronoi(
     density: Array,

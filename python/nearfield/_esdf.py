@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY
-from nearfield._geodesic import on_host_only
+from nearfield._arrays import is_jax
+from nearfield._dispatch import workplace_of
+from nearfield._medial_axis import _Where
 from nearfield._occupancy import Unknown, obstacles_of
-from nearfield._progress import Progress, callable_of
+from nearfield._progress import Progress
 from nearfield._request import (
     Request,
     Spacing,
@@ -33,6 +35,14 @@ Box = Sequence[Sequence[int]]
 class Esdf:
     """Distance to the nearest obstacle, that obstacle, and the gradient: fields that can be brought up to date.
 
+    Parameters
+    ----------
+    shape : sequence of int
+    like : array, optional
+        The fields are arrays of its kind, on its device: give an occupancy grid. Default: NumPy's.
+    unknown, spacing, max_distance, signed, device, threads
+        As in `esdf`.
+
     Attributes
     ----------
     distance : array, float32
@@ -49,37 +59,61 @@ class Esdf:
         self,
         shape: Sequence[int],
         *,
+        like: Any = None,
         unknown: Unknown = "obstacle",
         spacing: Spacing = None,
         max_distance: float | None = None,
         signed: bool = False,
+        device: str | None = None,
         threads: int | None = None,
     ) -> None:
         sizes = tuple(count_of("shape", each, 0) for each in items_of(shape) or [shape])
-        self._spacing = spacing_of(spacing, len(sizes), 0)
+        self._shape, self._spacing = sizes, spacing_of(spacing, len(sizes), 0)
         self._request = Request((), self._spacing, max_distance=max_distance_of(max_distance))
-        self._unknown, self._signed, self._threads = unknown, flag_of("signed", signed), threads_of(threads)
-        self.distance = np.empty(sizes, np.float32)
-        self.sites = np.empty((len(sizes), *sizes), np.int32)
-        self.gradient = np.empty((len(sizes), *sizes), np.float32)
+        self._unknown, self._signed = unknown, flag_of("signed", signed)
+        threads_of(threads)
+        self._threads, self._device = threads, device
+        work = workplace_of("like", np.zeros(1, np.uint8) if like is None else like)
+        self._immutable = is_jax(work.array) or is_jax(like)
+        self._make(work)
         self._fresh = False
+
+    def _make(self, work: Workplace) -> None:
+        vectors = (len(self._shape), *self._shape)
+        kinds = ("float32", self._shape), ("int32", vectors), ("float32", vectors)
+        self._slots = [work.empty(shape, kind) for kind, shape in kinds]
+        self._place = work.place
+        if not self._immutable:
+            self._hand_out(work)
+
+    def _hand_out(self, work: Workplace) -> None:
+        self.distance, self.sites, self.gradient = (work.hand_out(slot) for slot in self._slots)
 
     def update(self, occupancy: Any, box: Box | None = None, *, progress: Progress = None) -> Esdf:
         """Brings the fields up to date: to the bit what `esdf` makes of the whole `occupancy`.
 
         `box`, a pair of corners ``(first, end)`` with `end` outside, says where `occupancy` may differ from that of the
-        last call: with a `max_distance` only cells within it of the box are computed. The same memory is filled.
+        last call: with a `max_distance` only cells within it of the box are computed. The same memory is filled, on the
+        device where it is, and no call waits for a GPU; arrays of JAX are new ones.
         """
-        work = obstacles_of("occupancy", "esdf", occupancy, self._unknown, None)
-        if work.shape != self.distance.shape:
-            raise ValueError(f"occupancy has shape {work.shape} and the field {self.distance.shape}; give the same")
-        first, end = _corners(box, len(work.shape)) if box is not None and self._fresh else ([], [])
-        out = [NUMPY.describe("out", x, True) for x in (self.distance, self.sites, self.gradient)]
+        work = obstacles_of("occupancy", occupancy, self._unknown)
+        if work.shape != self._shape:
+            raise ValueError(f"occupancy has shape {work.shape} and the field {self._shape}; give the same")
+        if work.place.ordinal != self._place.ordinal:
+            raise ValueError(f"occupancy is on {work.place} and the field on {self._place}; give both on the same")
+        first, end = _corners(box, len(work.shape)) if box is not None else ([], [])
+        where = _Where(work, self._device, self._threads, progress)
+        if self._immutable:
+            self._make(work)
+        if self._immutable or where.staged or not self._fresh:
+            first, end = [], []
+        out = [slot.described for slot in self._slots]
         with keywords_named("occupancy"):
-            _core.esdf(
-                work.described(), out[0], out[1], out[2], self._request.options(), self._signed, first, end,
-                self._threads, callable_of(progress),
-            )  # fmt: skip
+            _core.esdf(where.read(), out[0], out[1], out[2], self._request.options(), self._signed, first, end,
+                       *where.place())  # fmt: skip
+        work.finish()
+        if self._immutable:
+            self._hand_out(work)
         self._fresh = True
         return self
 
@@ -99,7 +133,7 @@ def esdf(
 
     Parameters
     ----------
-    occupancy : array of 1 to 8 axes
+    occupancy : array of 1 to 8 axes, on the CPU or a GPU
         What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
     unknown : {'obstacle', 'free'}
     spacing : float or sequence, optional
@@ -107,15 +141,14 @@ def esdf(
         Farther cells have no obstacle: faster, and what makes updates of a box cheap.
     signed : bool
         Cells of obstacles have minus the distance to the nearest cell that is none.
-    device : {'cpu'}
-        There is no GPU code yet: arrays on a GPU are refused.
-    threads, progress
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     Esdf
-        With `distance`, `sites` and `gradient`, and `update`.
+        With `distance`, `sites` and `gradient`, arrays of the kind of `occupancy` on its device, and `update`. The same
+        bits on the CPU and on GPUs; on a GPU the call does not wait.
 
     Examples
     --------
@@ -125,8 +158,9 @@ def esdf(
     (array([3., 2., 1., 0.], dtype=float32), array([-1., -1., -1.,  0.], dtype=float32))
     """
     check_flags(signed=signed)
-    work = obstacles_of("occupancy", "esdf", occupancy, unknown, device)
-    made = Esdf(work.shape, unknown=unknown, spacing=spacing, max_distance=max_distance, signed=signed, threads=threads)
+    work = obstacles_of("occupancy", occupancy, unknown)
+    made = Esdf(work.shape, like=occupancy, unknown=unknown,
+                spacing=spacing, max_distance=max_distance, signed=signed, device=device, threads=threads)  # fmt: skip
     return made.update(occupancy, progress=progress)
 
 
@@ -139,13 +173,14 @@ def inflate_costmap(
     cost_scaling_factor: float = 10.0,
     inflate_unknown: bool = False,
     around_unknown: bool = False,
+    device: str | None = None,
     threads: int | None = None,
-) -> np.ndarray[Any, Any]:
+) -> Any:
     """Costs near obstacles as the inflation layer of ROS nav2 defines them, in its bytes.
 
     Parameters
     ----------
-    costmap : array of two axes, uint8
+    costmap : array of two axes, uint8, on the CPU or a GPU
         254 is lethal, 253 inscribed, 255 unknown, 0 free.
     resolution : float
         Length of a cell.
@@ -159,11 +194,13 @@ def inflate_costmap(
         Unknown cells take any cost but 0; else only those of at least 253.
     around_unknown : bool
         Unknown cells count as lethal.
+    device, threads
+        As in `distance_transform`.
 
     Returns
     -------
     array, uint8
-        The larger of the cost near obstacles and the cell's own.
+        Of the kind of `costmap`, on its device: the larger of the cost near obstacles and the cell's own.
 
     Examples
     --------
@@ -173,22 +210,23 @@ def inflate_costmap(
     array([[254, 253, 253, 152,  92,   0]], dtype=uint8)
     """
     check_flags(inflate_unknown=inflate_unknown, around_unknown=around_unknown)
-    signed = isinstance(costmap, np.ndarray) and costmap.dtype == np.int8
-    work = Workplace("costmap", costmap.view(np.uint8) if signed else costmap)
-    on_host_only("inflate_costmap", work, None)
-    out = np.empty(work.shape, np.uint8)
-    described = NUMPY.describe("out", out, True)
+    work = workplace_of("costmap", costmap)
+    if work.dtype == "int8":
+        work = workplace_of("costmap", work.array.view(sys.modules["torch"].uint8 if _is_torch(work) else "uint8"))
     cell, inscribed = length_of("resolution", resolution), length_of("inscribed_radius", inscribed_radius)
-    reach, scaling = (
-        length_of("inflation_radius", inflation_radius),
-        length_of("cost_scaling_factor", cost_scaling_factor),
-    )
-    flags = bool(inflate_unknown), bool(around_unknown)
+    reach = length_of("inflation_radius", inflation_radius)
+    scaling = length_of("cost_scaling_factor", cost_scaling_factor)
+    where = _Where(work, device, threads, None)
+    slot = work.empty(work.shape, "uint8")
     with keywords_named("costmap"):
-        _core.inflate_costmap(
-            work.described(), described, cell, inscribed, reach, scaling, flags[0], flags[1], threads_of(threads)
-        )
-    return out
+        _core.inflate_costmap(where.read(), slot.described, cell, inscribed, reach, scaling, bool(inflate_unknown),
+                              bool(around_unknown), *where.place())  # fmt: skip
+    work.finish()
+    return work.hand_out(slot)
+
+
+def _is_torch(work: Workplace) -> bool:
+    return type(work.array).__module__ == "torch"
 
 
 def _corners(box: Box, axes: int) -> tuple[list[int], list[int]]:

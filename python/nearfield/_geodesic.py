@@ -10,9 +10,10 @@ import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import framework_of, name_of
-from nearfield._call import as_numpy, target
+from nearfield._call import as_numpy
 from nearfield._dispatch import workplace_of
-from nearfield._progress import Progress, callable_of
+from nearfield._medial_axis import _Where
+from nearfield._progress import Progress
 from nearfield._request import (
     Border,
     Request,
@@ -25,7 +26,6 @@ from nearfield._request import (
     length_of,
     said,
     spacing_of,
-    threads_of,
     word_of,
 )
 from nearfield._watershed import markers_of, words
@@ -61,7 +61,7 @@ def geodesic(
 
     Parameters
     ----------
-    mask : array of 1 to 8 axes
+    mask : array of 1 to 8 axes, on the CPU or a GPU
         Where paths lead: what is not zero. Not changed.
     seeds : array of integers of the same shape, or coordinates
         What is not 0 is a seed, and its label; or rows of coordinates, ``(n, axes)``, whose labels are 1, 2, ... A seed
@@ -89,23 +89,23 @@ def geodesic(
         Cells that cost more have no path; in the units of the answer.
     dtype : optional
         int32, uint32, int64, uint64, float32 or float64. Default: float32 of lengths; of prices uint32 where the most
-        that a path can cost fits, else uint64.
+        that a path can cost fits, else uint64; of a `cost` on a GPU the largest number of its type counts.
     batch_axes : int
         Leading axes that number images, each of which is solved by itself.
-    device : {'cpu'}
-        There is no GPU code yet: arrays on a GPU are refused.
-    threads, progress
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
     -------
     array, or a tuple of arrays
-        Costs; without a path the type's maximum, +inf in floats. Then coordinates and labels, as asked for.
+        Of the kind of `mask`, on its device: costs; without a path the type's maximum, +inf in floats. Then coordinates
+        and labels, as asked for.
 
     Notes
     -----
     At every cell but the seeds the answer is the least, over all steps, of a neighbour's cost and the step's price.
-    That equation has one solution, so no order of work shows: the same bits from any number of threads.
+    That equation has one solution, so no order of work shows: the same bits from any number of threads, and from a GPU,
+    for which the call does not wait. There a step of 2**31 prices or more does not exist; the CPU refuses it.
 
     Examples
     --------
@@ -230,26 +230,24 @@ def _solved(
     threads: int | None, progress: Progress,
 ) -> Any:  # fmt: skip
     shape, axes = work.shape, len(work.shape) - batch
-    on_host_only("geodesic", work, device)
-    used, tell = threads_of(threads), callable_of(progress)
     grid = Request((), border=border_of(border, len(shape), batch), batch_axes=batch).options()
     most = math.inf if max_cost is None else length_of("max_cost", max_cost)
     options = steps.options(grid, axes, both, bool(cut_corners), most / steps.unit)
     with words(work.name):
         given = markers_of(work, seeds, "seeds")
     cells = work if work.dtype in ("bool", "uint8") else workplace_of("mask", work.array != 0)
-    paid = None if cost is None else work.read("cost", _in_32_bits(cost))
-    made = [work.empty(shape, _type_of(dtype, steps, shape, cost))]
-    made += [work.empty((axes, *shape), "int32")] if return_sites else []
-    made += [work.empty(shape, framework_of(given).dtype(given))] if return_labels else []
+    where = _Where(cells, device, threads, progress)
+    paid = None if cost is None else where.other("cost", _in_32_bits(cost))
+    made = [cells.empty(shape, _type_of(dtype, steps, shape, cost))]
+    made += [cells.empty((axes, *shape), "int32")] if return_sites else []
+    made += [cells.empty(shape, framework_of(given).dtype(given))] if return_labels else []
     sites = made[1].described if return_sites else None
     labels = made[-1].described if return_labels else None
     with words(work.name):
-        _core.geodesic(
-            cells.described(), cells.read("seeds", given), paid, made[0].described, sites, labels, options, used, tell
-        )
-    work.finish()
-    found = tuple(work.hand_out(each) for each in made)
+        _core.geodesic(where.read(), where.other("seeds", given), paid, made[0].described, sites, labels, options,
+                       *where.place())  # fmt: skip
+    cells.finish()
+    found = tuple(cells.hand_out(each) for each in made)
     return found if len(found) > 1 else found[0]
 
 
@@ -265,11 +263,6 @@ def _in_32_bits(cost: Any) -> Any:
     return np.maximum(values, 0).astype(np.uint32)
 
 
-def on_host_only(name: str, work: Workplace, device: str | None) -> None:
-    if target(device, work.place, work.name) >= 0:
-        raise RuntimeError(f"device: {name} runs on the CPU only; give arrays of the CPU and leave out device=")
-
-
 def _type_of(dtype: Any, steps: _Steps, shape: tuple[int, ...], cost: Any) -> str:
     if dtype is not None:
         name = name_of(dtype)
@@ -279,5 +272,14 @@ def _type_of(dtype: Any, steps: _Steps, shape: tuple[int, ...], cost: Any) -> st
     if steps.is_length:
         return "float32"
     longest = math.prod(shape) * max(steps.prices)
-    dearest = 1 if cost is None else 2 * int(np.max(np.asarray(cost), initial=1))
+    dearest = 1 if cost is None else 2 * _dearest(cost)
     return "uint32" if longest * dearest < 2**32 - 1 else "uint64"
+
+
+def _dearest(cost: Any) -> int:
+    """The largest cost; on a GPU, for which no call waits, that of the element type."""
+    framework = framework_of(cost)
+    given = framework.array("cost", cost)
+    if framework.place(given).ordinal < 0:
+        return int(np.max(as_numpy(given), initial=1))
+    return int(np.iinfo(framework.dtype(given).replace("bool", "uint8")).max)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nearfield import _core
+from nearfield._medial_axis import _Where
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -66,7 +67,7 @@ def plan_path(
 
     Parameters
     ----------
-    obstacles : array of 1 to 8 axes
+    obstacles : array of 1 to 8 axes, on the CPU or a GPU
         What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
     start : coordinates, or rows of coordinates
         A cell; or several, ``(n, axes)``, for a list of paths.
@@ -88,10 +89,9 @@ def plan_path(
     smooth : bool
         Replace parts of the path by straight lines that touch free cells only (for 'safe' and 'widest': with no less
         clearance than the part).
-    device : {'cpu'}
-        There is no GPU code yet: arrays on a GPU are refused.
-    threads, progress
-        As in `distance_transform`.
+    device, threads, progress
+        As in `distance_transform`. On a GPU distances and costs are computed there; the call waits for them, and walks
+        the paths on the CPU.
 
     Returns
     -------
@@ -107,7 +107,8 @@ def plan_path(
     'not connected: the start is in component 1 of the free cells, the goals are in 2'
     """
     check_flags(smooth=smooth)
-    work = obstacles_of("obstacles", "plan_path", obstacles, unknown, device)
+    work = obstacles_of("obstacles", obstacles, unknown)
+    where = _Where(work, device, threads, progress)
     axes = len(work.shape)
     starts, several = _cells("start", start, work.shape)
     ends, _ = _cells("goals", goals, work.shape)
@@ -118,14 +119,111 @@ def plan_path(
     size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(
-            work.described(), starts, ends, grid, size, which, steps, weight, decay,
-            flag_of("smooth", smooth), threads_of(threads), callable_of(progress),
+            where.read(), starts, ends, grid, size, which, steps, weight, decay, flag_of("smooth", smooth),
+            *where.place(),
         )  # fmt: skip
-    paths = []
-    for cells, length, clearance, cost, _, reason, goal, own, others in rows:
-        made = np.asarray(cells, np.int64).reshape(-1, axes)
-        paths.append(Path(made, length, clearance, cost, reason, goal, own, tuple(others)))
+    work.finish()
+    paths = [_path_of(row, axes) for row in rows]
     return paths if several else paths[0]
+
+
+class Roadmap:
+    """The skeleton of free space as a graph, on which paths are found in microseconds. Made by `roadmap`.
+
+    Attributes
+    ----------
+    nodes : array of int64, shape (nodes, axes)
+        Cells where roads meet or end; of a ring one cell.
+    radii : array of float64
+        Clearance of each node.
+    edges : array of int64, shape (roads, 2)
+        The nodes between which each road leads.
+    lengths, clearances : array of float64
+        Of each road: length of the lines between its cells, in units of the spacing, and its least clearance.
+    roads : list of arrays of int64, shape (n, axes)
+        Cells of each road, from one node to the other.
+    """
+
+    def __init__(self, made: _core.Roadmap, shape: tuple[int, ...]) -> None:
+        axes, rows = len(shape), made.roads()
+        self._made, self._shape = made, shape
+        self.nodes = np.asarray(made.nodes(), np.int64).reshape(-1, axes)
+        self.radii = np.asarray(made.radii(), np.float64)
+        self.edges = np.asarray([row[:2] for row in rows], np.int64).reshape(-1, 2)
+        self.lengths = np.asarray([row[2] for row in rows], np.float64)
+        self.clearances = np.asarray([row[3] for row in rows], np.float64)
+        self.roads = [np.asarray(row[4], np.int64).reshape(-1, axes) for row in rows]
+
+    def __repr__(self) -> str:
+        return f"Roadmap of {len(self.nodes)} nodes and {len(self.edges)} roads"
+
+    def path(self, start: Any, goal: Any, *, smooth: bool = False) -> Path:
+        """The shortest path by roads: down to the nearest road, along roads, and up to the goal.
+
+        As a rule it is longer than that of `plan_path` and farther from obstacles; `smooth` replaces parts of it by
+        clear straight lines. It exists exactly where `plan_path` finds one.
+        """
+        ends = [_one_cell(name, given, self._shape) for name, given in (("start", start), ("goal", goal))]
+        return _path_of(self._made.find(ends[0], ends[1], flag_of("smooth", smooth)), len(self._shape))
+
+
+def roadmap(
+    obstacles: Any,
+    *,
+    radius: float = 0,
+    spacing: Spacing = None,
+    unknown: Unknown = "obstacle",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Roadmap:
+    """The skeleton of free space as a graph with clearances, made once for a map.
+
+    Parameters
+    ----------
+    obstacles : array of 1 to 3 axes, on the CPU
+        What is not zero is an obstacle. Negative values and NaN are unknown, as -1 in ROS.
+    radius, spacing, unknown, threads, progress
+        As in `plan_path`.
+
+    Returns
+    -------
+    Roadmap
+        With `nodes`, `radii`, `edges`, `lengths`, `clearances`, `roads`, and `path(start, goal)`.
+
+    Notes
+    -----
+    The skeleton is that of `skeletonize` with neighbours that share a face, so that no road cuts a corner.
+
+    Examples
+    --------
+    >>> import nearfield as nf
+    >>> import numpy as np
+    >>> walls = np.ones((7, 9), int)
+    >>> walls[1:6, 1:8] = 0
+    >>> walls[1:5, 4] = 1
+    >>> nf.roadmap(walls).path((1, 1), (1, 7)).length > nf.plan_path(walls, (1, 1), (1, 7)).length - 1e-9
+    True
+    """
+    work = obstacles_of("obstacles", obstacles, unknown)
+    if work.place.ordinal >= 0:
+        raise RuntimeError("obstacles is on a GPU: roadmap runs on the CPU only; give an array of the CPU")
+    grid = Request((), spacing_of(spacing, len(work.shape), 0)).options()
+    size, used, tell = length_of("radius", radius), threads_of(threads), callable_of(progress)
+    with keywords_named("obstacles"):
+        return Roadmap(_core.Roadmap.of(work.described(), grid, size, used, tell), work.shape)
+
+
+def _path_of(row: tuple[list[int], float, float, int, bool, str, int, int, list[int]], axes: int) -> Path:
+    cells, length, clearance, cost, _, reason, goal, own, others = row
+    made = np.asarray(cells, np.int64).reshape(-1, axes)
+    return Path(made, length, clearance, cost, reason, goal, own, tuple(others))
+
+
+def _one_cell(name: str, given: Any, shape: tuple[int, ...]) -> list[int]:
+    cell, several = _cells(name, given, shape)
+    if several:
+        raise ValueError(f"{name} is {said(given)}; give one cell")
+    return cell
 
 
 def _cells(name: str, given: Any, shape: tuple[int, ...]) -> tuple[list[int], bool]:

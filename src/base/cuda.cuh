@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/annotate.hpp"
+#include "base/quotient.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
 
@@ -27,11 +28,7 @@ NF_HD constexpr std::int64_t blocks_for(std::int64_t items, std::int64_t of_bloc
     return (items + of_block - 1) / of_block;
 }
 
-/// a / b for a >= 0, b > 0; most sizes fit 32 bits, where a division costs a third.
-__device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
-    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-    return a / b;
-}
+using nearfield::quotient;
 
 /// What a device can do at once.
 struct device_limits {

@@ -8,10 +8,20 @@ namespace nearfield::cuda {
 /// Whether the current device can launch such kernels.
 inline bool blocks_may_wait() { return limits().blocks_may_wait; }
 
+/// Allows a kernel's blocks so much shared memory.
+template <class... Parameters>
+void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
+    if (bytes > 48 * 1024)
+        check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(bytes)),
+              "asking for shared memory");
+}
+
 /// Blocks of a kernel that the current device runs at once; what launch_together() takes at most.
 template <class... Parameters>
 std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::size_t shared_bytes = 0) {
     int of_one = 0;
+    allow_shared(kernel, shared_bytes);
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, reinterpret_cast<const void*>(kernel), threads,
                                                         shared_bytes),
           "asking how many blocks fit");
@@ -20,6 +30,7 @@ std::int64_t blocks_at_once(void (*kernel)(Parameters...), int threads, std::siz
 
 template <class... Parameters, class... Arguments>
 void launch_together(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
+    allow_shared(kernel, of.shared_bytes);
     cudaLaunchAttribute together{};
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/annotate.hpp"
+#include "base/quotient.hpp"
 #include "base/wide.hpp"
 #include "nearfield/centroidal.hpp"
 #include "nearfield/distance.hpp"
@@ -37,7 +38,7 @@ struct place {
     std::int32_t at[3];
 };
 NF_HD constexpr place place_of(const problem& p, std::int64_t part) {
-    const std::int64_t line = part / p.size[2], plane = line / p.size[1];
+    const std::int64_t line = quotient(part, p.size[2]), plane = quotient(line, p.size[1]);
     return {{static_cast<std::int32_t>(plane), static_cast<std::int32_t>(line - plane * p.size[1]),
              static_cast<std::int32_t>(part - line * p.size[2])}};
 }

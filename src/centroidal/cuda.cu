@@ -115,16 +115,20 @@ void copy(const device& on, void* to, const void* from, std::int64_t bytes, cuda
 /// Rounds on a device, in stream order.
 class solver {
 public:
-    solver(const device& on, const problem& p, std::int64_t more_bytes = 0) : on_(on), p_(p), memory_(on) {
+    /// `density`: null for memory of the solver's.
+    solver(const device& on, const problem& p, std::uint16_t* density, std::int64_t more_bytes = 0)
+        : on_(on), p_(p), memory_(on) {
         if (p.sites > std::int64_t{1} << 29)
             throw error(error_code::unsupported, "sites has more than 2^29 rows, which a device does not number");
-        const auto density = memory_.reserve<std::uint16_t>(p.cells()), seed = memory_.reserve<std::uint8_t>(p.parts()),
+        const auto own = memory_.reserve<std::uint16_t>(density == nullptr ? p.cells() : 0),
+                   seed = memory_.reserve<std::uint8_t>(p.parts()),
                    nearest = memory_.reserve<std::int32_t>(p.parts()),
                    number = memory_.reserve<std::int32_t>(p.parts()), site = memory_.reserve<std::int32_t>(2 * p.sites),
                    sum = memory_.reserve<sums>(p.sites), energy = memory_.reserve<std::uint64_t>(2 * p.rounds + 3),
                    more = memory_.reserve<std::byte>(more_bytes);
         memory_.allocate();
-        a_.density = memory_.get<std::uint16_t>(density), a_.seed = memory_.get<std::uint8_t>(seed);
+        a_.density = density == nullptr ? memory_.get<std::uint16_t>(own) : density;
+        a_.seed = memory_.get<std::uint8_t>(seed);
         a_.nearest = memory_.get<std::int32_t>(nearest), a_.number = memory_.get<std::int32_t>(number);
         a_.site = memory_.get<std::int32_t>(site), a_.target = a_.site + p.sites, a_.sum = memory_.get<sums>(sum);
         a_.energy = memory_.get<unsigned long long>(energy);
@@ -191,13 +195,18 @@ private:
 
 class device_engine : public engine {
 public:
-    device_engine(const device& on, const std::uint16_t* density, std::int64_t cells)
-        : on_(on), density_(density), cells_(cells) {}
+    device_engine(const device& on, const std::uint16_t* density, std::int64_t cells) : on_(on), memory_(on_) {
+        const cuda::device_guard current(on_);
+        const auto place = memory_.reserve<std::uint16_t>(cells);
+        memory_.allocate();
+        density_ = memory_.get<std::uint16_t>(place);
+        copy(on_, density_, density, 2 * cells, cudaMemcpyHostToDevice);
+    }
 
     void lloyd(const problem& p, std::vector<std::int32_t>& sites, std::vector<std::int64_t>& weights,
                std::vector<uint128>& energy, const sites_told& told) override {
         const cuda::device_guard current(on_);
-        const solver one(on_, p);
+        const solver one(on_, p, density_);
         give(one, sites);
         one.solve(told);
         sites = one.sites();
@@ -214,7 +223,7 @@ public:
         problem own = p;
         own.sites = std::ssize(sites), own.rounds = 0;
         const auto bytes = static_cast<std::int64_t>(sizeof(region_sums) * sites.size());
-        const solver one(on_, own, bytes);
+        const solver one(on_, own, density_, bytes);
         give(one, sites);
         one.fill(one.more(), 0, bytes);
         one.run(put, own.sites, own, one.at());
@@ -230,13 +239,12 @@ public:
 
 private:
     void give(const solver& to, const std::vector<std::int32_t>& sites) const {
-        copy(on_, to.at().density, density_, 2 * cells_, cudaMemcpyHostToDevice);
         copy(on_, to.at().site, sites.data(), 4 * std::ssize(sites), cudaMemcpyHostToDevice);
     }
 
     const device on_;
-    const std::uint16_t* density_;
-    std::int64_t cells_;
+    cuda::workspace memory_;
+    std::uint16_t* density_ = nullptr;
 };
 
 }  // namespace
@@ -244,7 +252,7 @@ private:
 void run(const device& on, const problem& p, const any_input<device>& density, const any_input<device>& sites,
          const centroidal_fields<device>& out) {
     const cuda::device_guard current(on);
-    const solver one(on, p);
+    const solver one(on, p, nullptr);
     one.run(widen, p.cells(), strided::of(density), p.cells(), one.at().density);
     one.run(read_sites, p.sites, p, strided::of(sites), one.at().site);
     one.solve();

@@ -43,9 +43,10 @@ constexpr int tile_lanes = 32, tile_rows = 16, tile_warps = threads_of_block / t
 /// Sums of the sites of a tile; those that find no slot go to the table at once.
 struct block_table {
     std::int32_t site[slots];
-    unsigned long long value[slots][4];
+    unsigned long long value[slots][4], energy[2];
 
     __device__ void clear() {
+        if (threadIdx.x < 2) energy[threadIdx.x] = 0;
         site[threadIdx.x] = nobody;
         for (int k = 0; k < 4; ++k) value[threadIdx.x][k] = 0;
     }
@@ -70,7 +71,9 @@ struct block_table {
 static_assert(slots == threads_of_block);
 
 __device__ std::int64_t cell_of(const problem& p, std::int64_t z, std::int64_t y, std::int64_t x) {
-    return (z / p.factor[0] * p.cells_along(1) + y / p.factor[1]) * p.cells_along(2) + x / p.factor[2];
+    if (p.factor[0] == 1 && p.factor[1] == 1 && p.factor[2] == 1) return (z * p.size[1] + y) * p.size[2] + x;
+    return (cuda::quotient(z, p.factor[0]) * p.cells_along(1) + cuda::quotient(y, p.factor[1])) * p.cells_along(2) +
+           cuda::quotient(x, p.factor[2]);
 }
 
 /// Tiles of 32 columns and 128 rows; the rows of all planes follow each other.
@@ -104,9 +107,10 @@ __global__ void __launch_bounds__(threads_of_block)
     table.put(a, owner, kept);
     for (int by = 16; by > 0; by /= 2)
         low += __shfl_down_sync(cuda::every_lane, low, by), high += __shfl_down_sync(cuda::every_lane, high, by);
-    if (threadIdx.x % 32 == 0) add(a.energy + 2 * round, low), add(a.energy + 2 * round + 1, high);
+    if (threadIdx.x % 32 == 0) add(&table.energy[0], low), add(&table.energy[1], high);
     __syncthreads();
     table.flush(a);
+    if (threadIdx.x < 2) add(a.energy + 2 * round + threadIdx.x, static_cast<std::int64_t>(table.energy[threadIdx.x]));
 }
 
 __device__ inline uint128 energy_at(const arrays& a, int round) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/annotate.hpp"
+#include "base/quotient.hpp"
 #include "nearfield/effects.hpp"
 
 namespace nearfield::effects {
@@ -152,6 +153,7 @@ struct pad_work {
     const std::uint8_t* known;  ///< null: by alpha
     dtype type;
     bool has_alpha;
+    bool four;  ///< four bytes a pixel without gaps, at addresses that four divides
     double least;
     std::int64_t rows, columns, channels, step[3], out_step[3], known_step[2];
     std::uint8_t* mark;
@@ -161,6 +163,12 @@ struct pad_work {
     template <class T>
     NF_HD const T* from(std::int64_t y, std::int64_t x) const {
         return static_cast<const T*>(image) + y * step[0] + x * step[1];
+    }
+    /// The cell whose colour a cell gets.
+    NF_HD std::int64_t source(std::int64_t cell) const {
+        const std::int64_t found =
+            wide ? static_cast<const std::int64_t*>(site)[cell] : static_cast<const std::int32_t*>(site)[cell];
+        return found < 0 ? cell : found;
     }
 };
 
@@ -176,18 +184,27 @@ NF_HD inline void mark_pixel(const pad_work& w, std::int64_t y, std::int64_t x) 
 
 template <class T>
 NF_HD inline void fill_as(const pad_work& w, std::int64_t y, std::int64_t x) {
-    const std::int64_t cell = y * w.columns + x;
-    const std::int64_t found =
-        w.wide ? static_cast<const std::int64_t*>(w.site)[cell] : static_cast<const std::int32_t*>(w.site)[cell];
-    const std::int64_t site = found < 0 ? cell : found, sy = site / w.columns;
+    const std::int64_t site = w.source(y * w.columns + x), sy = quotient(site, w.columns);
     const T *const own = w.from<T>(y, x), *const nearest = w.from<T>(sy, site - sy * w.columns);
     T* const to = static_cast<T*>(w.out) + y * w.out_step[0] + x * w.out_step[1];
     const std::int64_t colours = w.channels - (w.has_alpha ? 1 : 0);
     for (std::int64_t k = 0; k < colours; ++k) to[k * w.out_step[2]] = nearest[k * w.step[2]];
     if (w.has_alpha) to[colours * w.out_step[2]] = own[colours * w.step[2]];
 }
+/// Four bytes that are read and written at once.
+struct alignas(4) four_bytes {
+    std::uint8_t of[4];
+};
+NF_HD inline void fill_four(const pad_work& w, std::int64_t y, std::int64_t x) {
+    const std::int64_t cell = y * w.columns + x;
+    const auto* const from = static_cast<const four_bytes*>(w.image);
+    four_bytes made = from[w.source(cell)];
+    made.of[3] = from[cell].of[3];
+    static_cast<four_bytes*>(w.out)[cell] = made;
+}
 NF_HD inline void fill_pixel(const pad_work& w, std::int64_t y, std::int64_t x) {
-    if (w.type == dtype::uint8) fill_as<std::uint8_t>(w, y, x);
+    if (w.four) fill_four(w, y, x);
+    else if (w.type == dtype::uint8) fill_as<std::uint8_t>(w, y, x);
     else if (w.type == dtype::uint16) fill_as<std::uint16_t>(w, y, x);
     else fill_as<float>(w, y, x);
 }

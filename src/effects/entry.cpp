@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/lines.hpp"
 #include "effects/core.hpp"
 #include "nearfield/distance.hpp"
 
@@ -152,6 +154,11 @@ void make_padding(const Place& on, const any_input<Place>& image, const any_outp
         w.rows = image.shape[0], w.columns = image.shape[1], w.channels = image.shape[2];
         std::copy_n(image.stride.begin(), 3, w.step), std::copy_n(out.stride.begin(), 3, w.out_step);
         std::copy_n(known.stride.begin(), 2, w.known_step);
+        const auto in_fours = [](const auto& view) {
+            return reinterpret_cast<std::uintptr_t>(view.data) % 4 == 0 &&
+                   is_contiguous(view.shape.data(), view.stride.data(), view.rank);
+        };
+        w.four = w.type == dtype::uint8 && w.channels == 4 && in_fours(image) && in_fours(out);
         const std::int64_t pixels = w.rows * w.columns;
         if (image.cells() == 0) return;
         w.wide = pixels >= std::int64_t{1} << 31;

@@ -79,12 +79,14 @@ struct tiling {
     }
 };
 
-/// Sides: together `cells_bits` bits, as equal as the sizes allow, the last axis longest.
-inline void set_sides(tiling& t, int cells_bits) {
+/// Sides: together `cells_bits` bits, as equal as the sizes allow, the last axis longest; of at most `side_bits` each.
+inline void set_sides(tiling& t, int cells_bits, int side_bits = 31) {
     for (int left = cells_bits; left > 0;) {
         int shortest = -1;
         for (int axis = t.axes - 1; axis >= t.batch; --axis)
-            if (t.side(axis) < t.size[axis] && (shortest < 0 || t.bits[axis] < t.bits[shortest])) shortest = axis;
+            if (t.side(axis) < t.size[axis] && t.bits[axis] < side_bits &&
+                (shortest < 0 || t.bits[axis] < t.bits[shortest]))
+                shortest = axis;
         if (shortest < 0) break;
         ++t.bits[shortest], --left;
     }

@@ -38,7 +38,8 @@ void check_rank(const char* name, int rank) {
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
-void check_fields(const any_input<host>& mask, const any_input<host>& seeds, const geodesic_fields<host>& out,
+template <class Place>
+void check_fields(const any_input<Place>& mask, const any_input<Place>& seeds, const geodesic_fields<Place>& out,
                   const geodesic_options& o) {
     if (!out.cost.wanted() && !out.index.wanted() && !out.coordinates.wanted() && !out.label.wanted())
         fail("out asks for nothing; give at least one of cost, index, coordinates and label");
@@ -51,24 +52,25 @@ void check_fields(const any_input<host>& mask, const any_input<host>& seeds, con
     if (out.index.wanted()) check_type("out.index", out.index.type, {dtype::int64, dtype::int32});
     if (out.coordinates.wanted()) check_type("out.coordinates", out.coordinates.type, {dtype::int32});
     if (out.label.wanted()) check_type("out.label", out.label.type, {seeds.type});
-    check_same_shape<host>("out.cost", out.cost, mask);
-    check_same_shape<host>("out.index", out.index, mask);
-    check_coordinate_shape<host>("out.coordinates", out.coordinates, mask, o.batch_axes);
-    check_same_shape<host>("out.label", out.label, mask);
+    check_same_shape<Place>("out.cost", out.cost, mask);
+    check_same_shape<Place>("out.index", out.index, mask);
+    check_coordinate_shape<Place>("out.coordinates", out.coordinates, mask, o.batch_axes);
+    check_same_shape<Place>("out.label", out.label, mask);
     if (out.index.wanted() && out.index.type == dtype::int32 && mask.cells() > std::int64_t{1} << 31)
         fail(fmt::format("out.index has element type int32, which ends at 2147483647; {} cells need int64",
                          mask.cells()));
 }
 
-void check_inputs(const any_input<host>& mask, const any_input<host>& seeds, const any_input<host>& cost,
+template <class Place>
+void check_inputs(const any_input<Place>& mask, const any_input<Place>& seeds, const any_input<Place>& cost,
                   const geodesic_options& o) {
-    check_image<host>("mask", mask, std::int64_t{1} << 31);
+    check_image<Place>("mask", mask, std::int64_t{1} << 31);
     check_type("mask", mask.type, {dtype::boolean, dtype::uint8});
     if (!seeds.wanted()) fail("seeds has no axes; give an array of the mask's shape");
-    check_same_shape<host>("seeds", seeds, mask);
+    check_same_shape<Place>("seeds", seeds, mask);
     check_type("seeds", seeds.type, integers);
     if (cost.wanted()) {
-        check_same_shape<host>("cost", cost, mask);
+        check_same_shape<Place>("cost", cost, mask);
         check_type(
             "cost", cost.type,
             {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::uint16, dtype::int32, dtype::uint32});
@@ -114,8 +116,16 @@ std::vector<priced_step> checked_steps(std::span<const priced_step> given, int r
 
 // ---- the problem ----------------------------------------------------------------------------------------------------
 
+/// Tiles: on the host sixteen at least, so that threads have work; on a device what a block holds.
+void set_tiles(problem_of<host>& p) {
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p.mask.cells()))) - 4;
+    set_sides(p.where, std::clamp(bits, least_tile_bits, most_tile_bits));
+}
+void set_tiles(problem_of<device>& p) { set_sides(p.where, device_tile_bits, device_side_bits); }
+
 /// Axes that are longer than 1.
-void set_axes(problem& p, const geodesic_options& o) {
+template <class Place>
+void set_axes(problem_of<Place>& p, const geodesic_options& o) {
     const auto ends = checked_borders(o.border, p.mask.shape.data(), p.mask.rank);
     for (int axis = 0; axis < p.mask.rank; ++axis) {
         const auto k = static_cast<std::size_t>(axis);
@@ -128,13 +138,12 @@ void set_axes(problem& p, const geodesic_options& o) {
         ++t.axes, t.batch += axis < o.batch_axes ? 1 : 0;
     }
     if (p.where.axes == p.where.batch) p.where.size[p.where.axes++] = 1, p.axis_of.push_back(p.mask.rank - 1);
-    // Sixteen tiles at least, so that threads have work.
-    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p.mask.cells()))) - 4;
-    set_sides(p.where, std::clamp(bits, least_tile_bits, most_tile_bits));
+    set_tiles(p);
 }
 
 /// A step without the axes of length 1: along an open one it leads nowhere, along a periodic one to where it is.
-void take_step(problem& p, const priced_step& given, const borders& ends, int batch, bool cut_corners) {
+template <class Place>
+void take_step(problem_of<Place>& p, const priced_step& given, const borders& ends, int batch, bool cut_corners) {
     step made;
     made.price = given.price;
     for (int axis = 0, own = p.where.batch; axis < p.mask.rank - batch; ++axis) {
@@ -158,27 +167,34 @@ void take_step(problem& p, const priced_step& given, const borders& ends, int ba
 }
 
 /// The largest cost that every wanted type can tell from none.
-std::uint64_t most_cost(const any_output<host>& cost, double asked) {
+std::uint64_t most_cost(bool wanted, dtype type, double asked) {
     std::uint64_t most = std::uint64_t{std::numeric_limits<std::int64_t>::max()} - 1;
-    if (cost.wanted() && cost.type == dtype::int32) most = 0x7ffffffeU;
-    if (cost.wanted() && cost.type == dtype::uint32) most = 0xfffffffeU;
+    if (wanted && type == dtype::int32) most = 0x7ffffffeU;
+    if (wanted && type == dtype::uint32) most = 0xfffffffeU;
     return asked < 0x1p62 ? std::min(most, static_cast<std::uint64_t>(asked)) : most;
 }
 
-void solve(const host& on, const any_input<host>& mask, const any_input<host>& seeds, const geodesic_fields<host>& out,
-           const geodesic_options& o, const any_input<host>& cost) {
+void check_place(const host& on) {
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+}
+void check_place(const device&) {}
+
+template <class Place>
+void solve(const Place& on, const any_input<Place>& mask, const any_input<Place>& seeds,
+           const geodesic_fields<Place>& out, const geodesic_options& o, const any_input<Place>& cost) {
+    check_place(on);
     check_inputs(mask, seeds, cost, o);
     check_fields(mask, seeds, out, o);
-    const named_view<host> all[] = {{"mask", mask},           {"seeds", seeds},
-                                    {"cost", cost},           {"out.cost", out.cost},
-                                    {"out.index", out.index}, {"out.coordinates", out.coordinates},
-                                    {"out.label", out.label}};
-    check_data<host>(all);
-    check_apart<host>(all, 3);
-    problem p;
+    const named_view<Place> all[] = {{"mask", mask},           {"seeds", seeds},
+                                     {"cost", cost},           {"out.cost", out.cost},
+                                     {"out.index", out.index}, {"out.coordinates", out.coordinates},
+                                     {"out.label", out.label}};
+    check_data<Place>(all);
+    check_apart<Place>(all, 3);
+    problem_of<Place> p;
     p.rank = mask.rank, p.mask = mask, p.seeds = seeds, p.cost = cost, p.out = out;
-    p.both = o.rule == cost_rule::both, p.unit = o.unit, p.most = most_cost(out.cost, o.max_cost);
+    p.both = o.rule == cost_rule::both, p.unit = o.unit,
+    p.most = most_cost(out.cost.wanted(), out.cost.type, o.max_cost);
     const std::vector<priced_step> steps = checked_steps(o.steps, mask.rank - o.batch_axes);
     set_axes(p, o);
     for (const priced_step& each : steps) take_step(p, each, o.border, o.batch_axes, o.cut_corners);
@@ -244,9 +260,9 @@ void geodesic(const host& on, const any_input<host>& mask, const any_input<host>
               const geodesic_fields<host>& out, const geodesic_options& options, const any_input<host>& cost) {
     in_call([&] { solve(on, mask, seeds, out, options, cost); });
 }
-void geodesic(const device&, const any_input<device>&, const any_input<device>&, const geodesic_fields<device>&,
-              const geodesic_options&, const any_input<device>&) {
-    throw error(error_code::unsupported, "device: geodesic runs on the host only; use host{} and arrays of the host");
+void geodesic(const device& on, const any_input<device>& mask, const any_input<device>& seeds,
+              const geodesic_fields<device>& out, const geodesic_options& options, const any_input<device>& cost) {
+    in_call([&] { solve(on, mask, seeds, out, options, cost); });
 }
 
 }  // namespace nearfield

@@ -12,60 +12,51 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
-#include "base/lines.hpp"
-#include "base/parallel.hpp"
-#include "base/scratch.hpp"
+#include "base/lend.hpp"
 #include "base/unwritten.hpp"
+#include "geodesic/esdf_core.hpp"
 #include "nearfield/distance.hpp"
 
 namespace nearfield {
 namespace geodesics {
 namespace {
 
-constexpr std::int64_t cells_at_once = 1 << 14;
-
 /// A box of a grid.
 struct box {
     std::array<std::int64_t, max_rank> first{}, end{};
 };
 
-/// The part of an array within a box; `more` axes stand in front.
-template <class Void>
-any_view<Void, host> part_of(any_view<Void, host> v, const box& b, int more) {
-    if (!v.wanted()) return v;
+/// The part of an array within a box.
+template <class Place>
+any_input<Place> part_of(any_input<Place> v, const box& b) {
     std::int64_t offset = 0;
-    for (std::size_t axis = static_cast<std::size_t>(more); axis < static_cast<std::size_t>(v.rank); ++axis) {
-        const std::size_t k = axis - static_cast<std::size_t>(more);
-        offset += b.first[k] * v.stride[axis], v.shape[axis] = b.end[k] - b.first[k];
-    }
-    using byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
-    v.data = static_cast<byte*>(v.data) + offset * size_of(v.type);
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(v.rank); ++axis)
+        offset += b.first[axis] * v.stride[axis], v.shape[axis] = b.end[axis] - b.first[axis];
+    v.data = static_cast<const char*>(v.data) + offset * size_of(v.type);
     return v;
 }
 
+template <class Place>
 class field {
 public:
-    field(const host& on, const any_input<host>& occupancy, const esdf_fields<host>& out, const esdf_options& o)
-        : on_(on), occupancy_(occupancy), out_(out), o_(o), rank_(occupancy.rank) {
-        if (on.threads < 0)
-            fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-        check_image<host>("occupancy", occupancy, std::int64_t{1} << 31);
+    field(const Place& on, const any_input<Place>& occupancy, const esdf_fields<Place>& out, const esdf_options& o)
+        : on_(on), occupancy_(occupancy), out_(out), o_(o), rank_(static_cast<std::size_t>(occupancy.rank)) {
+        check_image<Place>("occupancy", occupancy, std::int64_t{1} << 31);
         if (!out.distance.wanted() && !out.site.wanted() && !out.gradient.wanted())
             fail("out asks for nothing; give at least one of distance, site and gradient");
         if (out.distance.wanted()) check_type("out.distance", out.distance.type, {dtype::float32, dtype::float64});
         if (out.site.wanted()) check_type("out.site", out.site.type, {dtype::int32});
         if (out.gradient.wanted()) check_type("out.gradient", out.gradient.type, {dtype::float32});
-        check_same_shape<host>("out.distance", out.distance, occupancy);
-        check_coordinate_shape<host>("out.site", out.site, occupancy, 0);
-        check_coordinate_shape<host>("out.gradient", out.gradient, occupancy, 0);
-        const named_view<host> all[] = {{"occupancy", occupancy},
-                                        {"out.distance", out.distance},
-                                        {"out.site", out.site},
-                                        {"out.gradient", out.gradient}};
-        check_data<host>(all);
-        check_apart<host>(all);
-        const auto lengths = checked_spacing(o.spacing, occupancy.shape.data(), rank_);
-        std::copy_n(lengths.begin(), rank_, length_);
+        check_same_shape<Place>("out.distance", out.distance, occupancy);
+        check_coordinate_shape<Place>("out.site", out.site, occupancy, 0);
+        check_coordinate_shape<Place>("out.gradient", out.gradient, occupancy, 0);
+        const named_view<Place> all[] = {{"occupancy", occupancy},
+                                         {"out.distance", out.distance},
+                                         {"out.site", out.site},
+                                         {"out.gradient", out.gradient}};
+        check_data<Place>(all);
+        check_apart<Place>(all);
+        length_ = checked_spacing(o.spacing, occupancy.shape.data(), occupancy.rank);
         if (!(o.max_distance >= 0))
             fail(fmt::format("max_distance is {}; give a length of at least 0", o.max_distance));
     }
@@ -77,12 +68,12 @@ public:
         if (occupancy_.cells() > 0) fill(all, all);
     }
     void update(std::span<const std::int64_t> first, std::span<const std::int64_t> end) {
-        if (first.size() != static_cast<std::size_t>(rank_) || end.size() != first.size())
+        if (first.size() != rank_ || end.size() != first.size())
             fail(fmt::format("box has corners of {} and {} coordinates for {} axes; give one for each axis",
                              first.size(), end.size(), rank_));
         box read, written;
         bool none = false;
-        for (std::size_t k = 0; k < first.size(); ++k) {
+        for (std::size_t k = 0; k < rank_; ++k) {
             const std::int64_t size = occupancy_.shape[k];
             if (first[k] < 0 || first[k] > end[k] || end[k] > size)
                 fail(fmt::format("box leads from {} to {} along axis {}; give a range within 0 to {}", first[k], end[k],
@@ -102,113 +93,78 @@ public:
 private:
     /// Solves the box `read`, and writes what lies in `to`.
     void fill(const box& read, const box& to) {
-        const any_input<host> from = part_of(occupancy_, read, 0);
-        std::vector<std::int64_t> shape(from.shape.begin(), from.shape.begin() + rank_), sites{rank_};
-        sites.insert(sites.end(), shape.begin(), shape.end());
+        const any_input<Place> from = part_of(occupancy_, read);
+        const std::span<const std::int64_t> shape(from.shape.data(), rank_);
         const std::int64_t cells = from.cells();
-        const bool whole = cells == occupancy_.cells();
         // A part is solved beside the fields: more of it is read than may be written.
-        const dtype type = out_.distance.wanted() ? out_.distance.type : dtype::float32;
-        const host_scratch<char> own_distance(whole || !out_.distance.wanted() ? 0 : cells * size_of(type));
-        const host_scratch<std::int32_t> own_site(whole && out_.site.wanted() ? 0 : cells * rank_);
-        fields<host> wanted;
-        if (out_.distance.wanted())
-            wanted.distance = whole ? out_.distance : any_output<host>::contiguous(own_distance.get(), type, shape);
-        wanted.coordinates =
-            whole && out_.site.wanted() ? out_.site : any_output<host>::contiguous(own_site.get(), dtype::int32, sites);
-        distance_options d;
-        d.spacing = o_.spacing, d.sites = sites::nonzero, d.max_distance = o_.max_distance;
-        d.sign = o_.negative_inside ? sign::outside_negative : sign::none;
-        distance_transform(on_, from, wanted, d);
-        write(wanted, read, to, whole);
+        const bool whole = cells == occupancy_.cells(), beside = !whole && out_.distance.wanted();
+        field_writing w = writing(read, to);
+        const bool numbers = out_.site.wanted() || out_.gradient.wanted();
+        w.wide = cells > std::numeric_limits<std::int32_t>::max();
+        const std::int64_t bytes = numbers ? (cells * (w.wide ? 8 : 4) + 7) / 8 * 8 : 0;
+        fields<Place> wanted;
+        if (whole) wanted.distance = out_.distance;
+        const auto solve = [&](void* memory) {
+            if (numbers)
+                wanted.index = any_output<Place>::contiguous(memory, w.wide ? dtype::int64 : dtype::int32, shape);
+            if (beside)
+                wanted.distance =
+                    any_output<Place>::contiguous(static_cast<char*>(memory) + bytes, out_.distance.type, shape);
+            distance_options d;
+            d.spacing = o_.spacing, d.sites = sites::nonzero, d.max_distance = o_.max_distance;
+            d.sign = o_.negative_inside ? sign::outside_negative : sign::none;
+            distance_transform(on_, from, wanted, d);
+            w.index = wanted.index.data, w.solved = beside ? wanted.distance.data : nullptr;
+            if (numbers || beside) write_fields(on_, w);
+        };
+        if (!numbers && !beside) solve(nullptr);
+        else with_bytes(on_, bytes + (beside ? cells * size_of(out_.distance.type) : 0), solve);
     }
 
-    void write(const fields<host>& solved, const box& read, const box& to, bool whole) {
-        std::array<std::int64_t, max_rank> size{};
-        std::int64_t cells = 1;
-        for (std::size_t k = 0; k < static_cast<std::size_t>(rank_); ++k)
-            size[k] = to.end[k] - to.first[k], cells *= size[k];
-        const host quiet{on_.threads, {}};
-        workers team(quiet, cells);
-        team.for_each(cells, cells_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
-            std::int64_t at[max_rank]{};
-            for (std::int64_t i = first; i < last; ++i) {
-                for (std::int64_t rest = i, k = rank_ - 1; k >= 0; rest /= size[static_cast<std::size_t>(k)], --k)
-                    at[k] = to.first[static_cast<std::size_t>(k)] + rest % size[static_cast<std::size_t>(k)];
-                write_cell(solved, read, at, whole);
-            }
-        });
+    [[nodiscard]] field_writing writing(const box& read, const box& to) const {
+        field_writing w;
+        w.rank = static_cast<int>(rank_), w.negative_inside = o_.negative_inside;
+        const auto skipped = static_cast<std::size_t>(w.axes()) - rank_;
+        std::fill_n(w.solved_size, skipped, 1), std::fill_n(w.size, skipped, 1), std::fill_n(w.length, skipped, 1.0);
+        for (std::size_t k = 0; k < rank_; ++k) {
+            const std::size_t axis = skipped + k;
+            w.length[axis] = length_[k];
+            w.solved_first[axis] = read.first[k], w.solved_size[axis] = read.end[k] - read.first[k];
+            w.first[axis] = to.first[k], w.size[axis] = to.end[k] - to.first[k], w.cells *= w.size[axis];
+        }
+        w.occupancy = array_of(occupancy_, skipped, 0), w.distance = array_of(out_.distance, skipped, 0);
+        w.site = array_of(out_.site, skipped, 1), w.gradient = array_of(out_.gradient, skipped, 1);
+        return w;
     }
-    void write_cell(const fields<host>& solved, const box& read, const std::int64_t* at, bool whole) {
-        std::int64_t in = 0, out = 0, site_in = 0, site_out = 0, gradient_out = 0;
-        for (std::size_t k = 0; k < static_cast<std::size_t>(rank_); ++k) {
-            const std::int64_t there = at[k] - read.first[k];
-            in += there * solved.distance.stride[k], site_in += there * solved.coordinates.stride[k + 1];
-            out += at[k] * out_.distance.stride[k], site_out += at[k] * out_.site.stride[k + 1];
-            gradient_out += at[k] * out_.gradient.stride[k + 1];
-        }
-        const auto* const site = static_cast<const std::int32_t*>(solved.coordinates.data) + site_in;
-        const std::int64_t step = solved.coordinates.stride[0];
-        std::int64_t by[max_rank]{};
-        double away[max_rank]{}, square = 0;
-        for (int k = 0; k < rank_; ++k) {
-            const std::int64_t s = site[k * step];
-            by[k] = s < 0 ? -1 : s + read.first[static_cast<std::size_t>(k)];
-            away[k] = s < 0 ? 0 : length_[k] * static_cast<double>(at[k] - by[k]);
-            square += away[k] * away[k];
-        }
-        if (!whole && out_.distance.wanted()) {
-            if (out_.distance.type == dtype::float64) move<double>(out_.distance, out, solved.distance, in);
-            else move<float>(out_.distance, out, solved.distance, in);
-        }
-        for (int k = 0; k < rank_ && !whole && out_.site.wanted(); ++k)
-            static_cast<std::int32_t*>(out_.site.data)[site_out + k * out_.site.stride[0]] =
-                static_cast<std::int32_t>(by[k]);
-        if (!out_.gradient.wanted()) return;
-        const double distance = std::sqrt(square) * (o_.negative_inside && occupied(at) ? -1 : 1);
-        for (int k = 0; k < rank_; ++k)
-            static_cast<float*>(out_.gradient.data)[gradient_out + k * out_.gradient.stride[0]] =
-                square > 0 ? static_cast<float>(away[k] / distance) : 0.0F;
-    }
-    template <class T>
-    static void move(const any_output<host>& to, std::int64_t out, const any_output<host>& from, std::int64_t in) {
-        static_cast<T*>(to.data)[out] = static_cast<const T*>(from.data)[in];
-    }
-    [[nodiscard]] bool occupied(const std::int64_t* at) const {
-        std::int64_t from = 0;
-        for (std::size_t k = 0; k < static_cast<std::size_t>(rank_); ++k) from += at[k] * occupancy_.stride[k];
-        switch (occupancy_.type) {
-            case dtype::float16: return (static_cast<const std::uint16_t*>(occupancy_.data)[from] & 0x7fffU) != 0;
-            case dtype::float32: return static_cast<const float*>(occupancy_.data)[from] != 0;
-            case dtype::float64: return static_cast<const double*>(occupancy_.data)[from] != 0;
-            default: break;
-        }
-        const std::int64_t bytes = size_of(occupancy_.type);
-        const char* const cell = static_cast<const char*>(occupancy_.data) + from * bytes;
-        return std::any_of(cell, cell + bytes, [](char c) { return c != 0; });
+    /// `more` axes stand in front of those of the grid.
+    template <class View>
+    cell_array array_of(const View& v, std::size_t skipped, std::size_t more) const {
+        cell_array made{const_cast<void*>(static_cast<const void*>(v.data)), v.type, more == 0 ? 0 : v.stride[0], {}};
+        std::copy_n(v.stride.begin() + static_cast<std::ptrdiff_t>(more), v.wanted() ? rank_ : 0, made.step + skipped);
+        return made;
     }
 
-    const host& on_;
-    const any_input<host>& occupancy_;
-    const esdf_fields<host>& out_;
+    const Place& on_;
+    const any_input<Place>& occupancy_;
+    const esdf_fields<Place>& out_;
     const esdf_options& o_;
-    int rank_;
-    double length_[max_rank]{};
+    std::size_t rank_;
+    std::array<double, max_rank> length_{};
 };
 
 // ---- costmaps -------------------------------------------------------------------------------------------------------
 
-void check(const host& on, const any_input<host>& costmap, const any_output<host>& out, const inflation_options& o) {
-    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-    check_image<host>("costmap", costmap, std::int64_t{1} << 31);
+template <class Place>
+void check(const any_input<Place>& costmap, const any_output<Place>& out, const inflation_options& o) {
+    check_image<Place>("costmap", costmap, std::int64_t{1} << 31);
     if (costmap.rank != 2) fail(fmt::format("costmap has {} axes; give 2", costmap.rank));
     check_type("costmap", costmap.type, {dtype::uint8});
     if (!out.wanted()) fail("out has no axes; give an array of the costmap's shape");
     check_type("out", out.type, {dtype::uint8});
-    check_same_shape<host>("out", out, costmap);
-    const named_view<host> all[] = {{"costmap", costmap}, {"out", out}};
-    check_data<host>(all);
-    check_apart<host>(all);
+    check_same_shape<Place>("out", out, costmap);
+    const named_view<Place> all[] = {{"costmap", costmap}, {"out", out}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
     const std::pair<const char*, double> lengths[] = {{"inscribed_radius", o.inscribed_radius},
                                                       {"inflation_radius", o.inflation_radius},
                                                       {"cost_scaling_factor", o.cost_scaling_factor}};
@@ -221,59 +177,76 @@ void check(const host& on, const any_input<host>& costmap, const any_output<host
                          o.resolution));
 }
 
-/// The cost of every squared distance, in cells, up to the inflation radius.
-std::vector<std::uint8_t> cost_table(const inflation_options& o, std::int64_t reach) {
-    std::vector<std::uint8_t> table(static_cast<std::size_t>(reach * reach) + 1);
-    for (std::size_t square = 0; square < table.size(); ++square) {
-        const double away = std::sqrt(static_cast<double>(square)) * o.resolution;
-        if (square == 0) table[square] = costmap_lethal;
-        else if (away <= o.inscribed_radius) table[square] = costmap_inscribed;
-        else
-            table[square] = static_cast<std::uint8_t>((costmap_inscribed - 1) *
-                                                      std::exp(-o.cost_scaling_factor * (away - o.inscribed_radius)));
+std::uint8_t cost_near(std::int64_t squared, const inflation_options& o) {
+    const double away = std::sqrt(static_cast<double>(squared)) * o.resolution;
+    if (squared == 0) return costmap_lethal;
+    if (away <= o.inscribed_radius) return costmap_inscribed;
+    return static_cast<std::uint8_t>((costmap_inscribed - 1) *
+                                     std::exp(-o.cost_scaling_factor * (away - o.inscribed_radius)));
+}
+
+/// For each cost the farthest cells that have it, by bisection: costs fall with the distance.
+void set_farthest(inflating& w, const inflation_options& o, std::int64_t reach) {
+    for (int cost = 0; cost < costmap_unknown; ++cost) {
+        std::int64_t near = -1, far = reach * reach + 1;
+        while (far - near > 1) {
+            const std::int64_t middle = near + (far - near) / 2;
+            if (cost_near(middle, o) >= cost) near = middle;
+            else far = middle;
+        }
+        w.farthest[cost] = static_cast<std::int32_t>(near);
     }
-    return table;
 }
 
-void inflate(const host& on, const any_input<host>& costmap, const any_output<host>& out, const inflation_options& o) {
+template <class View>
+cell_array image_of(const View& v) {
+    return {const_cast<void*>(static_cast<const void*>(v.data)), v.type, 0, {v.stride[0], v.stride[1]}};
+}
+
+template <class Place>
+void inflate(const Place& on, const any_input<Place>& costmap, const any_output<Place>& out,
+             const inflation_options& o) {
     const auto reach = static_cast<std::int64_t>(std::ceil(o.inflation_radius / o.resolution));
-    const std::vector<std::uint8_t> table = cost_table(o, reach);
-    const std::int64_t rows = costmap.shape[0], columns = costmap.shape[1];
-    const std::int64_t shape[] = {rows, columns};
-    const host_scratch<std::uint8_t> lethal(rows * columns);
-    const host_scratch<std::uint32_t> squared(rows * columns);
-    const auto* const from = static_cast<const std::uint8_t*>(costmap.data);
-    auto* const to = static_cast<std::uint8_t*>(out.data);
-    const host quiet{on.threads, {}};
-    workers team(quiet, 1);
-    const auto for_cells = [&](const auto& body) {
-        team.for_each(rows, std::max<std::int64_t>(1, cells_at_once / columns), 0,
-                      [&](std::int64_t first, std::int64_t last, int) {
-                          for (std::int64_t y = first; y < last; ++y)
-                              for (std::int64_t x = 0; x < columns; ++x)
-                                  body(y * columns + x, from[y * costmap.stride[0] + x * costmap.stride[1]],
-                                       to[y * out.stride[0] + x * out.stride[1]]);
-                      });
-    };
-    for_cells([&](std::int64_t i, std::uint8_t cost, std::uint8_t&) {
-        lethal.get()[i] = cost == costmap_lethal || (o.around_unknown && cost == costmap_unknown) ? 1 : 0;
-    });
-    fields<host> wanted;
-    wanted.squared = any_output<host>::contiguous(squared.get(), dtype::uint32, shape);
-    distance_options d;
-    d.sites = sites::nonzero, d.max_distance = static_cast<double>(reach);
-    distance_transform(on, any_input<host>::contiguous(lethal.get(), dtype::uint8, shape), wanted, d);
-    const std::uint8_t least_of_unknown = o.inflate_unknown ? 1 : costmap_inscribed;
-    for_cells([&](std::int64_t i, std::uint8_t old, std::uint8_t& cell) {
-        const std::uint32_t square = squared.get()[i];
-        const std::uint8_t cost = square < table.size() ? table[square] : costmap_free;
-        cell = old == costmap_unknown && cost >= least_of_unknown ? cost : std::max(old, cost);
+    inflating w;
+    w.from = image_of(costmap), w.to = image_of(out), w.rows = costmap.shape[0], w.columns = costmap.shape[1];
+    w.inflate_unknown = o.inflate_unknown, w.around_unknown = o.around_unknown;
+    set_farthest(w, o, reach);
+    const std::int64_t shape[] = {w.rows, w.columns};
+    with_bytes(on, 5 * w.cells(), [&](void* memory) {
+        auto* const squared = static_cast<std::uint32_t*>(memory);
+        w.squared = squared, w.lethal = reinterpret_cast<std::uint8_t*>(squared + w.cells());
+        mark_lethal(on, w);
+        fields<Place> wanted;
+        wanted.squared = any_output<Place>::contiguous(squared, dtype::uint32, shape);
+        distance_options d;
+        d.sites = sites::nonzero, d.max_distance = static_cast<double>(reach);
+        distance_transform(on, any_input<Place>::contiguous(w.lethal, dtype::uint8, shape), wanted, d);
+        write_costs(on, w);
     });
 }
 
-[[noreturn]] void refuse(const char* name) {
-    throw error(error_code::unsupported,
-                fmt::format("device: {} runs on the host only; use host{{}} and arrays of the host", name));
+void check_place(const host& on) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+}
+void check_place(const device&) {}
+
+template <class Place>
+void run(const Place& on, const any_input<Place>& costmap, const any_output<Place>& out, const inflation_options& o) {
+    in_call([&] {
+        check_place(on);
+        check(costmap, out, o);
+        const expected_outputs written{out};
+        if (costmap.cells() > 0) inflate(on, costmap, out, o);
+    });
+}
+template <class Place, class Work>
+void run(const Place& on, const any_input<Place>& occupancy, const esdf_fields<Place>& out, const esdf_options& o,
+         const Work& work) {
+    in_call([&] {
+        check_place(on);
+        field<Place> f(on, occupancy, out, o);
+        work(f);
+    });
 }
 
 }  // namespace
@@ -282,24 +255,27 @@ void inflate(const host& on, const any_input<host>& costmap, const any_output<ho
 using namespace geodesics;
 
 void esdf(const host& on, const any_input<host>& occupancy, const esdf_fields<host>& out, const esdf_options& options) {
-    in_call([&] { field(on, occupancy, out, options).fill(); });
+    run(on, occupancy, out, options, [](auto& f) { f.fill(); });
+}
+void esdf(const device& on, const any_input<device>& occupancy, const esdf_fields<device>& out,
+          const esdf_options& options) {
+    run(on, occupancy, out, options, [](auto& f) { f.fill(); });
 }
 void update_esdf(const host& on, const any_input<host>& occupancy, std::span<const std::int64_t> first,
                  std::span<const std::int64_t> end, const esdf_fields<host>& out, const esdf_options& options) {
-    in_call([&] { field(on, occupancy, out, options).update(first, end); });
+    run(on, occupancy, out, options, [&](auto& f) { f.update(first, end); });
+}
+void update_esdf(const device& on, const any_input<device>& occupancy, std::span<const std::int64_t> first,
+                 std::span<const std::int64_t> end, const esdf_fields<device>& out, const esdf_options& options) {
+    run(on, occupancy, out, options, [&](auto& f) { f.update(first, end); });
 }
 void inflate_costmap(const host& on, const any_input<host>& costmap, const any_output<host>& out,
                      const inflation_options& options) {
-    in_call([&] {
-        check(on, costmap, out, options);
-        const expected_outputs written{out};
-        if (costmap.cells() > 0) inflate(on, costmap, out, options);
-    });
+    run(on, costmap, out, options);
 }
-
-void esdf(const device&, const any_input<device>&, const esdf_fields<device>&, const esdf_options&) { refuse("esdf"); }
-void inflate_costmap(const device&, const any_input<device>&, const any_output<device>&, const inflation_options&) {
-    refuse("inflate_costmap");
+void inflate_costmap(const device& on, const any_input<device>& costmap, const any_output<device>& out,
+                     const inflation_options& options) {
+    run(on, costmap, out, options);
 }
 
 }  // namespace nearfield

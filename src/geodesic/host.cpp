@@ -278,10 +278,8 @@ void solve(const host& on, const problem& p, bool fits) {
 }  // namespace
 
 void run(const host& on, const problem& p) {
-    const bool sites = p.out.index.wanted() || p.out.coordinates.wanted() || p.out.label.wanted();
-    std::uint64_t cells = 1;
-    for (int axis = p.where.batch; axis < p.where.axes; ++axis) cells *= static_cast<std::uint64_t>(p.where.size[axis]);
-    if (sites) solve<key<std::uint64_t, 32>, key<uint128, 64>>(on, p, cells < std::uint64_t{1} << 32);
+    if (p.wants_seeds())
+        solve<key<std::uint64_t, 32>, key<uint128, 64>>(on, p, p.image_cells() < std::uint64_t{1} << 32);
     else solve<key<std::uint32_t, 0>, key<std::uint64_t, 0>>(on, p, true);
 }
 

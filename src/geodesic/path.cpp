@@ -1,305 +1,17 @@
 // Paths with clearance, made of the public calls: distances, geodesic costs from the goals, basins of clearance.
-#include "nearfield/path.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "base/call.hpp"
-#include "base/check.hpp"
-#include "base/lines.hpp"
-#include "base/parallel.hpp"
-#include "base/scratch.hpp"
-#include "geodesic/core.hpp"
-#include "geodesic/sight.hpp"
-#include "nearfield/distance.hpp"
-#include "nearfield/label.hpp"
-#include "nearfield/watershed.hpp"
+#include "geodesic/planner.hpp"
+#include "geodesic/transfer.hpp"
 
 namespace nearfield {
 namespace geodesics {
 namespace {
 
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max(), cells_at_once = 1 << 14;
-constexpr double per_cell = 4096;   ///< prices of the shortest side of a cell
-constexpr double price_parts = 16;  ///< of the price of a unit of length
-constexpr std::int32_t dearest = 1 << 14;
-
-/// D2 > r * r, exactly.
-class beyond {
-public:
-    explicit beyond(double radius) : square_(radius * radius), rest_(std::fma(radius, radius, -square_)) {}
-    [[nodiscard]] bool operator()(double squared) const {
-        return squared > square_ || (squared == square_ && rest_ < 0);
-    }
-
-private:
-    double square_, rest_;
-};
-
-class planner {
-public:
-    planner(const host& on, const any_input<host>& obstacles, std::span<const std::int64_t> goals,
-            const path_options& o)
-        : on_(on),
-          quiet_{on.threads, {}},
-          o_(o),
-          rank_(obstacles.rank),
-          shape_(obstacles.shape.begin(), obstacles.shape.begin() + rank_),
-          cells_(obstacles.cells()),
-          goals_(goals),
-          squared_(cells_),
-          open_(cells_),
-          seeds_(cells_),
-          cost_(cells_) {
-        for (std::int64_t step = 1, axis = rank_ - 1; axis >= 0; --axis)
-            pitch_[axis] = step, step *= shape_[static_cast<std::size_t>(axis)];
-        const auto lengths = checked_spacing(o.spacing, obstacles.shape.data(), rank_);
-        std::copy_n(lengths.begin(), rank_, length_);
-        const double shortest = *std::min_element(length_, length_ + rank_);
-        decay_ = o.clearance_decay > 0 ? o.clearance_decay : 8 * shortest;
-        set_steps(per_cell / shortest);
-        measure(obstacles);
-    }
-
-    std::vector<path> plan(std::span<const std::int64_t> starts) {
-        const auto count = static_cast<std::int64_t>(starts.size()) / rank_;
-        std::vector<double> level(static_cast<std::size_t>(count), -1);
-        if (o_.objective == path_objective::widest) level = widths(starts);
-        std::map<double, std::vector<std::int64_t>> of_level;  // paths that share a field
-        for (std::int64_t i = 0; i < count; ++i) of_level[level[static_cast<std::size_t>(i)]].push_back(i);
-        std::vector<path> made(static_cast<std::size_t>(count));
-        for (const auto& [least, numbers] : of_level) {
-            solve(least);
-            for (const std::int64_t i : numbers)
-                made[static_cast<std::size_t>(i)] = walk(&starts[static_cast<std::size_t>(i * rank_)]);
-        }
-        return made;
-    }
-
-private:
-    struct leg {
-        std::int64_t offset;
-        priced_step step;
-    };
-
-    void set_steps(double per_unit) {
-        for (const priced_step& each : euclidean_steps(rank_, 1, o_.spacing, per_unit)) {
-            if (rank_ - std::count(each.by.begin(), each.by.begin() + rank_, 0) > o_.connectivity) continue;
-            steps_.push_back(each);
-            std::int64_t offset = 0;
-            for (int axis = 0; axis < rank_; ++axis) offset += each.by[static_cast<std::size_t>(axis)] * pitch_[axis];
-            legs_.push_back({offset, each});
-        }
-        // In the order of ties: the last coordinate decides first.
-        std::sort(legs_.begin(), legs_.end(), [&](const leg& a, const leg& b) {
-            return std::lexicographical_compare(a.step.by.rend() - rank_, a.step.by.rend(), b.step.by.rend() - rank_,
-                                                b.step.by.rend());
-        });
-    }
-
-    /// Clearances, and which cells are free.
-    void measure(const any_input<host>& obstacles) {
-        fields<host> out;
-        out.squared = any_output<host>::contiguous(squared_.get(), dtype::float64, shape_);
-        distance_options d;
-        d.spacing = o_.spacing, d.sites = sites::nonzero;
-        distance_transform(quiet_, obstacles, out, d);
-        if (o_.objective == path_objective::safe) price_ = host_scratch<std::uint16_t>(cells_);
-        const beyond free(o_.radius);
-        for_cells([&](std::int64_t i) {
-            open_.get()[i] = free(squared_.get()[i]) ? 1 : 0;
-            seeds_.get()[i] = 0;
-            if (price_.get() != nullptr) price_.get()[i] = price_of(squared_.get()[i]);
-        });
-        for (std::size_t g = 0; g < goals_.size(); g += static_cast<std::size_t>(rank_)) {
-            const std::int64_t cell = index(&goals_[g]);
-            if (open_.get()[cell] != 0) seeds_.get()[cell] = 1, any_goal_ = true;
-        }
-    }
-    [[nodiscard]] std::uint16_t price_of(double squared) const {
-        const double away = (std::sqrt(squared) - o_.radius) / decay_;
-        const double price = price_parts * (1 + o_.clearance_weight * std::exp(-std::max(0.0, away)));
-        return static_cast<std::uint16_t>(std::min<double>(std::nearbyint(price), dearest));
-    }
-    template <class Body>
-    void for_cells(const Body& body) {
-        workers team(quiet_, cells_);
-        team.for_each(cells_, cells_at_once, 0, [&](std::int64_t first, std::int64_t last, int) {
-            for (std::int64_t i = first; i < last; ++i) body(i);
-        });
-    }
-
-    /// For each start the squared clearance of the widest way to a goal. Only steps along axes count: a diagonal one
-    /// needs the cells beside it, so that it is never the wider way.
-    std::vector<double> widths(std::span<const std::int64_t> starts) {
-        watershed_options w;
-        w.maxima = true;
-        const basins of(quiet_, any_input<host>::contiguous(squared_.get(), dtype::float64, shape_), w,
-                        any_input<host>::contiguous(open_.get(), dtype::uint8, shape_));
-        std::vector<double> best;
-        std::vector<std::int64_t> to;
-        for (std::size_t g = 0; g < goals_.size(); g += static_cast<std::size_t>(rank_))
-            to.push_back(index(&goals_[g]));
-        for (std::size_t s = 0; s < starts.size(); s += static_cast<std::size_t>(rank_)) {
-            const std::vector<double> found = of.passes(std::vector<std::int64_t>(to.size(), index(&starts[s])), to);
-            best.push_back(std::max(-1.0, *std::max_element(found.begin(), found.end())));
-        }
-        return best;
-    }
-
-    /// Costs to the goals through cells of at least this squared clearance.
-    void solve(double least) {
-        level_ = least;
-        geodesic_options g;
-        g.steps = steps_, g.cut_corners = false, g.rule = cost_rule::both;
-        const host_scratch<std::uint8_t> wide(least < 0 ? 0 : cells_);
-        if (wide.get() != nullptr)
-            for_cells(
-                [&](std::int64_t i) { wide.get()[i] = open_.get()[i] != 0 && squared_.get()[i] >= least ? 1 : 0; });
-        geodesic_fields<host> out;
-        out.cost = any_output<host>::contiguous(cost_.get(), dtype::int64, shape_);
-        geodesic(on_,
-                 any_input<host>::contiguous(wide.get() == nullptr ? open_.get() : wide.get(), dtype::uint8, shape_),
-                 any_input<host>::contiguous(seeds_.get(), dtype::uint8, shape_), out, g,
-                 price_.get() == nullptr ? any_input<host>{}
-                                         : any_input<host>::contiguous(price_.get(), dtype::uint16, shape_));
-    }
-
-    [[nodiscard]] path walk(const std::int64_t* start) {
-        path p;
-        std::int64_t cell = index(start);
-        p.start_clearance = std::sqrt(squared_.get()[cell]);
-        if (open_.get()[cell] == 0) p.reason = path_reason::start_blocked;
-        else if (!any_goal_) p.reason = path_reason::goals_blocked;
-        else if (cost_.get()[cell] == none) tell_components(cell, p);
-        if (p.reason != path_reason::found) return p;
-        p.cost = static_cast<std::uint64_t>(cost_.get()[cell]);
-        std::vector<std::int64_t> way{cell};
-        for (; seeds_.get()[cell] == 0; way.push_back(cell)) cell = next(cell);
-        for (std::size_t g = 0; p.goal < 0; ++g)
-            if (index(&goals_[g * static_cast<std::size_t>(rank_)]) == cell) p.goal = static_cast<std::int64_t>(g);
-        if (o_.smooth) way = straightened(way);
-        measure(way, p);
-        return p;
-    }
-    [[nodiscard]] std::int64_t next(std::int64_t cell) const {
-        std::int64_t at[max_rank];
-        locate(cell, at);
-        for (const leg& each : legs_) {
-            bool inside = true;
-            for (int axis = 0; axis < rank_; ++axis) {
-                const std::int64_t there = at[axis] + each.step.by[static_cast<std::size_t>(axis)];
-                inside = inside && there >= 0 && there < shape_[static_cast<std::size_t>(axis)];
-            }
-            const std::int64_t to = cell + each.offset;
-            if (!inside || cost_.get()[to] == none) continue;
-            const std::int64_t times = price_.get() == nullptr ? 1 : price_.get()[cell] + price_.get()[to];
-            if (cost_.get()[to] + each.step.price * times == cost_.get()[cell] && clear(cell, to, level_)) return to;
-        }
-        fail("the field of costs has no step to go on: report this");
-    }
-
-    // ---- lines ------------------------------------------------------------------------------------------------------
-
-    /// Whether all cells that the line touches are free and have this squared clearance.
-    [[nodiscard]] bool clear(std::int64_t from, std::int64_t to, double least) const {
-        std::int64_t a[max_rank], b[max_rank];
-        locate(from, a), locate(to, b);
-        return for_line(a, b, rank_, [&](const std::int64_t* at) {
-            const std::int64_t cell = index(at);
-            return open_.get()[cell] != 0 && squared_.get()[cell] >= least;
-        });
-    }
-    /// From each cell as far along the path as doubled and then halved steps find a clear line.
-    [[nodiscard]] std::vector<std::int64_t> straightened(const std::vector<std::int64_t>& way) const {
-        std::vector<std::int64_t> made{way.front()};
-        const auto last = way.size() - 1;
-        for (std::size_t i = 0; i < last;) {
-            std::size_t far = i + 1, hop = 1;
-            const auto reaches = [&](std::size_t j) {
-                double least = level_;
-                for (std::size_t k = i; k <= j && o_.objective != path_objective::shortest; ++k)
-                    least = k == i ? squared_.get()[way[k]] : std::min(least, squared_.get()[way[k]]);
-                return clear(way[i], way[j], least);
-            };
-            for (; far + hop <= last && reaches(far + hop); hop *= 2) far += hop;
-            for (; hop > 0; hop /= 2)
-                if (far + hop <= last && reaches(far + hop)) far += hop;
-            made.push_back(way[far]);
-            i = far;
-        }
-        return made;
-    }
-    void measure(const std::vector<std::int64_t>& way, path& p) const {
-        double least = squared_.get()[way.front()];
-        p.length = 0;
-        std::int64_t at[max_rank], before[max_rank]{};
-        for (std::size_t i = 0; i < way.size(); ++i) {
-            locate(way[i], at);
-            p.cells.insert(p.cells.end(), at, at + rank_);
-            double square = 0;
-            for (int axis = 0; axis < rank_ && i > 0; ++axis) {
-                const double apart = length_[axis] * static_cast<double>(at[axis] - before[axis]);
-                square += apart * apart;
-            }
-            p.length += std::sqrt(square);
-            const auto see = [&](const std::int64_t* there) {
-                least = std::min(least, squared_.get()[index(there)]);
-                return true;
-            };
-            if (i > 0 && o_.smooth) for_line(before, at, rank_, see);
-            else see(at);
-            std::copy_n(at, rank_, before);
-        }
-        p.clearance = std::sqrt(least);
-    }
-
-    // ---- why there is none ------------------------------------------------------------------------------------------
-
-    void tell_components(std::int64_t start, path& p) {
-        p.reason = path_reason::not_connected;
-        if (numbers_.get() == nullptr) {
-            numbers_ = host_scratch<std::int64_t>(cells_);
-            label(quiet_, any_input<host>::contiguous(open_.get(), dtype::uint8, shape_),
-                  any_output<host>::contiguous(numbers_.get(), dtype::int64, shape_));
-        }
-        p.start_component = numbers_.get()[start];
-        for (std::size_t g = 0; g < goals_.size(); g += static_cast<std::size_t>(rank_))
-            p.goal_components.push_back(numbers_.get()[index(&goals_[g])]);
-    }
-
-    [[nodiscard]] std::int64_t index(const std::int64_t* at) const {
-        std::int64_t cell = 0;
-        for (int axis = 0; axis < rank_; ++axis) cell += at[axis] * pitch_[axis];
-        return cell;
-    }
-    void locate(std::int64_t cell, std::int64_t* at) const {
-        for (int axis = 0; axis < rank_; ++axis) at[axis] = cell / pitch_[axis], cell %= pitch_[axis];
-    }
-
-    const host& on_;
-    host quiet_;  ///< without progress
-    const path_options& o_;
-    int rank_;
-    std::vector<std::int64_t> shape_;
-    std::int64_t cells_;
-    std::span<const std::int64_t> goals_;
-    host_scratch<double> squared_;
-    host_scratch<std::uint8_t> open_, seeds_;
-    host_scratch<std::int64_t> cost_, numbers_;
-    host_scratch<std::uint16_t> price_;
-    std::vector<priced_step> steps_;
-    std::vector<leg> legs_;
-    std::int64_t pitch_[max_rank]{};
-    double length_[max_rank]{}, decay_ = 1, level_ = -1;
-    bool any_goal_ = false;
-};
-
-void check_cells(const char* name, std::span<const std::int64_t> given, const any_input<host>& grid) {
+template <class Place>
+void check_cells(const char* name, std::span<const std::int64_t> given, const any_input<Place>& grid) {
     const auto rank = static_cast<std::size_t>(grid.rank);
     if (given.size() % rank != 0)
         fail(fmt::format("{} has {} numbers; give {} coordinates for each cell", name, given.size(), rank));
@@ -309,12 +21,12 @@ void check_cells(const char* name, std::span<const std::int64_t> given, const an
                              given[i], grid.shape[i % rank] - 1));
 }
 
-void check(const host& on, const any_input<host>& obstacles, std::span<const std::int64_t> starts,
-           std::span<const std::int64_t> goals, const path_options& o) {
-    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
-    check_image<host>("obstacles", obstacles, std::int64_t{1} << 31);
-    const named_view<host> all[] = {{"obstacles", obstacles}};
-    check_data<host>(all);
+template <class Place>
+void check(const any_input<Place>& obstacles, std::span<const std::int64_t> starts, std::span<const std::int64_t> goals,
+           const path_options& o) {
+    check_image<Place>("obstacles", obstacles, std::int64_t{1} << 31);
+    const named_view<Place> all[] = {{"obstacles", obstacles}};
+    check_data<Place>(all);
     check_cells("starts", starts, obstacles), check_cells("goals", goals, obstacles);
     if (goals.empty()) fail("goals has no cell; give at least one");
     if (!(o.radius >= 0) || !std::isfinite(o.radius))
@@ -327,6 +39,46 @@ void check(const host& on, const any_input<host>& obstacles, std::span<const std
     static_cast<void>(checked_spacing(o.spacing, obstacles.shape.data(), obstacles.rank));
 }
 
+class device_fields final : public path_fields {
+public:
+    device_fields(const device& on, const any_input<device>& obstacles) : on_(on), obstacles_(obstacles) {}
+
+    void clearances(const distance_options& how, double* to) override {
+        with_bytes(on_, 8 * obstacles_.cells(), [&](void* squared) {
+            fields<device> out;
+            out.squared = any_output<device>::contiguous(squared, dtype::float64, shape());
+            distance_transform(on_, obstacles_, out, how);
+            fetch(on_, to, squared, 8 * obstacles_.cells());
+        });
+    }
+    void costs(const std::uint8_t* mask, const std::uint8_t* seeds, const std::uint16_t* prices,
+               const geodesic_options& how, std::int64_t* to) override {
+        const std::int64_t cells = obstacles_.cells();
+        with_bytes(on_, 12 * cells, [&](void* memory) {
+            auto* const cost = static_cast<std::int64_t*>(memory);
+            auto* const price = reinterpret_cast<std::uint16_t*>(cost + cells);
+            auto* const open = reinterpret_cast<std::uint8_t*>(price + cells);
+            send(on_, open, mask, cells), send(on_, open + cells, seeds, cells);
+            if (prices != nullptr) send(on_, price, prices, 2 * cells);
+            geodesic_fields<device> out;
+            out.cost = any_output<device>::contiguous(cost, dtype::int64, shape());
+            geodesic(
+                on_, any_input<device>::contiguous(open, dtype::uint8, shape()),
+                any_input<device>::contiguous(open + cells, dtype::uint8, shape()), out, how,
+                prices == nullptr ? any_input<device>{} : any_input<device>::contiguous(price, dtype::uint16, shape()));
+            fetch(on_, to, cost, 8 * cells);
+        });
+    }
+
+private:
+    [[nodiscard]] std::span<const std::int64_t> shape() const {
+        return {obstacles_.shape.data(), static_cast<std::size_t>(obstacles_.rank)};
+    }
+
+    const device& on_;
+    const any_input<device>& obstacles_;
+};
+
 }  // namespace
 }  // namespace geodesics
 
@@ -338,6 +90,7 @@ std::string path::text() const {
                                start_clearance);
         case path_reason::goals_blocked: return "no goal is farther from obstacles than the radius";
         default:
+            if (goal_components.empty()) return "not connected";  // a roadmap does not number components
             return fmt::format("not connected: the start is in component {} of the free cells, the goals are in {}",
                                start_component, fmt::join(goal_components, ", "));
     }
@@ -346,9 +99,20 @@ std::string path::text() const {
 std::vector<path> plan_path(const host& on, const any_input<host>& obstacles, std::span<const std::int64_t> starts,
                             std::span<const std::int64_t> goals, const path_options& options) {
     return in_call([&] {
-        geodesics::check(on, obstacles, starts, goals, options);
+        geodesics::check_threads(on);
+        geodesics::check(obstacles, starts, goals, options);
         if (starts.empty()) return std::vector<path>{};
-        return geodesics::planner(on, obstacles, goals, options).plan(starts);
+        geodesics::host_fields fields(on, obstacles);
+        return geodesics::planner(fields, on, obstacles, goals, options).plan(starts);
+    });
+}
+std::vector<path> plan_path(const device& on, const any_input<device>& obstacles, std::span<const std::int64_t> starts,
+                            std::span<const std::int64_t> goals, const path_options& options) {
+    return in_call([&] {
+        geodesics::check(obstacles, starts, goals, options);
+        if (starts.empty()) return std::vector<path>{};
+        geodesics::device_fields fields(on, obstacles);
+        return geodesics::planner(fields, host{}, obstacles, goals, options).plan(starts);
     });
 }
 

@@ -1,9 +1,12 @@
-// What the public call hands to the host's solver, checked.
+// What the public call hands to a solver, checked.
 #pragma once
 
 #include "geodesic/core.hpp"
 
 namespace nearfield::geodesics {
+
+/// Of a tile on a device: 4096 cells, and sides of which a warp can walk a line.
+inline constexpr int device_tile_bits = 12, device_side_bits = 8;
 
 /// A step, with the cells besides its ends that must be in the mask.
 struct step {
@@ -14,7 +17,8 @@ struct step {
     std::vector<std::int32_t> between_offset{};
 };
 
-struct problem {
+template <class Place>
+struct problem_of {
     tiling where;                ///< axes of length 1 are left out
     int rank = 0;                ///< of the arrays, batch axes among them
     std::vector<int> axis_of{};  ///< array axis of each axis of `where`
@@ -23,10 +27,22 @@ struct problem {
     bool both = false;
     std::uint64_t most = 0;  ///< cost above which there is no path
     double unit = 1;
-    any_input<host> mask, seeds, cost;
-    geodesic_fields<host> out;
+    any_input<Place> mask, seeds, cost;
+    geodesic_fields<Place> out;
+
+    [[nodiscard]] bool wants_seeds() const {
+        return out.index.wanted() || out.coordinates.wanted() || out.label.wanted();
+    }
+    /// Cells of an image.
+    [[nodiscard]] std::uint64_t image_cells() const {
+        std::uint64_t cells = 1;
+        for (int axis = where.batch; axis < where.axes; ++axis) cells *= static_cast<std::uint64_t>(where.size[axis]);
+        return cells;
+    }
 };
+using problem = problem_of<host>;
 
 void run(const host& on, const problem& p);
+void run(const device& on, const problem_of<device>& p);
 
 }  // namespace nearfield::geodesics

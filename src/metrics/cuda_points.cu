@@ -139,10 +139,13 @@ __global__ void __launch_bounds__(threads_of_block)
         here[threadIdx.x] = 0;
         __syncthreads();
         const std::uint64_t leading = sums[part].at_rank[k];
+        std::uint64_t zeros = 0;  // most digits: few points are far
         of.for_own_points(of.part[part], [&](std::uint64_t key, std::uint8_t code) {
-            if (begins_with(key, shift, leading))
-                atomicAdd(here + (key >> shift & (digits - 1)), static_cast<word>(w->rank[code]));
+            if (!begins_with(key, shift, leading)) return;
+            if (const auto digit = key >> shift & (digits - 1); digit == 0) zeros += w->rank[code];
+            else atomicAdd(here + digit, static_cast<word>(w->rank[code]));
         });
+        add_all(here, zeros);
         __syncthreads();
         if (here[threadIdx.x] != 0)
             atomicAdd(counts + (static_cast<std::int64_t>(part) * ranks + k) * digits + threadIdx.x, here[threadIdx.x]);

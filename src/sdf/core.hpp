@@ -7,6 +7,7 @@
 
 #include "base/annotate.hpp"
 #include "base/lines.hpp"
+#include "base/quotient.hpp"
 #include "nearfield/grid.hpp"
 
 namespace nearfield::signed_field {
@@ -181,15 +182,13 @@ struct search {
     double best = std::numeric_limits<double>::infinity();
     std::int64_t nearest = -1;  ///< the cell of the best segment, in its image
 
-    /// Is the segment in cell `site` nearer?
-    NF_HD bool offer(std::int64_t site) {
-        const std::int64_t sy = site / w.columns, sx = site - sy * w.columns, half = w.corners() ? unit / 2 : 0;
+    /// Is the segment in cell (sy, sx) nearer?
+    NF_HD void offer(std::int64_t sy, std::int64_t sx, std::int64_t site) {
+        const std::int64_t half = w.corners() ? unit / 2 : 0;
         const auto fy = static_cast<double>(step_between(y, sy, w.rows, w.wraps[0]) * unit - half),
                    fx = static_cast<double>(step_between(x, sx, w.columns, w.wraps[1]) * unit - half);
         const double d2 = squared_to(fy, fx, w.outline[first + site], w.mark[first + site] >= stroke);
-        if (!(d2 < best)) return false;
-        best = d2, nearest = site;
-        return true;
+        if (d2 < best) best = d2, nearest = site;
     }
     NF_HD std::int64_t cell(std::int64_t at_y, std::int64_t at_x) const {
         const std::int64_t cy = place(at_y, w.rows, w.wraps[0], false), cx = place(at_x, w.columns, w.wraps[1], false);
@@ -209,16 +208,19 @@ struct search {
                                                  : static_cast<const std::int32_t*>(w.site)[first + at];
                 if (site < 0 || site == last) continue;
                 last = site;
-                offer(site);
+                const std::int64_t sy = quotient(site, w.columns);
+                offer(sy, site - sy * w.columns, site);
             }
     }
     /// From the best segment to better ones in cells beside it.
     NF_HD void descend() {
         for (int round = 0; round < most_rounds && nearest >= 0; ++round) {
-            const std::int64_t from = nearest, sy = from / w.columns, sx = from - sy * w.columns;
+            const std::int64_t from = nearest, sy = quotient(from, w.columns), sx = from - sy * w.columns;
             for (int k = 0; k < 9; ++k) {
-                const std::int64_t at = cell(sy + k / 3 - 1, sx + k % 3 - 1);
-                if (at >= 0 && w.mark[first + at] != no_edge) offer(at);
+                if (k == 4) continue;
+                const std::int64_t cy = place(sy + k / 3 - 1, w.rows, w.wraps[0], false),
+                                   cx = place(sx + k % 3 - 1, w.columns, w.wraps[1], false), at = cy * w.columns + cx;
+                if (cy >= 0 && cx >= 0 && w.mark[first + at] != no_edge) offer(cy, cx, at);
             }
             if (nearest == from) return;
         }

@@ -261,6 +261,21 @@ class Refusals(Case):
         self.assertRegex(said, r"out of memory: the call with its outputs needs 18\d\.\d MiB, free are \d")
         self.assertFalse((self.folder / "e.npy").exists())
 
+    def test_info_of_files(self):
+        (self.folder / "gray.npy").write_bytes(npy((2, 3), bytes([0, 7, 7, 9, 0, 1])))
+        (self.folder / "mask.npy").write_bytes(npy((2, 2), bytes([0, 255, 255, 0])))
+        text = self.run_program("info", "gray.npy", "mask.npy").stdout.decode()
+        for line in (
+            "gray.npy\n  shape      2 x 3  (y x)",
+            "values     0 to 9, 4 different; 66.7 % are nonzero",
+            "--threshold",
+            "a mask: 0 is background",
+        ):
+            self.assertIn(line, text)
+        file = json.loads(self.run_program("info", "gray.npy", "--json").stdout)["files"][0]
+        self.assertEqual((file["shape"], file["nonzero"], file["different_values"]), ([2, 3], 4, 4))
+        self.refusal("info", "mask.npy", "none.npy", status=3)
+
     def test_device(self):
         said = json.loads(self.run_program("info", "--json").stdout)
         if not said["cuda"]["devices"]:

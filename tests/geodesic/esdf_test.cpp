@@ -3,62 +3,12 @@
 
 #include <cmath>
 
-#include "exact/fills.hpp"
+#include "geodesic/scene.hpp"
 #include "nearfield/distance.hpp"
-#include "nearfield/esdf.hpp"
 #include "refused.hpp"
 
 namespace nearfield::test {
 namespace {
-
-struct field_of {
-    std::vector<float> distance, gradient;
-    std::vector<std::int32_t> site;
-    friend bool operator==(const field_of&, const field_of&) = default;
-};
-
-struct scene {
-    shape_t shape;
-    std::vector<std::uint8_t> occupancy;
-    std::vector<double> spacing;
-    esdf_options options;
-
-    explicit scene(std::uint64_t seed) {
-        std::uint64_t state = seed << 20;
-        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
-        const auto axes = 1 + draw(3);
-        constexpr std::uint64_t longest[] = {60, 25, 12};
-        for (std::uint64_t k = 0; k < axes; ++k)
-            shape.push_back(1 + static_cast<std::int64_t>(draw(longest[axes - 1])));
-        const auto share = draw(60);
-        for (std::int64_t i = 0; i < cells_of(shape); ++i) occupancy.push_back(draw(100) < share ? 1 : 0);
-        constexpr double lengths[] = {1, 0.5, 3};
-        for (std::uint64_t k = 0; k < axes; ++k) spacing.push_back(lengths[draw(3)]);
-        if (draw(2) == 0) options.spacing = {spacing.data(), spacing.size()};
-        else spacing.assign(axes, 1);
-        options.negative_inside = draw(2) == 0;
-        if (draw(3) > 0) options.max_distance = static_cast<double>(draw(12)) / 2;
-    }
-    [[nodiscard]] esdf_fields<host> to(field_of& f) const {
-        shape_t more(1, static_cast<std::int64_t>(shape.size()));
-        for (const std::int64_t n : shape) more.push_back(n);
-        const auto cells = occupancy.size(), all = cells * shape.size();
-        f.distance.resize(cells), f.gradient.resize(all), f.site.resize(all);
-        esdf_fields<host> out;
-        out.distance = any_output<host>::contiguous(f.distance.data(), dtype::float32, shape);
-        out.site = any_output<host>::contiguous(f.site.data(), dtype::int32, more);
-        out.gradient = any_output<host>::contiguous(f.gradient.data(), dtype::float32, more);
-        return out;
-    }
-    [[nodiscard]] any_input<host> in() const {
-        return any_input<host>::contiguous(occupancy.data(), dtype::uint8, shape);
-    }
-    [[nodiscard]] field_of solved(int threads) const {
-        field_of f;
-        esdf(host{threads, {}}, in(), to(f), options);
-        return f;
-    }
-};
 
 void check_definition(const scene& s, const field_of& f, std::uint64_t seed) {
     const auto cells = s.occupancy.size();
@@ -108,21 +58,8 @@ TEST(Esdf, UpdatesOfABoxAreTheWhole) {
     for (std::uint64_t seed = 1000; seed < 1500; ++seed) {
         scene s(seed);
         field_of f = s.solved(1);
-        std::uint64_t state = seed << 30;
         shape_t first, end;
-        for (const std::int64_t size : s.shape) {
-            const auto n = static_cast<std::uint64_t>(size);
-            first.push_back(static_cast<std::int64_t>(mix(state++) % (n + 1)));
-            end.push_back(first.back() + static_cast<std::int64_t>(mix(state++) % 4));
-            end.back() = std::min(end.back(), size);
-        }
-        for (std::size_t i = 0; i < s.occupancy.size(); ++i) {
-            bool inside = true;
-            std::int64_t rest = static_cast<std::int64_t>(i);
-            for (std::size_t k = s.shape.size(); k-- > 0; rest /= s.shape[k])
-                inside = inside && rest % s.shape[k] >= first[k] && rest % s.shape[k] < end[k];
-            if (inside) s.occupancy[i] = static_cast<std::uint8_t>(mix(state++) % 2);
-        }
+        s.change(seed, first, end);
         update_esdf(host{2, {}}, s.in(), first, end, s.to(f), s.options);
         ASSERT_EQ(f, s.solved(2)) << "seed " << seed;
     }
@@ -189,15 +126,6 @@ TEST(Esdf, RefusesWhatItCannotDo) {
                             any_output<host>::contiguous(out.data(), dtype::uint8, shape), i);
         },
         {"resolution"});
-    for (const bool map_of_costs : {false, true}) {
-        try {
-            if (map_of_costs) inflate_costmap(device(nullptr), any_input<device>{}, any_output<device>{});
-            else esdf(device(nullptr), any_input<device>{}, {});
-            ADD_FAILURE() << "a device was accepted";
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), error_code::unsupported);
-        }
-    }
 }
 
 }  // namespace

@@ -3,65 +3,13 @@
 
 #include <cmath>
 
-#include "geodesic/dijkstra.hpp"
+#include "geodesic/cases.hpp"
 #include "refused.hpp"
 
 namespace nearfield::test {
 namespace {
 
 constexpr std::int64_t none64 = std::numeric_limits<std::int64_t>::max();
-
-/// As the oracle has it; `sites`: the seeds too, which takes another path through the library.
-geodesic_result on_host(const geodesic_case& c, int threads, bool sites = true) {
-    geodesic_result r;
-    const auto cells = c.mask.size();
-    r.cost.assign(cells, 7), r.index.assign(cells, -1), r.label.assign(cells, 0);
-    const std::vector<std::int32_t> costs(c.cost.begin(), c.cost.end());
-    geodesic_fields<host> out;
-    out.cost = any_output<host>::contiguous(r.cost.data(), dtype::int64, c.shape);
-    if (sites) out.index = any_output<host>::contiguous(r.index.data(), dtype::int64, c.shape);
-    if (sites) out.label = any_output<host>::contiguous(r.label.data(), dtype::int64, c.shape);
-    geodesic(host{threads, {}}, any_input<host>::contiguous(c.mask.data(), dtype::uint8, c.shape),
-             any_input<host>::contiguous(c.seeds.data(), dtype::int64, c.shape), out, c.options(),
-             c.cost.empty() ? any_input<host>{} : any_input<host>::contiguous(costs.data(), dtype::int32, c.shape));
-    for (std::int64_t& each : r.cost) each = each == none64 ? -1 : each;
-    return r;
-}
-
-std::vector<priced_step> drawn_steps(int axes, std::uint64_t kind, std::uint64_t bits) {
-    const auto price = [&](int k) { return static_cast<std::int32_t>(1 + (bits >> (8 * k)) % 9); };
-    std::vector<std::int32_t> by;
-    for (int k = 0; k < axes; ++k) by.push_back(price(k));
-    by.resize(1 + bits % static_cast<std::uint64_t>(axes));
-    if (kind == 0 && axes == 2) return knight_steps();
-    if (kind == 1 && axes <= 3) return euclidean_steps(axes, axes == 1 ? 1 : 1 + static_cast<int>(bits % 3), {}, 64);
-    if (kind == 2) by.assign(by.size(), 1 << 28);  // paths that need the wider key
-    if (kind == 3) by.front() = 1, by.back() = 200;
-    return chamfer_steps(axes, by);
-}
-
-geodesic_case drawn(std::uint64_t seed, std::int64_t longest_2d) {
-    std::uint64_t state = seed << 24;
-    const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
-    geodesic_case c;
-    const auto axes = static_cast<int>(1 + draw(4));
-    const std::int64_t longest[] = {longest_2d * 8, longest_2d, longest_2d / 2 + 1, 4};
-    if (draw(5) == 0) c.batch_axes = 1, c.shape.push_back(1 + static_cast<std::int64_t>(draw(3)));
-    for (int k = 0; k < axes; ++k)
-        c.shape.push_back(1 + static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(longest[axes - 1]))));
-    c.steps = drawn_steps(axes, draw(6), mix(state++));
-    for (std::size_t k = 0; k < c.shape.size(); ++k) c.ends.push_back(draw(3) == 0 ? border::periodic : border::open);
-    c.cut_corners = draw(2) == 0, c.rule = draw(2) == 0 ? cost_rule::entered : cost_rule::both;
-    if (draw(6) == 0) c.max_cost = static_cast<double>(draw(60));
-    const auto walls = draw(7), density = 1 + draw(40), dearest = 1 + draw(300);
-    const bool costs = draw(3) == 0 && c.steps.front().price < 1 << 20;
-    for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
-        c.mask.push_back(draw(10) < walls ? 0 : 1);
-        c.seeds.push_back(draw(density) == 0 ? static_cast<std::int64_t>(1 + draw(9)) - 4 : 0);
-        if (costs) c.cost.push_back(static_cast<std::int64_t>(draw(dearest + 1)));
-    }
-    return c;
-}
 
 void check(std::uint64_t seed, const geodesic_case& c, int threads) {
     geodesic_result wanted = expected(c);
@@ -86,29 +34,21 @@ TEST(Geodesic, LinesMeetCellsAsSampled) {
         }
 }
 
-/// A corridor one cell wide that winds through the whole image, and its answer by counting.
 TEST(Geodesic, ASpiralIsAsLongAsItIs) {
-    const std::int64_t n = 401;
-    geodesic_case c;
-    c.shape = {n, n}, c.mask.assign(static_cast<std::size_t>(n * n), 0), c.seeds.assign(c.mask.size(), 0);
     std::vector<std::int64_t> way;
-    std::int64_t y = 0, x = 0, dy = 0, dx = 1;
-    const auto open = [&](std::int64_t r, std::int64_t s) {
-        return r >= 0 && s >= 0 && r < n && s < n && c.mask[static_cast<std::size_t>(r * n + s)] != 0;
-    };
-    const auto inside = [&](std::int64_t r, std::int64_t s) { return r >= 0 && s >= 0 && r < n && s < n; };
-    for (int turns = 0; turns < 2;) {
-        if (!open(y, x)) way.push_back(y * n + x), c.mask[static_cast<std::size_t>(y * n + x)] = 1;
-        const bool free = inside(y + dy, x + dx) && !open(y + dy, x + dx) && !open(y + 2 * dy, x + 2 * dx);
-        if (free) y += dy, x += dx, turns = 0;
-        else std::swap(dy, dx), dx = -dx, ++turns;
-    }
-    c.seeds[static_cast<std::size_t>(way.front())] = 1;
-    c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{1});
+    const geodesic_case c = spiral(401, way);
     const geodesic_result r = on_host(c, 2);
     ASSERT_GT(way.size(), 79000U);
     for (std::size_t i = 0; i < way.size(); ++i)
         ASSERT_EQ(r.cost[static_cast<std::size_t>(way[i])], static_cast<std::int64_t>(i));
+}
+
+/// Between two cells of a perfect maze there is one way: the cost is its length, which a search without costs finds.
+TEST(Geodesic, MazesHaveOneWay) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const geodesic_case c = maze(seed, 61, 1 + static_cast<std::int64_t>(seed % 3));
+        ASSERT_EQ(on_host(c, 2), expected(c)) << "seed " << seed;
+    }
 }
 
 /// The local equation at every cell of larger inputs, which proves the answer, and the same bits from more threads.
@@ -205,12 +145,6 @@ TEST(Geodesic, RefusesWhatItCannotDo) {
         },
         {"cost", "2^31"});
     expect_refused([] { static_cast<void>(euclidean_steps(2, 8, {}, 1)); }, {"reach"});
-    try {
-        geodesic(device(nullptr), any_input<device>{}, any_input<device>{}, {});
-        ADD_FAILURE() << "a device was accepted";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), error_code::unsupported);
-    }
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ FIELD_HEADERS = {
     "pores.hpp",
     "esdf.hpp",
     "path.hpp",
+    "roadmap.hpp",
 }
 
 # Who may include whom.

@@ -6,6 +6,6 @@ nearfield_test(methods
   LIBS nearfield_method_tests)
 if(NEARFIELD_HAS_CUDA)
   nearfield_test(methods_device
-    methods/device_test.cpp jump_flood/device_test.cpp banding/device_test.cpp plane_sweep/device_test.cpp methods/device_engine.cpp exact/device_engine.cpp
-    LIBS nearfield_method_tests CUDA::cudart_static)
+    methods/device_test.cpp jump_flood/device_test.cpp banding/device_test.cpp plane_sweep/device_test.cpp methods/device_engine.cpp
+    LIBS nearfield_method_tests nearfield_device_tests)
 endif()

@@ -118,5 +118,73 @@ def test_refusals():
     ):
         with pytest.raises(ValueError, match=words):
             call()
-    with pytest.raises(RuntimeError, match="CPU only"):
-        nf.geodesic(MASK, [[0, 0]], device="cuda")
+
+
+def test_a_field_like_another_array_keeps_its_memory():
+    field = nf.Esdf(MASK.shape, like=MASK, max_distance=3)
+    kept = field.distance
+    assert isinstance(field.sites, np.ndarray) and field.sites.shape == (MASK.ndim, *MASK.shape)
+    field.update(MASK).update(MASK == 0)
+    assert field.distance is kept
+    assert (kept == nf.esdf(MASK == 0, max_distance=3).distance).all()
+
+
+def test_roadmaps():
+    rng = np.random.default_rng(3)
+    walls = rng.random((40, 50)) < 0.25
+    walls[0, 0] = walls[-1, -1] = False
+    made = nf.roadmap(walls)
+    assert made.edges.shape == (len(made.roads), 2) and made.nodes.shape == (len(made.radii), 2)
+    assert "nodes" in repr(made)
+    for (a, b), cells, length in zip(made.edges, made.roads, made.lengths):
+        assert (cells[0] == made.nodes[a]).all() and (cells[-1] == made.nodes[b]).all()
+        assert np.isclose(np.sqrt((np.diff(cells, axis=0) ** 2).sum(1)).sum(), length)
+    found, best = made.path((0, 0), (39, 49)), nf.plan_path(walls, (0, 0), (39, 49))
+    assert bool(found) == bool(best)
+    if found:
+        assert found.length >= best.length - 1e-9 and not walls[tuple(found.cells.T)].any()
+        assert made.path((0, 0), (39, 49), smooth=True).length <= found.length + 1e-9
+    with pytest.raises(ValueError, match="start"):
+        made.path((0, 99), (0, 0))
+    with pytest.raises(ValueError, match="radius"):
+        nf.roadmap(walls, radius=-1)
+
+
+def test_a_missing_gpu_is_said():
+    if nf.devices():
+        pytest.skip("there is a GPU")
+    for call in (
+        lambda: nf.esdf(MASK, device="cuda"),
+        lambda: nf.inflate_costmap(MASK.astype(np.uint8), device="cuda"),
+        lambda: nf.geodesic(MASK, [[0, 0]], device="cuda"),
+        lambda: nf.plan_path(MASK, (0, 0), (0, 0), device="cuda"),
+    ):
+        with pytest.raises(RuntimeError, match="device"):
+            call()
+
+
+@pytest.mark.skipif(not nf.devices(), reason=f"no GPU: {nf.info().why_no_device}")
+@pytest.mark.parametrize("library", ["cupy", "torch", "host"])
+def test_a_gpu_gives_the_bits_of_the_cpu(library, request):
+    if library == "host":
+        there, back, words = np.asarray, np.asarray, {"device": "cuda"}
+    elif library == "cupy":
+        there, back, words = request.getfixturevalue("cupy").asarray, lambda x: x.get(), {}
+    else:
+        torch = request.getfixturevalue("torch")
+        there, back, words = (lambda x: torch.from_numpy(x).cuda()), (lambda x: x.cpu().numpy()), {}
+    walls = ~MASK
+    wanted, field = nf.esdf(walls, max_distance=6), nf.esdf(there(walls), max_distance=6, **words)
+    for mine, theirs in zip((field.distance, field.sites, field.gradient),
+                            (wanted.distance, wanted.sites, wanted.gradient)):  # fmt: skip
+        np.testing.assert_array_equal(back(mine), theirs)
+    costs = np.where(walls, 254, 0).astype(np.uint8)
+    np.testing.assert_array_equal(back(nf.inflate_costmap(there(costs), **words)), nf.inflate_costmap(costs))
+    seeds = np.zeros(MASK.shape, np.int32)
+    seeds[5, 5] = seeds[30, 40] = 7
+    options = {"weights": (3, 4), "return_sites": True, "return_labels": True}
+    came = nf.geodesic(there(MASK), there(seeds), **options, **words)
+    for mine, theirs in zip(came, nf.geodesic(MASK, seeds, **options)):
+        np.testing.assert_array_equal(back(mine), theirs)
+    one, other = nf.plan_path(there(walls), (0, 0), (39, 49), **words), nf.plan_path(walls, (0, 0), (39, 49))
+    np.testing.assert_array_equal(one.cells, other.cells)

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Times geodesic distances, paths and distance fields for robots beside other libraries, on the same inputs.
+
+paths.py host [--quick] [--json FILE]      arrays in memory, beside scikit-image's MCP and dijkstra3d
+paths.py device [--quick] [--json FILE]    CuPy's arrays
+paths.py --table FILE...                   writes docs/tables/paths-host.md and paths-device.md from such files
+
+Peers that are not installed are named and left out. Costs of a peer that differ from ours are an error. A maze is
+perfect: there is one way between two of its cells. Needs nearfield and NumPy.
+"""
+
+import datetime
+import importlib
+import importlib.metadata
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+
+from forms import Device, Host, smooth_mask
+from report_data import number, table
+from report_pages import write_table
+from shapes import main
+
+SIDES = {"host": {2: (2048, 256), 3: (192, 48)}, "device": {2: (4096, 512), 3: (256, 64)}}
+HEAD = (
+    "Paths, on the {place}",
+    "One seed in a corner unless a number stands there; a maze has corridors of the width said. All calls are "
+    "Python's, medians, answers allocated in the call; peers ran in the same process on the same arrays, and gave the "
+    "same costs. "
+    "`./dev bench paths {place}` times every row.",
+)
+
+
+def corridors(side, wide, edges):
+    """Rooms of wide * wide cells with walls of one cell, open between the pairs (a, b), b right of a or below it."""
+    pitch = wide + 1
+    rooms = (side - 1) // pitch
+    mask = np.zeros((side, side), bool)
+    for row in range(wide):
+        for column in range(wide):
+            mask[1 + row : 1 + rooms * pitch : pitch, 1 + column : 1 + rooms * pitch : pitch] = True
+    (y, x), down = np.divmod(edges[:, 0], rooms), edges[:, 1] != edges[:, 0] + 1
+    for k in range(wide):
+        mask[1 + y * pitch + np.where(down, wide, k), 1 + x * pitch + np.where(down, k, wide)] = True
+    return mask
+
+
+def maze(random, side, wide):
+    """A perfect maze, from a random spanning tree by Kruskal's algorithm."""
+    rooms = (side - 1) // (wide + 1)
+    root, edges = list(range(rooms * rooms)), []
+
+    def find(a):
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        return a
+
+    for edge in random.permutation(2 * rooms * rooms).tolist():
+        a, down = edge // 2, edge % 2
+        if (a // rooms if down else a % rooms) < rooms - 1:
+            b = a + (rooms if down else 1)
+            one, other = find(a), find(b)
+            if one != other:
+                root[one] = other
+                edges.append((a, b))
+    return corridors(side, wide, np.array(edges))
+
+
+def spiral(side, wide):
+    """A corridor that winds to the middle."""
+    rooms = (side - 1) // (wide + 1)
+    low, high, way = [0, 0], [rooms, rooms], []
+    while low[0] < high[0] and low[1] < high[1]:
+        way += [low[0] * rooms + x for x in range(low[1], high[1])]
+        low[0] += 1
+        way += [y * rooms + high[1] - 1 for y in range(low[0], high[0])]
+        high[1] -= 1
+        if low[0] < high[0]:
+            way += [(high[0] - 1) * rooms + x for x in reversed(range(low[1], high[1]))]
+            high[0] -= 1
+        if low[1] < high[1]:
+            way += [y * rooms + low[1] for y in reversed(range(low[0], high[0]))]
+            low[1] += 1
+    return corridors(side, wide, np.sort(np.stack([way[:-1], way[1:]], axis=1), axis=1))
+
+
+def inputs(side2, side3, random):
+    """{name: mask}"""
+    yield "open room", np.ones((side2, side2), bool)
+    yield "30 % obstacles", random.random((side2, side2)) > 0.3
+    yield "blobs", smooth_mask(random, (side2, side2), 8, 0.4) > 0
+    for wide in (1, 3):
+        yield f"maze, width {wide}", maze(random, side2, wide)
+    yield "spiral, width 3", spiral(side2, 3)
+    yield "caves", smooth_mask(random, (side3,) * 3, 6, 0.5) > 0
+
+
+def first_seed(mask):
+    """In the first cell of what hangs together with most of the rest, so that the flood is no puddle."""
+    import nearfield as nf
+
+    parts = np.asarray(nf.label(mask))
+    largest = np.bincount(parts.ravel())[1:].argmax() + 1
+    return np.argwhere(parts == largest)[:1]
+
+
+def peers(mask, seed, axial):
+    """(distribution, call that gives costs of steps along axes)."""
+
+    def mcp():
+        graph = importlib.import_module("skimage.graph")
+        costs = np.where(mask, 1.0, -1.0)
+        found = graph.MCP(costs, fully_connected=not axial)
+        return lambda: found.find_costs([tuple(seed[0])])[0]
+
+    def dijkstra():
+        library = importlib.import_module("dijkstra3d")
+        weights = np.where(mask, 1, np.inf).astype(np.float32)
+        kind = {2: 4 if axial else 8, 3: 6 if axial else 26}[mask.ndim]
+        return lambda: library.distance_field(weights, source=tuple(map(int, seed[0])), connectivity=kind)
+
+    yield "scikit-image", mcp
+    yield "dijkstra3d", dijkstra
+
+
+def same_costs(ours, theirs, seed):
+    """scikit-image counts the seed's cell too."""
+    reached = ours != np.iinfo(ours.dtype).max
+    found = np.asarray(theirs, float)
+    return bool((ours[reached] == (found - found[tuple(seed[0])])[reached].round()).all())
+
+
+class Sheet:
+    """Rows, timed one after the other."""
+
+    def __init__(self, place, quick):
+        self.device = Host() if place == "host" else Device()
+        self.repeat, self.rows, self.missing = 1 if quick else self.device.repeat, [], set()
+
+    def add(self, title, shape, name, call, of_peers=()):
+        row = {"input": title, "shape": shape, "call": name, "peers": []}
+        row["ms"] = self.device.median_ms(call, self.repeat)
+        for distribution, theirs in of_peers:
+            try:
+                run = theirs()
+                version = importlib.metadata.version(distribution)
+            except ImportError:
+                self.missing.add(distribution)
+                continue
+            row["peers"].append([f"{distribution} {version}", self.device.median_ms(run, 1)])
+        self.rows.append(row)
+        beside = "".join(f"  {who} {ms:.1f} ms, {ms / row['ms']:.1f}x" for who, ms in row["peers"])
+        print(f"{title:16} {'x'.join(map(str, shape)):12} {name:26} {row['ms']:10.2f} ms{beside}", flush=True)
+
+
+def add_floods(nf, sheet, place, quick, random, sides):
+    for title, mask in inputs(*sides, random):
+        seed = first_seed(mask)
+        marks = np.zeros(mask.shape, np.int32)
+        marks[tuple(seed.T)] = 1
+        many = marks.copy()
+        many.flat[random.permutation(np.flatnonzero(mask))[:1000]] = 2
+        given, one, thousand = (sheet.device.move(each) for each in (mask, marks, many))
+        of_peers = list(peers(mask, seed, True)) if place == "host" else []
+        if quick:
+            check(nf.geodesic(mask, marks, weights="cityblock"), seed, of_peers)
+        flood = partial(nf.geodesic, given, one, weights="cityblock")
+        sheet.add(title, mask.shape, "along axes", flood, of_peers)
+        spread = partial(nf.geodesic, given, thousand, weights="cityblock", return_sites=True)
+        sheet.add(title, mask.shape, "1000 seeds, with seeds", spread)
+        if mask.ndim == 2:
+            sheet.add(title, mask.shape, "quasi-Euclidean", partial(nf.geodesic, given, one))
+
+
+def check(ours, seed, of_peers):
+    for distribution, theirs in of_peers:
+        with suppress(ImportError):
+            assert same_costs(ours, theirs()(), seed), f"{distribution} gives other costs"
+
+
+def add_robots(nf, sheet, place, random, sides):
+    walls = smooth_mask(random, (sides[0],) * 2, 8, 0.7) > 0
+    rock = smooth_mask(random, (sides[1],) * 3, 6, 0.8) <= 0
+    for title, occupancy in (("walls", walls), ("caves", rock)):
+        there = sheet.device.move(occupancy)
+        field = nf.Esdf(occupancy.shape, like=there)
+        sheet.add(title, occupancy.shape, "distance field, kept", partial(field.update, there))
+    costs = sheet.device.move(np.where(walls, 254, 0).astype(np.uint8))
+    sheet.add("walls", walls.shape, "costmap", partial(nf.inflate_costmap, costs))
+    free = np.argwhere(~walls)
+    ends = free[0], free[-1]
+    sheet.add("walls", walls.shape, "path, shortest", partial(nf.plan_path, sheet.device.move(walls), *ends))
+    if place == "host":
+        roads = nf.roadmap(walls)
+        sheet.add("walls", walls.shape, "roadmap", partial(nf.roadmap, walls))
+        sheet.add("walls", walls.shape, "path on the roadmap", partial(roads.path, *ends))
+
+
+def measure(place, quick):
+    import nearfield as nf
+
+    sheet, random = Sheet(place, quick), np.random.default_rng(5)
+    sides = [SIDES[place][axes][quick] for axes in (2, 3)]
+    add_floods(nf, sheet, place, quick, random, sides)
+    add_robots(nf, sheet, place, random, sides)
+    info = nf.info()
+    machine = info.devices[0].name if place == "device" else f"{info.cores} cores, {info.simd}"
+    if sheet.missing:
+        print(f"not installed: {', '.join(sorted(sheet.missing))}")
+    return {"place": place, "device": machine, "date": f"{datetime.date.today()}", "rows": sheet.rows}
+
+
+def write(said):
+    rows = []
+    for row in said["rows"]:
+        size = "x".join(map(str, row["shape"]))
+        beside = [f"{who}: {number(ms)} ms, {ms / row['ms']:.1f}x" for who, ms in row["peers"]]
+        rows.append([f"{row['input']}, {size}", row["call"], number(row["ms"]), "; ".join(beside)])
+    text = f"{said['device']}, {said['date']}.\n\n" + table(
+        ["input", "call", "ms", "beside, and how much faster"], rows
+    )
+    write_table(f"paths-{said['place']}", text, tuple(each.format(place=said["place"]) for each in HEAD))
+
+
+if __name__ == "__main__":
+    main(__doc__, measure, write)

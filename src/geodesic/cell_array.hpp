@@ -1,0 +1,44 @@
+// A caller's array, as host and device read and write it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/annotate.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::geodesics {
+
+NF_HD constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
+    if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+    return a / b;
+}
+
+/// An array of cells by the axes of a call; `component` leads from one coordinate to the next.
+struct cell_array {
+    void* data = nullptr;
+    dtype type = dtype::uint8;
+    std::int64_t component = 0, step[max_rank]{};
+
+    template <int Axes>
+    NF_HD std::int64_t at(const std::int64_t* cell) const {
+        std::int64_t offset = 0;
+        for (int axis = 0; axis < Axes; ++axis) offset += cell[axis] * step[axis];
+        return offset;
+    }
+    [[nodiscard]] NF_HD bool is_zero(std::int64_t i) const {
+        switch (type) {
+            case dtype::float16: return (static_cast<const std::uint16_t*>(data)[i] & 0x7fffU) == 0;
+            case dtype::float32: return static_cast<const float*>(data)[i] == 0;
+            case dtype::float64: return static_cast<const double*>(data)[i] == 0;
+            default: break;
+        }
+        switch (size_of(type)) {
+            case 1: return static_cast<const std::uint8_t*>(data)[i] == 0;
+            case 2: return static_cast<const std::uint16_t*>(data)[i] == 0;
+            case 4: return static_cast<const std::uint32_t*>(data)[i] == 0;
+            default: return static_cast<const std::uint64_t*>(data)[i] == 0;
+        }
+    }
+};
+
+}  // namespace nearfield::geodesics

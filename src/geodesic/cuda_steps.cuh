@@ -1,0 +1,84 @@
+// The steps of a call as kernels read them, and the families of lines that they make.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "geodesic/cuda_grid.cuh"
+
+namespace nearfield::geodesics {
+
+template <int Axes>
+class sorted_steps {
+public:
+    std::vector<device_step> rows;  ///< those of no family first
+    std::vector<device_between> between;
+    std::vector<family<Axes>> families;
+    int sweeps = 0;  ///< of `rows`, how many are of no family
+
+    explicit sorted_steps(const problem_of<device>& p) : p_(p), skipped_(Axes - p.where.axes) {
+        std::vector<const geodesics::step*> order;
+        std::vector<bool> in_family;
+        for (const geodesics::step& s : p.steps) in_family.push_back(is_of_family(s));
+        for (const bool wanted : {false, true})
+            for (std::size_t k = 0; k < p.steps.size(); ++k)
+                if (in_family[k] == wanted) order.push_back(&p.steps[k]);
+        sweeps = static_cast<int>(std::count(in_family.begin(), in_family.end(), false));
+        for (const geodesics::step* s : order) {
+            device_step made{moved(s->by), static_cast<std::uint32_t>(s->price), static_cast<std::uint32_t>(s->offset),
+                             static_cast<std::uint32_t>(between.size()), static_cast<std::uint32_t>(s->between.size())};
+            for (std::size_t k = 0; k < s->between.size(); ++k)
+                between.push_back({moved(s->between[k]), static_cast<std::uint32_t>(s->between_offset[k])});
+            const int main = main_axis(*s);
+            if (std::ssize(rows) >= sweeps && made.by[static_cast<std::size_t>(main)] > 0) add_family(made, main);
+            rows.push_back(made);
+        }
+    }
+
+    /// By how many steps cells leave a tile.
+    [[nodiscard]] std::int64_t crossings(const device_tiling<Axes>& t) const {
+        std::int64_t all = 0;
+        for (const device_step& s : rows) all += t.leaving(s.by);
+        return all;
+    }
+
+private:
+    [[nodiscard]] vector_of_step moved(const vector_of_step& by) const {
+        vector_of_step to{};
+        std::copy_n(by.begin(), p_.where.axes, to.begin() + skipped_);
+        return to;
+    }
+    /// The longest axis of the tile that a step changes, by the kernels' count.
+    [[nodiscard]] int main_axis(const geodesics::step& s) const {
+        int main = 0;
+        for (int axis = 1; axis < p_.where.axes; ++axis)
+            if (s.by[static_cast<std::size_t>(axis)] != 0 &&
+                (s.by[static_cast<std::size_t>(main)] == 0 || p_.where.bits[axis] > p_.where.bits[main]))
+                main = axis;
+        return main + skipped_;
+    }
+    /// Both directions are, or none.
+    [[nodiscard]] bool is_of_family(const geodesics::step& s) const {
+        bool neighbours = p_.steps.size() <= 2 * most_families && p_.where.bits[main_axis(s) - skipped_] >= 3;
+        for (int axis = 0; axis < p_.where.axes; ++axis) {
+            const int by = s.by[static_cast<std::size_t>(axis)];
+            neighbours = neighbours && by >= -1 && by <= 1 && (by == 0 || p_.where.bits[axis] > 0);
+        }
+        return neighbours;
+    }
+    void add_family(const device_step& s, int main) {
+        family<Axes> f{};
+        for (int axis = 0; axis < Axes; ++axis) {
+            f.sign[axis] = s.by[static_cast<std::size_t>(axis)];
+            f.skewed = f.skewed || (axis != main && f.sign[axis] != 0);
+        }
+        f.main = static_cast<std::int8_t>(main);
+        f.price = s.price, f.first_between = s.first_between, f.between = s.between;
+        families.push_back(f);
+    }
+
+    const problem_of<device>& p_;
+    int skipped_;
+};
+
+}  // namespace nearfield::geodesics

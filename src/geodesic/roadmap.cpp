@@ -1,0 +1,273 @@
+// Roadmaps: the skeleton of the free cells as a graph, ways down to it, and Dijkstra's algorithm.
+#include "nearfield/roadmap.hpp"
+
+#include <map>
+#include <queue>
+
+#include "base/call.hpp"
+#include "geodesic/planner.hpp"
+#include "nearfield/skeleton.hpp"
+
+namespace nearfield {
+
+using geodesics::planner;
+
+struct [[gnu::visibility("hidden")]] roadmap::parts {
+    const path_options options;
+    planner free;
+    std::vector<std::int64_t> node_cell, nodes;
+    std::vector<double> radii;
+    std::vector<road> roads;
+    std::vector<std::vector<std::size_t>> roads_of;  ///< of each node
+
+    /// Where a cell is on the map: a node, or between the ends of a road.
+    struct spot {
+        std::int64_t node = -1;
+        std::size_t road = 0, at = 0;  ///< number of a cell of the road
+    };
+    std::map<std::int64_t, spot> spots;
+    std::vector<std::vector<std::int64_t>> road_cells;
+    std::vector<std::vector<double>> way;  ///< of each road, the length up to each of its cells
+
+    parts(geodesics::path_fields& fields, const host& on, const any_input<host>& obstacles, const path_options& o)
+        : options(o), free(fields, on, obstacles, {}, options) {
+        const std::vector<std::uint8_t> skeleton = thinned(on);
+        find_nodes(skeleton);
+        follow_roads(skeleton);
+        std::vector<std::int64_t> seeds;
+        for (const auto& [cell, where] : spots) seeds.push_back(cell);
+        free.lead_to(seeds);
+    }
+
+    // ---- cells ------------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] double clearance(std::int64_t cell) const { return std::sqrt(free.squared(cell)); }
+    void append(std::int64_t cell, std::vector<std::int64_t>& to) const {
+        std::int64_t at[max_rank];
+        free.locate(cell, at);
+        to.insert(to.end(), at, at + free.shape().size());
+    }
+    [[nodiscard]] std::vector<std::uint8_t> thinned(const host& on) const {
+        std::vector<std::uint8_t> made(
+            static_cast<std::size_t>(cells_between(free.shape().data(), 0, static_cast<int>(free.shape().size()))));
+        skeleton_options how;
+        how.spacing = options.spacing, how.faces = true;
+        skeletonize(host{on.threads, {}}, any_input<host>::contiguous(free.open(), dtype::uint8, free.shape()),
+                    any_output<host>::contiguous(made.data(), dtype::uint8, free.shape()), how);
+        return made;
+    }
+    /// Neighbours of a cell by faces that are in the skeleton.
+    [[nodiscard]] std::vector<std::int64_t> beside(std::int64_t cell, const std::vector<std::uint8_t>& skeleton) const {
+        std::vector<std::int64_t> found;
+        std::int64_t at[max_rank];
+        free.locate(cell, at);
+        std::int64_t pitch = 1;
+        for (std::size_t axis = free.shape().size(); axis-- > 0; pitch *= free.shape()[axis])
+            for (const std::int64_t by : {std::int64_t{-1}, std::int64_t{1}}) {
+                const std::int64_t there = at[axis] + by, to = cell + by * pitch;
+                if (there >= 0 && there < free.shape()[axis] && skeleton[static_cast<std::size_t>(to)] != 0)
+                    found.push_back(to);
+            }
+        return found;
+    }
+    [[nodiscard]] double apart(std::int64_t a, std::int64_t b) const {
+        std::int64_t of_a[max_rank], of_b[max_rank];
+        free.locate(a, of_a), free.locate(b, of_b);
+        double square = 0;
+        for (std::size_t axis = 0; axis < free.shape().size(); ++axis) {
+            const double by = free.lengths()[axis] * static_cast<double>(of_a[axis] - of_b[axis]);
+            square += by * by;
+        }
+        return std::sqrt(square);
+    }
+    /// A chain of steps along axes, without cells between two that lie diagonally and are clear.
+    [[nodiscard]] std::vector<std::int64_t> without_corners(const std::vector<std::int64_t>& chain) const {
+        std::vector<std::int64_t> made{chain.front()};
+        for (std::size_t i = 0; i + 1 < chain.size();) {
+            const bool turns = i + 2 < chain.size() && chain[i + 2] != chain[i] &&
+                               chain[i + 2] - chain[i + 1] != chain[i + 1] - chain[i];
+            i += turns && free.clear(chain[i], chain[i + 2], -1) ? 2 : 1;
+            made.push_back(chain[i]);
+        }
+        return made;
+    }
+    [[nodiscard]] std::int64_t cell_at(const char* name, std::span<const std::int64_t> given) const {
+        if (given.size() != free.shape().size())
+            fail(fmt::format("{} has {} coordinates; give {}", name, given.size(), free.shape().size()));
+        for (std::size_t axis = 0; axis < given.size(); ++axis)
+            if (given[axis] < 0 || given[axis] >= free.shape()[axis])
+                fail(fmt::format("{} has {} along axis {}; give 0 to {}", name, given[axis], axis,
+                                 free.shape()[axis] - 1));
+        return free.index(given.data());
+    }
+
+    // ---- the graph --------------------------------------------------------------------------------------------------
+
+    void find_nodes(const std::vector<std::uint8_t>& skeleton) {
+        for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
+            if (skeleton[static_cast<std::size_t>(cell)] != 0 && beside(cell, skeleton).size() != 2) add_node(cell);
+    }
+    void add_node(std::int64_t cell) {
+        spots[cell] = {std::ssize(node_cell), 0, 0};
+        node_cell.push_back(cell), radii.push_back(clearance(cell)), roads_of.emplace_back();
+        append(cell, nodes);
+    }
+    /// Roads from nodes; then rings, on which no cell is a node yet.
+    void follow_roads(const std::vector<std::uint8_t>& skeleton) {
+        std::vector<std::uint8_t> seen(skeleton.size(), 0);
+        const auto from_node = [&](std::int64_t cell) {
+            seen[static_cast<std::size_t>(cell)] = 1;
+            for (const std::int64_t next : beside(cell, skeleton)) {
+                const auto other = spots.find(next);
+                const bool node = other != spots.end() && other->second.node >= 0;
+                if (node ? next > cell : seen[static_cast<std::size_t>(next)] == 0) follow(cell, next, skeleton, seen);
+            }
+        };
+        for (std::size_t k = 0, count = node_cell.size(); k < count; ++k) from_node(node_cell[k]);
+        for (std::int64_t cell = 0; cell < std::ssize(skeleton); ++cell)
+            if (skeleton[static_cast<std::size_t>(cell)] != 0 && seen[static_cast<std::size_t>(cell)] == 0)
+                add_node(cell), from_node(cell);
+    }
+    void follow(std::int64_t cell, std::int64_t next, const std::vector<std::uint8_t>& skeleton,
+                std::vector<std::uint8_t>& seen) {
+        std::vector<std::int64_t> chain{cell, next};
+        const auto is_node = [&](std::int64_t c) {
+            const auto found = spots.find(c);
+            return found != spots.end() && found->second.node >= 0;
+        };
+        while (!is_node(chain.back())) {
+            seen[static_cast<std::size_t>(chain.back())] = 1;
+            const auto two = beside(chain.back(), skeleton);
+            chain.push_back(two.front() == chain[chain.size() - 2] ? two.back() : two.front());
+        }
+        add_road(without_corners(chain));
+    }
+    void add_road(std::vector<std::int64_t> cells) {
+        road made{spots.at(cells.front()).node, spots.at(cells.back()).node, 0, clearance(cells.front()), {}};
+        std::vector<double> upto{0};
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (i > 0) upto.push_back(upto.back() + apart(cells[i - 1], cells[i]));
+            if (i > 0 && i + 1 < cells.size()) spots[cells[i]] = {-1, roads.size(), i};
+            made.clearance = std::min(made.clearance, clearance(cells[i]));
+            append(cells[i], made.cells);
+        }
+        made.length = upto.back();
+        roads_of[static_cast<std::size_t>(made.from)].push_back(roads.size());
+        if (made.to != made.from) roads_of[static_cast<std::size_t>(made.to)].push_back(roads.size());
+        roads.push_back(std::move(made)), road_cells.push_back(std::move(cells)), way.push_back(std::move(upto));
+    }
+
+    // ---- a path -----------------------------------------------------------------------------------------------------
+
+    /// A part of a road, from one of its cells to another.
+    struct part {
+        std::size_t road = 0, from = 0, to = 0;
+        [[nodiscard]] bool is_empty() const { return from == to; }
+    };
+    /// How a spot reaches a node, and how far that is.
+    struct exit {
+        std::int64_t node;
+        double length;
+        part by;
+    };
+    [[nodiscard]] std::vector<exit> exits(const spot& s) const {
+        if (s.node >= 0) return {{s.node, 0, {}}};
+        const std::size_t last = way[s.road].size() - 1;
+        return {{roads[s.road].from, way[s.road][s.at], {s.road, s.at, 0}},
+                {roads[s.road].to, way[s.road][last] - way[s.road][s.at], {s.road, s.at, last}}};
+    }
+
+    /// Parts of roads from one spot to another, the shortest way; false: there is none.
+    bool connect(const spot& a, const spot& b, std::vector<part>& found) const {
+        constexpr double far = std::numeric_limits<double>::infinity();
+        std::vector<double> length(node_cell.size(), far);
+        std::vector<part> last(node_cell.size());
+        std::vector<std::int64_t> before(node_cell.size(), -1);
+        using entry = std::pair<double, std::int64_t>;
+        std::priority_queue<entry, std::vector<entry>, std::greater<>> heap;
+        const auto reach = [&](std::int64_t node, double by, const part& way_there, std::int64_t from) {
+            const auto k = static_cast<std::size_t>(node);
+            if (by < length[k]) length[k] = by, last[k] = way_there, before[k] = from, heap.emplace(by, node);
+        };
+        for (const exit& e : exits(a)) reach(e.node, e.length, e.by, -1);
+        while (!heap.empty()) {
+            const auto [by, node] = heap.top();
+            heap.pop();
+            if (by > length[static_cast<std::size_t>(node)]) continue;
+            for (const std::size_t k : roads_of[static_cast<std::size_t>(node)]) {
+                const std::size_t end = way[k].size() - 1;
+                if (roads[k].from == node) reach(roads[k].to, by + roads[k].length, {k, 0, end}, node);
+                else reach(roads[k].from, by + roads[k].length, {k, end, 0}, node);
+            }
+        }
+        double best = far;
+        const exit* chosen = nullptr;
+        const std::vector<exit> of_b = exits(b);
+        for (const exit& e : of_b)
+            if (const double whole = length[static_cast<std::size_t>(e.node)] + e.length; whole < best)
+                best = whole, chosen = &e;
+        if (a.node < 0 && b.node < 0 && a.road == b.road && std::abs(way[a.road][a.at] - way[a.road][b.at]) <= best) {
+            found = {{a.road, a.at, b.at}};
+            return true;
+        }
+        if (chosen == nullptr) return false;
+        found = {{chosen->by.road, chosen->by.to, chosen->by.from}};
+        for (std::int64_t node = chosen->node; node >= 0; node = before[static_cast<std::size_t>(node)])
+            found.push_back(last[static_cast<std::size_t>(node)]);
+        std::reverse(found.begin(), found.end());
+        return true;
+    }
+
+    [[nodiscard]] path find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal,
+                            bool smooth) const {
+        const std::int64_t a = cell_at("start", start), b = cell_at("goal", goal);
+        path p;
+        p.start_clearance = clearance(a);
+        if (free.open()[a] == 0) p.reason = path_reason::start_blocked;
+        else if (free.open()[b] == 0) p.reason = path_reason::goals_blocked;
+        if (p.reason != path_reason::found) return p;
+        std::vector<std::int64_t> cells = free.way_from(a), back = free.way_from(b);
+        std::vector<part> by;
+        if (!connect(spots.at(cells.back()), spots.at(back.back()), by)) {
+            p.reason = path_reason::not_connected;
+            return p;
+        }
+        for (const part& each : by)
+            for (std::size_t at = each.from; at != each.to;) {
+                at += each.to > at ? 1 : std::size_t(-1);
+                cells.push_back(road_cells[each.road][at]);
+            }
+        cells.insert(cells.end(), back.rbegin() + 1, back.rend());
+        p.goal = 0;
+        free.finish(std::move(cells), smooth, p);
+        return p;
+    }
+};
+
+roadmap::roadmap(const host& on, const any_input<host>& obstacles, const roadmap_options& options) {
+    in_call([&] {
+        geodesics::check_threads(on);
+        check_image<host>("obstacles", obstacles, std::int64_t{1} << 31);
+        if (obstacles.rank > 3) fail(fmt::format("obstacles has {} axes; give 1 to 3", obstacles.rank));
+        const named_view<host> all[] = {{"obstacles", obstacles}};
+        check_data<host>(all);
+        if (!(options.radius >= 0) || !std::isfinite(options.radius))
+            fail(fmt::format("radius is {}; give a length of at least 0", options.radius));
+        path_options o;
+        o.radius = options.radius, o.spacing = options.spacing;
+        geodesics::host_fields fields(on, obstacles);
+        parts_ = std::make_unique<parts>(fields, on, obstacles, o);
+    });
+}
+roadmap::~roadmap() = default;
+roadmap::roadmap(roadmap&&) noexcept = default;
+roadmap& roadmap::operator=(roadmap&&) noexcept = default;
+
+std::span<const std::int64_t> roadmap::nodes() const { return parts_->nodes; }
+std::span<const double> roadmap::radii() const { return parts_->radii; }
+std::span<const road> roadmap::roads() const { return parts_->roads; }
+path roadmap::find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal, bool smooth) const {
+    return in_call([&] { return parts_->find(start, goal, smooth); });
+}
+
+}  // namespace nearfield

@@ -1,0 +1,14 @@
+// Bytes between host and device.
+#pragma once
+
+#include <cstdint>
+
+#include "base/lend.hpp"
+
+namespace nearfield::geodesics {
+
+void send(const device& on, void* to, const void* from, std::int64_t bytes);
+/// Returns when the bytes are there.
+void fetch(const device& on, void* to, const void* from, std::int64_t bytes);
+
+}  // namespace nearfield::geodesics

@@ -1,0 +1,139 @@
+// Geodesic distances on a GPU: against Dijkstra's algorithm, and the bits of the host where inputs are larger.
+#include <gtest/gtest.h>
+
+#include "exact/cases.hpp"
+#include "geodesic/cases.hpp"
+#include "geodesic/on_device.hpp"
+#include "geodesic/world.hpp"
+
+namespace nearfield::test {
+namespace {
+
+enum class fields_wanted : std::uint8_t { costs, seeds, both };
+
+class GeodesicDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+    const stream on_;
+
+    /// Where costs are not asked for they are those of `wanted`, and so are seeds.
+    geodesic_result solved(const geodesic_case& c, fields_wanted asked, const geodesic_result& wanted,
+                           bool graph = false) const {
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        const std::vector<std::int64_t> nothing(c.mask.size(), 7);
+        const sent<std::uint8_t> mask(c.mask, on_);
+        const sent<std::int64_t> seeds(c.seeds, on_), cost(nothing, on_), index(nothing, on_), label(nothing, on_);
+        const std::vector<std::int32_t> costs(c.cost.begin(), c.cost.end());
+        const std::vector<std::uint8_t> bytes(c.cost.begin(), c.cost.end());
+        const sent<std::int32_t> image(costs, on_);
+        const sent<std::uint8_t> small(bytes, on_);
+        geodesic_fields<device> out;
+        const bool with_costs = asked != fields_wanted::seeds, with_seeds = asked != fields_wanted::costs;
+        if (with_costs) out.cost = cost.out(dtype::int64, c.shape);
+        if (with_seeds) out.index = index.out(dtype::int64, c.shape), out.label = label.out(dtype::int64, c.shape);
+        any_input<device> paid;
+        const bool narrow = std::all_of(c.cost.begin(), c.cost.end(), [](std::int64_t v) { return v < 256; });
+        if (!c.cost.empty()) paid = narrow ? small.in(dtype::uint8, c.shape) : image.in(dtype::int32, c.shape);
+        const geodesic_options o = c.options();
+        const auto start = [&] {
+            geodesic(device(on_.get()), mask.in(dtype::uint8, c.shape), seeds.in(dtype::int64, c.shape), out, o, paid);
+        };
+        if (graph) {
+            const recorded work(start, on_);
+            work.replay(), work.replay();
+        } else {
+            start();
+        }
+        geodesic_result r = wanted;
+        if (with_costs) r.cost = cost.fetched();
+        for (std::int64_t& each : r.cost) each = each == none ? -1 : each;
+        if (with_seeds) r.index = index.fetched(), r.label = label.fetched();
+        return r;
+    }
+};
+
+TEST_F(GeodesicDevice, IsDijkstras) {
+    const auto cases = static_cast<std::uint64_t>(1200 * test_scale());
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        const geodesic_case c = drawn(seed, 14);
+        const geodesic_result wanted = expected(c);
+        const auto asked = static_cast<fields_wanted>(seed % 3);
+        ASSERT_EQ(solved(c, asked, wanted, seed % 8 == 0), wanted) << "seed " << seed;
+    }
+}
+
+/// Few seeds, so that costs cross tiles.
+TEST_F(GeodesicDevice, SeveralTiles) {
+    const auto cases = static_cast<std::uint64_t>(15 * test_scale());
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = 9000; done < cases; ++seed) {
+        geodesic_case c = drawn(seed, 110);
+        if (c.cells() < 3 << 12) continue;
+        for (std::size_t i = 0; i < c.seeds.size(); ++i) c.seeds[i] = mix(i) % 4096 == 0 ? 3 : 0;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(solved(c, static_cast<fields_wanted>(++done % 3), wanted), wanted) << "seed " << seed;
+    }
+}
+
+TEST_F(GeodesicDevice, MazesAndSpirals) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const geodesic_case c = maze(seed, 97, 1 + static_cast<std::int64_t>(seed));
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(solved(c, fields_wanted::both, wanted), wanted) << "seed " << seed;
+    }
+    std::vector<std::int64_t> way;
+    const geodesic_case c = spiral(80, way);
+    const geodesic_result wanted = on_host(c, 1);
+    ASSERT_EQ(solved(c, fields_wanted::costs, wanted), wanted);
+}
+
+/// Lengths whose sums, with the numbers of seeds, do not fit a key: seeds spread in a run of their own.
+TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        geodesic_case c = drawn(12000 + seed, 70);
+        if (c.shape.size() > static_cast<std::size_t>(3 + c.batch_axes)) continue;
+        const auto axes = static_cast<int>(c.shape.size()) - c.batch_axes;
+        const std::vector<std::int32_t> by(static_cast<std::size_t>(axes), 0x7fffffff - static_cast<int>(seed % 2));
+        c.steps = chamfer_steps(axes, by), c.cost.clear(), c.max_cost = 1e300;
+        for (std::size_t i = 0; i < c.seeds.size(); ++i) c.seeds[i] = i % 37 == seed ? 5 : 0;
+        const geodesic_result wanted = on_host(c, 1);
+        ASSERT_EQ(solved(c, fields_wanted::both, wanted), wanted) << "seed " << seed;
+    }
+}
+
+/// Distances and costs come from the device, all else from the host.
+TEST_F(GeodesicDevice, PathsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        const world w = drawn_world(seed);
+        const sent<std::uint8_t> there(w.obstacles, on_);
+        const auto here = any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape);
+        const std::vector<path> wanted = plan_path(host{1, {}}, here, w.starts, w.goals, w.options);
+        const std::vector<path> found =
+            plan_path(device(on_.get()), there.in(dtype::uint8, w.shape), w.starts, w.goals, w.options);
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            ASSERT_EQ(found[i].cells, wanted[i].cells) << "seed " << seed;
+            ASSERT_EQ(found[i].cost, wanted[i].cost) << "seed " << seed;
+            ASSERT_EQ(found[i].reason, wanted[i].reason) << "seed " << seed;
+        }
+    }
+}
+
+/// Twenty runs of one large input, on which blocks meet: no order shows.
+TEST_F(GeodesicDevice, TwentyRunsAreOne) {
+    geodesic_case c;
+    c.shape = {900, 1100};
+    const std::int32_t by[] = {3, 4};
+    c.steps = chamfer_steps(2, by);
+    for (std::int64_t i = 0; i < cells_of(c.shape); ++i)
+        c.mask.push_back(mix(static_cast<std::uint64_t>(i)) % 10 < 3 ? 0 : 1),
+            c.seeds.push_back(i % 99991 == 7 ? i : 0);
+    const geodesic_result wanted = on_host(c, 0);
+    for (int run = 0; run < 20; ++run)
+        ASSERT_EQ(solved(c, static_cast<fields_wanted>(run % 3), wanted), wanted) << "run " << run;
+}
+
+}  // namespace
+}  // namespace nearfield::test

@@ -1,0 +1,106 @@
+// Distance fields for robots on a GPU: the bits of the host, plain and recorded as a graph.
+#include <gtest/gtest.h>
+
+#include "geodesic/on_device.hpp"
+#include "geodesic/scene.hpp"
+
+namespace nearfield::test {
+namespace {
+
+class EsdfDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+    }
+    const stream on_;
+};
+
+/// The arrays of a scene on a device.
+struct there {
+    const scene& of;
+    sent<std::uint8_t> occupancy;
+    sent<float> distance, gradient;
+    sent<std::int32_t> site;
+
+    there(const scene& s, const stream& on)
+        : of(s),
+          occupancy(s.occupancy, on),
+          distance(std::vector<float>(s.occupancy.size()), on),
+          gradient(std::vector<float>(s.occupancy.size() * s.shape.size()), on),
+          site(std::vector<std::int32_t>(s.occupancy.size() * s.shape.size()), on) {}
+    [[nodiscard]] any_input<device> in() const { return occupancy.in(dtype::uint8, of.shape); }
+    [[nodiscard]] esdf_fields<device> out() const {
+        const shape_t more = of.vectors();
+        return {distance.out(dtype::float32, of.shape), site.out(dtype::int32, more),
+                gradient.out(dtype::float32, more)};
+    }
+    [[nodiscard]] field_of answer() const { return {distance.fetched(), gradient.fetched(), site.fetched()}; }
+};
+
+TEST_F(EsdfDevice, BitsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const scene s(seed);
+        const there here(s, on_);
+        esdf(device(on_.get()), here.in(), here.out(), s.options);
+        ASSERT_EQ(here.answer(), s.solved(1)) << "seed " << seed;
+        esdf_fields<device> slopes;  // alone
+        const there other(s, on_);
+        slopes.gradient = other.out().gradient;
+        esdf(device(on_.get()), here.in(), slopes, s.options);
+        ASSERT_EQ(other.gradient.fetched(), here.gradient.fetched()) << "seed " << seed;
+    }
+}
+
+TEST_F(EsdfDevice, UpdatesOfABoxAreTheWhole) {
+    for (std::uint64_t seed = 1000; seed < 1030; ++seed) {
+        scene s(seed);
+        there here(s, on_);
+        esdf(device(on_.get()), here.in(), here.out(), s.options);
+        shape_t first, end;
+        s.change(seed, first, end);
+        here.occupancy.send(s.occupancy);
+        update_esdf(device(on_.get()), here.in(), first, end, here.out(), s.options);
+        ASSERT_EQ(here.answer(), s.solved(2)) << "seed " << seed;
+    }
+}
+
+TEST_F(EsdfDevice, AGraphOfAFrame) {
+    scene s(17);
+    there here(s, on_);
+    const recorded frame([&] { esdf(device(on_.get()), here.in(), here.out(), s.options); }, on_);
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        shape_t first, end;
+        s.change(seed, first, end);
+        here.occupancy.send(s.occupancy);
+        frame.replay();
+        ASSERT_EQ(here.answer(), s.solved(1));
+    }
+}
+
+TEST_F(EsdfDevice, CostmapsOfTheHost) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        std::uint64_t state = seed << 20;
+        const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+        const shape_t shape{1 + static_cast<std::int64_t>(draw(70)), 1 + static_cast<std::int64_t>(draw(70))};
+        std::vector<std::uint8_t> map, wanted(static_cast<std::size_t>(cells_of(shape)));
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            constexpr std::uint8_t bytes[] = {0, 0, 0, 0, 0, 0, 40, 253, 254, 255};
+            map.push_back(draw(4) == 0 ? bytes[draw(10)] : 0);
+        }
+        const inflation_options o{
+            0.05,        0.05 * static_cast<double>(draw(4)), 0.05 * static_cast<double>(draw(30)), 3, draw(2) == 0,
+            draw(2) == 0};
+        inflate_costmap(host{1, {}}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
+                        any_output<host>::contiguous(wanted.data(), dtype::uint8, shape), o);
+        const sent<std::uint8_t> in(map, on_), out(std::vector<std::uint8_t>(map.size()), on_);
+        const auto start = [&] {
+            inflate_costmap(device(on_.get()), in.in(dtype::uint8, shape), out.out(dtype::uint8, shape), o);
+        };
+        if (seed % 2 == 0) start();
+        else recorded(start, on_).replay();
+        ASSERT_EQ(out.fetched(), wanted) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace nearfield::test
