@@ -101,14 +101,15 @@ struct job {
 /// Of 2 or 3 axes in unit or small integral spacing, without labels, signs and periodic borders: a quarter to 4 bytes a
 /// cell and some planes a thread, in all at most 8 bytes a cell and 64 MiB.
 /// On the device, bytes a cell: distances alone or linear indices alone in unit spacing take 0.25 to 0.5 in images of
-/// sides up to 65536 and 4.25 in volumes, 1 more where a side other than the last two is longer than 1024 or packed
-/// sites have more than 31 bits. On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up
-/// to 64x64x64 cells take none. Coordinates, labels, or several fields take as much, and 4 or 8 more where no field of
-/// 4 bytes lends its memory. All other calls take 2.3 in images and 6.3 in volumes whose sides are at most 32767 and
-/// whose packed sites have 31 bits; 8.5 in lines and for distances alone, of which all squares in units are below 2^30,
-/// along more axes; 16.5 in all others. Labels and signs take 0.5 more, power diagrams 16 to 26 more, fields that are
-/// not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes. nearfield::plan tells the sum for
-/// every call.
+/// sides up to 65536 and 4.25 in volumes, indices 1 more where a side other than the last two is longer than 1024 or
+/// packed sites have more than 31 bits. Labels take as much, and 4 or 8 more where no field of 4 bytes lends its
+/// memory. On GPUs of compute capability 9.0 or later images of up to 512x512 and volumes of up to 64x64x64 cells take
+/// none. All other calls, coordinates and several fields among them, take 2.3 in images and 6.3 in volumes whose sides
+/// are at most 32767 and whose packed sites have 31 bits, and so do distances alone of volumes of more than 64 planes
+/// whose corners are more than 1773 cells apart; 8.5 in lines and for distances alone, of which all squares in units
+/// are below 2^30, along more axes; 16.5 in all others. Labels and signs take 0.5 more, power diagrams 16 to 26 more,
+/// fields that are not contiguous 4 or 8, a copy of an image that is not contiguous its own bytes. nearfield::plan
+/// tells the sum for every call.
 ///
 /// Throws nearfield::error before any work is started: wrong rank, shapes, types, overlap, options; no memory; no GPU.
 ///

@@ -191,8 +191,7 @@ def distance_transform(
 
 def bounds_of(max_distance: Any, how: How, return_trusted: bool) -> Any:
     """Those of each cell, or None where one number bounds all."""
-    axes = getattr(max_distance, "ndim", None)
-    if max_distance is None or (np.ndim(max_distance) if axes is None else axes) == 0:
+    if not getattr(max_distance, "ndim", 0):
         return None
     if how.method != "exact" or return_trusted:
         raise ValueError(

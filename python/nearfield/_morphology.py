@@ -203,6 +203,8 @@ def _how(
     check_flags(labels=labels)
     if radius is None:
         raise TypeError("radius is None; give a length of at least 0")
+    if getattr(radius, "ndim", 0):
+        raise TypeError("radius is an array; give a length of at least 0")
     every = {"spacing": spacing, "batch_axes": batch_axes, "device": device, "threads": threads, "progress": progress}
     return _Ball(radius, border, every)
 
