@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
@@ -16,6 +17,15 @@ namespace nearfield::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
+
+/// Runs a call of the host; --device cuda is refused.
+computed compute_here(const arguments& args, const char* verb, const std::function<void(const host&)>& call) {
+    if (args.device.starts_with("cuda"))
+        throw error(error_code::unsupported, fmt::format("--device is {}: {} runs on the CPU only", args.device, verb));
+    arguments here = args;
+    here.device = "cpu";
+    return compute(here, placed_call{call, [](int, int, int) -> edge::device_timing { return {}; }});
+}
 
 /// Coordinates in the order of a volume's axes, or back: a mirror image, whose faces are turned round.
 mesh reversed_axes(mesh m) {

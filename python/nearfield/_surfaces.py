@@ -11,7 +11,6 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import HOST, NUMPY, name_of
 from nearfield._call import target
-from nearfield._geodesic import on_host_only
 from nearfield._mesh import Array, Mesh, mesh_of, unpacked_mesh
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -296,7 +295,8 @@ def isosurface(
         origin = field.origin if origin is None else origin
         field = np.asarray(field)
     work = Workplace("field", field)
-    on_host_only("isosurface", work, device)
+    if target(device, work.place, work.name) >= 0:
+        raise RuntimeError("device: isosurface runs on the CPU only; give arrays of the CPU and leave out device=")
     if len(work.shape) != 3:
         raise ValueError(f"field has {len(work.shape)} axes; give 3")
     steps = _three("spacing", 1.0 if spacing is None else spacing)

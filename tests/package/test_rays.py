@@ -43,7 +43,7 @@ def test_metric_options():
     [
         {"spacing": 2}, {"squared": True}, {"signed": True}, {"multilabel": True}, {"half_cell": True},
         {"return_labels": True}, {"return_trusted": True}, {"method": "banding"}, {"sites": "other_labels"},
-        {"dtype": "float32"}, {"border": "periodic", "return_indices": True}, {"device": "cuda"},
+        {"dtype": "float32"}, {"border": "periodic", "return_indices": True},
     ],
 )  # fmt: skip
 def test_metric_refuses_what_is_euclidean(words):
