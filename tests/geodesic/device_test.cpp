@@ -1,5 +1,6 @@
 // Geodesic distances on a GPU: against Dijkstra's algorithm, and the bits of the host where inputs are larger.
 #include <gtest/gtest.h>
+#include <optional>
 
 #include "exact/cases.hpp"
 #include "geodesic/cases.hpp"
@@ -15,20 +16,22 @@ class GeodesicDevice : public testing::Test {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+        stream_.emplace();
     }
-    const stream on_;
+    std::optional<stream> stream_;
 
     /// Where costs are not asked for they are those of `wanted`, and so are seeds.
     geodesic_result solved(const geodesic_case& c, fields_wanted asked, const geodesic_result& wanted,
                            bool graph = false) const {
         constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
         const std::vector<std::int64_t> nothing(c.mask.size(), 7);
-        const sent<std::uint8_t> mask(c.mask, on_);
-        const sent<std::int64_t> seeds(c.seeds, on_), cost(nothing, on_), index(nothing, on_), label(nothing, on_);
+        const sent<std::uint8_t> mask(c.mask, *stream_);
+        const sent<std::int64_t> seeds(c.seeds, *stream_), cost(nothing, *stream_), index(nothing, *stream_),
+            label(nothing, *stream_);
         const std::vector<std::int32_t> costs(c.cost.begin(), c.cost.end());
         const std::vector<std::uint8_t> bytes(c.cost.begin(), c.cost.end());
-        const sent<std::int32_t> image(costs, on_);
-        const sent<std::uint8_t> small(bytes, on_);
+        const sent<std::int32_t> image(costs, *stream_);
+        const sent<std::uint8_t> small(bytes, *stream_);
         geodesic_fields<device> out;
         const bool with_costs = asked != fields_wanted::seeds, with_seeds = asked != fields_wanted::costs;
         if (with_costs) out.cost = cost.out(dtype::int64, c.shape);
@@ -38,10 +41,11 @@ protected:
         if (!c.cost.empty()) paid = narrow ? small.in(dtype::uint8, c.shape) : image.in(dtype::int32, c.shape);
         const geodesic_options o = c.options();
         const auto start = [&] {
-            geodesic(device(on_.get()), mask.in(dtype::uint8, c.shape), seeds.in(dtype::int64, c.shape), out, o, paid);
+            geodesic(device(stream_->get()), mask.in(dtype::uint8, c.shape), seeds.in(dtype::int64, c.shape), out, o,
+                     paid);
         };
         if (graph) {
-            const recorded work(start, on_);
+            const recorded work(start, *stream_);
             work.replay(), work.replay();
         } else {
             start();
@@ -107,11 +111,11 @@ TEST_F(GeodesicDevice, SeedsBesideWideCosts) {
 TEST_F(GeodesicDevice, PathsOfTheHost) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const world w = drawn_world(seed);
-        const sent<std::uint8_t> there(w.obstacles, on_);
+        const sent<std::uint8_t> there(w.obstacles, *stream_);
         const auto here = any_input<host>::contiguous(w.obstacles.data(), dtype::uint8, w.shape);
         const std::vector<path> wanted = plan_path(host{1, {}}, here, w.starts, w.goals, w.options);
         const std::vector<path> found =
-            plan_path(device(on_.get()), there.in(dtype::uint8, w.shape), w.starts, w.goals, w.options);
+            plan_path(device(stream_->get()), there.in(dtype::uint8, w.shape), w.starts, w.goals, w.options);
         ASSERT_EQ(found.size(), wanted.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
             ASSERT_EQ(found[i].cells, wanted[i].cells) << "seed " << seed;

@@ -1,5 +1,6 @@
 // Distance fields for robots on a GPU: the bits of the host, plain and recorded as a graph.
 #include <gtest/gtest.h>
+#include <optional>
 
 #include "geodesic/on_device.hpp"
 #include "geodesic/scene.hpp"
@@ -11,8 +12,9 @@ class EsdfDevice : public testing::Test {
 protected:
     void SetUp() override {
         if (!why_no_device().empty()) GTEST_SKIP() << why_no_device();
+        stream_.emplace();
     }
-    const stream on_;
+    std::optional<stream> stream_;
 };
 
 /// The arrays of a scene on a device.
@@ -40,13 +42,13 @@ struct there {
 TEST_F(EsdfDevice, BitsOfTheHost) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const scene s(seed);
-        const there here(s, on_);
-        esdf(device(on_.get()), here.in(), here.out(), s.options);
+        const there here(s, *stream_);
+        esdf(device(stream_->get()), here.in(), here.out(), s.options);
         ASSERT_EQ(here.answer(), s.solved(1)) << "seed " << seed;
         esdf_fields<device> slopes;  // alone
-        const there other(s, on_);
+        const there other(s, *stream_);
         slopes.gradient = other.out().gradient;
-        esdf(device(on_.get()), here.in(), slopes, s.options);
+        esdf(device(stream_->get()), here.in(), slopes, s.options);
         ASSERT_EQ(other.gradient.fetched(), here.gradient.fetched()) << "seed " << seed;
     }
 }
@@ -54,20 +56,20 @@ TEST_F(EsdfDevice, BitsOfTheHost) {
 TEST_F(EsdfDevice, UpdatesOfABoxAreTheWhole) {
     for (std::uint64_t seed = 1000; seed < 1030; ++seed) {
         scene s(seed);
-        there here(s, on_);
-        esdf(device(on_.get()), here.in(), here.out(), s.options);
+        there here(s, *stream_);
+        esdf(device(stream_->get()), here.in(), here.out(), s.options);
         shape_t first, end;
         s.change(seed, first, end);
         here.occupancy.send(s.occupancy);
-        update_esdf(device(on_.get()), here.in(), first, end, here.out(), s.options);
+        update_esdf(device(stream_->get()), here.in(), first, end, here.out(), s.options);
         ASSERT_EQ(here.answer(), s.solved(2)) << "seed " << seed;
     }
 }
 
 TEST_F(EsdfDevice, AGraphOfAFrame) {
     scene s(17);
-    there here(s, on_);
-    const recorded frame([&] { esdf(device(on_.get()), here.in(), here.out(), s.options); }, on_);
+    there here(s, *stream_);
+    const recorded frame([&] { esdf(device(stream_->get()), here.in(), here.out(), s.options); }, *stream_);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         shape_t first, end;
         s.change(seed, first, end);
@@ -92,12 +94,12 @@ TEST_F(EsdfDevice, CostmapsOfTheHost) {
             draw(2) == 0};
         inflate_costmap(host{1, {}}, any_input<host>::contiguous(map.data(), dtype::uint8, shape),
                         any_output<host>::contiguous(wanted.data(), dtype::uint8, shape), o);
-        const sent<std::uint8_t> in(map, on_), out(std::vector<std::uint8_t>(map.size()), on_);
+        const sent<std::uint8_t> in(map, *stream_), out(std::vector<std::uint8_t>(map.size()), *stream_);
         const auto start = [&] {
-            inflate_costmap(device(on_.get()), in.in(dtype::uint8, shape), out.out(dtype::uint8, shape), o);
+            inflate_costmap(device(stream_->get()), in.in(dtype::uint8, shape), out.out(dtype::uint8, shape), o);
         };
         if (seed % 2 == 0) start();
-        else recorded(start, on_).replay();
+        else recorded(start, *stream_).replay();
         ASSERT_EQ(out.fetched(), wanted) << "seed " << seed;
     }
 }
