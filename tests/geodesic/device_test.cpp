@@ -1,5 +1,6 @@
 // Geodesic distances on a GPU: against Dijkstra's algorithm, and the bits of the host where inputs are larger.
 #include <gtest/gtest.h>
+
 #include <optional>
 
 #include "exact/cases.hpp"

@@ -1,5 +1,6 @@
 // Distance fields for robots on a GPU: the bits of the host, plain and recorded as a graph.
 #include <gtest/gtest.h>
+
 #include <optional>
 
 #include "geodesic/on_device.hpp"
