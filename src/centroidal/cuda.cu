@@ -121,8 +121,7 @@ public:
         if (p.sites > std::int64_t{1} << 29)
             throw error(error_code::unsupported, "sites has more than 2^29 rows, which a device does not number");
         const auto own = memory_.reserve<std::uint16_t>(density == nullptr ? p.cells() : 0),
-                   seed = memory_.reserve<std::uint8_t>(p.parts()),
-                   nearest = memory_.reserve<std::int32_t>(p.parts()),
+                   seed = memory_.reserve<std::uint8_t>(p.parts()), nearest = memory_.reserve<std::int32_t>(p.parts()),
                    number = memory_.reserve<std::int32_t>(p.parts()), site = memory_.reserve<std::int32_t>(2 * p.sites),
                    sum = memory_.reserve<sums>(p.sites), energy = memory_.reserve<std::uint64_t>(2 * p.rounds + 3),
                    more = memory_.reserve<std::byte>(more_bytes);
