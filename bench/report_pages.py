@@ -6,9 +6,12 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "docs" / "tables"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
-# Figures of the exact engine that are dated before this are not of the engine of rows and lines.
-ENGINE, EXACT = "2026-11-24", ("forms-", "headline", "random-dots", "bad-inputs", "options-")
-OLDER = f"**Figures dated before {ENGINE} are older than the present engine.**"
+# Figures of the exact engine that are dated before these are of other code.
+DEVICE, HOST = "2026-11-28", "2026-11-24"
+EXACT = ("forms-", "headline", "random-dots", "bad-inputs", "options-")
+OLDER = (
+    f"**Figures of a device dated before {DEVICE}, and of a host before {HOST}, are older than the present engine.**"
+)
 START, END = "<!-- table: {} -->", "<!-- /table -->"
 
 # Title and first paragraph of each file.
@@ -134,7 +137,9 @@ def wrapped(text, width=120):
 def older(name, text):
     """The note for tables of the exact engine with figures of the engine before."""
     dates = re.findall(r"\b20\d\d-\d\d(?:-\d\d)?", text.split("\n")[0].split("Peers:")[0])
-    return OLDER if name.startswith(EXACT) and dates and min(dates) < ENGINE else ""
+    return (
+        OLDER if name.startswith(EXACT) and dates and min(dates) < (HOST if name.endswith("-host") else DEVICE) else ""
+    )
 
 
 def write_table(name, text, head=None):

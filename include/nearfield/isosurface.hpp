@@ -33,7 +33,7 @@ struct isosurface_options {
 /// With dual contouring vertices are numbered by cells and faces by edges of the grid. Tangent planes come from central
 /// differences; a vertex stays within its cell.
 ///
-///   on     host: returns when done. A device is refused with error_code::unsupported
+///   on     host: returns when done. There is none for a device yet
 ///   field  3 axes, any element type but float16, any strides; not changed
 ///
 /// Time O(cells). Workspace: 32 bytes a cell of two planes and thread, 16 bytes a line of cells; with dual contouring

@@ -29,7 +29,7 @@ struct mesh_fields {
 /// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, for any number
 /// of threads. The distance is its root, in double, rounded once to the output's type.
 ///
-///   on    host: returns when done. A device is refused with error_code::unsupported
+///   on    host: returns when done. There is none for a device yet
 ///   of    at least one face
 ///   grid  any; see voxelize() for its reach where distances are signed
 ///

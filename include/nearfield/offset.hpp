@@ -32,7 +32,7 @@ struct offset_result {
 /// a grid. Faces look outwards. Where fronts from different sides meet, what lies beyond them is gone: no part of the
 /// answer cuts another one.
 ///
-///   on        host: returns when done. A device is refused with error_code::unsupported
+///   on        host: returns when done. There is none for a device yet
 ///   of        without open edges, unless `winding`; at least one face
 ///   distance  finite; not 0 if `hollow`, and then at least 2 pitches in size
 ///

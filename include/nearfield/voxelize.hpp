@@ -41,7 +41,7 @@ struct voxelize_options {
 /// winding number of open meshes is the count of crossings below the centre, which is an integer, and the solid angles
 /// of the open edges in double.
 ///
-///   on    host: returns when done. A device is refused with error_code::unsupported
+///   on    host: returns when done. There is none for a device yet
 ///   of    with `solid` and without `winding` it has no open edges
 ///   grid  any; the mesh may reach beyond it, up to 2^20 cells
 ///   out   bool or uint8, shape of the grid, any strides: 1 in marked cells, else 0
