@@ -18,6 +18,14 @@ target_compile_options(nearfield_flags INTERFACE
 if(NEARFIELD_HAS_CUDA AND CMAKE_CUDA_COMPILER_ID STREQUAL NVIDIA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
 endif()
+# Ten minutes less, and kernels several times as slow.
+option(NEARFIELD_QUICK_KERNELS "Compile kernels quickly, not well: where nothing can run them" OFF)
+if(NEARFIELD_QUICK_KERNELS)
+  target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1>)
+  if(CMAKE_CUDA_COMPILER_ID STREQUAL NVIDIA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(nearfield_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+  endif()
+endif()
 # Loops are compiled for several kinds of vectors. SSSE3 gets what lies below it, the compiler's own (host_lanes.hpp); the
 # sanitizers see these and one kind of Highway's: they take the longest to compile.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -219,6 +219,7 @@ std::vector<named_call> every_call(std::int64_t rows, std::int64_t columns) {
     add_labels(calls, all);
     add_components(calls, all);
     add_shapes(calls, all);
+    add_volume_calls(calls, {4, rows, columns / 4});
     return calls;
 }
 

@@ -1,4 +1,5 @@
 #include "centroidal/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -225,7 +226,7 @@ centroidal_case large_centroidal_case(const shape_t& shape, std::int64_t sites, 
 }
 
 void check_centroidal(const centroidal_runner& run, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const centroidal_case c = drawn_centroidal_case(seed);
         const centroidal_answer came = run(c), wanted = expected(c);
         ASSERT_EQ(came.energy, wanted.energy) << "seed " << seed;

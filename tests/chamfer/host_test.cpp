@@ -141,7 +141,7 @@ TEST(Chamfer, EveryMetricWithEveryFill) {
     for (const shape_t& shape : shapes)
         for (fill kind : all_fills)
             for (const weights_t& weights : metrics(static_cast<int>(shape.size()), k)) {
-                ++k;
+                if (!chosen(++k)) continue;
                 SCOPED_TRACE(name_of(kind) + " of rank " + std::to_string(shape.size()));
                 expect_equal(shape, make_fill(kind, shape, k), weights, k * 31);
                 if (testing::Test::HasFatalFailure()) return;

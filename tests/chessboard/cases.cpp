@@ -1,4 +1,5 @@
 #include "chessboard/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -78,7 +79,7 @@ step_case drawn(std::uint64_t seed, bool sides) {
 }  // namespace
 
 void check_steps(const step_runner& run, bool sides, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const step_case c = drawn(seed, sides);
         const std::vector<std::int32_t> found = run(c);
         for (std::int64_t cell = 0; cell < cells_of(c.shape); ++cell)

@@ -187,8 +187,7 @@ TEST(VoronoiPicture, TheBorderIsThinAndInTheMiddle) {
 }
 
 TEST(VoronoiPicture, OddShapes) {
-    for (const std::vector<std::int64_t>& shape :
-         {std::vector<std::int64_t>{1}, {7}, {1, 1}, {1, 9}, {9, 1}, {3, 1, 5}, {4, 5, 6}})
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{7}, {1, 1}, {9, 1}, {4, 5, 6}})
         EXPECT_FALSE(voronoi_of(make_sample(sample_kind::random, {shape, 1, 0.5, 0, false})).image.pixels.empty());
     const io::array none = make_sample(sample_kind::one, {{1, 1}, 1, 0, 0, true});
     EXPECT_EQ(voronoi_of(none).image.at(0, 0), unreached);

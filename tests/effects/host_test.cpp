@@ -9,6 +9,7 @@
 
 #include "effects/cases.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -119,7 +120,7 @@ TEST(Effects, DotsCoverTheirTone) {
 }
 
 TEST(Effects, ThreadsAndTilingsDoNotShow) {
-    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 240); ++seed) {
         layer_case c = drawn_layer_case(seed);
         const auto one = on_host(c);
         ASSERT_EQ(one, on_host(c, 3)) << seed;
@@ -170,7 +171,7 @@ std::vector<std::uint8_t> padded_by_definition(const pad_case& c) {
 }
 
 TEST(Effects, PaddingIsTheVoronoiDiagram) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 200); ++seed) {
         const pad_case c = drawn_pad_case(seed);
         ASSERT_EQ(on_host(c, 1 + static_cast<int>(seed % 3)), padded_by_definition(c)) << seed;
     }

@@ -1,11 +1,11 @@
 // The one list of grids on which the exact engine is tested, on every backend. Each shape says which path it reaches.
 #pragma once
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "exact/fills.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 
@@ -136,11 +136,6 @@ inline const std::vector<spacing_case>& spacings() {
     return list;
 }
 
-/// NEARFIELD_TEST_SCALE, by default 1: below 1 only that share of the cases is run, above 1 there are more random ones.
-inline double test_scale() {
-    const char* text = std::getenv("NEARFIELD_TEST_SCALE");
-    return text != nullptr ? std::atof(text) : 1.0;
-}
 /// Whether case k belongs to the share that is run.
 inline bool chosen(std::uint64_t k) { return static_cast<double>(mix(k) % 1000) < 1000 * test_scale(); }
 

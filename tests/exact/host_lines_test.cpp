@@ -94,8 +94,8 @@ TEST_P(HostLines, EveryCellAgainstEverySite) {
             const bool sited = std::string_view(each.name).ends_with("sites");
             const int kind = static_cast<int>(++seed % 3);
             if (sited && cells_of(shape) > 9000) continue;
-            // Pairs grow with the square of the cells: of the largest grids every fourth call.
-            if (!chosen(seed) || (cells_of(shape) > 5000 && mix(seed) % 4 != 0)) continue;
+            // Pairs grow with the square of the cells: of the largest grids every eighth call.
+            if (!chosen(seed) || (cells_of(shape) > 5000 && mix(seed) % 8 != 0)) continue;
             SCOPED_TRACE(GetParam().why + (std::string(", ") + each.name) + ", spacing " + std::to_string(spacing));
             option_call c;
             c.options = each.options, c.threads = 1 + static_cast<int>(seed % 3);

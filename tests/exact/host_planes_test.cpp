@@ -86,7 +86,7 @@ TEST(PlanesLimits, EveryDistanceRoundTheEndOf16Bits) {
 /// Packed numbers of lines of 4099 cells end at distances of 362, here somewhere inside a block, for all sites at once.
 TEST(PlanesLimits, KnownValuesThatEndInsideABlock) {
     const shape_t shape{110, 4099};
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 4); ++seed) {
         flags_t sites(static_cast<std::size_t>(cells_of(shape)));
         // A column that is all sites, whose packed number is zero, and a site somewhere in each of the block's others.
         for (std::int64_t row = 0; row < shape[0]; ++row) sites[static_cast<std::size_t>(row * shape[1])] = 1;

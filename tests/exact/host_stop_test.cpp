@@ -51,13 +51,15 @@ void expect_stops(index_call c, int fewest) {
 
 TEST(HostStop, IsHeardWithinALongLine) {
     // In 2^18 cells at a time: reading, two scans and writing.
-    index_call line({5 << 20});
-    expect_stops(line, 4 * 20);
+    const int parts = test_scale() < 0.1 ? 5 : 20;
+    const std::int64_t cells = std::int64_t{parts} << 18;
+    index_call line({cells});
+    expect_stops(line, 4 * parts);
     line.options.border = border::periodic;
-    expect_stops(line, 4 * 20);
+    expect_stops(line, 4 * parts);
     line.options = {.sites = sites::other_labels};
-    expect_stops(line, 3 * 20);
-    expect_stops(index_call({1, 5 << 20}), 4 * 20);
+    expect_stops(line, 3 * parts);
+    expect_stops(index_call({1, cells}), 4 * parts);
 }
 
 TEST(HostStop, IsHeardWithinALongColumn) {
@@ -95,7 +97,8 @@ TEST(HostSteep, AnySpacingHasTheAnswerOfAllRows) {
     for (const shape_t& shape : {shape_t{700, 9}, shape_t{40, 300, 5}, shape_t{530, 3, 4}})
         for (const double length : {3e-8, 1e-8, 1e-10, 1e-14, 1e-20})
             for (const double density : {0.0005, 0.01, 0.2}) {
-                const solved s = solve(shape, make_random(shape, density, ++k), {{length, 1, 1}, "steep"});
+                if (!chosen(++k)) continue;
+                const solved s = solve(shape, make_random(shape, density, k), {{length, 1, 1}, "steep"});
                 ASSERT_EQ(check(host_engine(2), s, outputs::all(), dress{}), "");
                 ASSERT_EQ(check(host_engine(1), s, outputs::number(1 + k % 47), dress::number(k)), "");
             }

@@ -89,10 +89,12 @@ TEST(HostOutputs, WithoutASiteEveryCombinationSaysSo) {
 }
 
 TEST(HostImages, EveryTypeInEveryLayout) {
+    std::uint64_t number = 0;
     for (const shape_t& shape : probe_shapes) {
         for (fill kind : {fill::tenth, fill::ninety, fill::balls}) {
             const solved s = solve(shape, make_fill(kind, shape, 5), spacings()[0]);
             for (std::uint64_t k = 0; k < 144; ++k) {
+                if (!chosen(++number)) continue;
                 dress d = dress::number(k % 72);
                 d.sites_are_nonzero = k >= 72;
                 ASSERT_EQ(check(host_engine(1), s, outputs::all(), d), "");

@@ -1,4 +1,5 @@
 #include "fill/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -274,14 +275,14 @@ slice_case drawn_slice_case(std::uint64_t seed, bool real) {
 
 void check_fill(const std::function<std::vector<std::int64_t>(const fill_case&)>& run, std::uint64_t first,
                 std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const fill_case c = drawn_fill_case(seed);
         ASSERT_EQ(run(c), expected(c)) << "seed " << seed;
     }
 }
 void check_slices(const std::function<std::vector<std::int64_t>(const slice_case&)>& run, std::uint64_t first,
                   std::uint64_t end, bool real) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const slice_case c = drawn_slice_case(seed, real);
         const std::vector<std::int64_t> came = run(c), wanted = expected(c), other = real ? expected(c, true) : wanted;
         ASSERT_EQ(came.size(), wanted.size());

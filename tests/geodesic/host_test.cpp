@@ -5,6 +5,7 @@
 
 #include "geodesic/cases.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -19,10 +20,12 @@ void check(std::uint64_t seed, const geodesic_case& c, int threads) {
 }
 
 TEST(Geodesic, IsDijkstras) {
-    for (std::uint64_t seed = 0; seed < 1800; ++seed) check(seed, drawn(seed, 14), 1 + static_cast<int>(seed % 2));
+    for (std::uint64_t seed = 0; seed < share(0, 1800); ++seed)
+        check(seed, drawn(seed, 14), 1 + static_cast<int>(seed % 2));
 }
 TEST(Geodesic, LargerImagesAreDijkstras) {
-    for (std::uint64_t seed = 5000; seed < 5020; ++seed) check(seed, drawn(seed, 90), 1 + static_cast<int>(seed % 2));
+    for (std::uint64_t seed = 5000; seed < share(5000, 5020); ++seed)
+        check(seed, drawn(seed, 90), 1 + static_cast<int>(seed % 2));
 }
 
 TEST(Geodesic, LinesMeetCellsAsSampled) {

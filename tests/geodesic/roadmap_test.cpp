@@ -6,6 +6,7 @@
 #include "geodesic/world.hpp"
 #include "nearfield/roadmap.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -38,7 +39,7 @@ void check_way(const world& w, const std::vector<double>& squares, const std::ve
 
 TEST(Roadmap, PathsExistWherePlansDo) {
     std::int64_t found = 0;
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 500); ++seed) {
         world w = drawn_world(seed);
         w.options.objective = path_objective::shortest, w.options.smooth = false, w.options.connectivity = 8;
         const std::vector<double> squares = w.squares();
@@ -57,7 +58,7 @@ TEST(Roadmap, PathsExistWherePlansDo) {
         ASSERT_GE(p.cost, best.cost);
         ASSERT_LE(map.find(start, goal, true).length, p.length + 1e-9);
     }
-    EXPECT_GT(found, 150);
+    EXPECT_GT(found, static_cast<std::int64_t>(share(0, 500) * 3 / 10));
 }
 
 /// A frame: a ring without ends, on which the shorter way round is taken.

@@ -29,15 +29,15 @@ def complaint(compiler: str, include: Path, header: str) -> str | None:
     """What is wrong with one header, or None."""
     environment = {name: value for name, value in os.environ.items() if name not in SEARCH_PATHS}
     probe = f'#include "nearfield/{header}"\n#include "nearfield/{header}"\nint main() {{}}\n'
-    command = [compiler, *FLAGS, "-I", str(include), "-fsyntax-only", "-M", "-x", "c++", "-"]
-    # -M alone does not look at declarations, so it takes a second run to compile.
-    for options in (command, [part for part in command if part != "-M"]):
-        run = subprocess.run(options, input=probe, env=environment, capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            return f"{header} does not compile alone:\n{run.stderr}"
-        foreign = sorted(path for path in run.stdout.split() if FOREIGN.search(path.removeprefix(str(include))))
-        if foreign:
-            return f"{header} needs more than the standard library: {', '.join(foreign[:5])}"
+    # Written to standard output: what it includes.
+    options = ["-fsyntax-only", "-MD", "-MF", "/dev/stdout", "-x", "c++", "-"]
+    command = [compiler, *FLAGS, "-I", str(include), *options]
+    run = subprocess.run(command, input=probe, env=environment, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return f"{header} does not compile alone:\n{run.stderr}"
+    foreign = sorted(path for path in run.stdout.split() if FOREIGN.search(path.removeprefix(str(include))))
+    if foreign:
+        return f"{header} needs more than the standard library: {', '.join(foreign[:5])}"
     return None
 
 

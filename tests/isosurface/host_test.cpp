@@ -9,6 +9,7 @@
 #include "mesh/shapes.hpp"
 #include "nearfield/isosurface.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -48,7 +49,7 @@ std::vector<float> random_field(const shape_t& shape, std::uint64_t seed, int le
 
 /// Whatever the field, its surface is closed; it encloses the inside nodes and no others.
 TEST(Isosurface, RandomFieldsAreClosed) {
-    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 150); ++seed) {
         const shape_t shape = {1 + static_cast<std::int64_t>(mix(seed) % 7), 6, seed % 5 == 0 ? 1 : 7};
         std::vector<float> field = random_field(shape, seed, seed % 2 == 0 ? 2 : 5);
         if (seed % 3 == 0) field[field.size() / 2] = INFINITY, field[0] = NAN;
@@ -88,7 +89,7 @@ std::vector<float> sampled(const shape_t& shape, const std::function<double(doub
 TEST(Isosurface, DualSurfacesAreClosed) {
     isosurface_options o;
     o.closed = true;
-    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 100); ++seed) {
         const shape_t shape = {2 + static_cast<std::int64_t>(mix(seed) % 7), 7, 8};
         const std::vector<float> field = random_field(shape, seed + 1000, 2 + static_cast<int>(seed % 3));
         o.method = isosurface_method::marching_cubes;

@@ -7,6 +7,7 @@
 
 #include "mesh/shapes.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -154,7 +155,7 @@ TEST(Mesh, HostileBytes) {
                 }
             };
             for (std::size_t n = 0; n < bytes.size(); ++n) attempt(bytes.substr(0, n));
-            for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+            for (std::uint64_t seed = 0; seed < share(0, 2000); ++seed) {
                 std::string changed = bytes;
                 for (std::uint64_t k = 0; k < 1 + seed % 3; ++k)
                     changed[mix(seed * 8 + k) % changed.size()] = static_cast<char>(mix(seed * 8 + k + 4));

@@ -7,6 +7,7 @@
 #include "mesh_distance/core.hpp"
 #include "nearfield/mesh_distance.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -90,7 +91,7 @@ long double distance_of(const point (&v)[3], point p) {
 }
 
 TEST(MeshDistance, OneTriangle) {
-    for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 20000); ++seed) {
         point v[3], p{};
         const double thin = seed % 3 == 0 ? 1 : std::ldexp(1, -static_cast<int>(mix(seed) % 40));
         for (std::size_t k = 0; k < 3; ++k) {

@@ -1,4 +1,5 @@
 #include "morphology/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -196,7 +197,7 @@ morphology_case drawn_case(std::uint64_t seed) {
 }
 
 void check_morphology(const morphology_runner& run, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const morphology_case c = drawn_case(seed);
         for (operation what : operations)
             ASSERT_EQ(run(what, c), expected(what, c)) << "seed " << seed << ": " << c.text(what);

@@ -1,4 +1,5 @@
 #include "natural_neighbor/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -144,7 +145,7 @@ natural_case drawn_natural_case(std::uint64_t seed) {
 }
 
 void check_natural(const natural_runner& run, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const natural_case c = drawn_natural_case(seed);
         const std::vector<double> came = run(c), wanted = expected(c);
         ASSERT_EQ(came.size(), wanted.size());

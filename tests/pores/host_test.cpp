@@ -11,6 +11,7 @@
 #include "nearfield/pores.hpp"
 #include "nearfield/watershed.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -210,7 +211,7 @@ void check_network(std::uint64_t seed) {
 }
 
 TEST(Pores, RandomRegions) {
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 600); ++seed) {
         SCOPED_TRACE(seed);
         check_network(seed);
         if (HasFailure()) break;

@@ -1,4 +1,5 @@
 #include "raycast/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -107,7 +108,7 @@ ray_case drawn_rays(std::uint64_t seed, std::int64_t rays) {
 }
 
 void check_rays(const ray_runner& run, std::int64_t rays, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t seed = first; seed < end; ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end); ++seed) {
         const ray_case c = drawn_rays(seed, rays);
         const ray_table found = run(c), wanted = expected(c);
         ASSERT_EQ(found.cells, wanted.cells) << "seed " << seed;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "refused.hpp"
+#include "scale.hpp"
 #include "sdf/cases.hpp"
 
 namespace nearfield::test {
@@ -23,7 +24,7 @@ void expect_codes(const sdf_case& c, const std::vector<std::byte>& found, const 
 
 TEST(Sdf, MasksByDefinition) {
     int masks = 0;
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 600); ++seed) {
         sdf_case c = drawn_sdf_case(seed);
         if (c.options.antialias) continue;
         ++masks;
@@ -32,12 +33,12 @@ TEST(Sdf, MasksByDefinition) {
         if (c.out == dtype::float32) ASSERT_EQ(floats(found), wanted) << seed;
         else ASSERT_NO_FATAL_FAILURE(expect_codes(c, found, wanted)) << seed;
     }
-    EXPECT_GT(masks, 200);
+    EXPECT_GT(masks, static_cast<int>(share(0, 600) / 3));
 }
 
 /// Integers see no further than their range, and yet say what distances say.
 TEST(Sdf, CodesOfCoverage) {
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 600); ++seed) {
         sdf_case c = drawn_sdf_case(seed);
         if (c.out == dtype::float32) continue;
         const std::vector<std::byte> found = on_host(c);
@@ -48,7 +49,7 @@ TEST(Sdf, CodesOfCoverage) {
 }
 
 TEST(Sdf, ThreadsBatchesAndTilingsDoNotShow) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         const sdf_case c = drawn_sdf_case(seed);
         const std::vector<std::byte> one = on_host(c, 1);
         ASSERT_EQ(one, on_host(c, 3)) << seed;
@@ -71,7 +72,7 @@ TEST(Sdf, ThreadsBatchesAndTilingsDoNotShow) {
 /// Across a tiling of three by three, whose ends are too far to matter, the middle has the same distances: of masks
 /// exactly; of coverage a tie between sites may be broken otherwise.
 TEST(Sdf, PeriodicIsTheMiddleOfATiling) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         sdf_case c = drawn_sdf_case(seed);
         if (c.options.batch_axes > 0) continue;
         c.options.border = border::periodic, c.out = dtype::float32;

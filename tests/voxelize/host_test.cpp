@@ -7,6 +7,7 @@
 #include "mesh/shapes.hpp"
 #include "nearfield/voxelize.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -68,7 +69,7 @@ mesh random_solids(std::uint64_t seed, double step) {
 }
 
 TEST(Voxelize, SolidsWithTies) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         const mesh m = random_solids(seed, seed % 2 == 0 ? 1 : 0.5);
         const mesh_grid g{{7, 8, 7}, {seed % 3 == 0 ? 1.0 : 0.0, 0, 0}, {1, 1, 1}};
         const flags_t parity = cells_of_mesh(m, g, {}), winding = cells_of_mesh(m, g, {true, false, true});
@@ -121,7 +122,7 @@ bool meets(const std::vector<point>& corners, point centre, double half) {
 }
 
 TEST(Voxelize, Surfaces) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 300); ++seed) {
         mesh m = random_triangles(seed, 1 + static_cast<int>(seed % 3), seed % 7 == 0 ? 40 : 6);
         const mesh_grid g{{6, 7, 5}, {0.5, 0.25, 0}, {1, 1, 1}};
         const flags_t found = cells_of_mesh(m, g, {false, true, false});

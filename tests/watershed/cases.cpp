@@ -1,4 +1,5 @@
 #include "watershed/cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -194,7 +195,7 @@ std::vector<double> expected_reconstruction(const watershed_case& c) {
 }
 
 void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
-    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
         const watershed_case c = drawn_case(seed, axes, bytes);
         const watershed_result want = expected(c), got = run(c);
         EXPECT_EQ(got.label, want.label) << c.text() << ", seed " << seed;
@@ -209,7 +210,7 @@ void check_watersheds(const watershed_runner& run, std::uint64_t first, std::uin
 
 /// Of every label as of an image of its own.
 void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
-    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
         watershed_case c = drawn_case(seed, axes, bytes);
         if (c.marker.empty() && seed % 2 == 0)
             for (std::size_t i = 0; i < c.value.size(); ++i)
@@ -234,7 +235,7 @@ void check_peaks(const peaks_runner& run, std::uint64_t first, std::uint64_t end
 }
 
 void check_reconstructions(const reconstruct_runner& run, std::uint64_t first, std::uint64_t end, int axes, int bytes) {
-    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
         const watershed_case c = drawn_case(seed, axes, bytes);
         if (std::any_of(c.value.begin(), c.value.end(), [](double v) { return std::isnan(v); })) continue;
         EXPECT_EQ(run(c), expected_reconstruction(c)) << c.text() << ", seed " << seed;

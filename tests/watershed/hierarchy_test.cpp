@@ -6,6 +6,7 @@
 #include <map>
 
 #include "refused.hpp"
+#include "scale.hpp"
 #include "watershed/cases.hpp"
 
 namespace nearfield::test {
@@ -69,7 +70,7 @@ std::vector<std::int64_t> expected_cut(const watershed_case& c, const std::vecto
 }
 
 TEST(Hierarchy, EndsAndCutsAreTheOracles) {
-    for (std::uint64_t seed = 60000; seed < 60900 && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = 60000; seed < share(60000, 60900) && !testing::Test::HasFailure(); ++seed) {
         const watershed_case c = drawn(seed);
         const attribute by = all[seed % 3];
         const auto want = oracle::endings_of(problem_of(c), measured_by(by));

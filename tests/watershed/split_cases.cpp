@@ -1,4 +1,5 @@
 #include "watershed/split_cases.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -182,7 +183,7 @@ split_result split_on_host(const split_case& c) {
 
 void check_splits(const std::function<split_result(const split_case&)>& run, std::uint64_t first, std::uint64_t end,
                   std::initializer_list<split_method> methods) {
-    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = first; seed < share(first, end) && !testing::Test::HasFailure(); ++seed) {
         split_case c = drawn(seed, methods.begin()[seed % methods.size()]);
         const split_result want = expected(c), got = run(c);
         EXPECT_EQ(got.label, want.label) << c.text() << ", seed " << seed;
