@@ -20,6 +20,12 @@ _LIBRARIES = {
     "xarray": ("nearfield.compat.xarray", "{x}.values"),
 }
 
+# Arrays in chunks: what takes them.
+_CHUNKED = {
+    "dask": "it to the function of nearfield.dask",
+    "zarr": "dask.array.from_zarr({x}) to that of nearfield.dask",
+}
+
 
 def refuse_no_array(name: str, x: Any) -> None:
     """Throws, naming what takes it, for what would lose its mask, its spacing or its meaning as an array of NumPy."""
@@ -43,6 +49,9 @@ def refuse_image(name: str, x: Any, taken: tuple[str, ...] = ()) -> None:
     """Throws for an image of another library, but those `taken`."""
     for base in type(x).__mro__:
         library = base.__module__.partition(".")[0]
+        if library in _CHUNKED:
+            way = _CHUNKED[library].format(x=name)
+            raise TypeError(f"{name} is an array of {library}, in chunks: give {way}, or numpy.asarray({name})")
         if library in _LIBRARIES and library not in taken:
             adapter, cells = _LIBRARIES[library]
             raise TypeError(

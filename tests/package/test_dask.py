@@ -1,0 +1,197 @@
+"""Grids in chunks: the bits of the whole grid, whatever the chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nearfield as nf
+from nearfield import chunks
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+nfd = pytest.importorskip("nearfield.dask")
+
+SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (1 / 3, 0.1234567, 0.7182818, 1.1)]
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@st.composite
+def images(draw, kinds=("uint8",), axes=4):
+    """An image of random cells, and the same as an array of dask with random chunks."""
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=axes)))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    density = draw(st.sampled_from([0.0, 0.02, 0.3, 0.9, 1.0]))
+    values = random.integers(1, draw(st.sampled_from([2, 5])), shape).astype(draw(st.sampled_from(kinds)))
+    image = values * (random.random(shape) < density).astype(values.dtype)
+    sizes = tuple(cuts(draw, n) for n in shape)
+    return image, da.from_array(image, chunks=sizes)
+
+
+def cuts(draw, length):
+    each = []
+    while sum(each) < length:
+        each.append(draw(st.integers(1, min(4, length - sum(each)))))
+    return tuple(each)
+
+
+def of_axes(spacing, axes):
+    return spacing[:axes] if isinstance(spacing, tuple) else spacing
+
+
+def same(made, wanted):
+    for one, other in zip(made, wanted, strict=True):
+        computed = one.compute()
+        assert one.dtype == computed.dtype == other.dtype and one.shape == computed.shape == other.shape
+        np.testing.assert_array_equal(computed, other)
+
+
+@given(images(), st.sampled_from(SPACINGS[:4]), st.sampled_from(["zero", "nonzero"]))
+def test_any_content(pair, spacing, sites):
+    image, lazy = pair
+    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, return_indices=True)
+    same(nfd.distance_transform(lazy, **how), nf.distance_transform(image, **how))
+    how["return_indices"] = "linear"
+    same(nfd.distance_transform(lazy, squared=True, **how), nf.distance_transform(image, squared=True, **how))
+
+
+@given(images(), st.sampled_from(SPACINGS), st.booleans())
+def test_distances_alone(pair, spacing, squared):
+    image, lazy = pair
+    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared)
+    same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
+
+
+@given(images(("int16", "uint64")), st.sampled_from(SPACINGS[:4]))
+def test_voronoi_of_any_content(pair, spacing):
+    seeds, lazy = pair
+    how = dict(spacing=of_axes(spacing, seeds.ndim), return_labels=True, return_distances=True)
+    same(nfd.voronoi(lazy, **how), nf.voronoi(seeds, **how))
+    same([nfd.expand_labels(lazy, None)], [nf.expand_labels(seeds, None)])
+
+
+@given(images(("uint8", "int32")), st.sampled_from(SPACINGS), st.sampled_from([0, 0.9, 1.5, 3.2, 40]))
+def test_within_a_limit(pair, spacing, limit):
+    image, lazy = pair
+    spacing = of_axes(spacing, image.ndim)
+    for more in ({}, {"signed": True}, {"multilabel": True}, {"half_cell": True}, {"sites": "nonzero"}):
+        how = dict(spacing=spacing, max_distance=limit, **more)
+        same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
+    how = dict(spacing=spacing, max_distance=limit, return_labels=True, return_distances=True)
+    same(nfd.voronoi(lazy, **how), nf.voronoi(image, **how))
+    same([nfd.expand_labels(lazy, limit, spacing)], [nf.expand_labels(image, limit, spacing)])
+
+
+@given(images(("bool", "uint8")), st.sampled_from(SPACINGS), st.sampled_from([0, 1, 1.5, 2.3]))
+def test_morphology(pair, spacing, radius):
+    image, lazy = pair
+    spacing = of_axes(spacing, image.ndim)
+    for name in ("erosion", "dilation", "opening", "closing"):
+        wanted = getattr(nf, name)(image, radius, spacing=spacing)
+        same([getattr(nfd, name)(lazy, radius, spacing=spacing)], [wanted])
+
+
+@given(
+    images(("uint8", "int32")), st.integers(1, 4), st.sampled_from(["nonzero", "equal", 1]), st.sampled_from([0, None])
+)
+def test_label(pair, connectivity, criterion, background):
+    image, lazy = pair
+    how = dict(connectivity=min(connectivity, image.ndim), criterion=criterion, return_num=True)
+    if criterion != "nonzero":
+        how["background"] = background
+    labels, count = nfd.label(lazy, **how)
+    wanted, number = nf.label(image, **how)
+    assert count == number
+    same([labels], [wanted])
+
+
+def spiral(side):
+    """One component that goes through every chunk many times."""
+    image, at, step, left = np.zeros((side, side), np.uint8), [0, -1], (0, 1), side
+    turns = 0
+    while left > 0:
+        for _ in range(left):
+            at = [at[0] + step[0], at[1] + step[1]]
+            image[tuple(at)] = 1
+        step, turns = (step[1], -step[0]), turns + 1
+        left -= 2 if turns > 2 and turns % 2 == 1 else 0
+        if turns < 3:
+            left = side - 1
+    return image
+
+
+@pytest.mark.parametrize("image", [spiral(33), np.indices((20, 21)).sum(0) % 2, np.zeros((7, 9)), np.ones((7, 9))])
+def test_hard_components(image):
+    for connectivity in (1, 2):
+        labels, count = nfd.label(da.from_array(image, chunks=3), connectivity=connectivity, return_num=True)
+        wanted, number = nf.label(image, connectivity=connectivity, return_num=True)
+        assert count == number
+        same([labels], [wanted])
+
+
+def test_one_site_in_a_corner():
+    image = np.ones((40, 50, 30), bool)
+    image[39, 0, 29] = False
+    lazy = da.from_array(image, chunks=(7, 9, 30))
+    same(nfd.distance_transform(lazy, return_indices=True), nf.distance_transform(image, return_indices=True))
+
+
+def test_between_the_passes_on_disk(tmp_path):
+    pytest.importorskip("zarr")
+    seeds = (np.random.default_rng(3).random((30, 40, 20)) < 0.01) * np.int32(7)
+    lazy = da.from_array(seeds, chunks=(8, 40, 5))
+    made = nfd.voronoi(lazy, return_labels=True, scratch=str(tmp_path / "between.zarr"))
+    assert (tmp_path / "between.zarr").exists()
+    same(made, nf.voronoi(seeds, return_labels=True))
+
+
+def test_two_processes_with_little_memory():
+    distributed = pytest.importorskip("distributed")
+    image = np.random.default_rng(5).random((64, 80, 96)) < 0.999
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=None) as on,
+        distributed.Client(on),
+        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
+    ):
+        lazy = da.from_array(image, chunks=(16, 40, 48))
+        same([nfd.distance_transform(lazy)], [nf.distance_transform(image)])
+        labels, _ = nfd.label(~lazy, connectivity=3, return_num=True)
+        same([labels], [nf.label(~image, connectivity=3)])
+
+
+def test_refusals():
+    lazy = da.ones((4, 5), chunks=2, dtype="uint8")
+    with pytest.raises(ValueError, match="max_distance"):
+        nfd.distance_transform(lazy, signed=True)
+    with pytest.raises(ValueError, match="common measure"):
+        nfd.voronoi(lazy, spacing=(1 / 3, 0.1234567))
+    with pytest.raises(ValueError, match="too large"):
+        chunks.grid((2**16, 2**14, 2**14), sites=True)
+    with pytest.raises(ValueError, match="scratch"):
+        nfd.distance_transform(lazy, max_distance=3, scratch="x.zarr")
+    with pytest.raises(ValueError, match="nothing is asked for"):
+        nfd.distance_transform(lazy, return_distances=False)
+    with pytest.raises(ValueError, match="unknown size"):
+        nfd.erosion(lazy[lazy > 0], 2)
+    with pytest.raises(TypeError, match="array of dask"):
+        nfd.label(np.ones((4, 5)))
+    with pytest.raises(ValueError, match="more than"):
+        nfd.label(da.from_array(np.indices((600, 600)).sum(0) % 2, chunks=100), dtype="uint16")
+    with pytest.raises(ValueError, match="whole planes"):
+        chunks.planes(chunks.grid((4, 5)), np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("function", [nf.distance_transform, nf.label, lambda x: nf.erosion(x, 2)])
+def test_chunked_arrays_are_not_read_in_silence(function, tmp_path):
+    with pytest.raises(TypeError, match=r"nearfield\.dask"):
+        function(da.ones((4, 5), chunks=2))
+    zarr = pytest.importorskip("zarr")
+    with pytest.raises(TypeError, match="from_zarr"):
+        function(zarr.open(str(tmp_path / "a.zarr"), mode="w", shape=(4, 5), dtype="u1"))
