@@ -93,7 +93,7 @@ struct plan {
         m.half_cell = half_cell;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
             m.size[axis] = size[axis];
-            m.weight[axis] = static_cast<V>(weight[axis]);
+            m.weight[axis] = bound<V>(weight[axis]);
             m.periodic[axis] = borders[axis] == border::periodic;
         }
         return m;

@@ -100,7 +100,10 @@ template <class V>
 constexpr metric<V> metric_of(const grid& g) {
     metric<V> m;
     m.keys = g.keys;
-    for (int axis = 0; axis < 3; ++axis) m.weight[axis] = static_cast<V>(g.weight[axis]);
+    for (int axis = 0; axis < 3; ++axis) {
+        const bool fits = g.weight[axis] < static_cast<double>(no_site<V>());  // those who solve in V ask before
+        m.weight[axis] = fits ? static_cast<V>(g.weight[axis]) : no_site<V>();
+    }
     return m;
 }
 

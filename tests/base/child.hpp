@@ -28,16 +28,22 @@ int in_child(const Body& body) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
+// GCC defines macros for it, clang has features.
+#if defined(__has_feature)
+#define NEARFIELD_UNDER(sanitizer) __has_feature(sanitizer)
 #else
-inline constexpr bool sanitized = false;
+#define NEARFIELD_UNDER(sanitizer) 0
 #endif
-
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || NEARFIELD_UNDER(thread_sanitizer)
 inline constexpr bool thread_sanitized = true;  // which knows no threads in children of fork()
 #else
 inline constexpr bool thread_sanitized = false;
 #endif
+#if defined(__SANITIZE_ADDRESS__) || NEARFIELD_UNDER(address_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = thread_sanitized;
+#endif
+#undef NEARFIELD_UNDER
 
 }  // namespace nearfield::test

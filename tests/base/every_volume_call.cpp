@@ -20,7 +20,9 @@ struct volume {
         mask.assign(cells, 1), gray.resize(cells), labels.assign(cells, 0), seeds.assign(cells, 0);
         for (int ball = 0; ball < 60; ++ball) add_ball(random, ball % 9);
         for (std::uint8_t& each : gray) each = static_cast<std::uint8_t>(random() % 256);
+        for (const std::uint8_t each : gray) bounds.push_back(static_cast<float>(each) / 16);
         for (int seed = 0; seed < 20; ++seed) seeds[random() % cells] = 1 + seed % 5;
+        for (const std::int32_t each : seeds) known.push_back(each != 0);
         for (std::int64_t k = 0; k < 3 * ray_count; ++k) {
             origins.push_back(static_cast<double>(random() % 100) / 100 *
                               static_cast<double>(shape[static_cast<int>(k % 3)]));
@@ -71,8 +73,9 @@ struct volume {
 
     extent<3> shape;
     extent<2> image;
-    std::vector<std::uint8_t> mask, gray;
+    std::vector<std::uint8_t> mask, gray, known;
     std::vector<std::int32_t> labels, seeds, sites;
+    std::vector<float> bounds;
     std::vector<double> origins, directions;
     std::vector<std::uint64_t> out;
 };
@@ -91,7 +94,7 @@ void add(made& to, const shared& a, const char* name, const Call& call) {
 void add_distances(made& to, const shared& all) {
     add(to, all, "distance, squared and index of a volume", [](volume& a, const host& on) {
         fields<host> out;
-        out.distance = a.to<float>(a.shape), out.squared = a.to<std::int32_t>(a.shape, 1);
+        out.distance = a.to<float>(a.shape), out.squared = a.to<std::uint32_t>(a.shape, 1);
         out.index = a.to<std::int64_t>(a.shape, 2);
         distance_transform(on, a.in(a.mask), out);
     });
@@ -104,7 +107,7 @@ void add_distances(made& to, const shared& all) {
     add(to, all, "bounded_distance_transform", [](volume& a, const host& on) {
         fields<host> out;
         out.distance = a.to<float>(a.shape);
-        bounded_distance_transform(on, a.in(a.mask), a.in(a.gray), out);
+        bounded_distance_transform(on, a.in(a.mask), a.in(a.bounds), out);
     });
     add(to, all, "chessboard_distance",
         [](volume& a, const host& on) { chessboard_distance(on, a.in(a.mask), a.to<std::int32_t>(a.shape)); });
@@ -132,9 +135,9 @@ void add_shapes(made& to, const shared& all) {
             [call = call](volume& a, const host& on) { call(on, a.in(a.mask), 2.5, a.to<std::uint8_t>(a.shape), {}); });
     add(to, all, "medial_axis", [](volume& a, const host& on) {
         medial_axis_fields<host> out;
-        out.axis = a.to<std::uint8_t>(a.shape), out.squared = a.to<std::int32_t>(a.shape, 1);
+        out.axis = a.to<std::uint8_t>(a.shape), out.squared = a.to<std::uint32_t>(a.shape, 1);
         medial_axis(on, a.in(a.mask), out);
-        reconstruct(on, a.to<std::uint8_t>(a.shape), a.to<std::int32_t>(a.shape, 1), a.to<std::uint8_t>(a.shape, 2));
+        reconstruct(on, a.to<std::uint8_t>(a.shape), a.to<std::uint32_t>(a.shape, 1), a.to<std::uint8_t>(a.shape, 2));
     });
     for (const kept_cells keep : {kept_cells::ends, kept_cells::isthmuses})
         add(to, all, "skeletonize", [keep](volume& a, const host& on) {
@@ -187,7 +190,7 @@ void add_objects(made& to, const shared& all) {
         fill_nearest(on, a.in(a.gray), a.in(a.mask), a.to<std::uint8_t>(a.shape), {.max_distance = 7});
     });
     add(to, all, "natural_neighbor",
-        [](volume& a, const host& on) { natural_neighbor(on, a.in(a.gray), a.in(a.seeds), a.to<double>(a.shape)); });
+        [](volume& a, const host& on) { natural_neighbor(on, a.in(a.gray), a.in(a.known), a.to<double>(a.shape)); });
     add(to, all, "interpolate_slices", [](volume& a, const host& on) {
         const slice_position between[] = {{1, 2}, {3, 4}};
         interpolate_slices(on, a.in(a.labels), 0, between, a.to<std::int32_t>(extent<3>{2, a.shape[1], a.shape[2]}));
@@ -243,7 +246,7 @@ void add_pictures(made& to, const shared& all) {
         }
         surface_hits<host> out;
         out.entry = a.to<double>(extent<1>{ray_count}, 3);
-        sphere_trace(on, a.in(a.gray), from, towards, out, {.level = 128});
+        sphere_trace(on, a.in(a.bounds), from, towards, out, {.level = 8});
     });
     add(to, all, "render", [](volume& a, const host& on) {
         const std::int64_t shape[] = {a.shape[0], a.shape[1], a.shape[2]};
@@ -255,15 +258,16 @@ void add_pictures(made& to, const shared& all) {
 
 void add_meshes(made& to, const shared& all) {
     add(to, all, "isosurface, voxelize, mesh_distance, offset", [](volume& a, const host& on) {
-        const extent<3> part{std::min<std::int64_t>(a.shape[0], 12), std::min<std::int64_t>(a.shape[1], 40),
-                             std::min<std::int64_t>(a.shape[2], 40)};
-        const mesh of = isosurface(on, a.in(a.mask), 0.5, {.closed = true});
+        // Its first cells as a small volume of their own.
+        const extent<3> part{4, 16, 25};
+        const view<std::uint8_t, 3, host> few(a.mask.data(), part);
+        const mesh of = isosurface(on, few, 0.5, {.closed = true});
         const mesh_grid grid{.shape = {part[0], part[1], part[2]}};
         voxelize(on, of, grid, a.to<std::uint8_t>(part));
         mesh_fields<host> out;
         out.distance = a.to<double>(part, 1);
         mesh_distance(on, of, grid, out, {.is_signed = true});
-        const mesh sharp = isosurface(on, a.in(a.mask), 0.5, {.method = isosurface_method::dual_contouring});
+        const mesh sharp = isosurface(on, few, 0.5, {.method = isosurface_method::dual_contouring});
         const offset_result wider = offset(on, of, 1, {.pitch = 2});
         a.out.back() = of.faces.size() + 1000003 * sharp.faces.size() + 998244353 * wider.surface.faces.size();
     });

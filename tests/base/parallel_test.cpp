@@ -201,14 +201,14 @@ TEST(Parallel, SignalsForTheProgramGoToTheProgram) {
 
 // Large enough for every loop to be divided: what ThreadSanitizer looks at.
 TEST(Parallel, TwoCallersOfEveryCall) {
-    const auto calls = every_call(200, 600);
+    const auto calls = every_call(120, 500);
     std::vector<std::uint64_t> expected;
     for (const named_call& each : calls) expected.push_back(each.run(host{1}));
     const auto run = [&](const std::vector<named_call>& mine, int threads) {
         for (std::size_t k = 0; k < mine.size(); ++k)
             EXPECT_EQ(mine[k].run(host{threads}), expected[k]) << mine[k].name;
     };
-    std::thread other([&] { run(every_call(200, 600), 3); });
+    std::thread other([&] { run(every_call(120, 500), 3); });
     run(calls, 4);
     other.join();
 }
