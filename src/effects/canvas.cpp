@@ -88,6 +88,7 @@ void put(float* pixel, float value, const colour& with, blend how) {
 }  // namespace
 
 colour colour_of(std::string_view text) {
+    const default_floats floats;
     const std::size_t digits = text.size() < 2 || text[0] != '#' ? 0 : text.size() - 1;
     unsigned bits = 0;
     const auto [end, problem] =

@@ -232,6 +232,7 @@ std::vector<priced_step> knight_steps(std::int32_t axial, std::int32_t diagonal,
 }
 
 std::vector<priced_step> euclidean_steps(int rank, int reach, const spacing& cell, double per_unit) {
+    const default_floats floats;
     check_rank("euclidean_steps", rank);
     if (reach < 1 || reach > longest_step) fail(fmt::format("reach is {}; give 1 to {}", reach, longest_step));
     if (!(per_unit > 0) || !std::isfinite(per_unit))

@@ -189,6 +189,7 @@ void solve(const Place& on, const any_input<Place>& what, const any_output<Place
 
 camera camera_for(const std::int64_t* shape, int rank, const nearfield::spacing& spacing, double turn, double elevation,
                   double aspect) {
+    const default_floats floats;
     if (rank != 3) fail(fmt::format("shape has {} axes; give 3", rank));
     pictures::check_finite("turn", turn), pictures::check_finite("elevation", elevation);
     if (!(aspect > 0)) fail(fmt::format("aspect is {}; give a positive number", aspect));

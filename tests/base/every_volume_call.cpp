@@ -199,8 +199,7 @@ void add_objects(made& to, const shared& all) {
 
 void add_paths(made& to, const shared& all) {
     add(to, all, "geodesic", [](volume& a, const host& on) {
-        const std::int32_t prices[] = {10, 14, 17};
-        const std::vector<priced_step> steps = chamfer_steps(3, prices);
+        const std::vector<priced_step> steps = euclidean_steps(3, 1, {0.3, 1.7, 1.0 / 3}, 1000);
         geodesic_fields<host> out;
         out.cost = a.to<std::int32_t>(a.shape), out.label = a.to<std::int32_t>(a.shape, 1);
         geodesic(on, a.in(a.mask), a.in(a.seeds), out, {.steps = steps});
