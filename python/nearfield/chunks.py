@@ -35,6 +35,7 @@ from nearfield._label import label
 from nearfield._request import Spacing, spacing_of
 from nearfield._voronoi import voronoi
 
+# Of docs/semantics.md, "Squared distance"; the last one is where float64 no longer holds every integer.
 MOST_COUNTED = 2.0**52
 MOST_BOTTOM = 1000
 MOST_MULTIPLE = 2.0**26
@@ -48,7 +49,7 @@ class Grid(NamedTuple):
     spacing: tuple[float, ...]  #: of each axis, in the length that is counted
     unit2: float  #: square of that length
     counted: bool  #: squared distances are integers in that unit
-    step: int  #: 1, or with sites a power of four above every `key`
+    step: int  #: 1, or with sites a power of four above every key: the place of a site in its plane, by the tie rule
 
     @property
     def largest(self) -> float:

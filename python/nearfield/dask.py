@@ -37,7 +37,7 @@ from dask.array.overlap import ensure_minimum_chunksize
 import nearfield
 from nearfield import chunks
 from nearfield._dask_blocks import Name, Types, blocks, packed, parts, unpacked
-from nearfield._distance import distance_type
+from nearfield._distance import add_indices, distance_type
 from nearfield._request import Indices, Signed, Sites, Spacing, flag_of, max_distance_of, request_for, word_of
 
 
@@ -91,7 +91,7 @@ def distance_transform(
     types: Types = {}
     if flag_of("return_distances", return_distances):
         types[field] = np.dtype(distance_type(field, dtype, None, image.shape, request))
-    if return_indices:
+    if _wants(return_indices):
         types["index"] = np.dtype("int64")
     if not types:
         raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
@@ -105,11 +105,10 @@ def distance_transform(
         _refuse_scratch(scratch)
         how: dict[str, Any] = dict(spacing=spacing, sites=sites, max_distance=limit, **flags)
 
-        def of_window(window: Any) -> list[Any]:
+        def of_window(window: Any) -> Any:
             kind = types.get(field)
             asked: dict[str, Any] = dict(squared=field == "squared", return_distances=kind is not None, dtype=kind)
-            fields = nearfield.distance_transform(window, **how, **asked, return_indices="index" in types)
-            return [*fields] if len(types) > 1 else [fields]
+            return nearfield.distance_transform(window, **how, **asked, return_indices="index" in types)
 
         made = _within(image, chunks.halo(limit, spacing, image.ndim), types, of_window)
     return _answers(made, image, return_indices)
@@ -132,7 +131,7 @@ def voronoi(
     seeds = _checked("seeds", seeds)
     limit = _limit(max_distance)
     types: Types = {}
-    if return_indices:
+    if _wants(return_indices):
         types["index"] = np.dtype("int64")
     if flag_of("return_labels", return_labels):
         types["label"] = seeds.dtype
@@ -146,9 +145,8 @@ def voronoi(
     wanted = {"return_indices": "index", "return_labels": "label", "return_distances": "distance"}
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
 
-    def of_window(window: Any) -> list[Any]:
-        fields = nearfield.voronoi(window, spacing=spacing, max_distance=limit, **asked)
-        return [*fields] if len(types) > 1 else [fields]
+    def of_window(window: Any) -> Any:
+        return nearfield.voronoi(window, spacing=spacing, max_distance=limit, **asked)
 
     made = _within(seeds, chunks.halo(limit, spacing, seeds.ndim), types, of_window)
     return _answers(made, seeds, return_indices)
@@ -258,10 +256,8 @@ def _renumbered(window: Any, table: Any, sizes: Any, how: Any, block_info: Any =
     return chunks.renumber(window, size, of_chunk, **how).astype(of_chunk.dtype, copy=False)
 
 
-def _within(
-    image: Any, reach: Sequence[int], types: Types, function: Callable[[Any], Sequence[Any]]
-) -> dict[Name, Any]:
-    """Fields of chunks that depend on `reach` cells round them; function(window) gives those of a window."""
+def _within(image: Any, reach: Sequence[int], types: Types, function: Callable[[Any], Any]) -> dict[Name, Any]:
+    """Fields of chunks that depend on `reach` cells round them; function(window) gives that or those of a window."""
     depth = [min(r, n) for r, n in zip(reach, image.shape, strict=True)]
     wide = tuple(ensure_minimum_chunksize(max(d, 1), c) for d, c in zip(depth, image.chunks, strict=True))
     windows = da.overlap.overlap(image.rechunk(wide), depth=dict(enumerate(depth)), boundary="none")
@@ -271,7 +267,8 @@ def _within(
         start, size = _place(wide, at)
         low = [d if k > 0 else 0 for d, k in zip(depth, at, strict=True)]
         inside = tuple(slice(b, b + n) for b, n in zip(low, size, strict=True))
-        fields = dict(zip(types, function(window), strict=True))
+        made = function(window)
+        fields = dict(zip(types, made if isinstance(made, tuple) else (made,), strict=True))
         if "index" in fields:
             site = [s - b + x.astype(np.int64) for s, b, x in zip(start, low, fields["index"], strict=True)]
             there = fields["index"][0] >= 0
@@ -287,7 +284,7 @@ def _by_ball(times: int, function: Any, image: Any, radius: float, spacing: Spac
     how = dict(spacing=spacing, labels=labels)
     kind = function(np.zeros((1,) * image.ndim, image.dtype), radius, **how).dtype
     reach = [times * r for r in chunks.halo(float(radius), spacing, image.ndim)]
-    return _within(image, reach, {"label": kind}, lambda window: [function(window, radius, **how)])["label"]
+    return _within(image, reach, {"label": kind}, lambda window: function(window, radius, **how))["label"]
 
 
 # ---- slabs and pencils --------------------------------------------------------------------------------------------
@@ -340,6 +337,12 @@ def _checked(name: str, image: Any) -> Any:
     if not 1 <= image.ndim <= 8:
         raise ValueError(f"{name} has {image.ndim} axes; give an array of 1 to 8 axes")
     return image
+
+
+def _wants(indices: Indices) -> bool:
+    fields: list[tuple[str, str]] = []
+    add_indices(fields, {}, indices, None)
+    return bool(fields)
 
 
 def _limit(max_distance: Any) -> float | None:

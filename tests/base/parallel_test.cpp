@@ -199,7 +199,7 @@ TEST(Parallel, SignalsForTheProgramGoToTheProgram) {
     EXPECT_EQ(right, 4);
 }
 
-// Large enough for every loop to be divided: what ThreadSanitizer looks at.
+// Large enough that loops are divided among threads: what ThreadSanitizer looks at.
 TEST(Parallel, TwoCallersOfEveryCall) {
     const auto calls = every_call(120, 500);
     std::vector<std::uint64_t> expected;

@@ -1,5 +1,4 @@
 #include "centroidal/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +9,8 @@
 #include <span>
 #include <tuple>
 #include <utility>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

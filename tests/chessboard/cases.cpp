@@ -1,10 +1,11 @@
 #include "chessboard/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

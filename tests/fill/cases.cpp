@@ -1,11 +1,12 @@
 #include "fill/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

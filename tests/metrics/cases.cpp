@@ -1,5 +1,4 @@
 #include "metrics/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,8 @@
 #include <limits>
 #include <map>
 #include <set>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

@@ -1,5 +1,4 @@
 #include "morphology/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,8 @@
 #include <cstring>
 #include <limits>
 #include <sstream>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

@@ -1,10 +1,11 @@
 #include "natural_neighbor/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

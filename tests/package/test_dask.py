@@ -178,6 +178,8 @@ def test_refusals():
         nfd.distance_transform(lazy, max_distance=3, scratch="x.zarr")
     with pytest.raises(ValueError, match="nothing is asked for"):
         nfd.distance_transform(lazy, return_distances=False)
+    with pytest.raises(ValueError, match="return_indices"):
+        nfd.distance_transform(lazy, return_indices="row")
     with pytest.raises(ValueError, match="unknown size"):
         nfd.erosion(lazy[lazy > 0], 2)
     with pytest.raises(TypeError, match="array of dask"):

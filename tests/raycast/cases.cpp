@@ -1,11 +1,12 @@
 #include "raycast/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

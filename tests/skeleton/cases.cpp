@@ -1,5 +1,4 @@
 #include "skeleton/cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,8 @@
 #include <limits>
 #include <set>
 #include <sstream>
+
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {

@@ -1,5 +1,4 @@
 #include "watershed/split_cases.hpp"
-#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "scale.hpp"
 #include "watershed/cases.hpp"
 
 namespace nearfield::test {
