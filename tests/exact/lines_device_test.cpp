@@ -129,6 +129,24 @@ TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
                 }
 }
 
+/// Windows solve every strip of a line but one; of a joined line the last strip ends at the first pivot.
+TEST_F(DeviceLines, OneStripIsLeftOfALine) {
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{128, 70}, shape_t{110, 70}, shape_t{1120, 33}, shape_t{128, 9, 40}})
+        for (const border beyond : {border::open, border::periodic})
+            for (std::int64_t left = 0; left < shape[0]; left += shape[0] < 1000 ? 32 : 544) {
+                codes_t codes;
+                const std::int64_t inner = cells_of(shape) / shape[0];
+                for (std::int64_t i = 0; i < cells_of(shape); ++i) codes.push_back(i / inner / 32 == left / 32);
+                std::vector<double> length(shape.size(), 1);
+                length[0] = 20;
+                ASSERT_EQ(differs(shape, dtype::uint8, codes,
+                                  {.spacing = {length.data(), length.size()}, .border = beyond}, line_fields()[0]),
+                          "")
+                    << text_of(shape) << ", strip " << left / 32 << ", case " << ++k;
+            }
+}
+
 /// Blocks of labels whose ends are nearer and farther than near windows reach.
 TEST_F(DeviceLines, RunsOfLabels) {
     std::uint64_t k = 0;

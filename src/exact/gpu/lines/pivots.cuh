@@ -193,7 +193,8 @@ __device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float
     const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
     bool near = true;
     for (int j = warp; j < to.count(); j += Warps)
-        if (wanted(j)) near = near && solve_near_pivot(to, at, j, most);
+        if (wanted(j) || (j == 0 && to.c.joined() && wanted(to.strips())))
+            near = near && solve_near_pivot(to, at, j, most);
     if (!__syncthreads_or(!near)) return false;
     const int groups = (to.c.rows() + group - 1) / group;
     for (int nth = warp; nth < groups; nth += Warps) least[nth * cuda::warp] = least_of_group(to.c, at, nth);
