@@ -51,8 +51,8 @@ void expand_labels(const Place& on, const std::type_identity_t<any_input<Place>>
 ///
 /// Exact: integers throughout where weights and spacing are integral and all powers stay below 2^62 (as float64 powers
 /// beyond 2^53 are rounded), else the double (((-weight + w_last * d_last^2) + ...) with each operation rounded once.
-/// Order of work and errors as distance_transform. Workspace 16 bytes a cell on the host, 36 on a device. Time grows
-/// with the weights: a cell looks at every row that its heaviest site could reach.
+/// Order of work and errors as distance_transform. Workspace 16 bytes a cell on the host, 32 to 40 on a device. Time
+/// grows with the weights: a cell looks at every row that its heaviest site could reach.
 ///
 /// Aurenhammer, "Power diagrams: properties, algorithms and applications", SIAM J. Computing 16(1), 1987.
 void power_diagram(const host& on, const any_input<host>& seeds, const any_input<host>& weights,

@@ -65,6 +65,7 @@ private:
                 const site_of_row<K> s = site(i);
                 const bool none = s.key < 0 || (Near && value(i) > c_.g.limit);
                 static_cast<K*>(c_.g.to)[cell] = none ? c_.none() : c_.with_row(s.key, s.row);
+                if constexpr (C::powers) c_.g.after[cell] = value(i);
             });
         } else {
             const auto& out = to.out;
@@ -140,6 +141,15 @@ private:
             store_bits(static_cast<std::byte*>(to.label), to.image_bytes, cell,
                        found ? load_bits(to.image, to.image_bytes, c_.start() + linear) : 0);
         if (to.out.coordinates == nullptr) return;
+        if (to.out.image_rank == c_.done() + 1) {  // no axis has length 1
+            std::int32_t* const coordinates = to.out.coordinates + cell;
+            coordinates[0] = found ? row : -1;
+#pragma unroll(C::unrolled)
+            for (int i = 0; i < C::most_done; ++i)
+                if (i < c_.done())
+                    coordinates[(c_.done() - i) * to.out.cells] = found ? c_.coordinate(best.key, i) : -1;
+            return;
+        }
         for (int i = 0; i < to.out.image_rank; ++i) {
             const int axis = to.out.problem_axis[i];
             to.out.coordinates[i * to.out.cells + cell] = !found     ? -1

@@ -134,14 +134,14 @@ public:
     /// What a site costs within its row of the axes that are done.
     [[nodiscard]] __device__ V beside(K key, int row) const {
         if constexpr (Stored == keys::value) return key;
+        if constexpr (powers) return __ldg(g.before + cell(row_in(row)));
         if (key < 0) return no_site<V>();
         V sum = 0;
-        if constexpr (powers) sum = g.initial[site_cell(key, row)];
 #pragma unroll(unrolled)
         for (int i = 0; i < most_done; ++i) {
             if (Stored == keys::wide && i >= done()) break;
             const V more = cost(g.done_weight[i], stretched(apart_along(i, coordinate(key, i))));
-            sum = i == 0 && !powers ? more : sum + more;
+            sum = i == 0 ? more : sum + more;
         }
         return sum;
     }
@@ -202,8 +202,6 @@ public:
             at += coordinate(key, i) * step;
             step *= g.done_size[i];
         }
-        // The last axis is searched in a turned copy, whose lines are columns.
-        if (Stored == keys::wide && done() == 0) return first_ + row_in(row) * g.inner;
         return start_ + row_in(row) * g.inner + at;
     }
 
@@ -236,8 +234,7 @@ template <class C>
 __device__ void consider(const C& c, winner<typename C::V, typename C::K>& best, typename C::V value, typename C::K key,
                          int row) {
     bool better = precedes(value, key, best.value, best.key);
-    if constexpr (C::bent)
-        if (value == best.value && key == best.key) better = c.row_in(row) < c.row_in(best.row);
+    if (C::bent && c.joined() && value == best.value && key == best.key) better = c.row_in(row) < c.row_in(best.row);
     best.value = better ? value : best.value, best.key = better ? key : best.key, best.row = better ? row : best.row;
 }
 

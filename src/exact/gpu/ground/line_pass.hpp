@@ -63,8 +63,9 @@ struct line_pass {
     void* to = nullptr;                ///< keys of the next pass, or of the epilogue; null where fields are written
     bool values = false;               ///< values go there instead of keys
     marked ends;                       ///< of runs of a label
-    const V* initial = nullptr;        ///< of power diagrams: a value a cell
-    const V* extremes = nullptr;       ///< least initial value, and the largest magnitude
+    const V* before = nullptr;         ///< of power diagrams: what each cell's site costs so far, its weight taken off
+    V* after = nullptr;                ///< the same of the next pass; null where fields are written
+    const V* extremes = nullptr;       ///< least first value, and the largest magnitude
     double largest = 0;                ///< bound of the terms of a power diagram
     bool rounds = false;               ///< its values are rounded, so that whether winners are ordered depends on them
     const std::byte* image = nullptr;  ///< of labels, contiguous, whose classes decide ties in rounded numbers

@@ -107,8 +107,9 @@ private:
 
     void reserve() {
         if (p_.weighted) {
-            initial_ = memory_.template reserve<V>(p_.cells);
-            turned_ = memory_.template reserve<V>(p_.cells);
+            for (std::int64_t& values : values_of_) values = memory_.template reserve<V>(p_.cells);
+            // The finishing kernel makes values anew, from the first ones.
+            initial_ = writes_fields() ? values_of_[1] : memory_.template reserve<V>(p_.cells);
             extremes_ = memory_.template reserve<V>(2 * (extremes_blocks + 1));
         } else {
             // One axis is marked after another.
@@ -199,32 +200,34 @@ private:
         const int last = p_.rank - 1, length = static_cast<int>(size(last));
         cuda::launch(on_, write_power_rows<V>, p_.cells / length, dim3(power_threads), power_row<V>::bytes(length),
                      initial, length, by_.m.periodic[last], by_.m.weight[last], memory_.template get<V>(extremes_),
-                     p_.largest, p_.numbers == tier::float64, static_cast<std::int16_t*>(current()));
+                     p_.largest, p_.numbers == tier::float64, static_cast<std::int16_t*>(current()),
+                     memory_.template get<V>(values_of_[0]));
     }
 
     /// The last axis of a power diagram, with the lines turned into columns so that neighbouring threads read
     /// neighbours.
-    void search_last(V* initial) {
+    void search_last(const V* initial) {
         const int last = p_.rank - 1;
         const std::int64_t length = size(last), lines = p_.cells / length;
-        V* const turned = memory_.template get<V>(turned_);
+        line_pass<V> g = pass_along(last);
+        V* const turned = memory_.template get<V>(values_of_[0]);
         turn(on_, initial, lines, length, turned);
         cuda::launch(on_, start_keys<V>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, turned, p_.cells,
                      static_cast<std::int64_t*>(current()));
-        line_pass<V> g = pass_along(last);
-        g.inner = lines, g.initial = turned;
+        g.inner = lines;
         g.from = current(), now_ = 1 - now_, g.to = current();
         gpu::solve(on_, {rule::powers, keys::wide, true, false}, g);
         const auto* const found = static_cast<const std::int64_t*>(current());
-        if (stored_ == keys::wide) {
-            now_ = 1 - now_;
-            return turn(on_, found, length, lines, static_cast<std::int64_t*>(current()));
-        }
-        auto* const narrow = reinterpret_cast<std::int16_t*>(turned);
-        cuda::launch(on_, narrow_keys<std::int16_t>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, found,
-                     p_.cells, p_.keys.shift[last], narrow);
         now_ = 1 - now_;
-        turn(on_, narrow, length, lines, static_cast<std::int16_t*>(current()));
+        if (stored_ == keys::wide) {
+            turn(on_, found, length, lines, static_cast<std::int64_t*>(current()));
+        } else {
+            auto* const narrow = reinterpret_cast<std::int16_t*>(turned);
+            cuda::launch(on_, narrow_keys<std::int16_t>, blocks_for(p_.cells, row_threads), dim3(row_threads), 0, found,
+                         p_.cells, p_.keys.shift[last], narrow);
+            turn(on_, narrow, length, lines, static_cast<std::int16_t*>(current()));
+        }
+        turn(on_, g.after, length, lines, turned);
     }
 
     // ---- further passes --------------------------------------------------------------------------------------------
@@ -251,7 +254,10 @@ private:
     [[nodiscard]] line_pass<V> pass_along(int axis) const {
         line_pass<V> g = shape_along(axis);
         if (p_.weighted) {
-            g.initial = memory_.template get<V>(initial_), g.extremes = memory_.template get<V>(extremes_);
+            // Passes leave values in one buffer and the other, and take them from there.
+            g.before = memory_.template get<V>(values_of_[now_]);
+            g.after = memory_.template get<V>(values_of_[1 - now_]);
+            g.extremes = memory_.template get<V>(extremes_);
             g.largest = p_.largest, g.ordered = true, g.rounds = p_.numbers == tier::float64;
         }
         g.pivots = memory_.template get<std::int32_t>(pivots_), g.least = memory_.template get<float>(least_);
@@ -343,8 +349,8 @@ private:
     keys stored_ = keys::wide;
     bool values_ = false;  ///< no site is carried
     cuda::workspace memory_;
-    std::int64_t marks_ = 0, initial_ = 0, turned_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
-    std::int64_t keys_[2]{};
+    std::int64_t marks_ = 0, initial_ = 0, extremes_ = 0, pivots_ = 0, least_ = 0, far_ = 0, left_ = 0;
+    std::int64_t keys_[2]{}, values_of_[2]{};
     int now_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // Rows of power diagrams: the row's sites are listed in shared memory; the winners of every 32nd cell, each found
-// among all sites of the row, bound those between. Reads the initial values once and writes 2 bytes a cell.
+// among all sites of the row, bound those between. Reads the first values once and writes 2 bytes a cell, and what the
+// site costs: later passes would else look it up for each candidate.
 #pragma once
 
 #include "exact/core.hpp"
@@ -55,17 +56,18 @@ public:
         return count_ > 0;
     }
 
-    __device__ void write(std::int16_t* to, bool ordered) {
+    __device__ void write(std::int16_t* to, V* values, bool ordered) {
         const int first = periodic_ ? -count_ : 0, last = periodic_ ? 2 * count_ - 1 : count_ - 1;
         if (ordered)
             for (int w = static_cast<int>(threadIdx.x); w < words_; w += power_threads)
-                pivots_[w] = search(w * mark_bits, first, periodic_ && w == 0 ? count_ - 1 : last);
+                pivots_[w] = search(w * mark_bits, first, periodic_ && w == 0 ? count_ - 1 : last).place;
         __syncthreads();
         for (int w = warp_; w < words_; w += power_threads / cuda::warp) {
             const int x = w * mark_bits + lane_;
             if (x >= length_) continue;
             const int next = w + 1 < words_ ? pivots_[w + 1] : periodic_ ? pivots_[0] + count_ : last;
-            to[x] = at_[wrapped(ordered ? search(x, pivots_[w], next) : search(x, first, last), count_)];
+            const found best = ordered ? search(x, pivots_[w], next) : search(x, first, last);
+            to[x] = at_[wrapped(best.place, count_)], values[x] = best.value;
         }
     }
 
@@ -85,18 +87,22 @@ private:
         if (lane_ == 0) start_[words_] = sum;
     }
 
-    /// Place in the list, unrolled where the row is periodic, of the winner of cell x among [from, to]: of equal ones
-    /// the smaller coordinate.
-    __device__ int search(int x, int from, int to) const {
-        V best = no_site<V>();
-        int found = from;
+    struct found {
+        V value;
+        int place;  ///< in the list, unrolled where the row is periodic
+    };
+
+    /// The winner of cell x among the places [from, to]: of equal ones the smaller coordinate.
+    __device__ found search(int x, int from, int to) const {
+        found best{no_site<V>(), from};
         for (int i = from; i <= to; ++i) {
             const int own = wrapped(i, count_), turn = i < 0 ? -1 : i >= count_ ? 1 : 0;
             const int apart = at_[own] + turn * length_ - x;
             const V value = values_[own] + cost(weight_, apart);
-            if (value < best || (value == best && at_[own] < at_[wrapped(found, count_)])) best = value, found = i;
+            if (value < best.value || (value == best.value && at_[own] < at_[wrapped(best.place, count_)]))
+                best = {value, i};
         }
-        return found;
+        return best;
     }
 
     V* values_;
@@ -112,15 +118,16 @@ private:
 template <class V>
 __global__ void __launch_bounds__(power_threads)
     write_power_rows(const V* initial, int length, bool periodic, V weight, const V* extremes, double largest,
-                     bool rounds, std::int16_t* to) {
+                     bool rounds, std::int16_t* to, V* values) {
     extern __shared__ uint4 power_memory[];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * length;
     power_row<V> row(power_memory, length, periodic, weight);
     if (!row.list(initial + start)) {
-        for (int x = static_cast<int>(threadIdx.x); x < length; x += power_threads) to[start + x] = INT16_MIN;
+        for (int x = static_cast<int>(threadIdx.x); x < length; x += power_threads)
+            to[start + x] = INT16_MIN, values[start + x] = no_site<V>();
         return;
     }
-    row.write(to + start,
+    row.write(to + start, values + start,
               !rounds || rows_ordered(largest + static_cast<double>(extremes[1]), static_cast<double>(weight)));
 }
 
