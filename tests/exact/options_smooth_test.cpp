@@ -1,5 +1,5 @@
-// Smooth masks, as people have them, under every rule, bit for bit the host's: one line has windows that near rungs solve
-// beside strips that are left to the next rung, everywhere and at its ends.
+// Smooth masks, as people have them, under every rule, bit for bit the host's: one line has windows that near rungs
+// solve beside strips that are left to the next rung, everywhere and at its ends.
 #include <gtest/gtest.h>
 
 #include <cmath>
