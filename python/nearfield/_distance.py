@@ -10,9 +10,11 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of, name_of
 from nearfield._chessboard import metric_of, step_transform
+from nearfield._compiled import in_graph
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
+    NARROWEST,
     Border,
     Indices,
     Request,
@@ -227,6 +229,8 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
         return element_type(out, "out")
     if field == "distance":
         return "float32"
+    if in_graph.compiles():
+        return NARROWEST
     return _core.squared_distance_type(list(shape), request.options())
 
 

@@ -19,6 +19,7 @@ Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "close
 Indices = bool | Literal["coordinates", "linear"]
 
 BORDERS = ("open", "closed", "periodic")
+NARROWEST = "narrowest"  # a type of squared distances that an operation of PyTorch finds by the shape
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
 
