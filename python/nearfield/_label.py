@@ -147,20 +147,35 @@ def label(
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
-    if is_traced(image):
-        from nearfield import _jax_workplace
-
-        request = label_request(image.ndim, **keywords)
-        made = label_type(image.shape, request, dtype)
-        words = {**keywords, "dtype": made, "method": method}
-        words |= {"device": device, "threads": threads, "progress": progress}
-        return _jax_workplace.called_back(
-            label, "image", image, request.grid(image.shape), made, out, return_num, **words
-        )
     how = (return_num, dtype, out, device, threads)
+    if is_traced(image):
+        return _in_program(image, keywords, method, progress, *how)
     if method == "propagation":
         return label_as_published(image, keywords, *how)
     return numbered(image, keywords, *how, progress)
+
+
+def _in_program(
+    image: Any,
+    keywords: dict[str, Any],
+    method: str,
+    progress: Progress,
+    return_num: bool,
+    dtype: Any,
+    out: Any,
+    device: str | None,
+    threads: int | None,
+) -> Any:
+    """`label` of an image that JAX traces."""
+    from nearfield import _jax_workplace
+
+    request = label_request(image.ndim, **keywords)
+    made = label_type(image.shape, request, dtype)
+    native = request if method == "fast" else None
+    words = {**keywords, "dtype": made, "method": method, "device": device, "threads": threads, "progress": progress}
+    return _jax_workplace.called_back(
+        label, "image", image, request.grid(image.shape), made, out, return_num, native, **words
+    )
 
 
 def link_bit(step: Sequence[int]) -> int:
