@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 import numpy as np
 
@@ -26,7 +26,12 @@ from nearfield._request import (
     request_for,
     word_of,
 )
+from nearfield._types import Asked as AskedIndices
+from nearfield._types import Cells, Tensor
 from nearfield.methods import Method, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Metric = Literal["euclidean", "chessboard", "cityblock", "taxicab"]
 DISTANCE_TYPES = {
@@ -35,6 +40,50 @@ DISTANCE_TYPES = {
 }
 
 
+class DistanceKeywords(TypedDict, total=False):
+    """What `distance_transform` takes beside the image and what to return."""
+
+    spacing: Spacing
+    sites: Sites
+    metric: Metric
+    squared: bool
+    signed: Signed
+    multilabel: bool
+    half_cell: bool
+    border: Border
+    max_distance: Any
+    dtype: Any
+    out: Any
+    indices_out: Any
+    batch_axes: int
+    method: str | Method
+    device: str | None
+    threads: int | None
+    progress: Progress
+
+
+@overload
+def distance_transform(image: Cells, **keywords: Unpack[DistanceKeywords]) -> Cells: ...
+@overload
+def distance_transform(
+    image: Cells, *, return_indices: AskedIndices, **keywords: Unpack[DistanceKeywords]
+) -> tuple[Cells, Cells]: ...
+@overload
+def distance_transform(image: Tensor, **keywords: Unpack[DistanceKeywords]) -> Tensor: ...
+@overload
+def distance_transform(
+    image: Tensor, *, return_indices: AskedIndices, **keywords: Unpack[DistanceKeywords]
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def distance_transform(
+    image: Any,
+    *,
+    return_distances: bool = True,
+    return_indices: Indices = False,
+    return_labels: bool = False,
+    return_trusted: bool = False,
+    **keywords: Unpack[DistanceKeywords],
+) -> Any: ...
 def distance_transform(
     image: Any,
     *,
