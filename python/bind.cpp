@@ -217,6 +217,7 @@ NB_MODULE(_core, m) {
     bind_watershed(m);
     bind_centroidal(m);
     bind_geodesic(m);
+    bind_jax(m);
     bind_fill(m);
     bind_mesh(m);
     bind_path(m);

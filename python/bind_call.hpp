@@ -82,6 +82,7 @@ void bind_skeleton(nb::module_& module);
 void bind_sdf(nb::module_& module);
 void bind_watershed(nb::module_& module);
 void bind_geodesic(nb::module_& module);
+void bind_jax(nb::module_& module);
 void bind_fill(nb::module_& module);
 void bind_mesh(nb::module_& module);
 void bind_path(nb::module_& module);

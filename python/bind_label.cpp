@@ -49,18 +49,12 @@ void fill(label_words* made, int connectivity, const std::string& criterion, nb:
           int batch_axes, const std::vector<int>& steps, std::int64_t smallest, std::int64_t largest,
           std::int64_t keep_largest, bool clear_border) {
     new (made) label_words;
-    std::vector<border> ends;
-    for (const bool each : periodic) ends.push_back(each ? border::periodic : border::open);
+    set_words(*made, connectivity, criterion, scalar_of("criterion", tolerance), periodic, norm);
     made->steps.assign(steps.begin(), steps.end());
     label_options& options = made->plain;
-    options.connectivity = connectivity;
-    options.criterion = value_of("criterion", criterion, criterion_words);
-    options.tolerance = scalar_of("criterion", tolerance);
     options.has_background = !background.is_none();
     if (options.has_background) options.background = scalar_of("background", background);
     options.channels = channels;
-    options.norm = value_of("norm", norm, norm_words);
-    options.border = {ends.data(), ends.size()};
     options.batch_axes = batch_axes;
     options.smallest = smallest, options.largest = largest, options.keep_largest = keep_largest;
     options.clear_border = clear_border;
@@ -121,6 +115,17 @@ void staged(const array& image, const array* label, const array* count, const nb
 }
 
 }  // namespace
+
+void set_words(label_words& made, int connectivity, const std::string& criterion, scalar tolerance,
+               const std::vector<bool>& periodic, const std::string& norm) {
+    std::vector<border> ends;
+    for (const bool each : periodic) ends.push_back(each ? border::periodic : border::open);
+    made.plain.connectivity = connectivity;
+    made.plain.criterion = value_of("criterion", criterion, criterion_words);
+    made.plain.tolerance = tolerance;
+    made.plain.norm = value_of("norm", norm, norm_words);
+    made.plain.border = {ends.data(), ends.size()};
+}
 
 void bind_label(nb::module_& module) {
     nb::class_<label_words>(module, "LabelOptions")

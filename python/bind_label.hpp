@@ -19,6 +19,10 @@ struct label_words {
     }
 };
 
+/// The options that Python says in words. Throws invalid_argument for a word that is none of them.
+void set_words(label_words& made, int connectivity, const std::string& criterion, scalar tolerance,
+               const std::vector<bool>& periodic, const std::string& norm);
+
 /// Eleven arrays or None, in the order of edge::table_members(), and last the intensities to measure. Needs the
 /// interpreter's lock; the arrays must stay as long as the tables.
 template <class Place>

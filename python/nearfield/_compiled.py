@@ -13,11 +13,16 @@ from nearfield._traced import is_transformed
 class _InGraph:
     """Calls the custom operation nearfield::compute, which is registered when it is first needed."""
 
+    def compiles(self) -> bool:
+        """Within torch.compile or torch.export, which trace this code, but nothing that is compiled."""
+        torch = sys.modules.get("torch")
+        return torch is not None and torch.compiler.is_compiling()
+
     def serves(self, image: Any) -> bool:
         torch = sys.modules.get("torch")
         if torch is None or not isinstance(image, torch.Tensor):
             return False
-        return torch.compiler.is_compiling() or is_transformed(image)
+        return torch.compiler.is_compiling() or is_transformed(image) or torch.jit.is_tracing()
 
     def __call__(
         self,

@@ -285,7 +285,7 @@ def remove_small(
         from nearfield import _jax_workplace
 
         _request_of("remove_small", len(image.shape), keywords)
-        words = {**keywords, "min_size": least, "threads": threads}
+        words: dict[str, Any] = {**keywords, "min_size": least, "threads": threads}
         return _jax_workplace.called_back(
             remove_small, "image", image, image.shape, image.dtype.name, out, False, **words
         )

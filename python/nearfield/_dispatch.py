@@ -11,6 +11,7 @@ from nearfield import _call, _methods
 from nearfield._arrays import is_jax
 from nearfield._progress import Progress, callable_of
 from nearfield._request import Request, threads_of
+from nearfield._traced import is_traced
 from nearfield._workplace import Workplace
 
 
@@ -27,7 +28,7 @@ def compute(
 ) -> list[Any]:
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new."""
     used, tell = threads_of(threads), callable_of(progress)
-    if is_jax(image):
+    if is_jax(image) or is_traced(weights):
         from nearfield import _jax
 
         return _jax.compute(image, request, given, name, weights, device, used, tell)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, framework_of, name_of
 from nearfield._chessboard import metric_of, step_transform
+from nearfield._compiled import in_graph
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
 from nearfield._progress import Progress
 from nearfield._request import (
+    NARROWEST,
     Border,
     Indices,
     Request,
@@ -24,7 +26,12 @@ from nearfield._request import (
     request_for,
     word_of,
 )
+from nearfield._types import Asked as AskedIndices
+from nearfield._types import Cells, Tensor
 from nearfield.methods import Method, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Metric = Literal["euclidean", "chessboard", "cityblock", "taxicab"]
 DISTANCE_TYPES = {
@@ -33,6 +40,50 @@ DISTANCE_TYPES = {
 }
 
 
+class DistanceKeywords(TypedDict, total=False):
+    """What `distance_transform` takes beside the image and what to return."""
+
+    spacing: Spacing
+    sites: Sites
+    metric: Metric
+    squared: bool
+    signed: Signed
+    multilabel: bool
+    half_cell: bool
+    border: Border
+    max_distance: Any
+    dtype: Any
+    out: Any
+    indices_out: Any
+    batch_axes: int
+    method: str | Method
+    device: str | None
+    threads: int | None
+    progress: Progress
+
+
+@overload
+def distance_transform(image: Cells, **keywords: Unpack[DistanceKeywords]) -> Cells: ...
+@overload
+def distance_transform(
+    image: Cells, *, return_indices: AskedIndices, **keywords: Unpack[DistanceKeywords]
+) -> tuple[Cells, Cells]: ...
+@overload
+def distance_transform(image: Tensor, **keywords: Unpack[DistanceKeywords]) -> Tensor: ...
+@overload
+def distance_transform(
+    image: Tensor, *, return_indices: AskedIndices, **keywords: Unpack[DistanceKeywords]
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def distance_transform(
+    image: Any,
+    *,
+    return_distances: bool = True,
+    return_indices: Indices = False,
+    return_labels: bool = False,
+    return_trusted: bool = False,
+    **keywords: Unpack[DistanceKeywords],
+) -> Any: ...
 def distance_transform(
     image: Any,
     *,
@@ -227,6 +278,8 @@ def distance_type(field: str, dtype: Any, out: Any, shape: Sequence[int], reques
         return element_type(out, "out")
     if field == "distance":
         return "float32"
+    if in_graph.compiles():
+        return NARROWEST
     return _core.squared_distance_type(list(shape), request.options())
 
 

@@ -1,6 +1,7 @@
 """JAX arrays: immutable, so answers are made outside and handed over through DLPack. Imported only when JAX is there.
 
-Under `jax.jit` the call becomes a host callback: the image is copied to the CPU, computed there, and copied back.
+Under `jax.jit` the call becomes an operation of the program (_jax_calls.py); with `method=`, `device=` or `progress=` a
+host callback: the image is copied to the CPU, computed there, and copied back.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from nearfield import _call, _core, _methods
+from nearfield import _call, _core, _jax_calls, _methods
 from nearfield._arrays import HOST, NUMPY, Place, check_axes, check_type
 from nearfield._progress import Progress
 from nearfield._request import FIELDS, Request
@@ -40,7 +41,8 @@ def compute(
     if any(map(is_traced, inputs)):
         inputs[1:] = [each if is_traced(each) else NUMPY.array("weights", each) for each in inputs[1:]]
         _check_traced(inputs, request, name, device)
-        return _traced(on_host, inputs, request)
+        native = device is None and progress is None
+        return _traced(on_host, inputs, request, threads if native else None)
     where = _usable_device(name, image)
     if where.platform == "cpu":
         return [jax.dlpack.from_dlpack(each) for each in on_host(*inputs)]
@@ -165,11 +167,20 @@ def _aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
 _shape: Any = jax.ShapeDtypeStruct
 
 
-def _traced(call: Callable[..., list[Any]], inputs: list[Any], request: Request) -> list[Any]:
+def _traced(
+    call: Callable[..., list[Any]], inputs: list[Any], request: Request, threads: int | None = None
+) -> list[Any]:
+    """Without `threads` a callback."""
     if all(field != "label" for field, _ in request.fields):  # constant around almost every image
         inputs = [jax.lax.stop_gradient(inputs[0]), *inputs[1:]]
     shapes = [_shape(request.shape_of(field, inputs[0].shape), np.dtype(dtype)) for field, dtype in request.fields]
-    return list(jax.pure_callback(call, shapes, *inputs, vmap_method="sequential"))
+
+    def called_back(*inputs: Any) -> list[Any]:
+        return list(jax.pure_callback(call, shapes, *inputs, vmap_method="sequential"))
+
+    if threads is None:
+        return called_back(*inputs)
+    return _jax_calls.compute(inputs, request, shapes, threads, called_back)
 
 
 # ---- on a device ------------------------------------------------------------------------------------------------

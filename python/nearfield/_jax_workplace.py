@@ -9,9 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from nearfield import _core, _jax
+from nearfield import _core, _jax, _jax_calls
 from nearfield._arrays import HOST, NUMPY, Place, check_axes, check_type
 from nearfield._call import target
+from nearfield._label_request import LabelRequest
+from nearfield._progress import callable_of
 from nearfield._request import threads_of
 from nearfield._traced import refuse_traced
 from nearfield._workplace import Slot, Workplace
@@ -103,11 +105,13 @@ def called_back(
     made: str,
     out: Any,
     return_num: bool,
+    request: LabelRequest | None = None,
     **words: Any,
 ) -> Any:
     """Under `jax.jit`: `function` of the image as a callback on the host, whose answer has this shape and type.
 
-    What can be refused is refused here: JAX turns errors of a callback into its own.
+    With `request`, where XLA can call the library, as an operation of the program. What can be refused is refused here:
+    JAX turns errors of either into its own.
     """
     if out is not None or return_num:
         raise TypeError(
@@ -116,8 +120,14 @@ def called_back(
     check_type(name, image.dtype.name)
     check_axes(name, image.ndim)
     _jax.check_width(made)
-    threads_of(words.get("threads"))
+    threads = threads_of(words.get("threads"))
     target(words.get("device"), HOST, name)
     answer = _jax._shape(shape, np.dtype(made))
     constant = jax.lax.stop_gradient(image)
-    return jax.pure_callback(lambda x: function(np.asarray(x), **words), answer, constant, vmap_method="sequential")
+
+    def otherwise(image: Any) -> Any:
+        return jax.pure_callback(lambda x: function(np.asarray(x), **words), answer, image, vmap_method="sequential")
+
+    if request is None or words.get("device") is not None or callable_of(words.get("progress")) is not None:
+        return otherwise(constant)
+    return _jax_calls.label(constant, request, answer, threads, otherwise)

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from nearfield import _core
 from nearfield._compiled import in_graph
-from nearfield._label_request import Criterion, Norm, Periodic, label_request
+from nearfield._label_request import Criterion, LabelKeywords, Norm, Periodic, label_request
 from nearfield._label_run import label_type, numbered
 from nearfield._progress import Progress, callable_of
 from nearfield._propagation import label_as_published
 from nearfield._request import flag_of, items_of, number_of, said, word_of
 from nearfield._traced import is_traced
+from nearfield._types import Cells, Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Way = Literal["fast", "propagation"]
 
 
+class AllKeywords(LabelKeywords, total=False):
+    """What `label` takes beside the image and `return_num`."""
+
+    dtype: Any
+    out: Any
+    method: Way
+    device: str | None
+    threads: int | None
+    progress: Progress
+
+
+@overload
+def label(image: Cells, **keywords: Unpack[AllKeywords]) -> Cells: ...
+@overload
+def label(image: Cells, *, return_num: Literal[True], **keywords: Unpack[AllKeywords]) -> tuple[Cells, Any]: ...
+@overload
+def label(image: Tensor, **keywords: Unpack[AllKeywords]) -> Tensor: ...
+@overload
+def label(image: Tensor, *, return_num: Literal[True], **keywords: Unpack[AllKeywords]) -> tuple[Tensor, Any]: ...
+@overload
+def label(image: Any, *, return_num: bool = False, **keywords: Unpack[AllKeywords]) -> Any: ...
 def label(
     image: Any,
     *,
@@ -32,7 +59,7 @@ def label(
     return_num: bool = False,
     dtype: Any = None,
     out: Any = None,
-    method: Literal["fast", "propagation"] = "fast",
+    method: Way = "fast",
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -147,20 +174,35 @@ def label(
     if in_graph.serves(image):
         given = out is not None or bool(progress) or method != "fast"
         return in_graph.label(image, keywords, return_num, dtype, given, device, threads)
-    if is_traced(image):
-        from nearfield import _jax_workplace
-
-        request = label_request(image.ndim, **keywords)
-        made = label_type(image.shape, request, dtype)
-        words = {**keywords, "dtype": made, "method": method}
-        words |= {"device": device, "threads": threads, "progress": progress}
-        return _jax_workplace.called_back(
-            label, "image", image, request.grid(image.shape), made, out, return_num, **words
-        )
     how = (return_num, dtype, out, device, threads)
+    if is_traced(image):
+        return _in_program(image, keywords, method, progress, *how)
     if method == "propagation":
         return label_as_published(image, keywords, *how)
     return numbered(image, keywords, *how, progress)
+
+
+def _in_program(
+    image: Any,
+    keywords: dict[str, Any],
+    method: str,
+    progress: Progress,
+    return_num: bool,
+    dtype: Any,
+    out: Any,
+    device: str | None,
+    threads: int | None,
+) -> Any:
+    """`label` of an image that JAX traces."""
+    from nearfield import _jax_workplace
+
+    request = label_request(image.ndim, **keywords)
+    made = label_type(image.shape, request, dtype)
+    native = request if method == "fast" else None
+    words = {**keywords, "dtype": made, "method": method, "device": device, "threads": threads, "progress": progress}
+    return _jax_workplace.called_back(
+        label, "image", image, request.grid(image.shape), made, out, return_num, native, **words
+    )
 
 
 def link_bit(step: Sequence[int]) -> int:

@@ -39,12 +39,37 @@ class LabelKeywords(RemovalKeywords, total=False):
     min_size: int
 
 
+class LabelWords(NamedTuple):
+    """The arguments of `_core.LabelOptions`."""
+
+    connectivity: int
+    criterion: str
+    tolerance: int | float
+    background: int | float | None
+    channels: bool
+    norm: str
+    periodic: list[bool]
+    batch_axes: int
+    steps: list[int]
+    smallest: int
+    largest: int
+    keep_largest: int
+    clear_border: bool
+
+
 class LabelRequest(NamedTuple):
     """Options of one call for an image of a known number of axes."""
 
     options: _core.LabelOptions
-    batch_axes: int
-    channels: bool
+    words: LabelWords
+
+    @property
+    def batch_axes(self) -> int:
+        return self.words.batch_axes
+
+    @property
+    def channels(self) -> bool:
+        return self.words.channels
 
     def grid(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The image's shape without channels: that of its labels."""
@@ -82,7 +107,7 @@ def label_request(
         )
     word, tolerance = _criterion_of(criterion)
     _check_background(word, background)
-    options = _core.LabelOptions(
+    words = LabelWords(
         connectivity_of(connectivity),
         word,
         tolerance,
@@ -97,7 +122,7 @@ def label_request(
         _MOST if largest is None else count_of("largest", largest, 0),
         flag_of("clear_border", clear_border),
     )
-    return LabelRequest(options, batch, has_channels)
+    return LabelRequest(_core.LabelOptions(*words), words)
 
 
 def _criterion_of(criterion: Criterion) -> tuple[str, int | float]:

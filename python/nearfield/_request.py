@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
+from numpy.typing import ArrayLike
 
 from nearfield import _core
 from nearfield._traced import is_traced
 
-Spacing = float | Sequence[float] | np.ndarray[Any, Any] | None
+Spacing = ArrayLike | None
 Sites = Literal["zero", "nonzero", "other_labels"]
 Signed = bool | Literal["inside", "outside"]
 Border = Literal["open", "closed", "periodic"] | Sequence[Literal["open", "closed", "periodic"]]
 Indices = bool | Literal["coordinates", "linear"]
 
 BORDERS = ("open", "closed", "periodic")
+NARROWEST = "narrowest"  # a type of squared distances that an operation of PyTorch finds by the shape
 FIELDS = ("distance", "squared", "index", "coordinates", "label", "trusted")
 
 

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from nearfield import _core
 from nearfield._arrays import name_of
 from nearfield._call import compute
 from nearfield._foreign import refuse_no_array
 from nearfield._label_request import CRITERIA, label_request
 from nearfield._label_run import label_type, numbered
-from nearfield._request import Request, items_of, threads_of
+from nearfield._request import NARROWEST, Request, items_of, threads_of
 
 
 def _request(
+    shape: Sequence[int],
     fields: str,
     spacing: Sequence[float],
     sites: str,
@@ -29,8 +31,15 @@ def _request(
     max_distance: float,
     batch_axes: int,
 ) -> Request:
-    named = tuple((field, dtype) for field, _, dtype in (each.partition(":") for each in fields.split(",")))
-    return Request(named, tuple(spacing), sites, sign, half_cell, tuple(border.split(",")), max_distance, batch_axes)
+    request = Request((), tuple(spacing), sites, sign, half_cell, tuple(border.split(",")), max_distance, batch_axes)
+
+    def known(dtype: str) -> str:
+        if dtype != NARROWEST:
+            return dtype
+        return _core.squared_distance_type([int(n) for n in shape], request.options())
+
+    named = (each.partition(":") for each in fields.split(","))
+    return request._replace(fields=tuple((field, known(dtype)) for field, _, dtype in named))
 
 
 def _registered_vmap(operation: Any) -> Any:
@@ -54,13 +63,13 @@ def _compute(
     device: str,
     threads: int,
 ) -> list[torch.Tensor]:
-    request = _request(fields, spacing, sites, sign, half_cell, border, max_distance, batch_axes)
+    request = _request(image.shape, fields, spacing, sites, sign, half_cell, border, max_distance, batch_axes)
     return compute(image, request, {}, weights=weights, device=device or None, threads=threads or None)
 
 
 @_compute.register_fake
 def _(image: Any, weights: Any, *words: Any) -> list[torch.Tensor]:
-    request = _request(*words[:-2])  # all but device and threads
+    request = _request(image.shape, *words[:-2])  # all but device and threads
     return [
         torch.empty(request.shape_of(field, tuple(image.shape)), dtype=getattr(torch, dtype), device=image.device)
         for field, dtype in request.fields
@@ -133,12 +142,12 @@ def _keywords(
     background: str,
     norm: str,
     channels: bool,
-    periodic: Sequence[bool],
+    periodic: Sequence[int],
     batch_axes: int,
     sizes: Sequence[int],
     clear_border: bool,
 ) -> dict[str, Any]:
-    ends: Any = periodic[0] if len(periodic) == 1 else list(periodic)
+    ends: Any = bool(periodic[0]) if len(periodic) == 1 else [bool(each) for each in periodic]
     return dict(
         connectivity=connectivity,
         criterion=criterion if criterion in CRITERIA else _number(criterion),
@@ -169,7 +178,7 @@ def _label(
     background: str,
     norm: str,
     channels: bool,
-    periodic: Sequence[bool],
+    periodic: Sequence[int],
     batch_axes: int,
     sizes: Sequence[int],
     clear_border: bool,
@@ -212,7 +221,7 @@ def label_in_graph(image: torch.Tensor, keywords: dict[str, Any], dtype: Any, de
         "" if background is None else str(background),
         keywords["norm"],
         keywords["channels"],
-        [bool(periodic)] if items_of(periodic) is None else [bool(each) for each in periodic],
+        [int(periodic)] if items_of(periodic) is None else [int(each) for each in periodic],
         keywords["batch_axes"],
         [keywords["min_size"], -1 if max_size is None else max_size, -1 if largest is None else largest],
         keywords["clear_border"],

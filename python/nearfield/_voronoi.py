@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from nearfield._distance import add_indices, element_type, method_of, with_shape
 from nearfield._fields import Asked, How, answer, answers, is_several, refuse_with_several
@@ -20,9 +20,57 @@ from nearfield._request import (
     said,
     spacing_of,
 )
+from nearfield._types import Cells, Tensor
 from nearfield.methods import Method
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+class GrowthKeywords(TypedDict, total=False):
+    """What `voronoi` and `expand_labels` share."""
+
+    weights: Any
+    border: Border
+    labels_out: Any
+    out: Any
+    batch_axes: int
+    method: str | Method
+    device: str | None
+    threads: int | None
+    progress: Progress
+
+
+class VoronoiKeywords(GrowthKeywords, total=False):
+    """What `voronoi` takes beside the seeds and what to return."""
+
+    spacing: Spacing
+    max_distance: float | None
+    indices_out: Any
+
+
+@overload
+def voronoi(seeds: Cells, **keywords: Unpack[VoronoiKeywords]) -> Cells: ...
+@overload
+def voronoi(
+    seeds: Cells, *, return_labels: Literal[True], **keywords: Unpack[VoronoiKeywords]
+) -> tuple[Cells, Cells]: ...
+@overload
+def voronoi(seeds: Tensor, **keywords: Unpack[VoronoiKeywords]) -> Tensor: ...
+@overload
+def voronoi(
+    seeds: Tensor, *, return_labels: Literal[True], **keywords: Unpack[VoronoiKeywords]
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def voronoi(
+    seeds: Any,
+    *,
+    return_indices: Indices = True,
+    return_labels: bool = False,
+    return_distances: bool = False,
+    return_trusted: bool = False,
+    **keywords: Unpack[VoronoiKeywords],
+) -> Any: ...
 def voronoi(
     seeds: Any,
     *,
@@ -111,6 +159,23 @@ def voronoi(
     return answer(asked_of(seeds), how, weights)
 
 
+@overload
+def expand_labels(
+    labels: Cells, distance: float | None = 1, spacing: Spacing = None, **keywords: Unpack[GrowthKeywords]
+) -> Cells: ...
+@overload
+def expand_labels(
+    labels: Tensor, distance: float | None = 1, spacing: Spacing = None, **keywords: Unpack[GrowthKeywords]
+) -> Tensor: ...
+@overload
+def expand_labels(
+    labels: Any,
+    distance: float | None = 1,
+    spacing: Spacing = None,
+    *,
+    return_distances: bool = False,
+    **keywords: Unpack[GrowthKeywords],
+) -> Any: ...
 def expand_labels(
     labels: Any,
     distance: float | None = 1,

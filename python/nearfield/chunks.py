@@ -32,7 +32,7 @@ import numpy as np
 
 from nearfield._distance import distance_transform
 from nearfield._label import label
-from nearfield._request import Spacing, spacing_of
+from nearfield._request import Spacing, said, spacing_of
 from nearfield._voronoi import voronoi
 
 # Of docs/semantics.md, "Squared distance"; the last one is where float64 no longer holds every integer.
@@ -84,7 +84,8 @@ def grid(shape: Sequence[int], *, spacing: Spacing = None, sites: bool = False) 
         return made
     if not made.counted:
         raise ValueError(
-            f"spacing is {spacing}, whose lengths have no common measure; nearest sites of chunks need one, or a limit"
+            f"spacing is {said(spacing)}, whose lengths have no common measure; nearest sites of chunks need one, "
+            "or a limit"
         )
     plane = math.prod(shape[1:])
     step = 4

@@ -23,13 +23,14 @@ cores. Deliberate differences:
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
 from nearfield._arrays import NUMPY, check_axes, framework_of, is_jax
 from nearfield._distance import distance_transform
+from nearfield._request import flag_of
 from nearfield._scipy import Array, Output, Sampling, answer, array_of, check_asked, lengths_of, mask_of
 from nearfield._scipy_label import find_objects, label
 from nearfield._traced import refuse_traced
@@ -46,6 +47,9 @@ def distance_transform_edt(
     return_indices: bool = False,
     distances: Any = None,
     indices: Any = None,
+    *,
+    block_params: Any = None,
+    float64_distances: bool = True,
 ) -> Any:
     """Exact Euclidean distance from every cell to the nearest zero, that cell, or both.
 
@@ -62,6 +66,10 @@ def distance_transform_edt(
         Filled instead of a new array, and then not returned.
     indices : int32 array of shape ``(input.ndim, *input.shape)``, optional
         Filled instead of a new array, and then not returned.
+    block_params
+        Of `cupyx.scipy.ndimage`, whose algorithm it tunes; not read.
+    float64_distances : bool
+        Of `cupyx.scipy.ndimage`: False asks for float32 distances.
 
     Returns
     -------
@@ -88,13 +96,14 @@ def distance_transform_edt(
     array([[2, 2, 2]], dtype=int32)
     """
     check_asked(return_distances, return_indices, distances, indices)
+    dtype = "float64" if flag_of("float64_distances", float64_distances) else "float32"
     if framework_of(input) is not NUMPY:
-        return _edt_elsewhere(input, sampling, return_distances, return_indices, distances, indices)
+        return _edt_elsewhere(input, sampling, dtype, return_distances, return_indices, distances, indices)
     image = np.atleast_1d(mask_of(input))
     lengths = lengths_of(sampling, image.ndim)
     given = [each for each in (distances, indices) if isinstance(each, np.ndarray)]
     where = Output("indices", indices, (image.ndim, *image.shape), "int32", [image]) if return_indices else None
-    far = Output("distances", distances, image.shape, "float64", [image, *given[1:]]) if return_distances else None
+    far = Output("distances", distances, image.shape, dtype, [image, *given[1:]]) if return_distances else None
     _euclidean(image, lengths, array_of(far), array_of(where))
     return answer(far, where)
 
@@ -112,7 +121,7 @@ def distance_transform_cdt(
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is measured from; NaN is not zero. In CPU memory.
+        Whatever is not zero is measured from; NaN is not zero. On a GPU for distances by name of a metric.
     metric : {'chessboard', 'taxicab', 'cityblock', 'manhattan'} or array of 3 cells along each axis
         Steps to all neighbours, steps along the axes, or steps to those that are not zero in the array. Of an array the
         cells before its middle are read; the steps are those and their opposites.
@@ -143,7 +152,9 @@ def distance_transform_cdt(
            [1, 2, 3]], dtype=int32)
     """
     check_asked(return_distances, return_indices, distances, indices)
-    image = np.atleast_1d(_on_host("distance_transform_cdt", input))
+    if _is_on_device(input):
+        return _steps_there("distance_transform_cdt", input, metric, "int32", return_indices, distances)
+    image = np.atleast_1d(mask_of(input))
     check_axes("input", image.ndim)
     weights = _weights_of(metric, image.ndim)
     given = [each for each in (distances, indices) if isinstance(each, np.ndarray)]
@@ -173,7 +184,7 @@ def distance_transform_bf(
     Parameters
     ----------
     input : array_like
-        Whatever is not zero is measured from; NaN is not zero. In CPU memory.
+        Whatever is not zero is measured from; NaN is not zero. On a GPU for distances.
     metric : {'euclidean', 'taxicab', 'cityblock', 'manhattan', 'chessboard'}
         In any case of letters.
     sampling : float or sequence of floats, optional
@@ -203,11 +214,15 @@ def distance_transform_bf(
     (array([0, 1, 2, 1, 0], dtype=uint32), array([[0, 0, 4, 4, 4]], dtype=int32))
     """
     check_asked(return_distances, return_indices, distances, indices)
-    image = _on_host("distance_transform_bf", input)
-    shape, ndim = image.shape, image.ndim
     name = metric.lower()
     if name not in ("euclidean", "chessboard", *_CITY_BLOCK):
         raise RuntimeError(f"distance metric not supported: {metric!r}; give 'euclidean', 'taxicab' or 'chessboard'")
+    if _is_on_device(input):
+        if name == "euclidean" and not return_indices:
+            return _edt_elsewhere(input, sampling, "float64", True, False, distances, None)
+        return _steps_there("distance_transform_bf", input, name, "uint32", return_indices, distances)
+    image = mask_of(input)
+    shape, ndim = image.shape, image.ndim
     lengths = lengths_of(sampling, ndim)
     dtype = "float64" if name == "euclidean" else "uint32"
     far = Output("distances", distances, shape, dtype, [image]) if return_distances else None
@@ -220,25 +235,45 @@ def distance_transform_bf(
 # ---- the work --------------------------------------------------------------------------------------------------------
 
 
-def _on_host(name: str, input: Any) -> Array:
+def _is_on_device(input: Any) -> bool:
     refuse_traced("input", input)
     framework = framework_of(input)
-    if framework is not NUMPY and framework.place(input).ordinal >= 0:
+    return framework is not NUMPY and framework.place(input).ordinal >= 0
+
+
+def _steps_there(name: str, input: Any, metric: Any, dtype: str, return_indices: bool, distances: Any) -> Any:
+    """Distances in steps of arrays on a device, in theirs."""
+    if return_indices or not isinstance(metric, str):
         raise TypeError(
-            f"{name} works on the CPU and input is on {framework.place(input)}; copy it there, or use "
-            "distance_transform_edt, which works on the device"
+            f"{name} on a device gives distances in a metric that has a name; copy input to the CPU, or use "
+            "distance_transform_edt, which gives indices on the device too"
         )
-    return mask_of(input)
+    _weights_of(metric, 1)  # refuses what is none
+    word: Literal["chessboard", "cityblock"] = "chessboard" if metric == "chessboard" else "cityblock"
+    image = input if input.ndim else input.reshape(1)
+    far = distance_transform(image, metric=word, dtype=dtype, out=distances)
+    none = np.iinfo(np.int32).max
+    if dtype == "int32" and is_jax(far):
+        far = sys.modules["jax"].numpy.where(far == none, -1, far)
+    elif dtype == "int32":
+        far[far == none] = -1
+    return far if distances is None else None
 
 
 def _edt_elsewhere(
-    input: Any, sampling: Sampling, return_distances: bool, return_indices: bool, distances: Any, indices: Any
+    input: Any,
+    sampling: Sampling,
+    dtype: str,
+    return_distances: bool,
+    return_indices: bool,
+    distances: Any,
+    indices: Any,
 ) -> Any:
     """Arrays of other frameworks: theirs in, theirs out."""
     filled = distance_transform(
         input if input.ndim else input.reshape(1),
         spacing=lengths_of(sampling, max(input.ndim, 1)) or None,
-        dtype="float32" if _is_narrow(input) else "float64",
+        dtype="float32" if _is_narrow(input) else dtype,
         return_distances=bool(return_distances),
         return_indices=bool(return_indices),
         out=distances,

@@ -301,6 +301,20 @@ def test_scipy_s_functions_take_device_arrays(cupy):
     assert isinstance(distance, cupy.ndarray) and distance.dtype == np.float64
     same(distance.get(), wanted[0])
     same(indices.get(), wanted[1])
+    narrow = ndimage.distance_transform_edt(cupy.asarray(IMAGE), float64_distances=False, block_params=(1, 1, 1))
+    same(narrow.get(), wanted[0].astype("f4"))
+    for call in (
+        ndimage.distance_transform_cdt,
+        lambda image: ndimage.distance_transform_cdt(image, "taxicab"),
+        ndimage.distance_transform_bf,
+        lambda image: ndimage.distance_transform_bf(image, "chessboard"),
+    ):
+        came = call(cupy.asarray(IMAGE))
+        assert isinstance(came, cupy.ndarray) and came.dtype == call(IMAGE).dtype
+        same(came.get(), call(IMAGE))
+    labels, count = ndimage.label(cupy.asarray(~IMAGE), structure=np.ones((3, 3, 3)))
+    same(labels.get(), ndimage.label(~IMAGE, structure=np.ones((3, 3, 3)))[0])
+    assert isinstance(labels, cupy.ndarray) and count == labels.max()
 
 
 FIRST_IN_CAPTURE = """

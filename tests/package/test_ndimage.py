@@ -266,9 +266,48 @@ def test_signatures_are_scipys():
     import inspect
 
     for name in NAMES:
-        parameters = inspect.signature(getattr(ours, name)).parameters.values()
+        parameters = list(inspect.signature(getattr(ours, name)).parameters.values())
+        if name == "distance_transform_edt":  # and those of CuPy
+            assert [(p.name, p.default, p.kind) for p in parameters[-2:]] == [
+                ("block_params", None, inspect.Parameter.KEYWORD_ONLY),
+                ("float64_distances", True, inspect.Parameter.KEYWORD_ONLY),
+            ]
+            del parameters[-2:]
         expected = inspect.signature(getattr(theirs, name)).parameters.values()
         assert [(p.name, p.default, p.kind) for p in parameters] == [(p.name, p.default, p.kind) for p in expected]
+
+
+def test_words_of_cupy():
+    image = np.random.default_rng(5).random((7, 8, 9)) < 0.9
+    far, where = ours.distance_transform_edt(
+        image, (1, 2, 3), return_indices=True, block_params=(1, 2, 4), float64_distances=False
+    )
+    expected = theirs.distance_transform_edt(image, (1, 2, 3), return_indices=True)
+    assert far.dtype == np.float32
+    np.testing.assert_array_equal(far, expected[0].astype("f4"))
+    np.testing.assert_array_equal(where, expected[1])
+    out = np.empty(image.shape, "f4")
+    assert ours.distance_transform_edt(image, distances=out, float64_distances=False) is None
+    np.testing.assert_array_equal(out, theirs.distance_transform_edt(image).astype("f4"))
+    with pytest.raises(RuntimeError, match="float32"):
+        ours.distance_transform_edt(image, distances=np.empty(image.shape), float64_distances=False)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("metric", ["chessboard", "taxicab", "manhattan"])
+def test_steps_of_other_arrays(kind, metric):
+    """What arrays on a device take, on the CPU."""
+    space = pytest.importorskip(kind)
+    for image in (np.random.default_rng(6).random((7, 8, 9)) < 0.9, np.ones((2, 3), bool)):
+        mine = {"numpy": lambda x: x, "torch": lambda x: space.from_numpy(x), "jax": lambda x: space.numpy.asarray(x)}
+        for name, dtype in (("cdt", "int32"), ("bf", "uint32")):
+            came = ours._steps_there(name, mine[kind](image), metric, dtype, False, None)
+            assert type(came).__module__.split(".")[0] in (kind, "jaxlib")
+            np.testing.assert_array_equal(came, getattr(theirs, f"distance_transform_{name}")(image, metric))
+    with pytest.raises(TypeError, match="use distance_transform_edt"):
+        ours._steps_there("distance_transform_cdt", image, metric, "int32", True, None)
+    with pytest.raises(ValueError, match="invalid metric"):
+        ours._steps_there("distance_transform_cdt", image, "x", "int32", False, None)
 
 
 def test_torch():

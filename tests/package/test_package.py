@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import nearfield as nf
+import typed_program
 
 FOLDER = Path(nf.__file__).parent
 OPTIONAL = {"torch", "jax", "SimpleITK", "itk", "nibabel", "xarray"}
@@ -59,6 +60,11 @@ def test_types_are_shipped_and_strict():
     mypy("-p", "nearfield")
 
 
+def test_a_program_of_a_user_is_clean():
+    mypy(str(Path(__file__).parent / "typed_program.py"))
+    typed_program.main()
+
+
 def test_types_find_mistakes(tmp_path):
     """What is ignored here has to be a mistake, and the rest none."""
     (tmp_path / "calls.py").write_text(
@@ -68,16 +74,22 @@ import nearfield as nf
 
 image = np.ones((3, 4), np.uint8)
 nf.distance_transform(image, spacing=np.array([1.0, 2.0]), sites="nonzero", border=("open", "closed"))
-nf.distance_transform(image, signed="inside", return_indices="linear", return_trusted=True)
-nf.distance_transform(image, sites="zeros")  # type: ignore[arg-type]
+nf.distance_transform(image, spacing=[[1, 2], [3, 4]][0], signed="inside", return_indices="linear", return_trusted=True)
+nf.distance_transform(image, sites="zeros")  # type: ignore[call-overload]
 nf.distance_transform(image, border="shut")  # type: ignore[arg-type]
-nf.distance_transform(image, signed="in")  # type: ignore[arg-type]
-nf.voronoi(image, return_indices="flat")  # type: ignore[arg-type]
+nf.distance_transform(image, signed="in")  # type: ignore[call-overload]
+nf.distance_transform(image, spacings=2)  # type: ignore[call-overload]
+nf.distance_transform(image, spacing=object())  # type: ignore[call-overload]
+nf.voronoi(image, return_indices="flat")  # type: ignore[call-overload]
+nf.voronoi(image, return_label=True)  # type: ignore[call-overload]
 nf.expand_labels(image, 3, np.array([1.0, 2.0]), border="periodic")
-nf.expand_labels(image, 3, spacings=2)  # type: ignore[call-arg]
+nf.expand_labels(image, 3, spacings=2)  # type: ignore[call-overload]
 nf.remove_small(image, 3, criterion="equal", background=None)
 nf.remove_small(image, 3, criterium="equal")  # type: ignore[call-arg]
-nf.label(image, criterion="equals")  # type: ignore[arg-type]
+nf.label(image, criterion="equals")  # type: ignore[call-overload]
+nf.label(image, min_sizes=3)  # type: ignore[call-overload]
+nf.components(image, spacings=3)  # type: ignore[call-arg]
+nf.distance_transform([[0, 1], [1, 1]], return_indices=True)[0]
 table = nf.components(image, spacing=np.array([1.0, 2.0])).table
 size: int = table[0].size
 rows: nf.ComponentTable = table[table.size > 3]
@@ -86,6 +98,39 @@ table[0].middle  # type: ignore[attr-defined]
 """
     )
     mypy(str(tmp_path / "calls.py"))
+
+
+def test_types_of_what_comes_back(tmp_path):
+    """By the flags, and by the kind of array; what is ignored here has to be a mistake."""
+    (tmp_path / "returns.py").write_text(
+        """
+import numpy as np
+import nearfield as nf
+
+image = np.ones((3, 4), np.uint8)
+away, nearest = nf.distance_transform(image, return_indices=True)
+numbers, count = nf.label(image, return_num=True)
+(away + nearest).astype(float), numbers.max(), nf.voronoi(image).shape
+nf.distance_transform(image).cpu()  # type: ignore[attr-defined]
+away, nearest, labels = nf.distance_transform(image, return_indices="linear")  # type: ignore[misc]
+several: tuple[object, object] = nf.label(image)  # type: ignore[assignment]
+
+
+class Tensor:
+    def __dlpack__(self, *, stream: int | None = None) -> object:
+        return stream
+
+    def cpu(self) -> "Tensor":
+        return self
+
+
+nf.distance_transform(Tensor()).cpu(), nf.label(Tensor()).cpu(), nf.expand_labels(Tensor()).cpu()
+nf.label(Tensor(), return_num=True).cpu()  # type: ignore[attr-defined]
+nf.voronoi(Tensor(), return_labels=True)[1].cpu()
+nf.voronoi(Tensor()).gpu()  # type: ignore[attr-defined]
+"""
+    )
+    mypy(str(tmp_path / "returns.py"))
 
 
 def test_stub_is_the_module():

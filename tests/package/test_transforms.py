@@ -183,7 +183,7 @@ class TestTorch:
 
     @named([small_removed, nf.relabel, by_method, *VALUED])
     def test_what_needs_values_says_so(self, torch, function):
-        with pytest.raises(TypeError, match="is traced by torch.func, and this call needs its values"):
+        with pytest.raises(TypeError, match="is traced by PyTorch, and this call needs its values"):
             torch.vmap(lambda image: function(image))(torch.from_numpy(IMAGES))
 
     def test_outputs_are_refused(self, torch):

@@ -1,0 +1,20 @@
+"""Kinds of arrays, for type checkers: what is given decides what comes back."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+Cells = NDArray[Any]
+
+
+class HasMemory(Protocol):
+    """An array of PyTorch, JAX, CuPy or the array API standard."""
+
+    @property
+    def __dlpack__(self) -> Any: ...
+
+
+Tensor = TypeVar("Tensor", bound=HasMemory)
+Asked = Literal[True, "coordinates", "linear"]  # of `return_indices`
