@@ -65,7 +65,7 @@ nearfield_on_cpu_test(medial_axis "medial_axis/device_test" nearfield_medial_axi
 nearfield_on_cpu_test(skeleton "skeleton/cases;skeleton/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(metrics "metrics/cases;metrics/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(fill "fill/cases;fill/device_test" nearfield_exact_tests)
-nearfield_on_cpu_test(geodesic "geodesic/device_test;geodesic/esdf_device_test" nearfield_geodesic_tests)
+nearfield_on_cpu_test(geodesic "geodesic/device_test;geodesic/device_solvers_test;geodesic/esdf_device_test" nearfield_geodesic_tests)
 nearfield_on_cpu_test(natural_neighbor "natural_neighbor/cases;natural_neighbor/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(centroidal "centroidal/cases;centroidal/device_test" nearfield_exact_tests)
 nearfield_on_cpu_test(sdf "sdf/cases;effects/cases;sdf/device_test" nearfield_exact_tests)
