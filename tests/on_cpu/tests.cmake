@@ -110,6 +110,8 @@ if(NEARFIELD_DEVICE_ON_CPU)
   run_on_cpu(sdf_device_on_cpu sdf)
   run_on_cpu(fill_device_on_cpu fill)
   run_on_cpu(geodesic_device_on_cpu geodesic FILTER -*TwentyRuns* ENVIRONMENT NEARFIELD_TEST_SCALE=0.2)
+  # Blocks that meet, in elimination.
+  run_on_cpu(geodesic_device_on_cpu_together geodesic FILTER *EliminateMazes* ENVIRONMENT NEARFIELD_ON_CPU_BLOCKS=3)
   run_on_cpu(thickness_device_on_cpu thickness FILTER -*Larger*:*TwentyRuns* ENVIRONMENT NEARFIELD_TEST_SCALE=0.05)
   run_on_cpu(watershed_device_on_cpu watershed FILTER -*TwentyRuns*)
   run_on_cpu(methods_device_on_cpu methods FILTER -*Larger* ENVIRONMENT NEARFIELD_TEST_SCALE=0.04)
