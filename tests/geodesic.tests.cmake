@@ -4,6 +4,7 @@ target_link_libraries(nearfield_geodesic_tests PUBLIC nearfield_exact_tests PRIV
 nearfield_test(geodesic geodesic/host_test.cpp geodesic/path_test.cpp geodesic/esdf_test.cpp geodesic/roadmap_test.cpp
   LIBS nearfield_geodesic_tests)
 if(NEARFIELD_HAS_CUDA)
-  nearfield_test(geodesic_device geodesic/device_test.cpp geodesic/esdf_device_test.cpp
+  nearfield_test(geodesic_device geodesic/device_test.cpp geodesic/device_solvers_test.cpp
+    geodesic/esdf_device_test.cpp
     LIBS nearfield_geodesic_tests nearfield_device_tests)
 endif()

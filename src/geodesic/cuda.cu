@@ -1,169 +1,17 @@
-// Geodesic distances on a device: tiles in shared memory, from a queue without rounds. Keys only fall, and end where
-// the local equation holds everywhere, so that the order of work does not show.
-//
-// Two blocks may have one tile at the same time. Still no improvement is lost. A block first says that the tile no
-// longer waits, and then reads it; another one first writes what it improved, and then asks whether a neighbour waits.
-// A block leaves its tile with no step inside that would improve a cell over what it read, and writes all it found. So
-// whichever block was the last to lower a cell has offered all steps from there, in this tile and to others.
+// Geodesic distances on a device, by two solvers that hand over to each other: tiles in shared memory, from a queue
+// without rounds; and elimination of cells, for mazes and spirals. Keys only fall, and end where the local equation
+// holds everywhere, so that neither the order of work nor the solver shows.
 #include <cstring>
 
 #include "base/cuda_together.cuh"
 #include "geodesic/cuda_answer.cuh"
+#include "geodesic/cuda_graph.cuh"
+#include "geodesic/cuda_plant.cuh"
+#include "geodesic/cuda_relax.cuh"
 #include "geodesic/cuda_steps.cuh"
-#include "geodesic/cuda_tiles.cuh"
 
 namespace nearfield::geodesics {
 namespace {
-
-constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
-
-/// A price for the cell; 0: it cannot be entered.
-__device__ std::uint32_t cost_at(const cell_array& a, std::int64_t i) {
-    std::int64_t c = 0;
-    switch (a.type) {
-        case dtype::int8: c = static_cast<const std::int8_t*>(a.data)[i]; break;
-        case dtype::int16: c = static_cast<const std::int16_t*>(a.data)[i]; break;
-        case dtype::uint16: c = static_cast<const std::uint16_t*>(a.data)[i]; break;
-        case dtype::int32: c = static_cast<const std::int32_t*>(a.data)[i]; break;
-        case dtype::uint32: c = static_cast<const std::uint32_t*>(a.data)[i]; break;
-        default: c = static_cast<const std::uint8_t*>(a.data)[i];
-    }
-    return c > 0 ? static_cast<std::uint32_t>(c) : 0;
-}
-
-/// The number of a cell in the order of ties.
-template <int Axes>
-__device__ std::uint64_t number_of(const device_tiling<Axes>& t, const std::int64_t* at) {
-    std::uint64_t number = 0;
-    for (int axis = Axes - 1; axis >= 0; --axis)
-        if (axis >= t.batch)
-            number = number * static_cast<std::uint64_t>(t.size[axis]) + static_cast<std::uint64_t>(at[axis]);
-    return number;
-}
-
-/// Keys at the start. A thread a cell.
-template <class Word, int Axes>
-__global__ void __launch_bounds__(threads_of_block) plant(const __grid_constant__ work<Word, Axes> w) {
-    const std::int64_t i = own_item(), tile = i >> w.where.tile_bits;
-    if (tile >= w.where.tiles) return;
-    std::int64_t at[Axes];
-    std::uint32_t cost = 0;
-    if (w.where.locate(tile, static_cast<int>(i & (w.where.cells_of_tile() - 1)), at) &&
-        !w.mask.is_zero(w.mask.template at<Axes>(at)))
-        cost = w.given_cost.data == nullptr ? 1 : cost_at(w.given_cost, w.given_cost.template at<Axes>(at));
-    if (w.cost != nullptr) w.cost[i] = cost;
-    const bool seed = cost != 0 && !w.seeds.is_zero(w.seeds.template at<Axes>(at));
-    Word key = cost == 0 ? 0 : work<Word, Axes>::far;
-    if (seed) key = static_cast<Word>(w.seed_bits == 0 ? 1 : number_of(w.where, at) + 1);
-    w.key[i] = key;
-    if (seed) wake(w.queue, tile);
-}
-
-/// The same for numbers of seeds, where costs are known.
-template <class Word, int Axes>
-__global__ void __launch_bounds__(threads_of_block)
-    plant_numbers(const __grid_constant__ work<Word, Axes> w, std::uint64_t limit) {
-    const std::int64_t i = own_item(), tile = i >> w.where.tile_bits;
-    if (tile >= w.where.tiles) return;
-    std::int64_t at[Axes];
-    w.where.locate(tile, static_cast<int>(i & (w.where.cells_of_tile() - 1)), at);
-    const std::uint64_t total = w.total[i];
-    Word key = total == 0 || total > limit ? 0 : work<Word, Axes>::far;
-    if (total == 1) key = static_cast<Word>(number_of(w.where, at) + 1);
-    w.key[i] = key;
-    if (total == 1) wake(w.queue, tile);
-}
-
-/// Lists by which steps cells leave their tile. A thread a cell and step.
-template <class Word, int Axes>
-__global__ void __launch_bounds__(threads_of_block) list_crossings(const __grid_constant__ work<Word, Axes> w) {
-    const std::int64_t i = own_item(), step = i >> w.where.tile_bits;
-    const int local = static_cast<int>(i & (w.where.cells_of_tile() - 1)),
-              lane = static_cast<int>(threadIdx.x) % cuda::warp;
-    const bool leaves = step < w.step_count && w.where.leaves(local, w.steps[step].by);
-    const unsigned all = __ballot_sync(cuda::every_lane, leaves ? 1 : 0);
-    if (all == 0) return;
-    std::uint32_t first = 0;
-    if (lane == 0) first = atomicAdd(w.queue.crossings, static_cast<std::uint32_t>(__popc(all)));
-    first = __shfl_sync(cuda::every_lane, first, 0);
-    if (leaves)
-        w.crossing[first + static_cast<std::uint32_t>(__popc(all & ((1U << lane) - 1)))] =
-            static_cast<std::uint32_t>(step << device_tile_bits) | static_cast<std::uint32_t>(local);
-}
-
-/// Closes a tile under all steps that stay inside. Threads meet.
-template <pricing Pricing, class Word, int Axes>
-__device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
-    const int turns = w.family_count + (w.sweep_count > 0 ? 1 : 0);
-    int turn = 0;
-    for (int quiet = 0; quiet < turns; turn = turn + 1 == turns ? 0 : turn + 1) {
-        const bool lines = turn < w.family_count;
-        const bool better = lines ? close_lines(w, w.families[turn], m) : sweep(w, m);
-        if (__syncthreads_or(better ? 1 : 0) == 0) ++quiet;
-        else quiet = lines ? 1 : 0;  // lines are closed at once
-    }
-}
-
-template <pricing Pricing, class Word, int Axes>
-__device__ bool is_seed(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local) {
-    if constexpr (Pricing == pricing::tight) return m.total[padded(local)] == 1;
-    const Word key = m.key[padded(local)];
-    return key != 0 && (key - 1) >> w.seed_bits == 0;
-}
-
-/// Reads a tile, settles it, writes what improved and wakes tiles that it improves.
-template <pricing Pricing, class Word, int Axes>
-__device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
-                      std::uint32_t* changed) {
-    const int cells = w.where.cells_of_tile();
-    const std::int64_t first = tile << w.where.tile_bits;
-    for (int i = static_cast<int>(threadIdx.x); i < cells; i += static_cast<int>(blockDim.x)) {
-        m.key[padded(i)] = fresh(w.key + first + i);
-        const cell_value v = value_at<Pricing>(w, first + i);
-        if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
-        if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
-    }
-    __syncthreads();
-    take_offers(w, m, tile);
-    __syncthreads();
-    settle(w, m);
-    for (int i = static_cast<int>(threadIdx.x); i < (cells + cuda::warp - 1) / cuda::warp * cuda::warp;
-         i += static_cast<int>(blockDim.x)) {
-        bool better = false;
-        if (i < cells) {
-            const Word own = m.key[padded(i)];
-            better = own < fresh(w.key + first + i);
-            if (better) lower(w.key + first + i, own);
-            better = better || is_seed(w, m, i);  // which nobody improves
-        }
-        const unsigned all = __ballot_sync(cuda::every_lane, better ? 1 : 0);
-        if (i % cuda::warp == 0) changed[i / cuda::warp] = all;
-    }
-    __threadfence();
-    __syncthreads();
-    make_offers(w, m, tile, changed);
-    __syncthreads();
-}
-
-template <pricing Pricing, class Word, int Axes>
-__global__ void __launch_bounds__(threads_of_tile) relax(const __grid_constant__ work<Word, Axes> w) {
-    extern __shared__ std::uint64_t memory[];
-    __shared__ std::uint32_t changed[(1 << device_tile_bits) / cuda::warp];
-    __shared__ std::int64_t taken;
-    const tile_memory<Pricing, Word> m(memory);
-    for (;;) {
-        if (threadIdx.x == 0) {
-            taken = take(w.queue);
-            if (taken >= 0) atomicExch(w.queue.queued + taken, 0U);
-            __threadfence();
-        }
-        __syncthreads();
-        const std::int64_t tile = taken;
-        if (tile < 0) return;
-        visit(w, m, tile, changed);
-        if (threadIdx.x == 0) atomicAdd(w.queue.pending, ~0U);
-    }
-}
 
 // ---- a call ---------------------------------------------------------------------------------------------------------
 
@@ -240,14 +88,16 @@ private:
         between_at_ = memory_.reserve<device_between>(std::ssize(steps_.between));
         crossing_ = memory_.reserve<std::uint32_t>(steps_.crossings(t));
         if (apart_) numbers_ = memory_.reserve<std::uint64_t>(cells_);
+        eliminates_ = may_eliminate();
+        if (eliminates_) reserve_elimination();
         memory_.allocate();
         clear(controls + ring_ + t.tiles);
         deliver_all(on_, steps_.rows, memory_.get<device_step>(step_));
         deliver_all(on_, steps_.between, memory_.get<device_between>(between_at_));
     }
-    void clear(std::int64_t words) const {
-        cuda::check(cudaMemsetAsync(memory_.get<std::uint32_t>(control_), 0, static_cast<std::size_t>(4 * words),
-                                    cuda::stream_of(on_)),
+    void clear(std::int64_t words, std::int64_t first = 0) const {
+        cuda::check(cudaMemsetAsync(memory_.get<std::uint32_t>(control_) + first, 0,
+                                    static_cast<std::size_t>(4 * words), cuda::stream_of(on_)),
                     "clearing");
     }
 
@@ -256,8 +106,10 @@ private:
         work<Word, Axes> w(p_.where);
         w.key = memory_.get<Word>(key_), w.cost = p_.cost.wanted() ? memory_.get<std::uint32_t>(cost_) : nullptr;
         auto* const control = memory_.get<std::uint32_t>(control_);
-        w.queue = {control + controls, control + controls + ring_,           control, control + 1, control + 2,
-                   control + 3,        static_cast<std::uint32_t>(ring_ - 1)};
+        w.queue = {control + controls, control + controls + ring_, reinterpret_cast<solver_counts*>(control),
+                   static_cast<std::uint32_t>(ring_ - 1)};
+        w.first_depth = static_cast<std::uint32_t>(rules_.first_depth), w.second_depth = second_depth();
+        w.thin = rules_.thin, w.middling = rules_.middling;
         w.steps = memory_.get<device_step>(step_), w.between = memory_.get<device_between>(between_at_);
         w.crossing = memory_.get<std::uint32_t>(crossing_);
         std::copy(steps_.families.begin(), steps_.families.end(), w.families);
@@ -276,19 +128,27 @@ private:
                      cuda::blocks_for(static_cast<std::int64_t>(w.step_count) << w.where.tile_bits, threads_of_block),
                      dim3(threads_of_block), 0, w);
         each(plant<Word, Axes>, w);
-        spread<Pricing>(w);
+        if (eliminates_) solve_by_both<Pricing>(w);
+        else spread<Pricing>(w);
         answer a = answers();
         if constexpr (Pricing == pricing::image) {
             if (apart_) a.numbers = spread_numbers(w);
         }
         cuda::launch(on_, write_answer<Word, Axes>, cuda::blocks_for(a.cells, threads_of_block), dim3(threads_of_block),
                      0, w, a);
+        if (solver_counts* const seen = watched_solver::seen(); seen != nullptr) {
+            cuda::check(cudaMemcpyAsync(seen, memory_.get<std::uint32_t>(control_), sizeof *seen,
+                                        cudaMemcpyDeviceToHost, cuda::stream_of(on_)),
+                        "reading what solved");
+            cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for what solved");
+        }
     }
     /// Which seeds costs come from, where both do not fit a key.
     const std::uint64_t* spread_numbers(work<std::uint64_t, Axes> w) {
         const std::uint64_t limit = w.limit;
         w.total = w.key, w.key = memory_.get<std::uint64_t>(numbers_), w.limit = work<std::uint64_t, Axes>::far - 1;
-        clear(controls - 1);  // not the number of crossings
+        clear(3);  // not the number of crossings
+        clear(w.where.tiles, controls + ring_);
         cuda::launch(on_, plant_numbers<std::uint64_t, Axes>, cuda::blocks_for(cells_, threads_of_block),
                      dim3(threads_of_block), 0, w, limit);
         spread<pricing::tight>(w);
@@ -303,6 +163,79 @@ private:
         cuda::launch_together(
             on_, kernel,
             cuda::grid{std::min(cuda::blocks_at_once(kernel, threads, bytes), w.where.tiles), dim3(threads), bytes}, w);
+    }
+
+    // ---- elimination ----
+
+    /// Where an edge has one price both ways, and a cell so few that their lists fit.
+    [[nodiscard]] bool may_eliminate() const {
+        constexpr std::int64_t most_cells = std::int64_t{1} << 27;
+        constexpr int most_steps = 8;
+        return Axes == few_axes && p_.where.tile_bits == device_tile_bits && (!p_.cost.wanted() || p_.both) &&
+               std::ssize(steps_.rows) <= std::min(most_steps, capacity()) && cells_ >= rules_.least_cells &&
+               cells_ <= most_cells;
+    }
+    [[nodiscard]] int capacity() const {
+        return part_capacity<std::uint64_t>(cuda::limits().shared_bytes, rules_.most_degree);
+    }
+    [[nodiscard]] std::uint32_t second_depth() const {
+        std::int64_t sides = 0;
+        for (int axis = p_.where.batch; axis < p_.where.axes; ++axis) sides += p_.where.tiles_along[axis];
+        return static_cast<std::uint32_t>(std::min<std::int64_t>(parked_bit / 2, sides * rules_.second_depth));
+    }
+    void reserve_elimination() {
+        const std::int64_t parts = cells_ >> part_bits;
+        nodes_ = cells_ / rules_.node_share;
+        record_ = memory_.reserve<std::uint32_t>(cells_), words_ = memory_.reserve<std::uint32_t>(parts * part_words);
+        first_node_ = memory_.reserve<std::uint32_t>(parts);
+        edges_ = memory_.reserve<edge>(2 * node_degree * nodes_), node_key_ = memory_.reserve<std::uint64_t>(nodes_);
+        numbers_of_nodes_ = memory_.reserve<std::uint32_t>(5 * nodes_ + most_rounds + 1);
+        marks_ = memory_.reserve<std::uint8_t>(3 * nodes_);
+    }
+    /// A part is a quarter of a tile: its two longest sides halved, or the longest one twice.
+    template <class Word>
+    void split_tiles(elimination<Word>& e) const {
+        int left[max_rank], split[2];
+        std::copy_n(p_.where.bits, max_rank, left);
+        for (int& bit : split) {
+            const auto longest = std::max_element(left, left + p_.where.axes) - left;
+            bit = p_.where.shift[longest] + --left[longest];
+        }
+        e.low_bit = std::min(split[0], split[1]), e.high_bit = std::max(split[0], split[1]);
+    }
+    template <class Word>
+    elimination<Word> start_elimination() const {
+        elimination<Word> e;
+        split_tiles(e);
+        e.parts = cells_ >> part_bits, e.rules = rules_, e.rules.most_degree = capacity();
+        e.counts = reinterpret_cast<solver_counts*>(memory_.get<std::uint32_t>(control_));
+        e.record = memory_.get<std::uint32_t>(record_), e.words = memory_.get<std::uint32_t>(words_);
+        e.first_node = memory_.get<std::uint32_t>(first_node_), e.most_nodes = static_cast<std::uint32_t>(nodes_);
+        e.edges = memory_.get<edge>(edges_), e.key = memory_.get<Word>(node_key_);
+        e.cell = memory_.get<std::uint32_t>(numbers_of_nodes_), e.fresh = e.cell + nodes_, e.order = e.fresh + nodes_;
+        e.living[0] = e.order + nodes_, e.living[1] = e.living[0] + nodes_, e.start = e.living[1] + nodes_;
+        e.state = memory_.get<std::uint8_t>(marks_), e.next = e.state + nodes_, e.mark = e.next + nodes_;
+        return e;
+    }
+    template <pricing Pricing, class Word>
+    void solve_by_both(work<Word, Axes> w) const {
+        if constexpr (Axes == few_axes) {
+            const elimination<Word> e = start_elimination<Word>();
+            const std::size_t bytes = part_bytes<Word>(e.rules.most_degree) + 64;
+            const auto by_parts = [&](auto kernel, std::size_t shared, std::int64_t most, auto... more) {
+                const std::int64_t blocks = std::min(most, cuda::blocks_at_once(kernel, part_threads, shared));
+                cuda::launch(on_, kernel, blocks, dim3(part_threads), shared, w, e, more...);
+            };
+            w.from = stage::first, spread<Pricing>(w);
+            by_parts(contract_parts<Word, Axes>, bytes, rules_.samples, true);
+            w.from = stage::second, spread<Pricing>(w);
+            by_parts(contract_parts<Word, Axes>, bytes, e.parts, false);
+            const std::int64_t blocks = cuda::blocks_at_once(contract_graph<Word, Axes>, graph_threads);
+            cuda::launch(on_, link_parts<Word, Axes>, 4 * blocks, dim3(graph_threads), 0, w, e);
+            cuda::launch_together(on_, contract_graph<Word, Axes>, blocks, dim3(graph_threads), w, e);
+            by_parts(expand_parts<Word, Axes>, 0, e.parts);
+            w.from = stage::last, spread<Pricing>(w);
+        }
     }
     template <class Word>
     void each(void (*kernel)(work<Word, Axes>), const work<Word, Axes>& w) const {
@@ -333,7 +266,8 @@ private:
         return a;
     }
 
-    static constexpr std::int64_t controls = 4;
+    static constexpr std::int64_t controls = sizeof(solver_counts) / sizeof(std::uint32_t);
+    const solver_rules rules_ = watched_solver::rules();
     const device& on_;
     cuda::device_guard current_;
     const problem_of<device>& p_;
@@ -342,7 +276,9 @@ private:
     int skipped_, bits_ = 0;  ///< bits_: of a seed's number in a key
     uint128 most_ = 0;
     bool apart_ = false;  ///< costs and seeds do not fit a key: seeds are spread afterwards
-    std::int64_t cells_ = 0, ring_ = 0;
+    bool eliminates_ = false;
+    std::int64_t cells_ = 0, ring_ = 0, nodes_ = 0;
+    std::int64_t record_ = 0, words_ = 0, first_node_ = 0, edges_ = 0, node_key_ = 0, numbers_of_nodes_ = 0, marks_ = 0;
     std::int64_t key_ = 0, cost_ = 0, control_ = 0, step_ = 0, between_at_ = 0, crossing_ = 0, numbers_ = 0;
 };
 

@@ -6,11 +6,13 @@
 
 #include "base/cuda.cuh"
 #include "geodesic/cell_array.hpp"
+#include "geodesic/elimination.hpp"
 #include "geodesic/problem.hpp"
 
 namespace nearfield::geodesics {
 
 inline constexpr int few_axes = 3, most_families = 13;
+inline constexpr int node_degree = 24;        ///< edges of a node that elimination leaves for the graph
 inline constexpr int chunk = 8;               ///< cells of a line that a thread has
 inline constexpr int threads_of_block = 256;  ///< of kernels with a thread for each cell
 
@@ -116,37 +118,54 @@ struct device_tiling {
 
 /// Tiles that wait. A tile is in it once at most, so that it never overflows; a slot is 0, or the tile's number plus 1.
 struct waiting_tiles {
-    std::uint32_t *ring, *queued;  ///< queued: by tiles
-    std::uint32_t *head, *tail, *pending, *crossings;
+    std::uint32_t *ring, *queued;  ///< queued: by tiles, 0 or 1 plus how many tiles led there one after another
+    solver_counts* counts;
     std::uint32_t mask;
 };
+inline constexpr std::uint32_t parked_bit = 0x80000000U;  ///< of `queued`: the tile waits for the next stage
 
 template <class T>
 __device__ T fresh(const T* from) {
     return *static_cast<const volatile T*>(from);
 }
 
-/// A tile whose border has improved is to be visited; what it is to read was written, and fenced, before.
-__device__ inline void wake(const waiting_tiles& q, std::int64_t tile) {
-    if (fresh(q.queued + tile) != 0 || atomicExch(q.queued + tile, 1U) != 0) return;
-    atomicAdd(q.pending, 1U);
-    std::uint32_t* const slot = q.ring + (atomicAdd(q.tail, 1U) & q.mask);
+/// Puts a tile that is marked as queued into the ring.
+__device__ inline void enqueue(const waiting_tiles& q, std::int64_t tile) {
+    atomicAdd(&q.counts->pending, 1U);
+    std::uint32_t* const slot = q.ring + (atomicAdd(&q.counts->tail, 1U) & q.mask);
     while (atomicCAS(slot, 0U, static_cast<std::uint32_t>(tile) + 1) != 0) {
     }
+}
+/// A tile whose border has improved is to be visited; what it is to read was written, and fenced, before.
+__device__ inline void wake(const waiting_tiles& q, std::int64_t tile, std::uint32_t depth) {
+    if (fresh(q.queued + tile) == 0 && atomicCAS(q.queued + tile, 0U, depth + 1) == 0) enqueue(q, tile);
+}
+
+/// Whether elimination leaves so much of the sample's free cells, in thousandths.
+__device__ inline bool leaves_at_most(const solver_counts& c, std::int32_t share) {
+    const std::int64_t sampled = fresh(&c.sampled), left = fresh(&c.left);
+    return sampled > 0 && left * 1000 <= sampled * share;
+}
+/// Whether cells are eliminated: the queue has not come to an end, and the sample is in favour.
+__device__ inline bool eliminates(const solver_counts& c, std::int32_t thin) {
+    return fresh(c.parked + 1) != 0 || (fresh(c.parked) != 0 && leaves_at_most(c, thin));
 }
 
 /// The next tile; -1 when none waits and no block has one. The blocks that wait run at once with those that have tiles.
 __device__ inline std::int64_t take(const waiting_tiles& q) {
-    std::uint32_t* const slot = q.ring + (atomicAdd(q.head, 1U) & q.mask);
+    std::uint32_t* const slot = q.ring + (atomicAdd(&q.counts->head, 1U) & q.mask);
     for (;;) {
         if (fresh(slot) != 0)
             if (const std::uint32_t found = atomicExch(slot, 0U); found != 0) return std::int64_t{found} - 1;
-        if (fresh(q.pending) == 0) return -1;
+        if (fresh(&q.counts->pending) == 0) return -1;
 #ifdef __CUDA_ARCH__
         __nanosleep(64);
 #endif
     }
 }
+
+/// Of the queue: alone, or before the sample, after it, and after elimination.
+enum class stage : std::uint8_t { only, first, second, last };
 
 /// What a step costs.
 enum class pricing : std::uint8_t {
@@ -166,6 +185,9 @@ struct work {
     std::uint32_t* cost = nullptr;         ///< null: every cell costs 1
     const std::uint64_t* total = nullptr;  ///< tight: keys without seeds
     waiting_tiles queue{};
+    stage from = stage::only;
+    std::uint32_t first_depth = 0, second_depth = 0;  ///< where stages end
+    std::int32_t thin = 0, middling = 0;              ///< as in solver_rules
     const device_step* steps = nullptr;
     const device_between* between = nullptr;
     std::uint32_t* crossing = nullptr;  ///< local number of a cell, and above it the step by which it leaves the tile

@@ -245,7 +245,7 @@ __device__ inline void lower(std::uint64_t* to, std::uint64_t by) {
 template <class Word, int Axes, class Use>
 __device__ void for_crossings(const work<Word, Axes>& w, std::int64_t tile, const Use& use) {
     const device_tiling<Axes>& t = w.where;
-    const std::uint32_t count = *w.queue.crossings;
+    const std::uint32_t count = w.queue.counts->crossings;
     for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
         const int local = static_cast<int>(w.crossing[i] & ((1U << device_tile_bits) - 1));
         const device_step& step = w.steps[w.crossing[i] >> device_tile_bits];
@@ -279,13 +279,13 @@ __device__ void take_offers(const work<Word, Axes>& w, const tile_memory<Pricing
 /// Wakes the tiles whose cells would improve by one that did. `changed`: a bit a cell.
 template <pricing Pricing, class Word, int Axes>
 __device__ void make_offers(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
-                            const std::uint32_t* changed) {
+                            const std::uint32_t* changed, std::uint32_t depth) {
     for_crossings(w, tile, [&](int local, std::int64_t to, const std::int64_t* at, const device_step& step) {
         if ((changed[local / cuda::warp] >> local % cuda::warp & 1) == 0) return;
         const int own = padded(local);
         const Word offered = sum(m.key[own], price_of<Pricing>(w, step.price, m.value(own), value_at<Pricing>(w, to)));
         if (offered > w.limit || fresh(w.key + to) <= offered || !is_open(w, at, step)) return;
-        wake(w.queue, to >> w.where.tile_bits);
+        wake(w.queue, to >> w.where.tile_bits, depth);
     });
 }
 

@@ -1,0 +1,130 @@
+// The queue of tiles: a tile whose border improves waits in it; a block that takes it closes it under its own steps.
+//
+// Two blocks may have one tile at the same time. Still no improvement is lost. A block first says that the tile no
+// longer waits, and then reads it; another one first writes what it improved, and then asks whether a neighbour waits.
+// A block leaves its tile with no step inside that would improve a cell over what it read, and writes all it found. So
+// whichever block was the last to lower a cell has offered all steps from there, in this tile and to others.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "geodesic/cuda_tiles.cuh"
+
+namespace nearfield::geodesics {
+
+inline constexpr int threads_of_tile = (1 << device_tile_bits) / chunk;
+
+/// Closes a tile under all steps that stay inside. Threads meet.
+template <pricing Pricing, class Word, int Axes>
+__device__ void settle(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m) {
+    const int turns = w.family_count + (w.sweep_count > 0 ? 1 : 0);
+    int turn = 0;
+    for (int quiet = 0; quiet < turns; turn = turn + 1 == turns ? 0 : turn + 1) {
+        const bool lines = turn < w.family_count;
+        const bool better = lines ? close_lines(w, w.families[turn], m) : sweep(w, m);
+        if (__syncthreads_or(better ? 1 : 0) == 0) ++quiet;
+        else quiet = lines ? 1 : 0;  // lines are closed at once
+    }
+}
+
+template <pricing Pricing, class Word, int Axes>
+__device__ bool is_seed(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, int local) {
+    if constexpr (Pricing == pricing::tight) return m.total[padded(local)] == 1;
+    const Word key = m.key[padded(local)];
+    return key != 0 && (key - 1) >> w.seed_bits == 0;
+}
+
+/// Reads a tile, settles it, writes what improved and wakes tiles that it improves.
+template <pricing Pricing, class Word, int Axes>
+__device__ void visit(const work<Word, Axes>& w, const tile_memory<Pricing, Word>& m, std::int64_t tile,
+                      std::uint32_t* changed, std::uint32_t depth) {
+    const int cells = w.where.cells_of_tile();
+    const std::int64_t first = tile << w.where.tile_bits;
+    for (int i = static_cast<int>(threadIdx.x); i < cells; i += static_cast<int>(blockDim.x)) {
+        m.key[padded(i)] = fresh(w.key + first + i);
+        const cell_value v = value_at<Pricing>(w, first + i);
+        if constexpr (Pricing != pricing::plain) m.cost[padded(i)] = v.cost;
+        if constexpr (Pricing == pricing::tight) m.total[padded(i)] = v.total;
+    }
+    __syncthreads();
+    take_offers(w, m, tile);
+    __syncthreads();
+    settle(w, m);
+    for (int i = static_cast<int>(threadIdx.x); i < (cells + cuda::warp - 1) / cuda::warp * cuda::warp;
+         i += static_cast<int>(blockDim.x)) {
+        bool better = false;
+        if (i < cells) {
+            const Word own = m.key[padded(i)];
+            better = own < fresh(w.key + first + i);
+            if (better) lower(w.key + first + i, own);
+            // Nobody improves seeds; and what elimination improved has not been offered.
+            better = better || is_seed(w, m, i) || (w.from == stage::last && own != 0);
+        }
+        const unsigned all = __ballot_sync(cuda::every_lane, better ? 1 : 0);
+        if (i % cuda::warp == 0) changed[i / cuda::warp] = all;
+    }
+    __threadfence();
+    __syncthreads();
+    make_offers(w, m, tile, changed, depth + 1);
+    __syncthreads();
+}
+
+/// At which depth tiles are left to the next stage; -1: there is nothing to do.
+template <class Word, int Axes>
+__device__ std::int64_t end_of_stage(const work<Word, Axes>& w) {
+    constexpr std::int64_t all = parked_bit;
+    const solver_counts& c = *w.queue.counts;
+    switch (w.from) {
+        case stage::only: return all;
+        case stage::first: return w.first_depth;
+        case stage::second:
+            if (fresh(c.parked) == 0 || leaves_at_most(c, w.thin)) return -1;
+            return leaves_at_most(c, w.middling) ? w.second_depth : all;
+        default: return eliminates(c, w.thin) && fresh(&c.solved) == 0 ? all : -1;
+    }
+}
+/// Queues what an earlier stage left; after elimination that failed, every tile.
+template <class Word, int Axes>
+__device__ void requeue(const work<Word, Axes>& w) {
+    for (std::int64_t tile = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x; tile < w.where.tiles;
+         tile += std::int64_t{gridDim.x} * blockDim.x) {
+        std::uint32_t& queued = w.queue.queued[tile];
+        if ((queued & parked_bit) == 0 && w.from != stage::last) continue;
+        queued = max(1U, queued & ~parked_bit);
+        enqueue(w.queue, tile);
+    }
+    if (gridDim.x > 1) cooperative_groups::this_grid().sync();
+    else __syncthreads();
+}
+
+/// Takes tiles from the queue until none is left. Those that are too deep stay marked, for the next stage.
+template <pricing Pricing, class Word, int Axes>
+__global__ void __launch_bounds__(threads_of_tile) relax(const __grid_constant__ work<Word, Axes> w) {
+    extern __shared__ std::uint64_t memory[];
+    __shared__ std::uint32_t changed[(1 << device_tile_bits) / cuda::warp], depth_of_taken;
+    __shared__ std::int64_t taken;
+    const std::int64_t end = end_of_stage(w);
+    if (end < 0) return;
+    if (w.from == stage::second || w.from == stage::last) requeue(w);
+    const tile_memory<Pricing, Word> m(memory);
+    for (;;) {
+        if (threadIdx.x == 0) {
+            for (;;) {
+                taken = take(w.queue);
+                if (taken < 0 || (depth_of_taken = fresh(w.queue.queued + taken) - 1) < end) break;
+                w.queue.queued[taken] |= parked_bit;
+                w.queue.counts->parked[w.from == stage::first ? 0 : 1] = 1;
+                atomicAdd(&w.queue.counts->pending, ~0U);
+            }
+            if (taken >= 0) atomicExch(w.queue.queued + taken, 0U);
+            __threadfence();
+        }
+        __syncthreads();
+        const std::int64_t tile = taken;
+        if (tile < 0) return;
+        visit(w, m, tile, changed, depth_of_taken);
+        if (threadIdx.x == 0) atomicAdd(&w.queue.counts->pending, ~0U);
+    }
+}
+
+}  // namespace nearfield::geodesics

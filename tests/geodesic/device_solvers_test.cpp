@@ -1,0 +1,182 @@
+// Both solvers of a device, on inputs small enough for the host to answer: the queue of tiles alone, elimination alone,
+// and every way in which one hands over to the other.
+#include "exact/cases.hpp"
+#include "geodesic/device_fixture.hpp"
+#include "geodesic/elimination.hpp"
+
+namespace nearfield::test {
+namespace {
+
+using geodesics::solver_counts;
+using geodesics::solver_rules;
+using geodesics::watched_solver;
+
+/// Which of the solvers are to work, by rules that are lower than those of calls.
+struct solver_mode {
+    const char* name;
+    solver_rules rules;
+};
+
+std::vector<solver_mode> modes() {
+    solver_rules all;
+    all.least_cells = 0, all.node_share = 1, all.most_core = 1 << 30, all.samples = 4;
+    all.first_depth = 0, all.thin = all.middling = 1000;
+    std::vector<solver_mode> made;
+    const auto add = [&](const char* name) -> solver_rules& { return made.emplace_back(name, all).rules; };
+    add("elimination");
+    add("tiles, then elimination").first_depth = 2;
+    solver_rules& deep = add("deep, then elimination");
+    deep.first_depth = 1, deep.second_depth = 0, deep.thin = -1;
+    solver_rules& core = add("given up at a core");
+    core.most_degree = 8, core.most_core = 0;
+    add("short lists").most_degree = 8;
+    add("no memory for nodes").node_share = 4096;
+    solver_rules& tiles = add("sampled, then tiles");
+    tiles.first_depth = 1, tiles.thin = tiles.middling = -1;
+    return made;
+}
+
+geodesic_case emptied(const shape_t& shape, bool open) {
+    geodesic_case c;
+    c.shape = shape;
+    c.mask.assign(static_cast<std::size_t>(cells_of(shape)), open ? 1 : 0), c.seeds.assign(c.mask.size(), 0);
+    c.steps = chamfer_steps(static_cast<int>(shape.size()), std::array<std::int32_t, 1>{1});
+    return c;
+}
+
+/// A spiral whose corridor, and whose walls, are `wide`.
+geodesic_case wide_spiral(std::int64_t n, std::int64_t wide) {
+    std::vector<std::int64_t> way;
+    const geodesic_case narrow = spiral((n + wide - 1) / wide, way);
+    geodesic_case c = emptied({n, n}, false);
+    for (std::int64_t y = 0; y < n; ++y)
+        for (std::int64_t x = 0; x < n; ++x)
+            c.mask[static_cast<std::size_t>(y * n + x)] =
+                narrow.mask[static_cast<std::size_t>(y / wide * narrow.shape[0] + x / wide)];
+    return c;
+}
+
+geodesic_case drawn_mask(std::uint64_t kind, std::uint64_t seed) {
+    std::uint64_t state = seed << 20;
+    const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+    const auto side = [&] { return static_cast<std::int64_t>(66 + draw(40)); };
+    geodesic_case c;
+    switch (kind) {
+        case 0:
+        case 1: c = maze(seed, side(), 1 + static_cast<std::int64_t>(draw(4))); break;
+        case 2: c = wide_spiral(side(), 1 + static_cast<std::int64_t>(draw(6))); break;
+        case 3: c = emptied({17 + side() / 10, 18 + side() / 10, 20}, true); break;
+        default: c = emptied({side(), side()}, true);
+    }
+    const std::uint64_t walls = kind == 1 ? 2 : kind == 3 ? 45 : kind == 4 ? 10 + draw(50) : 0;
+    for (std::uint8_t& each : c.mask)
+        if (draw(100) < walls) each = kind == 1 ? 1 - each : 0;
+    for (std::uint64_t k = 0; kind == 5 && k < 60; ++k) {  // blobs
+        const auto y = static_cast<std::int64_t>(draw(200)), x = static_cast<std::int64_t>(draw(200));
+        const auto r = static_cast<std::int64_t>(2 + draw(7));
+        for (std::int64_t i = 0; i < cells_of(c.shape); ++i) {
+            const std::int64_t dy = i / c.shape[1] - y, dx = i % c.shape[1] - x;
+            if (dy * dy + dx * dx < r * r) c.mask[static_cast<std::size_t>(i)] = 0;
+        }
+    }
+    if (kind == 6) std::fill(c.mask.begin(), c.mask.end(), std::uint8_t{0}), c.mask[c.mask.size() / 2] = 1;
+    return c;
+}
+
+/// What elimination serves: an edge has one price both ways, and a cell few of them.
+geodesic_case drawn_for_elimination(std::uint64_t seed) {
+    std::uint64_t state = seed << 28;
+    const auto draw = [&](std::uint64_t n) { return mix(state++) % n; };
+    geodesic_case c = drawn_mask(seed % 8, seed);
+    const std::int32_t dear[] = {1, 2, 3, 4194303, 4194304, 1 << 29};
+    const auto price = dear[draw(3) == 0 ? draw(6) : draw(3)];
+    const bool flat = c.shape.size() == 2;
+    if (flat && draw(2) == 0) c.steps = chamfer_steps(2, std::array<std::int32_t, 2>{price, price + price / 2});
+    else c.steps = chamfer_steps(static_cast<int>(c.shape.size()), std::array<std::int32_t, 1>{price});
+    for (std::size_t k = 0; k < c.shape.size(); ++k) c.ends.push_back(draw(4) == 0 ? border::periodic : border::open);
+    c.cut_corners = draw(2) == 0, c.rule = cost_rule::both;
+    const std::uint64_t dearest = draw(3) == 0 ? 3000000 : 1 + draw(250);
+    const bool costs = price < 4 && draw(3) == 0;
+    for (std::size_t i = 0; costs && i < c.mask.size(); ++i)
+        c.cost.push_back(static_cast<std::int64_t>(draw(20) == 0 ? draw(dearest + 1) : 1 + draw(5)));
+    if (draw(8) == 0) c.max_cost = static_cast<double>(price) * static_cast<double>(draw(300));
+    const std::uint64_t seeds = draw(8);  // none, one, several, all
+    for (std::size_t i = 0; i < c.seeds.size(); ++i)
+        c.seeds[i] = seeds == 1 ? 5 : seeds > 3 && draw(900) == 0 ? static_cast<std::int64_t>(1 + draw(9)) : 0;
+    if (seeds > 0) c.seeds[draw(2) == 0 ? c.seeds.size() / 2 : c.seeds.size() - 1 - draw(c.seeds.size() / 2)] = 3;
+    const auto first = static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin());
+    if (seeds > 1) c.seeds[std::min(first, c.seeds.size() - 1)] = 2;
+    return c;
+}
+
+class GeodesicSolvers : public GeodesicDevice {
+protected:
+    solver_counts counts_{};
+    geodesic_result watched(const geodesic_case& c, const solver_rules& rules, const geodesic_result& wanted,
+                            fields_wanted asked) {
+        const watched_solver watch(rules);
+        geodesic_result found = solved(c, asked, wanted);
+        counts_ = watch.counts();
+        return found;
+    }
+};
+
+TEST_F(GeodesicSolvers, AreTheHost) {
+    const auto cases = std::max(std::uint64_t{8}, static_cast<std::uint64_t>(50 * test_scale()));
+    std::size_t eliminated = 0, given_up = 0, second = 0, both = 0, cores = 0;
+    for (std::uint64_t seed = 0; seed < cases; ++seed) {
+        const geodesic_case c = drawn_for_elimination(seed);
+        const geodesic_result wanted = on_host(c, 1);
+        for (const solver_mode& mode : modes()) {
+            const auto asked = static_cast<fields_wanted>(seed / 8 % 3);
+            ASSERT_EQ(watched(c, mode.rules, wanted, asked), wanted) << "seed " << seed << ", " << mode.name;
+            ASSERT_EQ(counts_.pending, 0U) << "seed " << seed << ", " << mode.name;
+            eliminated += counts_.solved, second += counts_.parked[1];
+            both += counts_.solved != 0 && mode.rules.first_depth > 0 ? 1 : 0;
+            given_up += counts_.solved == 0 && counts_.nodes > 0 ? 1 : 0, cores += counts_.core > 0 ? 1 : 0;
+        }
+    }
+    EXPECT_GT(eliminated, cases);
+    EXPECT_GT(both, cases / 4);
+    EXPECT_GT(given_up, cases / 4);
+    EXPECT_GT(second, cases / 8);
+    EXPECT_GT(cores, cases / 8);
+}
+
+/// In mazes and spirals every cell goes.
+TEST_F(GeodesicSolvers, EliminateMazes) {
+    for (std::int64_t wide = 1; wide <= 4; ++wide)
+        for (const bool winding : {false, true}) {
+            geodesic_case c = winding ? wide_spiral(150, wide) : maze(static_cast<std::uint64_t>(wide), 150, wide);
+            c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+            const geodesic_result wanted = on_host(c, 1);
+            ASSERT_EQ(watched(c, modes().front().rules, wanted, fields_wanted::both), wanted) << "width " << wide;
+            EXPECT_EQ(counts_.solved, 1U);
+            EXPECT_EQ(counts_.core, 0U) << "width " << wide;
+            EXPECT_LT(counts_.nodes, c.mask.size() / 5) << "width " << wide;
+        }
+}
+
+/// The queue ends before elimination is asked, or elimination does not serve: nobody takes a sample.
+TEST_F(GeodesicSolvers, LeaveTheRestToTiles) {
+    solver_rules rules = modes().front().rules;
+    rules.first_depth = 1000;
+    geodesic_case c = drawn_mask(4, 3);
+    c.seeds[static_cast<std::size_t>(std::find(c.mask.begin(), c.mask.end(), 1) - c.mask.begin())] = 3;
+    geodesic_result wanted = on_host(c, 1);
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_EQ(counts_.sampled, 0U);
+    EXPECT_EQ(counts_.nodes, 0U);
+    EXPECT_GT(counts_.tail, 0U);
+    rules.first_depth = 0;
+    c.steps = knight_steps(), wanted = on_host(c, 1);
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_EQ(counts_.nodes, 0U) << "knight's moves";
+    c.steps = chamfer_steps(2, std::array<std::int32_t, 1>{1}), c.rule = cost_rule::entered;
+    c.cost.assign(c.mask.size(), 2), c.cost[5] = 9, wanted = on_host(c, 1);
+    EXPECT_EQ(watched(c, rules, wanted, fields_wanted::both), wanted);
+    EXPECT_EQ(counts_.nodes, 0U) << "prices of entered cells";
+}
+
+}  // namespace
+}  // namespace nearfield::test
