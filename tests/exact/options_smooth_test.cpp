@@ -77,6 +77,12 @@ TEST_F(OptionsSmooth, Images) {
     if (test_scale() >= 1) check_rules({1500, 1300}, 1000);
 }
 
+/// Of lines longer than a block stages, a run that ends in the pivot row behind the last strip that is left.
+TEST_F(OptionsSmooth, LongLines) {
+    check_rules({1500, 40}, 3);
+    check_rules({1100, 130}, 4);
+}
+
 TEST_F(OptionsSmooth, Volumes) {
     check_rules({96, 70, 130}, 2);
     if (test_scale() >= 1) check_rules({160, 288, 192}, 2000);

@@ -1,6 +1,7 @@
 #include "threads.hpp"
 
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <bit>
 #include <cstdio>
@@ -255,12 +256,15 @@ void run_grid(dim3 blocks, dim3 threads, std::size_t shared_bytes, unsigned clus
     all.blocks.resize(cluster_blocks);
     all.shared_bytes = (shared_bytes + 15) / 16 * 16;
     for (block& b : all.blocks) b.body = &body;
-    dynamic_memory.assign(all.shared_bytes * cluster_blocks, std::byte{0xa5});
+    dynamic_memory.resize(all.shared_bytes * cluster_blocks);
     dynamic_memory.shrink_to_fit();
     for (unsigned z = 0; z < blocks.z; ++z)
         for (unsigned y = 0; y < blocks.y; ++y)
             for (unsigned x = 0; x < blocks.x; x += cluster_blocks) {
                 for (unsigned i = 0; i < cluster_blocks; ++i) all.blocks[i].index = {x + i, y, z};
+                // What a block has not written is neither zero nor a neighbour's: negative numbers, then positive ones.
+                std::fill(dynamic_memory.begin(), dynamic_memory.end(),
+                          std::byte{x / cluster_blocks % 2 == 0 ? 0xa5 : 0x5a});
                 run_cluster();
             }
 }

@@ -188,6 +188,7 @@ public:
             base = min(__reduce_min_sync(cuda::every_lane, known[first * cuda::warp]), from_ + first * strip);
             rows =
                 max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1, min(from_ + last * strip, to));
+            if (C::labels) --base, ++rows;  // ends of runs lie up to a row beyond the winners of pivots
             if (!c_.joined()) base = max(base, 0), rows = min(rows, n);
             rows -= base;
             if (c_.g.far[tile_] != 0) least = c_.g.least + tile_ * all_strips * cuda::warp + lane_;
