@@ -30,6 +30,11 @@ const std::vector<option> label_rows{
      true,
      false,
      true},
+    {"--shapes", "",
+     "add columns to the table that say how components are shaped, by the names of scikit-image's regionprops: extent, "
+     "euler_number, inertia, axes and others; perimeter, orientation, solidity of images, surface_area of volumes "
+     "(docs/measures.md)",
+     &a::shapes},
     {"--unit", "WORD", "unit of the spacing in the table, such as um (default: the one that the file names)", &a::unit},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "

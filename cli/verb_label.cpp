@@ -13,6 +13,7 @@
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
+#include "edge/arrays_run.hpp"
 #include "edge/label_run.hpp"
 #include "io/bytes.hpp"
 
@@ -50,6 +51,7 @@ destinations destinations_of(const arguments& args) {
                            args.unit));
     if (!args.intensity.empty() && to.stats.empty())
         refuse("--intensity is measured by --stats; give --stats FILE too");
+    if (args.shapes && to.stats.empty()) refuse("--shapes adds columns to --stats; give --stats FILE too");
     if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
     check_destination(to.labels), check_destination(to.picture);
     if (!to.stats.empty() && to.stats != "-") io::require_place(to.stats);
@@ -119,6 +121,17 @@ dtype labels_type(const arguments& args, const destinations& to, const label_run
     return usual;
 }
 
+void check_shapes(const arguments& args, const label_run& run) {
+    if (run.axes() != 2 && run.axes() != 3)
+        refuse(fmt::format("--shapes measures images of 2 or 3 axes, and {} has {}; leave it out", args.input,
+                           run.axes()));
+    for (int axis = 0; axis < run.axes(); ++axis)
+        if (run.options.border[axis] == border::periodic)
+            refuse(
+                "--shapes measures what lies within the ends of the axes, and --border says that they meet; leave "
+                "one of them out");
+}
+
 label_run load_run(const arguments& args, const destinations& to) {
     label_run run;
     // Where any colour but black is foreground, luminance says so as well and alpha does not matter.
@@ -134,6 +147,7 @@ label_run load_run(const arguments& args, const destinations& to) {
                         "them",
                         args.input, text_of_axes(run.input.image)));
     if (!args.intensity.empty()) run.intensity = load_intensity(args, run.grid());
+    if (args.shapes) check_shapes(args, run);
     const dtype type = labels_type(args, to, run);
     if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid(), false, run.input.image.axes);
     if (!to.picture.empty())
@@ -163,7 +177,7 @@ computed propagate_all(const arguments& args, label_run& run) {
 
 computed label_all(const arguments& args, const destinations& to, label_run& run) {
     label_fields<host> out;
-    if (!to.labels.empty() || !to.picture.empty()) out.label = run.labels.out();
+    if (!to.labels.empty() || !to.picture.empty() || args.shapes) out.label = run.labels.out();
     out.count = any_output<host>::contiguous(run.counts.data(), dtype::int64, std::array{std::ssize(run.counts)});
     if (!to.stats.empty())
         out.make_tables = [&run](std::int64_t rows) { return run.columns.make(rows, run.axes(), run.measured()); };
@@ -173,6 +187,32 @@ computed label_all(const arguments& args, const destinations& to, label_run& run
         [&](int ordinal, int, int) { return edge::label_on_device(ordinal, image, out, run.options); },
     };
     return compute(args, call);
+}
+
+/// Of each image of the batch, by its labels.
+void measure_shapes(const arguments& args, label_run& run, computed& done) {
+    const std::vector<double> lengths = run.lengths().per_axis;
+    const auto first = run.labels.shape.begin() + run.options.batch_axes;
+    const std::vector<std::int64_t> shape(first, run.labels.shape.end());
+    const spacing cell(lengths.data(), lengths.size());
+    std::vector<component_shape> all, found;
+    for (std::size_t image = 0; image < run.counts.size(); ++image) {
+        auto labels = any_input<host>::contiguous(static_cast<const void*>(nullptr), run.labels.type, shape);
+        labels.data = run.labels.data.get() + static_cast<std::int64_t>(image) * labels.cells() * size_of(labels.type);
+        const std::int64_t rows = run.counts[image];
+        const placed_call call{
+            [&](const host& on) { found = shape_measures(on, labels, rows, cell); },
+            [&](int ordinal, int warmups, int repeat) {
+                return edge::run_arrays_on_device(
+                    ordinal, {&labels, 1}, {},
+                    [&](const device& on, auto in, auto) { found = shape_measures(on, in[0], rows, cell); }, warmups,
+                    repeat);
+            },
+        };
+        done.add(compute(args, call));
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    run.columns.add_shapes(std::move(all), lengths.size() == 2 && lengths[0] == lengths[1]);
 }
 
 void write_stats(const destinations& to, const label_run& run, const text_sink& sink) {
@@ -263,7 +303,8 @@ int label_verb(const arguments& args) {
     check_picture_size(args);
     try {
         label_run run = load_run(args, to);
-        const computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
+        computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
+        if (args.shapes) measure_shapes(args, run, done);
         if (!done.note.empty()) note(args, done.note);
         if (run.count() == 0) note(args, "no component is left: every label is 0");
         save(args, to, run);
