@@ -16,7 +16,7 @@ struct arguments {
     static constexpr std::int64_t as_the_file_says = std::numeric_limits<std::int64_t>::min();
 
     std::string verb;
-    std::vector<std::string> inputs;  ///< of distance, voronoi and info
+    std::vector<std::string> inputs;  ///< of distance, voronoi, label and info
     std::string input, output, indices, labels, distances, trust, weights, power, picture;
     std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
     std::string device = "auto", isolines = "none", slice, kind, size, topic;
