@@ -16,7 +16,7 @@ struct arguments {
     static constexpr std::int64_t as_the_file_says = std::numeric_limits<std::int64_t>::min();
 
     std::string verb;
-    std::vector<std::string> inputs;  ///< of distance, voronoi and info
+    std::vector<std::string> inputs;  ///< of distance, voronoi, label and info
     std::string input, output, indices, labels, distances, trust, weights, power, picture;
     std::string spacing, sites, sign, border, max_distance, dtype, index_dtype, threshold, channel;
     std::string device = "auto", isolines = "none", slice, kind, size, topic;
@@ -35,8 +35,8 @@ struct arguments {
     std::string criterion = "nonzero", norm, background, stats, intensity, unit;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
                  largest = std::numeric_limits<std::int64_t>::max();
-    bool clear_border = false, periodic = false, no_links = false, no_neighbours = false, no_masters = false,
-         hooked = false;
+    bool clear_border = false, shapes = false, periodic = false, no_links = false, no_neighbours = false,
+         no_masters = false, hooked = false;
     // Of shapes.
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;

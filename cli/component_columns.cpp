@@ -111,6 +111,7 @@ std::vector<component_columns::column> component_columns::columns(const measure&
     made.push_back({"border", [this](std::int64_t row) { return std::int64_t{at<std::uint8_t>(border_, row)}; }});
     made.push_back({"faces", [this](std::int64_t row) { return at<std::int64_t>(faces_, row); }});
     if (!lowest_.shape.empty()) add_intensities(made);
+    if (with_shapes_) add_shapes(made, suffix);
     return made;
 }
 
@@ -126,6 +127,42 @@ void component_columns::add_intensities(std::vector<column>& made) const {
                         }});
     };
     add("lowest", lowest_), add("highest", highest_), add("sum", sum_), add("mean", mean_), add("variance", variance_);
+}
+
+/// In the order and by the names of nearfield.ShapeTable.
+void component_columns::add_shapes(std::vector<column>& made, const std::string& suffix) const {
+    const bool flat = axes_ == 2;
+    const auto add = [&](bool is_defined, std::string name, int power, auto read) {
+        if (!is_defined) return;
+        if (!suffix.empty() && power > 0) name += suffix + (power > 1 ? std::to_string(power) : "");
+        made.push_back({std::move(name), [this, read](std::int64_t row) -> value {
+                            const auto number = read(shapes_[static_cast<std::size_t>(row)]);
+                            if constexpr (std::is_integral_v<decltype(number)>) return number;
+                            else return unsigned_nan(number);
+                        }});
+    };
+    using shape = component_shape;
+    add(true, "extent", 0, [](const shape& s) { return s.extent; });
+    add(true, "equivalent_diameter_area", 1, [](const shape& s) { return s.equivalent_diameter_area; });
+    add(true, "euler_number", 0, [](const shape& s) { return s.euler_number; });
+    add(true, "euler_number_faces", 0, [](const shape& s) { return s.euler_number_faces; });
+    for (int i = 0; i < axes_; ++i)
+        for (int j = 0; j < axes_; ++j)
+            add(true, fmt::format("inertia_tensor-{}-{}", i, j), 2,
+                [i, j](const shape& s) { return s.inertia_tensor[i][j]; });
+    for (int i = 0; i < axes_; ++i)
+        add(true, fmt::format("inertia_tensor_eigvals-{}", i), 2,
+            [i](const shape& s) { return s.inertia_tensor_eigvals[i]; });
+    add(true, "axis_major_length", 1, [](const shape& s) { return s.axis_major_length; });
+    add(true, "axis_minor_length", 1, [](const shape& s) { return s.axis_minor_length; });
+    add(flat, "orientation", 0, [](const shape& s) { return s.orientation; });
+    add(flat, "eccentricity", 0, [](const shape& s) { return s.eccentricity; });
+    add(flat && square_, "perimeter", 1, [](const shape& s) { return s.perimeter; });
+    add(flat, "perimeter_crofton", 1, [](const shape& s) { return s.perimeter_crofton; });
+    add(!flat, "surface_area", 2, [](const shape& s) { return s.surface_area; });
+    add(flat, "area_convex", 2, [](const shape& s) { return s.area_convex; });
+    add(flat, "solidity", 0, [](const shape& s) { return s.solidity; });
+    add(flat, "feret_diameter_max", 1, [](const shape& s) { return s.feret_diameter_max; });
 }
 
 void component_columns::csv(const measure& lengths, const std::vector<std::int64_t>& images,

@@ -4,11 +4,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "io/io.hpp"
-#include "nearfield/label.hpp"
+#include "nearfield/components.hpp"
 
 namespace nearfield::cli {
 
@@ -32,6 +33,11 @@ public:
     /// Makes room for so many rows; `axes` are those of an image, `intensity` may be unwanted.
     component_tables<host> make(std::int64_t rows, int axes, const any_input<host>& intensity);
 
+    /// Adds columns of shapes, one for each row; `square`: the axes have one spacing.
+    void add_shapes(std::vector<component_shape> shapes, bool square) {
+        shapes_ = std::move(shapes), with_shapes_ = true, square_ = square;
+    }
+
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] std::int64_t cells_of(std::int64_t row) const;
 
@@ -50,9 +56,12 @@ private:
     };
     [[nodiscard]] std::vector<column> columns(const measure& lengths, const std::vector<std::int64_t>& images) const;
     void add_intensities(std::vector<column>& made) const;
+    void add_shapes(std::vector<column>& made, const std::string& suffix) const;
 
     std::int64_t rows_ = 0;
     int axes_ = 0;
+    std::vector<component_shape> shapes_;
+    bool with_shapes_ = false, square_ = true;
     io::array size_, box_, centroid_, border_, faces_, lowest_, highest_, sum_, mean_, variance_;
 };
 

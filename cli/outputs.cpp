@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
-#include <system_error>
 
 #include "cli/files.hpp"
+#include "cli/folders.hpp"
 #include "cli/options.hpp"
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
-#include "io/io.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -19,27 +16,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
 bool is_png(const std::string& path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
-
-bool is_file_name(const std::string& path) {
-    try {
-        static_cast<void>(io::format_of(path));
-        return true;
-    } catch (const error&) {
-        return false;
-    }
-}
-
-/// "a" of "folder/a.nii.gz"
-std::string stem_of(const std::string& path) {
-    std::filesystem::path name = std::filesystem::path(path).filename();
-    if (name.extension() == ".gz") name = name.stem();
-    return name.stem().string();
-}
-
-bool is_folder(const std::string& path) {
-    std::error_code ignored;
-    return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
-}
 
 std::vector<slot> slots_of(const arguments& args) {
     const bool voronoi = args.verb == "voronoi";
@@ -98,21 +74,8 @@ void check_words(const arguments& args, const outputs& wanted) {
 
 /// Two arrays of one input must not have one name, nor two inputs one file.
 void check_folders(const arguments& args, const outputs& wanted) {
-    std::map<std::string, std::string> stems;
-    for (const std::string& input : args.inputs) {
-        if (input == "-") refuse("'-' is stdin, which has no name to call an output by; give one INPUT or only files");
-        const auto [other, fresh] = stems.try_emplace(stem_of(input), input);
-        if (!fresh)
-            refuse(fmt::format("{} and {} would both become {}.npy; rename one or run twice with different folders",
-                               other->second, input, stem_of(input)));
-    }
-    for (const slot& each : wanted.slots) {
-        std::error_code ignored;
-        const bool there = std::filesystem::exists(each.path, ignored);
-        if (each.path == "-" || (!is_folder(each.path) && (there || is_file_name(each.path))))
-            refuse(fmt::format("{} is {}, which is {}; with several inputs it names a folder, e.g. {} results/",
-                               each.option, each.path, each.path == "-" ? "stdout" : "a file", each.option));
-    }
+    check_names(args);
+    for (const slot& each : wanted.slots) check_folder(each.option, each.path);
     std::vector<named_file> written;
     for (const std::string& input : args.inputs)
         for (const slot& each : wanted.of(input)) written.push_back({each.option, each.path});
@@ -131,8 +94,7 @@ bool outputs::any(content what, bool drawn) const {
 std::vector<slot> outputs::of(const std::string& input) const {
     std::vector<slot> own = slots;
     if (folders)
-        for (slot& each : own)
-            each.path = (std::filesystem::path(each.path) / (stem_of(input) + (each.drawn ? ".png" : ".npy"))).string();
+        for (slot& each : own) each.path = file_for(input, each.path, each.drawn ? ".png" : ".npy");
     return own;
 }
 

@@ -8,7 +8,16 @@ using namespace rows_shared;
 using a = arguments;
 
 const std::vector<option> label_rows{
-    input("image or volume to read; '-' is stdin"),
+    {"INPUT",
+     "INPUT",
+     "image or volume to read; '-' is stdin. Several: each is labelled by itself, one after another, and -o, --picture "
+     "and --stats name folders that get NAME.npy, NAME.png and NAME.csv for each input",
+     &a::inputs,
+     {},
+     true,
+     true,
+     false,
+     true},
     output("where the labels go, by suffix: .npy .tif .nrrd .nii .nii.gz .pgm; .png draws a picture; '-' is NPY on "
            "stdout"),
     picture,
@@ -30,6 +39,11 @@ const std::vector<option> label_rows{
      true,
      false,
      true},
+    {"--shapes", "",
+     "add columns to the table that say how components are shaped, by the names of scikit-image's regionprops: extent, "
+     "euler_number, inertia, axes and others; perimeter, orientation, solidity of images, surface_area of volumes "
+     "(docs/measures.md)",
+     &a::shapes},
     {"--unit", "WORD", "unit of the spacing in the table, such as um (default: the one that the file names)", &a::unit},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "
@@ -94,20 +108,18 @@ const std::vector<option> label_rows{
 }  // namespace
 
 verb label_row() {
-    return {
-        "label",
-        "Connected components: number, measure and filter them",
-        "Reads an image or a volume and writes, for every cell, the number of the connected component it belongs "
-        "to: 1, 2, ... in the order in which the first cells of the components come, 0 for background. Components "
-        "that a filter drops become background before the rest is numbered. A picture gives each component a "
-        "colour unlike its neighbours'. Without -o, --picture and --stats it says how many components there are. "
-        "A call takes one input, since each has a count and a table of its own; a loop of the shell labels several. "
-        "docs/labels.md shows what can be done with it.",
-        and_the_usual(label_rows),
-        "nearfield sample blobs -o blobs.png --size 256x256\n"
-        "nearfield label blobs.png -o labels.npy --picture labels.png --stats components.csv\n"
-        "nearfield label blobs.png --picture largest.png --connectivity 8 --min-size 20 --clear-border --largest 5",
-        label_verb};
+    return {"label",
+            "Connected components: number, measure and filter them",
+            "Reads an image or a volume and writes, for every cell, the number of the connected component it belongs "
+            "to: 1, 2, ... in the order in which the first cells of the components come, 0 for background. Components "
+            "that a filter drops become background before the rest is numbered. A picture gives each component a "
+            "colour unlike its neighbours'. Without -o, --picture and --stats it says how many components there are. "
+            "docs/labels.md shows what can be done with it.",
+            and_the_usual(label_rows),
+            "nearfield sample blobs -o blobs.png --size 256x256\n"
+            "nearfield label blobs.png -o labels.npy --picture labels.png --stats components.csv\n"
+            "nearfield label blobs.png --picture largest.png --connectivity 8 --min-size 20 --clear-border --largest 5",
+            label_verb};
 }
 
 }  // namespace nearfield::cli

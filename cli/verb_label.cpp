@@ -8,11 +8,13 @@
 #include "cli/component_columns.hpp"
 #include "cli/compute.hpp"
 #include "cli/files.hpp"
+#include "cli/folders.hpp"
 #include "cli/label_words.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
 #include "cli/report.hpp"
+#include "edge/arrays_run.hpp"
 #include "edge/label_run.hpp"
 #include "io/bytes.hpp"
 
@@ -50,11 +52,40 @@ destinations destinations_of(const arguments& args) {
                            args.unit));
     if (!args.intensity.empty() && to.stats.empty())
         refuse("--intensity is measured by --stats; give --stats FILE too");
+    if (args.shapes && to.stats.empty()) refuse("--shapes adds columns to --stats; give --stats FILE too");
     if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
-    check_destination(to.labels), check_destination(to.picture);
-    if (!to.stats.empty() && to.stats != "-") io::require_place(to.stats);
     to.stdout_carries_data = one_stdout({to.labels, to.picture, to.stats});
     return to;
+}
+
+void check_places(const destinations& to) {
+    check_destination(to.labels), check_destination(to.picture);
+    if (!to.stats.empty() && to.stats != "-") io::require_place(to.stats);
+}
+
+/// The words for one input; of several its files lie in the folders that the outputs name.
+std::vector<arguments> words_for_each(const arguments& args) {
+    std::vector<arguments> all;
+    std::vector<named_file> written;
+    for (const std::string& input : args.inputs) {
+        arguments one = args;
+        one.inputs = {input}, one.input = input;
+        const auto place = [&](const char* option, std::string& path, const char* suffix) {
+            if (path.empty() || args.inputs.size() == 1) return;
+            check_folder(option, path);
+            path = file_for(input, path, suffix);
+            written.push_back({option, path});
+        };
+        place("-o", one.output, ".npy"), place("--picture", one.picture, ".png"), place("--stats", one.stats, ".csv");
+        all.push_back(std::move(one));
+    }
+    if (args.inputs.size() == 1) return all;
+    check_names(args);
+    if (!args.intensity.empty())
+        refuse(fmt::format("--intensity has the values of one input, and there are {}; give one INPUT",
+                           args.inputs.size()));
+    refuse_lost_files(args, written);
+    return all;
 }
 
 /// One input, and what the library fills.
@@ -119,6 +150,17 @@ dtype labels_type(const arguments& args, const destinations& to, const label_run
     return usual;
 }
 
+void check_shapes(const arguments& args, const label_run& run) {
+    if (run.axes() != 2 && run.axes() != 3)
+        refuse(fmt::format("--shapes measures images of 2 or 3 axes, and {} has {}; leave it out", args.input,
+                           run.axes()));
+    for (int axis = 0; axis < run.axes(); ++axis)
+        if (run.options.border[axis] == border::periodic)
+            refuse(
+                "--shapes measures what lies within the ends of the axes, and --border says that they meet; leave "
+                "one of them out");
+}
+
 label_run load_run(const arguments& args, const destinations& to) {
     label_run run;
     // Where any colour but black is foreground, luminance says so as well and alpha does not matter.
@@ -134,6 +176,7 @@ label_run load_run(const arguments& args, const destinations& to) {
                         "them",
                         args.input, text_of_axes(run.input.image)));
     if (!args.intensity.empty()) run.intensity = load_intensity(args, run.grid());
+    if (args.shapes) check_shapes(args, run);
     const dtype type = labels_type(args, to, run);
     if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid(), false, run.input.image.axes);
     if (!to.picture.empty())
@@ -163,7 +206,7 @@ computed propagate_all(const arguments& args, label_run& run) {
 
 computed label_all(const arguments& args, const destinations& to, label_run& run) {
     label_fields<host> out;
-    if (!to.labels.empty() || !to.picture.empty()) out.label = run.labels.out();
+    if (!to.labels.empty() || !to.picture.empty() || args.shapes) out.label = run.labels.out();
     out.count = any_output<host>::contiguous(run.counts.data(), dtype::int64, std::array{std::ssize(run.counts)});
     if (!to.stats.empty())
         out.make_tables = [&run](std::int64_t rows) { return run.columns.make(rows, run.axes(), run.measured()); };
@@ -173,6 +216,32 @@ computed label_all(const arguments& args, const destinations& to, label_run& run
         [&](int ordinal, int, int) { return edge::label_on_device(ordinal, image, out, run.options); },
     };
     return compute(args, call);
+}
+
+/// Of each image of the batch, by its labels.
+void measure_shapes(const arguments& args, label_run& run, computed& done) {
+    const std::vector<double> lengths = run.lengths().per_axis;
+    const auto first = run.labels.shape.begin() + run.options.batch_axes;
+    const std::vector<std::int64_t> shape(first, run.labels.shape.end());
+    const spacing cell(lengths.data(), lengths.size());
+    std::vector<component_shape> all, found;
+    for (std::size_t image = 0; image < run.counts.size(); ++image) {
+        auto labels = any_input<host>::contiguous(static_cast<const void*>(nullptr), run.labels.type, shape);
+        labels.data = run.labels.data.get() + static_cast<std::int64_t>(image) * labels.cells() * size_of(labels.type);
+        const std::int64_t rows = run.counts[image];
+        const placed_call call{
+            [&](const host& on) { found = shape_measures(on, labels, rows, cell); },
+            [&](int ordinal, int warmups, int repeat) {
+                return edge::run_arrays_on_device(
+                    ordinal, {&labels, 1}, {},
+                    [&](const device& on, auto in, auto) { found = shape_measures(on, in[0], rows, cell); }, warmups,
+                    repeat);
+            },
+        };
+        done.add(compute(args, call));
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    run.columns.add_shapes(std::move(all), lengths.size() == 2 && lengths[0] == lengths[1]);
 }
 
 void write_stats(const destinations& to, const label_run& run, const text_sink& sink) {
@@ -202,8 +271,8 @@ void save(const arguments& args, const destinations& to, const label_run& run) {
     file.commit();
 }
 
-void report(const arguments& args, const destinations& to, const label_run& run, const computed& done) {
-    json_report said = start_report(args);
+json_report describe_run(const arguments& args, const destinations& to, const label_run& run, const computed& done) {
+    json_report said;
     said["input"] = describe(run.input.image);
     said["input"]["path"] = args.input;
     said["spacing"] = run.input.per_axis;
@@ -224,17 +293,20 @@ void report(const arguments& args, const destinations& to, const label_run& run,
     add("picture", to.picture, "uint8");
     add("statistics", to.stats, nullptr);
     said["run"] = describe(done, run.labels.cells());
+    return said;
+}
+
+/// The line for people.
+std::string summary(const arguments& args, const destinations& to, const label_run& run, const computed& done,
+                    bool several) {
     std::vector<std::string> files;
     for (const std::string& path : {to.labels, to.picture, to.stats})
         if (!path.empty() && path != "-") files.push_back(path);
-    finish(args, said,
-           fmt::format("label: {} {}{}: {} component{} in {}{} on {} ({}){}{}", text_of_axes(run.labels),
-                       nearfield::name_of(run.input.image.type), text_of_space(run.labels), run.count(),
-                       run.count() == 1 ? "" : "s",
-                       args.method == "fast" ? "" : fmt::format("{} rounds and ", run.propagated.rounds),
-                       text_of_ms(done.median_ms()), done.device, done.name, files.empty() ? "" : " -> ",
-                       fmt::join(files, ", ")),
-           to.stdout_carries_data);
+    return fmt::format(
+        "label: {}{} {}{}: {} component{} in {}{} on {} ({}){}{}", several ? io::printable(args.input) + ": " : "",
+        text_of_axes(run.labels), nearfield::name_of(run.input.image.type), text_of_space(run.labels), run.count(),
+        run.count() == 1 ? "" : "s", args.method == "fast" ? "" : fmt::format("{} rounds and ", run.propagated.rounds),
+        text_of_ms(done.median_ms()), done.device, done.name, files.empty() ? "" : " -> ", fmt::join(files, ", "));
 }
 
 /// The library speaks of its own arguments; here they are options.
@@ -254,23 +326,49 @@ std::string in_words_of_options(std::string message) {
     return message;
 }
 
+struct told {
+    json_report said;
+    std::string line;
+    bool stdout_carries_data = false;
+};
+
+told label_one(const arguments& args, bool several) {
+    const destinations to = destinations_of(args);
+    check_places(to);
+    label_run run = load_run(args, to);
+    computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
+    if (args.shapes) measure_shapes(args, run, done);
+    if (!done.note.empty()) note(args, done.note);
+    if (run.count() == 0) note(args, "no component is left: every label is 0");
+    save(args, to, run);
+    return {describe_run(args, to, run, done), summary(args, to, run, done, several), to.stdout_carries_data};
+}
+
 }  // namespace
 
 int label_verb(const arguments& args) {
-    const destinations to = destinations_of(args);
     // Wrong words are found before a large file is read.
+    const std::vector<arguments> all = words_for_each(args);
+    static_cast<void>(destinations_of(all.front()));
     static_cast<void>(label_options_of(args)), static_cast<void>(propagation_of(args));
     check_picture_size(args);
+    const bool several = all.size() > 1;
+    for (const std::string& folder : {args.output, args.picture, args.stats})
+        if (several && !folder.empty()) make_folder(folder);
+    json_report said = start_report(args);
+    bool stdout_carries_data = false;
     try {
-        label_run run = load_run(args, to);
-        const computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
-        if (!done.note.empty()) note(args, done.note);
-        if (run.count() == 0) note(args, "no component is left: every label is 0");
-        save(args, to, run);
-        report(args, to, run, done);
+        for (const arguments& one : all) {
+            told each = label_one(one, several);
+            if (several) said["inputs"].push_back(std::move(each.said));
+            else said.update(each.said);
+            stdout_carries_data = each.stdout_carries_data;
+            if (!args.json) finish(args, {}, each.line, stdout_carries_data);
+        }
     } catch (const error& problem) {
         throw error(problem.code(), in_words_of_options(problem.what()));
     }
+    if (args.json) finish(args, said, {}, stdout_carries_data);
     return 0;
 }
 

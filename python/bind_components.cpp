@@ -96,6 +96,15 @@ nb::bytes touching(const array& labels, int connectivity, const std::vector<doub
     return nb::bytes(found.data(), found.size() * sizeof(contact));
 }
 
+/// Values of 8 bytes, as component_shape has them.
+nb::bytes shapes(const array& labels, std::int64_t rows, const std::vector<double>& spacing, const place& where) {
+    static_assert(sizeof(component_shape) == 28 * 8);
+    std::vector<component_shape> found;
+    const nearfield::spacing cell(spacing.data(), spacing.size());
+    run_at(where, labels.cells(), [&](const auto& on) { found = shape_measures(on, in(on, labels), rows, cell); });
+    return nb::bytes(found.data(), found.size() * sizeof(component_shape));
+}
+
 nb::dict propagated(const array& image, const array& to, const label_words& words,
                     const propagation_options& propagation, const place& where) {
     propagation_report said;
@@ -141,6 +150,7 @@ void bind_components(nb::module_& module) {
     module.def("remove_small", &without_small, nb::arg("image"), nb::arg("out"), nb::arg("smallest"),
                nb::arg("options"), nb::arg("place"));
     module.def("contacts", &touching, nb::arg("labels"), nb::arg("connectivity"), nb::arg("spacing"), nb::arg("place"));
+    module.def("shape_measures", &shapes, nb::arg("labels"), nb::arg("rows"), nb::arg("spacing"), nb::arg("place"));
     module.def("label_by_propagation", &propagated, nb::arg("image"), nb::arg("out"), nb::arg("options"),
                nb::arg("propagation"), nb::arg("place"));
 }

@@ -53,6 +53,7 @@ from nearfield._propagation import PropagationReport, label_by_propagation
 from nearfield._rays import RayHits, SurfaceHits, raycast, sphere_trace
 from nearfield._render import Camera, render
 from nearfield._sdf import sdf
+from nearfield._shape_measures import ShapeTable, shape_measures
 from nearfield._skeleton import skeletonize
 from nearfield._skeleton_graph import SkeletonGraph, skeleton_graph
 from nearfield._slices import interpolate_slices
@@ -90,6 +91,7 @@ __all__ = [
     "PropagationReport",
     "RayHits",
     "Roadmap",
+    "ShapeTable",
     "SkeletonGraph",
     "Stage",
     "Stipples",
@@ -151,6 +153,7 @@ __all__ = [
     "render",
     "roadmap",
     "sdf",
+    "shape_measures",
     "skeleton_graph",
     "skeletonize",
     "sphere_trace",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from nearfield import _core
+from nearfield._columns import SHOWN_ROWS, csv_of, html_of, pandas_of, suffix_of
 from nearfield._methods import _on_host
-from nearfield._request import said
 from nearfield._workplace import Slot, Workplace
 
 # In the order in which the library takes them; the last four and `lowest` only with intensities.
@@ -129,13 +128,7 @@ class ComponentTable:
 
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""
-        shown = self[:10]
-        rows = [
-            f"<th>{'</th><th>'.join(self._names())}</th>",
-            *(f"<td>{'</td><td>'.join(row)}</td>" for row in shown._texts()),
-        ]
-        more = f"<p>and {len(self) - 10} more</p>" if len(self) > 10 else ""
-        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>{more}"
+        return html_of(self[:SHOWN_ROWS].to_dict(), len(self))
 
     @property
     def extent(self) -> Any:
@@ -168,19 +161,11 @@ class ComponentTable:
 
     def to_csv(self, path: str | PathLike[str] | None = None, *, unit: str = "") -> str | None:
         """Writes what ``nearfield label --stats FILE.csv`` would; without a path the text is returned. As `to_dict`."""
-        lines = chain([self._names(unit)], self._texts())
-        text = "".join(",".join(line) + "\n" for line in lines)
-        if path is None:
-            return text
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        return None
+        return csv_of(self.to_dict(unit=unit), path)
 
     def to_pandas(self, *, unit: str = "") -> Any:
         """A ``pandas.DataFrame`` of the columns of `to_dict`; copied to the CPU from a device."""
-        import pandas
-
-        return pandas.DataFrame({name: _on_host(column) for name, column in self.to_dict(unit=unit).items()})
+        return pandas_of(self.to_dict(unit=unit))
 
     def _columns(self) -> dict[str, Any]:
         """The arrays by attribute."""
@@ -196,24 +181,13 @@ class ComponentTable:
 
     def _names(self, unit: str = "") -> list[str]:
         """The columns' names, which are those of cli/component_columns.cpp."""
-        if not (isinstance(unit, str) and unit.isascii() and (unit.isalnum() or not unit)):
-            raise ValueError(f"unit is {said(unit)}; give a word of letters and digits, such as 'mm' or 'um'")
-        axes, suffix = len(self.spacing), f"_{unit}" if unit else ""
+        axes, suffix = len(self.spacing), suffix_of(unit)
         names = [*([] if self.image is None else ["image"]), "label", "size"]
         extent = _EXTENTS[axes - 1] if axes <= len(_EXTENTS) else "extent"
         names.append(extent + suffix + (str(axes) if unit and axes > 1 else ""))
         names += [f"{end}_{axis}" for axis in range(axes) for end in ("start", "stop")]
         names += [f"centroid_{axis}{suffix}" for axis in range(axes)]
         return names + self._measured()
-
-    def _texts(self) -> Iterator[list[str]]:
-        """The columns of `to_dict` row by row, as the command line writes them."""
-        lists = [_on_host(column).tolist() for column in self.to_dict().values()]
-        return ([_text_of(value) for value in row] for row in zip(*lists))
-
-
-def _text_of(value: Any) -> str:
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(int(value))
 
 
 class TableMaker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from nearfield import _core
@@ -42,6 +43,14 @@ class Plan:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        """The first line of the text, and a table of the passes, for notebooks."""
+        lines = [f"<tr><th>{'</th><th>'.join(('axis', 'method', 'tiles', 'tile'))}</th></tr>"]
+        for each in self.passes:
+            cells = (str(each.axis), escape(each.method), str(each.tiles), f"{each.tile_rows}x{each.tile_columns}")
+            lines.append(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>")
+        return f"<p>{escape(self.text.split(chr(10))[0])}</p><table>{''.join(lines)}</table>"
 
 
 def plan(

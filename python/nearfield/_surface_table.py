@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
 import numpy as np
+
+from nearfield._columns import csv_of, html_of, pandas_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,12 +69,8 @@ class SurfaceTable:
         return f"SurfaceTable({len(self)} rows: {', '.join(self.to_dict())})"
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
-        rows = [
-            f"<th>{'</th><th>'.join(self.to_dict())}</th>",
-            *(f"<td>{'</td><td>'.join(r)}</td>" for r in self._rows()),
-        ]
-        return f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"
+        """The first rows, for notebooks."""
+        return html_of(self.to_dict(), len(self))
 
     def to_dict(self) -> dict[str, np.ndarray[Any, Any]]:
         """Columns by name, those of ``nearfield metrics``.
@@ -95,22 +92,11 @@ class SurfaceTable:
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
         """Writes what ``nearfield metrics -o FILE.csv`` would; without a path the text is returned."""
-        text = "".join(",".join(row) + "\n" for row in [list(self.to_dict()), *self._rows()])
-        if path is None:
-            return text
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        return None
+        return csv_of(self.to_dict(), path)
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` of the columns of `to_dict`."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict())
-
-    def _rows(self) -> Iterator[list[str]]:
-        columns = [column.tolist() for column in self.to_dict().values()]
-        return ([repr(value).removesuffix(".0") for value in row] for row in zip(*columns))
+        return pandas_of(self.to_dict())
 
 
 def table_of(

@@ -1,6 +1,7 @@
 // What a build without CUDA says when the device is asked for.
 #include "base/no_cuda.hpp"
 #include "components/engine.hpp"
+#include "components/measures.hpp"
 
 namespace nearfield::components {
 
@@ -17,5 +18,12 @@ void keep_labelled(const device&, const any_input<device>&, const any_output<dev
 }
 std::int64_t count_of(const device&, const any_input<device>&, const label_options&) { refuse_device(); }
 std::vector<touch> touching(const device&, const any_input<device>&, const steps3&) { refuse_device(); }
+template <int Axes>
+host_scratch<measure_sums<Axes>> measure_sums_of(const device&, const any_input<device>&, std::int64_t) {
+    refuse_device();
+}
+template host_scratch<measure_sums<2>> measure_sums_of(const device&, const any_input<device>&, std::int64_t);
+template host_scratch<measure_sums<3>> measure_sums_of(const device&, const any_input<device>&, std::int64_t);
+outlines outlines_of(const device&, const any_input<device>&, std::int64_t) { refuse_device(); }
 
 }  // namespace nearfield::components

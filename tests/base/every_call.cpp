@@ -183,6 +183,16 @@ void add_components(made& to, const std::shared_ptr<arrays>& all) {
     });
     add(to, all, "relabel",
         [](arrays& a, const host& on) { relabel(on, a.in(a.labels), as<std::int32_t>(a.whole, a.shape)); });
+    add(to, all, "shape_measures", [](arrays& a, const host& on) {
+        std::size_t row = 0;
+        for (const component_shape& each : shape_measures(on, a.in(a.labels), 50, {1.0 / 3, 0.1})) {
+            double* const to_row = a.rows_of.data() + 8 * row++;
+            to_row[0] = each.perimeter_crofton, to_row[1] = each.inertia_tensor_eigvals[1],
+            to_row[2] = each.orientation;
+            to_row[3] = each.axis_major_length, to_row[4] = each.eccentricity, to_row[5] = each.solidity;
+            to_row[6] = each.feret_diameter_max, to_row[7] = each.equivalent_diameter_area;
+        }
+    });
     add(to, all, "contacts", [](arrays& a, const host& on) {
         for (const contact& each : contacts(on, a.in(a.labels), 1, {1.0 / 3, 0.1}))
             a.rows_of[static_cast<std::size_t>((each.a * 7 + each.b) % 400)] = each.area;

@@ -33,6 +33,36 @@ class SeveralInputs(Case):
         self.run_program("voronoi", "a.npy", "b.npy", "--labels", "v")
         self.assertEqual(sorted(path.name for path in (self.folder / "v").iterdir()), ["a.npy", "b.npy"])
 
+    def test_labels_of_every_input(self):
+        words = ["-o", "out", "--stats", "tables/", "--picture", "out", "--shapes", "--json"]
+        said = json.loads(self.run_program("label", *self.names[:3], *words).stdout)
+        for each, name in zip(said["inputs"], "abc", strict=True):
+            self.run_program(
+                "label", f"{name}.npy", "-o", "l.npy", "--stats", "t.csv", "--shapes", "--picture", "p.png"
+            )
+            for alone, together in (
+                ("l.npy", f"out/{name}.npy"),
+                ("t.csv", f"tables/{name}.csv"),
+                ("p.png", f"out/{name}.png"),
+            ):
+                self.assertEqual((self.folder / alone).read_bytes(), (self.folder / together).read_bytes(), together)
+            alone = json.loads(self.run_program("label", f"{name}.npy", "--json").stdout)
+            self.assertEqual((each["components"], each["input"]), (alone["components"], alone["input"]))
+        lines = self.run_program("label", *self.names).stderr.decode().splitlines()
+        self.assertEqual([line.split(":")[1].strip() for line in lines], self.names)
+        for words, part in (
+            (["a.npy", "./a.npy", "-o", "deep"], "would both become a.npy"),
+            (["a.npy", "b.npy", "--stats", "t.csv"], "names a folder"),
+            (["a.npy", "b.npy", "-o", "-"], "names a folder"),
+            (
+                ["a.npy", "b.npy", "-o", "deep", "--stats", "t", "--intensity", "a.npy"],
+                "--intensity has the values of one",
+            ),
+            (["a.npy", "-", "-o", "deep"], "stdin"),
+        ):
+            self.assertIn(part, self.refusal("label", *words), words)
+        self.assertFalse((self.folder / "deep").exists())
+
     def test_one_input_into_a_folder(self):
         self.run_program("distance", "a.npy", "-o", "new/")
         (self.folder / "there").mkdir()

@@ -144,6 +144,24 @@ TEST_F(ComponentArguments, Contacts) {
         "which int64 cannot hold");
 }
 
+TEST_F(ComponentArguments, Shapes) {
+    const auto refuse = [&](const any_input<host>& labels, std::int64_t rows, const spacing& cell, const char* names) {
+        expect_refused([&] { static_cast<void>(shape_measures(on, labels, rows, cell)); }, names);
+    };
+    refuse(a.of_labels(extent<1>{6}), 2, {}, "labels has 1 axis; shapes are measured of 2 or 3");
+    refuse(a.of_labels(extent<4>{1, 1, 2, 3}), 2, {}, "labels has 4 axes; shapes are measured of 2 or 3");
+    refuse(a.intensity(), 2, {}, "labels has element type float32");
+    refuse(a.image(), -1, {}, "rows is -1");
+    refuse(a.image(), 2, {1.0, 2.0, 3.0}, "spacing has 3 values");
+    refuse(a.image(), 2, {1.0, 0.0}, "spacing");
+    expect_refused([&] { static_cast<void>(shape_measures(host{-1, {}}, a.image(), 2)); }, "threads is negative");
+    any_input<host> wide = a.image();  // not read
+    wide.shape[0] = wide.shape[1] = std::int64_t{1} << 30, wide.stride[0] = wide.stride[1] = 0;
+    expect_refused([&] { static_cast<void>(shape_measures(on, wide, 2)); }, "could pass 64 bits",
+                   error_code::unsupported);
+    EXPECT_TRUE(shape_measures(on, a.image(), 0).empty());
+}
+
 TEST_F(ComponentArguments, DevicesSayWhyTheyAreMissing) {
 #ifndef NEARFIELD_TESTS_HAVE_CUDA
     const any_input<device> labels = view<const std::int32_t, 2, device>(a.labels, extent<2>{2, 3});

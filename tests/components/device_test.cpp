@@ -1,5 +1,6 @@
 // Tables, lists, numbers and contacts of labels on a GPU: the host's checks, plain and recorded as a graph.
 #include "components/device_runner.hpp"
+#include "components/measures_checks.hpp"
 #include "nearfield/system.hpp"
 
 namespace nearfield::test {
@@ -76,6 +77,12 @@ TEST_F(ComponentsDevice, ContactsAreTheOracles) {
 TEST_F(ComponentsDevice, MoreContactsThanPlacesAtFirst) {
     check_contacts(device_runner(), {pattern::each, {200, 300}, dtype::int32, 1}, 1);
     check_contacts(device_runner(), {pattern::each, {200, 300}, dtype::int64, 1}, 1);
+}
+
+TEST_F(ComponentsDevice, ShapesAreTheOraclesAndTheHosts) {
+    const std::vector<shape_t> shapes{{1, 1},    {5, 31},    {70, 3},     {130, 40},  {3, 300}, {4, 0},
+                                      {3, 5, 7}, {2, 4, 65}, {70, 3, 33}, {3, 70, 5}, {0, 3, 3}};
+    for_each_drawn(shapes, [&](const drawn& d) { check_measures(device_runner(), d); });
 }
 
 /// All that is made of labels, sums of floating-point values too: what does not depend on who comes first is the

@@ -94,6 +94,7 @@ TEST(ComponentTrust, StopIsHeardInEveryPhase) {
     label_list_offsets(host{1}, image, places);
     expect_stoppable(
         [&](const host& on) { label_lists(on, image, places, view<std::int64_t, 1, host>(out.data(), {cells})); }, 40);
+    expect_stoppable([&](const host& on) { static_cast<void>(shape_measures(on, image, cells)); }, 40);
     expect_stoppable(
         [&](const host& on) {
             component_tables<host> tables;

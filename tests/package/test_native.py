@@ -348,6 +348,9 @@ def test_expand_labels_speaks_of_its_own_arguments():
 
 def test_plan_takes_the_types_that_calls_take():
     assert nf.plan((5, 5), image_dtype=np.uint16).input_bytes == 50
+    said = nf.plan((64, 64, 64))
+    page = said._repr_html_()
+    assert page.count("<tr>") == 1 + len(said.passes) and str(said).splitlines()[0] in page
     assert nf.plan(np.array([512, 512])).cells == 2 and nf.plan((np.int64(5), 5)).cells == 25
     for image, keywords, kind, says in (
         ([512, 512], {}, TypeError, "image is a list of 2 numbers; give a shape as a tuple"),

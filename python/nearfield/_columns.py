@@ -1,0 +1,54 @@
+"""Tables as text: what columns by name make as CSV, HTML and frames of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any
+
+from nearfield._methods import _on_host
+from nearfield._request import said
+
+SHOWN_ROWS = 10
+"""Of a table in a notebook."""
+
+
+def suffix_of(unit: str) -> str:
+    """What a unit adds to the name of a length."""
+    if not (isinstance(unit, str) and unit.isascii() and (unit.isalnum() or not unit)):
+        raise ValueError(f"unit is {said(unit)}; give a word of letters and digits, such as 'mm' or 'um'")
+    return f"_{unit}" if unit else ""
+
+
+def rows_of(columns: Mapping[str, Any]) -> Iterator[list[str]]:
+    """The columns row by row, as the command line writes them."""
+    lists = [_on_host(column).tolist() for column in columns.values()]
+    return ([_text_of(value) for value in row] for row in zip(*lists))
+
+
+def csv_of(columns: Mapping[str, Any], path: str | PathLike[str] | None) -> str | None:
+    """The text; None where it went to a file."""
+    text = "".join(",".join(line) + "\n" for line in [list(columns), *rows_of(columns)])
+    if path is None:
+        return text
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return None
+
+
+def html_of(columns: Mapping[str, Any], rows: int) -> str:
+    """The first rows of so many."""
+    shown = {name: column[:SHOWN_ROWS] for name, column in columns.items()}
+    lines = [f"<th>{'</th><th>'.join(shown)}</th>", *(f"<td>{'</td><td>'.join(row)}</td>" for row in rows_of(shown))]
+    more = f"<p>and {rows - SHOWN_ROWS} more</p>" if rows > SHOWN_ROWS else ""
+    return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>{more}"
+
+
+def pandas_of(columns: Mapping[str, Any]) -> Any:
+    import pandas
+
+    return pandas.DataFrame({name: _on_host(column) for name, column in columns.items()})
+
+
+def _text_of(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(int(value))

@@ -1,0 +1,93 @@
+#include "components/hull.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/wide.hpp"
+
+namespace nearfield::components {
+namespace {
+
+/// Adds a point below the others to the corners of a hull's left side (Andrew's monotone chain).
+void add_corner(std::vector<half_point>& corners, const half_point& p) {
+    if (!corners.empty() && corners.back().y == p.y) {
+        if (corners.back().x <= p.x) return;
+        corners.pop_back();
+    }
+    const auto is_hidden = [&](const half_point& a, const half_point& b) {
+        return static_cast<int128>(b.x - a.x) * (p.y - a.y) >= static_cast<int128>(p.x - a.x) * (b.y - a.y);
+    };
+    while (corners.size() > 1 && is_hidden(corners.end()[-2], corners.back())) corners.pop_back();
+    corners.push_back(p);
+}
+
+/// The left side of the hull of the middles of edges; the right side with `sign` -1, which turns x round.
+void find_side(const std::vector<line_span>& lines, int sign, std::vector<half_point>& corners) {
+    corners.clear();
+    for (const line_span& each : lines) {
+        const std::int64_t y = 2 * each.line, x = 2 * (sign > 0 ? each.first : -each.last);
+        add_corner(corners, {y - 1, x});
+        add_corner(corners, {y, x - 1});
+        add_corner(corners, {y + 1, x});
+    }
+}
+
+/// The first cell of a line that a side leaves inside; lines come in ascending order.
+class first_inside {
+public:
+    explicit first_inside(const std::vector<half_point>& corners) : at_(corners.data()) {}
+    std::int64_t operator()(std::int64_t line) {
+        while (at_[1].y < 2 * line) ++at_;
+        const std::int64_t height = at_[1].y - at_->y;
+        const int128 x = static_cast<int128>(at_->x) * height +
+                         static_cast<int128>(at_[1].x - at_->x) * (2 * line - at_->y);  // in units of 1 / height
+        const int128 cell = 2 * static_cast<int128>(height), down = x / cell;
+        return static_cast<std::int64_t>(down + (x % cell > 0 ? 1 : 0));
+    }
+
+private:
+    const half_point* at_;
+};
+
+}  // namespace
+
+void convex_hull::take(std::span<const std::int64_t> runs, std::int64_t side) {
+    lines_.clear();
+    for (std::size_t k = 0; k + 1 < runs.size(); k += 2) {
+        const std::int64_t line = runs[k] / side, first = runs[k] % side, last = first + runs[k + 1] - 1;
+        if (lines_.empty() || line > lines_.back().line) lines_.push_back({line, first, last});
+        else lines_.back().last = std::max(lines_.back().last, last);
+    }
+    find_side(lines_, 1, left_), find_side(lines_, -1, right_);
+    fill();
+    find_side(filled_, 1, left_), find_side(filled_, -1, right_);
+}
+
+void convex_hull::fill() {
+    filled_.clear(), cells_ = 0;
+    if (lines_.empty()) return;
+    first_inside left(left_), right(right_);
+    for (std::int64_t line = lines_.front().line; line <= lines_.back().line; ++line) {
+        const line_span inside{line, left(line), -right(line)};
+        if (inside.first > inside.last) continue;
+        filled_.push_back(inside), cells_ += inside.last - inside.first + 1;
+    }
+}
+
+double convex_hull::diameter2(double cell_y, double cell_x) const {
+    double most = 0;
+    const auto measure = [&](const half_point& a, double ax, const half_point& b, double bx) {
+        const double dy = static_cast<double>(a.y - b.y) * 0.5 * cell_y, dx = (ax - bx) * 0.5 * cell_x;
+        most = std::max(most, dy * dy + dx * dx);
+    };
+    const auto x_of = [](const half_point& p, double sign) { return sign * static_cast<double>(p.x); };
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+        for (const half_point& b : right_) measure(left_[i], x_of(left_[i], 1), b, x_of(b, -1));
+        for (std::size_t j = 0; j < i; ++j) measure(left_[i], x_of(left_[i], 1), left_[j], x_of(left_[j], 1));
+    }
+    for (std::size_t i = 0; i < right_.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) measure(right_[i], x_of(right_[i], 1), right_[j], x_of(right_[j], 1));
+    return most;
+}
+
+}  // namespace nearfield::components
