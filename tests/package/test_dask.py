@@ -14,7 +14,15 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 nfd = pytest.importorskip("nearfield.dask")
 
-SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (1 / 3, 0.1234567, 0.7182818, 1.1)]
+SPACINGS = [
+    None,
+    2.5,
+    (2.5, 0.7, 0.7, 1.1),
+    (3.0, 1.0, 2.0, 4.0),
+    (1 / 3, 0.1234567, 0.7182818, 1.1),
+    (0.1234567, 0.7, 0.7, 0.7),  # a plane has a common measure, the grid has none
+]
+BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
 
 
 @pytest.fixture(autouse=True)
@@ -53,26 +61,28 @@ def same(made, wanted):
         np.testing.assert_array_equal(computed, other)
 
 
-@given(images(), st.sampled_from(SPACINGS[:4]), st.sampled_from(["zero", "nonzero"]))
-def test_any_content(pair, spacing, sites):
+@given(images(), st.sampled_from(SPACINGS), st.sampled_from(["zero", "nonzero"]), BORDERS)
+def test_any_content(pair, spacing, sites, border):
     image, lazy = pair
-    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, return_indices=True)
+    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, border=border[: image.ndim], return_indices=True)
     same(nfd.distance_transform(lazy, **how), nf.distance_transform(image, **how))
     how["return_indices"] = "linear"
     same(nfd.distance_transform(lazy, squared=True, **how), nf.distance_transform(image, squared=True, **how))
 
 
-@given(images(), st.sampled_from(SPACINGS), st.booleans())
-def test_distances_alone(pair, spacing, squared):
+@given(images(), st.sampled_from(SPACINGS), st.booleans(), BORDERS, st.sampled_from([None, None, 0.9, 3.2]))
+def test_distances_alone(pair, spacing, squared, border, limit):
     image, lazy = pair
-    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared)
+    border = border[: image.ndim]
+    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared, border=border, max_distance=limit)
     same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
 
 
-@given(images(("int16", "uint64")), st.sampled_from(SPACINGS[:4]))
-def test_voronoi_of_any_content(pair, spacing):
+@given(images(("int16", "uint64")), st.sampled_from(SPACINGS), BORDERS)
+def test_voronoi_of_any_content(pair, spacing, border):
     seeds, lazy = pair
-    how = dict(spacing=of_axes(spacing, seeds.ndim), return_labels=True, return_distances=True)
+    border = border[: seeds.ndim]
+    how = dict(spacing=of_axes(spacing, seeds.ndim), border=border, return_labels=True, return_distances=True)
     same(nfd.voronoi(lazy, **how), nf.voronoi(seeds, **how))
     same([nfd.expand_labels(lazy, None)], [nf.expand_labels(seeds, None)])
 
@@ -99,11 +109,16 @@ def test_morphology(pair, spacing, radius):
 
 
 @given(
-    images(("uint8", "int32")), st.integers(1, 4), st.sampled_from(["nonzero", "equal", 1]), st.sampled_from([0, None])
+    images(("uint8", "int32")),
+    st.integers(1, 4),
+    st.sampled_from(["nonzero", "equal", 1]),
+    st.sampled_from([0, None]),
+    st.one_of(st.just((False,) * 4), st.tuples(*[st.booleans()] * 4)),
 )
-def test_label(pair, connectivity, criterion, background):
+def test_label(pair, connectivity, criterion, background, periodic):
     image, lazy = pair
     how = dict(connectivity=min(connectivity, image.ndim), criterion=criterion, return_num=True)
+    how["periodic"] = periodic[: image.ndim]
     if criterion != "nonzero":
         how["background"] = background
     labels, count = nfd.label(lazy, **how)
@@ -170,10 +185,8 @@ def test_refusals():
     lazy = da.ones((4, 5), chunks=2, dtype="uint8")
     with pytest.raises(ValueError, match="max_distance"):
         nfd.distance_transform(lazy, signed=True)
-    with pytest.raises(ValueError, match="common measure"):
-        nfd.voronoi(lazy, spacing=(1 / 3, 0.1234567))
-    with pytest.raises(ValueError, match="too large"):
-        chunks.grid((2**16, 2**14, 2**14), sites=True)
+    with pytest.raises(ValueError, match="open borders"):
+        nfd.distance_transform(lazy, signed=True, max_distance=3, border="periodic")
     with pytest.raises(ValueError, match="scratch"):
         nfd.distance_transform(lazy, max_distance=3, scratch="x.zarr")
     with pytest.raises(ValueError, match="nothing is asked for"):
