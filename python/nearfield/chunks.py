@@ -1,6 +1,6 @@
 """Fields of grids that do not fit into memory, from chunks that do: the steps of which drivers are made.
 
-`nearfield.dask` is one. Arrays are NumPy's, no step keeps anything, and the answers have
+`nearfield.dask` and `nearfield.outofcore` are drivers. Arrays are NumPy's, no step keeps anything, and the answers have
 the bits of the whole grid.
 
 Distances and nearest sites, for any content: `planes` of slabs of whole planes of the grid, then `lines` of pencils,
