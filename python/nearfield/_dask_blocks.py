@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
@@ -12,6 +13,20 @@ from nearfield import chunks
 
 Name = Literal["distance", "squared", "index", "label"]
 Types = dict[Name, Any]
+
+
+def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays of dask, and of xarray's DataArrays that hold one: these give such again."""
+
+    @functools.wraps(function)
+    def either(image: Any, *more: Any, **keywords: Any) -> Any:
+        if type(image).__module__.partition(".")[0] != "xarray":
+            return function(image, *more, **keywords)
+        from nearfield.compat import xarray
+
+        return xarray.run_lazily(function, image, more, keywords)
+
+    return either
 
 
 def packed(fields: Sequence[Any]) -> Any:

@@ -2,7 +2,8 @@
 
 Functions have the names, keywords and answers of `nearfield`, bit for bit: distances, squares, sites where several are
 equally near, numbers of components. They take and return `dask.array.Array` of NumPy's blocks, with chunks of any size,
-and are lazy, but for `label`, whose first half runs at once. Needs the package dask, 2024 or newer.
+or DataArrays of xarray that hold one, and are lazy, but for `label`, whose first half runs at once. Needs the package
+dask, 2024 or newer.
 
 With a limit (`max_distance`, the radius of a ball) a chunk and what lies within the limit round it are enough: one task
 a chunk, nothing is exchanged. Limits shorter than chunks are best; smaller chunks are joined. Without one, distances go
@@ -36,7 +37,18 @@ from dask.array.overlap import ensure_minimum_chunksize
 
 import nearfield
 from nearfield import chunks
-from nearfield._dask_blocks import Name, Types, blocks, packed, parts, place_of, renumbered, unpacked, windows_of
+from nearfield._dask_blocks import (
+    Name,
+    Types,
+    blocks,
+    of_named,
+    packed,
+    parts,
+    place_of,
+    renumbered,
+    unpacked,
+    windows_of,
+)
 from nearfield._distance import add_indices, distance_type
 from nearfield._label_request import Periodic, _periodic_of
 from nearfield._request import (
@@ -53,6 +65,7 @@ from nearfield._request import (
 )
 
 
+@of_named
 def distance_transform(
     image: Any,
     *,
@@ -127,6 +140,7 @@ def distance_transform(
     return _answers(made, image, return_indices)
 
 
+@of_named
 def voronoi(
     seeds: Any,
     *,
@@ -166,6 +180,7 @@ def voronoi(
     return _answers(made, seeds, return_indices)
 
 
+@of_named
 def expand_labels(labels: Any, distance: float | None = 1, spacing: Spacing = None, *, scratch: Any = None) -> Any:
     """`nearfield.expand_labels` of a dask array."""
     return voronoi(
@@ -173,26 +188,31 @@ def expand_labels(labels: Any, distance: float | None = 1, spacing: Spacing = No
     )
 
 
+@of_named
 def erosion(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.erosion` of a dask array."""
     return _by_ball(1, nearfield.erosion, image, radius, spacing, labels)
 
 
+@of_named
 def dilation(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.dilation` of a dask array."""
     return _by_ball(1, nearfield.dilation, image, radius, spacing, labels)
 
 
+@of_named
 def opening(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.opening` of a dask array."""
     return _by_ball(2, nearfield.opening, image, radius, spacing, labels)
 
 
+@of_named
 def closing(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.closing` of a dask array."""
     return _by_ball(2, nearfield.closing, image, radius, spacing, labels)
 
 
+@of_named
 def label(
     image: Any,
     *,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -179,6 +183,65 @@ def test_two_processes_with_little_memory():
         same([nfd.distance_transform(lazy)], [nf.distance_transform(image)])
         labels, _ = nfd.label(~lazy, connectivity=3, return_num=True)
         same([labels], [nf.label(~image, connectivity=3)])
+
+
+def test_data_arrays_stay_lazy():
+    xr = pytest.importorskip("xarray")
+    image = np.random.default_rng(7).random((20, 30)) < 0.9
+    coords = {"y": np.arange(20) * 2.5, "x": np.arange(30)}
+    named = xr.DataArray(da.from_array(image, chunks=7), coords, ("y", "x"), name="land", attrs={"source": "a"})
+    away, near = nfd.distance_transform(named, return_indices=True, border={"x": "periodic"})
+    wanted = nf.distance_transform(image, spacing=(2.5, 1), return_indices=True, border=("open", "periodic"))
+    same([away.data, near.data], wanted)
+    assert away.name == "land" and away.attrs == {"source": "a"} and near.dims == ("axis", "y", "x")
+    grown = nfd.dilation(named, 3)
+    same([grown.data], [nf.dilation(image, 3, spacing=(2.5, 1))])
+    labels, count = nfd.label(~named, periodic={"x": True}, return_num=True)
+    same([labels.data], [nf.label(~image, periodic=(False, True))])
+    assert labels.dims == ("y", "x") and count == int(labels.max())
+    same([nfd.expand_labels(~named * 3, 2).data], [nf.expand_labels(~image * 3, 2, spacing=(2.5, 1))])
+
+
+def test_label_of_dask_image():
+    from nearfield.compat import dask_image
+
+    image = np.random.default_rng(8).random((20, 30)) < 0.5
+    lazy = da.from_array(image, chunks=7)
+    for structure, connectivity in ((None, 1), (np.ones((3, 3)), 2), ([[0, 1, 0], [1, 1, 1], [0, 1, 0]], 1)):
+        labels, count = dask_image.label(lazy, structure, wrap_axes=((1,),))
+        wanted, number = nf.label(image, connectivity=connectivity, periodic=(False, True), return_num=True)
+        same([labels], [wanted])
+        assert int(count.compute()) == number
+    for how in (dict(structure=np.ones((3, 3, 3))), dict(structure=np.eye(3)), dict(wrap_axes=((0, 1),))):
+        with pytest.raises(ValueError, match="give"):
+            dask_image.label(lazy, **how)
+
+
+def slowly(block):
+    time.sleep(0.1)
+    return block
+
+
+def test_a_worker_that_is_killed():
+    distributed = pytest.importorskip("distributed")
+    image = np.random.default_rng(6).random((64, 80, 96)) < 0.999
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as on,
+        distributed.Client(on) as client,
+        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
+    ):
+        lazy = da.from_array(image, chunks=(8, 40, 48)).map_blocks(slowly)
+        for call, wanted in (
+            (lambda: nfd.distance_transform(lazy), nf.distance_transform(image)),
+            (lambda: nfd.label(~lazy, connectivity=3), nf.label(~image, connectivity=3)),
+        ):
+            before = client.run(os.getpid)
+            future = client.compute(call())
+            time.sleep(1)
+            assert not future.done()
+            os.kill(next(iter(before.values())), signal.SIGKILL)
+            np.testing.assert_array_equal(future.result(), wanted)
+            assert client.run(os.getpid) != before
 
 
 def test_refusals():
