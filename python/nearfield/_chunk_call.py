@@ -68,15 +68,16 @@ class Asked:
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if cost(middle) <= room else (low, middle - 1)
-        rows = self.source.chunks[0] if self.source.chunks else 1
+        sizes = self.source.chunks or self.target_chunks
+        rows = sizes[0] if sizes else 1
         if low >= rows:
             return [0, low if low == most else low - low % rows]
         held = rows * self.plane * self.source.dtype.itemsize
-        if 2 * held > room:
+        if 2 * held > room or not self.source.chunks:
             return [0, low]
         while low > 0 and cost(low) + held + low * self.plane * self.source.dtype.itemsize > room:
             low -= 1
-        return [1, low]
+        return [1, rows // -(-rows // low) if low else 0]  # parts of a row of chunks
 
     def too_little(self, needed: int, what: str) -> ValueError:
         wanted = self.memory + needed - self.room()
@@ -93,9 +94,12 @@ class Asked:
         self.source.holds = bool(chosen[0])
         return chosen[1:]
 
-    def outputs(self) -> dict[str, Raw | Chunked]:
+    def outputs(self, step: int | None = None) -> dict[str, Raw | Chunked]:
+        """Files that are filled; in slabs of `step` planes, which then are no thinner than chunks."""
         full = self.source.full_shape
         sizes = self.target_chunks
+        if sizes and step and step < min(sizes[0], self.source.shape[0]):
+            sizes = (step, *sizes[1:])
         chunks = None if sizes is None else (1,) * self.source.lead + sizes
         return {name: self.work.output(name, full, self.types[name], chunks, self.spacing) for name in self.targets}
 

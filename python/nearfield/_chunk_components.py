@@ -101,7 +101,7 @@ def _numbered(folder: Any, firsts: range, round_ends: bool) -> tuple[dict[int, A
 
 
 def _filled(asked: Asked, tables: Any, firsts: range, step: int, wraps: Any, how: dict[str, Any]) -> None:
-    out, kind = asked.outputs()["label"], asked.types["label"]
+    out, kind = asked.outputs(step)["label"], asked.types["label"]
     for first in asked.tasks("labels", firsts, (0.5, 1.0)):
         labels, own = _labelled(asked, first, step, wraps[0], how)
         count, before, old, number = tables[first]

@@ -59,7 +59,7 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
 
 
 def _run_windows(asked: Asked, of: Grid, options: Request, step: int, reach: int) -> None:
-    out = asked.outputs()
+    out = asked.outputs(step)
     for first in asked.tasks("slab", range(0, of.shape[0], step), (0.0, 1.0)):
         low, stop = max(first - reach, 0), min(first + step, of.shape[0])
         window = asked.source.planes(low, min(stop + reach, of.shape[0]))

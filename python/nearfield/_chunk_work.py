@@ -25,13 +25,9 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def bytes_of(memory: Any) -> int:
-    """4GB, 500MB, 2GiB or a number; None: half of what is free."""
+    """4GB, 500MB, 2GiB or a number; None: what this process has, and half of what is free."""
     if memory is None:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        limit = Path("/sys/fs/cgroup/memory.max")
-        if limit.exists() and (text := limit.read_text().strip()).isdigit():
-            free = min(free, int(text))
-        return free // 2
+        return used_now() + free_now() // 2
     found = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b?", str(memory).strip().lower())
     try:
         assert found is not None
@@ -45,6 +41,16 @@ def used_now() -> int:
     """Bytes of memory that this process has."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def free_now() -> int:
+    """Bytes of memory that are free, or taken by files that can be read again, within the limit of a container."""
+    known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    free = int(known["MemAvailable"].split()[0]) * 1024
+    group = Path("/sys/fs/cgroup")
+    if (group / "memory.max").exists() and (most := (group / "memory.max").read_text().strip()).isdigit():
+        free = min(free, int(most) - int((group / "memory.current").read_text()))
+    return max(free, 0)
 
 
 class Work:

@@ -5,7 +5,7 @@
 >>> folder = tempfile.TemporaryDirectory()
 >>> source, target = os.path.join(folder.name, "mask.npy"), os.path.join(folder.name, "away.npy")
 >>> np.save(source, np.array([[0, 1, 1], [1, 1, 1]], np.uint8))
->>> outofcore.distance_transform(source, target, memory="500MB")
+>>> outofcore.distance_transform(source, target)
 >>> np.load(target)
 array([[0.       , 1.       , 2.       ],
        [1.       , 1.4142135, 2.236068 ]], dtype=float32)
@@ -74,9 +74,9 @@ def distance_transform(
     indices : path, optional
         Where nearest sites go, too: int64 linear indices of the whole grid.
     memory : int or str, optional
-        Bytes that this process may take in all, such as ``"4GB"``; default: half of what is free. Files are read and
-        written in parts that are small enough. A call without a limit needs, beside the target, disk space for the
-        field between the two passes: 4 to 8 bytes a cell, and as many for sites.
+        Bytes that this process may take in all, such as ``"4GB"``; default: what it has, and half of what is free.
+        Files are read and written in parts that are small enough. A call without a limit needs, beside the target,
+        disk space for the field between the two passes: 4 to 8 bytes a cell, and as many for sites.
     spacing
         As in `nearfield.distance_transform`; default: the file's.
     signed, multilabel, half_cell, sites='other_labels'

@@ -149,7 +149,7 @@ def test_formats(tmp_path, suffix):
     else:
         read = np.load
     first, second = tmp_path / f"b.{suffix}", tmp_path / f"c.{suffix}"
-    outofcore.distance_transform(tmp_path / "a.npy", first, sites="nonzero", memory="1GB")
+    outofcore.distance_transform(tmp_path / "a.npy", first, sites="nonzero")
     away = nf.distance_transform(seeds, sites="nonzero")
     np.testing.assert_array_equal(read(first), away)
     in_parts(lambda: outofcore.distance_transform(first, second, max_distance=4), 1.2)
@@ -164,7 +164,7 @@ def test_ome_zarr_and_spacing(tmp_path):
     scale = [{"type": "scale", "scale": [1.0, 2.0, 0.5, 0.5]}]
     group.attrs["ome"] = {"multiscales": [{"datasets": [{"path": "0", "coordinateTransformations": scale}]}]}
     target = tmp_path / "b.nrrd"
-    in_parts(lambda: outofcore.distance_transform(tmp_path / "a.zarr", target, memory="1GB"), 1.5)
+    in_parts(lambda: outofcore.distance_transform(tmp_path / "a.zarr", target), 1.5)
     wanted = nf.distance_transform(image, spacing=(2, 0.5, 0.5))
     np.testing.assert_array_equal(raw(target, image.shape), wanted)
     assert b"spacings: 0.5 0.5 2.0 1.0\n" in target.read_bytes()

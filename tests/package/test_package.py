@@ -17,7 +17,7 @@ import pytest
 import nearfield as nf
 
 FOLDER = Path(nf.__file__).parent
-OPTIONAL = {"torch", "jax", "SimpleITK", "itk", "nibabel", "xarray"}
+OPTIONAL = {"torch", "jax", "SimpleITK", "itk", "nibabel", "xarray", "dask"}
 
 
 def modules():
