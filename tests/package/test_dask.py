@@ -162,6 +162,15 @@ def test_one_site_in_a_corner():
     same(nfd.distance_transform(lazy, return_indices=True), nf.distance_transform(image, return_indices=True))
 
 
+@pytest.mark.parametrize("shape", [(9,), (7, 9), (1, 9)])
+def test_sites_before_equally_near_borders(shape):
+    for cell in np.ndindex(*shape):
+        image = np.ones(shape, np.uint8)
+        image[cell] = 0
+        how = dict(border="closed", return_indices="linear")
+        same(nfd.distance_transform(da.from_array(image, chunks=4), **how), nf.distance_transform(image, **how))
+
+
 def test_between_the_passes_on_disk(tmp_path):
     pytest.importorskip("zarr")
     seeds = (np.random.default_rng(3).random((30, 40, 20)) < 0.01) * np.int32(7)
