@@ -36,7 +36,7 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
 
     def choose() -> list[Any]:
         held, step = asked.planes_within(cost)
-        if plain and (step == 0 or (step < reach and step < of.shape[0])):
+        if plain and (step == 0 or (step < 2 * reach and step < of.shape[0])):
             return _choose(asked, of)
         if step == 0:
             raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
