@@ -206,6 +206,7 @@ NB_MODULE(_core, m) {
     bind_array(m);
     bind_device(m);
     bind_chamfer(m);
+    bind_chunks(m);
     bind_methods(m);
     bind_thickness(m);
     bind_label(m);

@@ -74,6 +74,7 @@ void run_staged(const call& what, int ordinal);
 void bind_device(nb::module_& module);
 void bind_centroidal(nb::module_& module);
 void bind_chamfer(nb::module_& module);
+void bind_chunks(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_medial_axis(nb::module_& module);
 void bind_metrics(nb::module_& module);

@@ -4,6 +4,7 @@
 #include "nearfield/centroidal.hpp"
 #include "nearfield/chamfer.hpp"
 #include "nearfield/chessboard.hpp"
+#include "nearfield/chunks.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/distance_bounds.hpp"

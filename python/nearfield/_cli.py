@@ -1,14 +1,114 @@
-"""The command line, for the script `nearfield` and `python -m nearfield`: the package carries the program itself."""
+"""The command line, for the script `nearfield` and `python -m nearfield`: the package carries the program itself.
+
+`distance`, `voronoi` and `label` of files of Zarr, or with ``--memory``, are computed here, out of core.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+VERBS = {"distance": "distance_transform", "voronoi": "voronoi", "label": "label"}
+BORDERS = ("open", "closed", "periodic")
+TYPES = ("uint16", "int32", "uint32", "int64", "uint64")
 
 
 def main() -> None:
+    if is_out_of_core(sys.argv[1:]):
+        sys.exit(run(sys.argv[1:]))
     program = Path(__file__).parent / "bin" / "nearfield"
     if not program.is_file():
         sys.exit("nearfield: this installation has no command line; it was built with NEARFIELD_CLI=OFF")
     os.execv(program, [str(program), *sys.argv[1:]])
+
+
+def is_out_of_core(words: Sequence[str]) -> bool:
+    return bool(words) and words[0] in VERBS and any(re.search(r"\.zarr(/|$)|^--memory(=|$)", word) for word in words)
+
+
+def run(words: Sequence[str]) -> int:
+    from nearfield import outofcore
+
+    given = vars(parser().parse_args(words))
+    verb, quiet = given.pop("verb"), given.pop("quiet")
+    call = getattr(outofcore, VERBS[verb])
+    if "sites" in given:
+        given["sites"] = given["sites"].replace("-", "_")
+    try:
+        made = call(given.pop("input"), given.pop("output"), progress=not quiet, **given)
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as problem:
+        print(f"nearfield: {problem}", file=sys.stderr)
+        return 2 if isinstance(problem, ValueError | TypeError) else 3 if isinstance(problem, OSError) else 1
+    except KeyboardInterrupt:
+        print("nearfield: interrupted; the same command goes on with what is done", file=sys.stderr)
+        return 130
+    if verb == "label" and not quiet:
+        print(f"{made} components")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser("nearfield", allow_abbrev=False)
+    verbs = made.add_subparsers(dest="verb", required=True)
+    distance, voronoi, label = (
+        verbs.add_parser(verb, allow_abbrev=False, description="Out of core; docs/scale.md.") for verb in VERBS
+    )
+    _add_fields(distance, "zero")
+    distance.add_argument("--signed", choices=("inside", "outside"), default=False)
+    distance.add_argument("--multilabel", action="store_true")
+    distance.add_argument("--half-cell", action="store_true")
+    distance.add_argument("--squared", action="store_true")
+    distance.add_argument("--dtype")
+    distance.add_argument("--indices", metavar="FILE", help="also write the nearest site's linear index")
+    _add_fields(voronoi, "nonzero")
+    voronoi.add_argument("--labels", metavar="FILE", help="also write the seeds' values at the nearest sites")
+    voronoi.add_argument("--distances", metavar="FILE", help="also write the distances")
+    label.add_argument("--connectivity", type=int, default=1)
+    label.add_argument("--criterion", type=_criterion, default="nonzero", help="nonzero, equal or a number")
+    label.add_argument("--background", type=lambda text: None if text == "none" else float(text), default=0)
+    label.add_argument("--border", dest="periodic", type=_periodic, default=False, metavar="LIST")
+    label.add_argument("--dtype", choices=TYPES, default="int32")
+    for one, needed in ((distance, True), (voronoi, False), (label, True)):
+        _add_run(one, needed)
+    return made
+
+
+def _add_fields(to: argparse.ArgumentParser, sites: str) -> None:
+    to.add_argument("--sites", choices=("zero", "nonzero", "other-labels"), default=sites)
+    to.add_argument("--spacing", type=_list(float), metavar="A,B,...", help="default: the file's")
+    to.add_argument("--border", type=_list(str), default="open", metavar="LIST", help=" ".join(BORDERS))
+    to.add_argument("--max-distance", type=float, metavar="X")
+
+
+def _add_run(to: argparse.ArgumentParser, needed: bool) -> None:
+    to.add_argument("input", help=".zarr, .npy, .nrrd or .tif in one piece")
+    to.add_argument("-o", "--output", required=needed, metavar="FILE", help=".zarr, .npy, .nrrd or .tif")
+    to.add_argument("--memory", metavar="SIZE", help="such as 4GB; default: half of what is free")
+    to.add_argument("-j", "--threads", type=int)
+    to.add_argument("--restart", dest="resume", action="store_false", help="do not go on with an interrupted call")
+    to.add_argument("-q", "--quiet", action="store_true")
+
+
+def _list(of: Any) -> Any:
+    def items(text: str) -> Any:
+        each = [of(item) for item in text.split(",")]
+        return each[0] if len(each) == 1 else each
+
+    return items
+
+
+def _criterion(text: str) -> str | float:
+    return text if text in ("nonzero", "equal") else float(text)
+
+
+def _periodic(text: str) -> bool | list[bool]:
+    ends = text.split(",")
+    if any(end not in ("open", "periodic") for end in ends):
+        raise argparse.ArgumentTypeError("open or periodic")
+    each = [end == "periodic" for end in ends]
+    return each[0] if len(each) == 1 else each

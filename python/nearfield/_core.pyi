@@ -170,6 +170,16 @@ def chamfer(
     first_found: bool,
     threads: int,
 ) -> None: ...
+def pass_along(
+    squared: Array,
+    site: Array | None,
+    label: Array | None,
+    axis: int,
+    spacing: float,
+    periodic: bool,
+    grid: Sequence[int],
+    threads: int,
+) -> None: ...
 def skeletonize(
     image: Array,
     anchors: Array | None,

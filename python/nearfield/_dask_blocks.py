@@ -1,21 +1,43 @@
-"""Several fields from one task of dask: they are the first axis of its block, as the bits of each in 64."""
+"""Several fields from one task of dask: they are the first axis of its block, as bits in as many as the widest has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import dask.array as da
 import numpy as np
 
+from nearfield import chunks
+
 Name = Literal["distance", "squared", "index", "label"]
 Types = dict[Name, Any]
+
+
+def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays of dask, and of xarray's DataArrays that hold one: these give such again."""
+
+    @functools.wraps(function)
+    def either(image: Any, *more: Any, **keywords: Any) -> Any:
+        if type(image).__module__.partition(".")[0] != "xarray":
+            return function(image, *more, **keywords)
+        from nearfield.compat import xarray
+
+        return xarray.run_lazily(function, image, more, keywords)
+
+    return either
 
 
 def packed(fields: Sequence[Any]) -> Any:
     if len(fields) == 1:
         return fields[0]
-    return np.stack([np.ascontiguousarray(f).view(f"u{f.dtype.itemsize}").astype(np.uint64) for f in fields])
+    wide = _bits(f.dtype for f in fields)
+    return np.stack([np.ascontiguousarray(f).view(f"u{f.dtype.itemsize}").astype(wide) for f in fields])
+
+
+def _bits(kinds: Iterable[Any]) -> str:
+    return f"u{max(kind.itemsize for kind in kinds)}"
 
 
 def _field(bits: Any, kind: Any) -> Any:
@@ -29,7 +51,7 @@ def parts(block: Any, types: Types) -> list[Any]:
 def blocks(function: Callable[..., Any], array: Any, sizes: Any, types: Types) -> Any:
     """function(block) of all blocks: of the grid, whose chunks are `sizes`, packed where it gives several fields."""
     several, had = len(types) > 1, array.ndim > len(sizes)
-    kind = np.dtype("uint64") if several else next(iter(types.values()))
+    kind = np.dtype(_bits(types.values())) if several else next(iter(types.values()))
     return da.map_blocks(
         function,
         array,
@@ -48,3 +70,28 @@ def unpacked(made: Any, types: Types) -> dict[Name, Any]:
         name: made[k].map_blocks(_field, kind, dtype=kind, meta=np.empty((0,) * (made.ndim - 1), kind))
         for k, (name, kind) in enumerate(types.items())
     }
+
+
+# ---- chunks and where they lie -------------------------------------------------------------------------------------
+
+
+def windows_of(image: Any, periodic: Sequence[bool]) -> Any:
+    """Chunks with one more cell at the high end of each axis: beyond that of a periodic one lies its first cell."""
+    wraps = [axis for axis, round_ends in enumerate(periodic) if round_ends and image.shape[axis] > 0]
+    numbers = image.numblocks
+    for axis in wraps:
+        image = da.concatenate([image, da.take(image, [0], axis=axis)], axis=axis)
+    windows = da.overlap.overlap(image, depth={axis: (0, 1) for axis in range(image.ndim)}, boundary="none")
+    return windows.blocks[tuple(slice(0, n) for n in numbers)] if wraps else windows
+
+
+def place_of(sizes: Sequence[Sequence[int]], at: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Where chunk number `at` begins, and its size."""
+    pairs = list(zip(sizes, at, strict=True))
+    return [int(sum(each[:k])) for each, k in pairs], [int(each[k]) for each, k in pairs]
+
+
+def renumbered(window: Any, table: Any, sizes: Any, how: Any, block_info: Any = None) -> Any:
+    _, size = place_of(sizes, block_info[0]["chunk-location"])
+    of_chunk = table.ravel()[0]
+    return chunks.renumber(window, size, of_chunk, **how).astype(of_chunk.dtype, copy=False)

@@ -19,15 +19,19 @@ class Bar:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._drawn = False
+        self._first: float | None = None  # share that was done when it began
 
     def __call__(self, share: float) -> None:
         elapsed = time.monotonic() - self._start
+        self._first = share if self._first is None else self._first
         if share >= 1.0:
             if self._drawn:
                 sys.stderr.write("\r\x1b[K")
         elif elapsed > 0.5:
-            filled = round(share * self.width)
-            sys.stderr.write(f"\rnearfield [{'#' * filled}{'.' * (self.width - filled)}] {share:4.0%} {elapsed:.1f} s")
+            filled, done = round(share * self.width), share - (self._first or 0.0)
+            left = f", {elapsed * (1.0 - share) / done:.0f} s left" if done > 0 else ""
+            bar = f"[{'#' * filled}{'.' * (self.width - filled)}] {share:4.0%} {elapsed:.1f} s{left}"
+            sys.stderr.write(f"\rnearfield {bar}\x1b[K")
             self._drawn = True
         sys.stderr.flush()
 

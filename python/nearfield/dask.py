@@ -2,13 +2,14 @@
 
 Functions have the names, keywords and answers of `nearfield`, bit for bit: distances, squares, sites where several are
 equally near, numbers of components. They take and return `dask.array.Array` of NumPy's blocks, with chunks of any size,
-and are lazy, but for `label`, whose first half runs at once. Needs the package dask, 2024 or newer.
+or DataArrays of xarray that hold one, and are lazy, but for `label`, whose first half runs at once. Needs the package
+dask, 2024 or newer.
 
 With a limit (`max_distance`, the radius of a ball) a chunk and what lies within the limit round it are enough: one task
 a chunk, nothing is exchanged. Limits shorter than chunks are best; smaller chunks are joined. Without one, distances go
 through slabs of whole planes and pencils of whole lines (`nearfield.chunks`): a task has as many cells as float64 fit
-into dask's ``array.chunk-size``, but at least a plane; between the two lie 8 bytes a cell, which the cluster holds, or
-the Zarr store `scratch`.
+into dask's ``array.chunk-size``, but at least a plane; between the two lie 4 bytes a cell, or 8, and as many for its
+site and its label, which the cluster holds, or the Zarr store `scratch`.
 
 >>> import dask.array as da
 >>> import nearfield.dask as nfd
@@ -36,11 +37,35 @@ from dask.array.overlap import ensure_minimum_chunksize
 
 import nearfield
 from nearfield import chunks
-from nearfield._dask_blocks import Name, Types, blocks, packed, parts, unpacked
+from nearfield._dask_blocks import (
+    Name,
+    Types,
+    blocks,
+    of_named,
+    packed,
+    parts,
+    place_of,
+    renumbered,
+    unpacked,
+    windows_of,
+)
 from nearfield._distance import add_indices, distance_type
-from nearfield._request import Indices, Signed, Sites, Spacing, flag_of, max_distance_of, request_for, word_of
+from nearfield._label_request import Periodic, _periodic_of
+from nearfield._request import (
+    Border,
+    Indices,
+    Signed,
+    Sites,
+    Spacing,
+    border_of,
+    flag_of,
+    max_distance_of,
+    request_for,
+    word_of,
+)
 
 
+@of_named
 def distance_transform(
     image: Any,
     *,
@@ -50,6 +75,7 @@ def distance_transform(
     signed: Signed = False,
     multilabel: bool = False,
     half_cell: bool = False,
+    border: Border = "open",
     max_distance: float | None = None,
     return_distances: bool = True,
     return_indices: Indices = False,
@@ -63,13 +89,12 @@ def distance_transform(
     image : dask.array.Array
         1 to 8 axes, any chunks.
     signed, multilabel, half_cell, sites='other_labels'
-        Only with `max_distance`.
+        Only with `max_distance` and open borders.
     scratch : str or store of Zarr, optional
-        Without `max_distance`: the first pass runs at once and is written there, 8 bytes a cell, so that no worker has
-        to keep it. Needs the package zarr.
-    spacing, sites, squared, max_distance, return_distances, return_indices, dtype
-        As in `nearfield.distance_transform`. Without `max_distance`, indices need a spacing whose lengths have a common
-        measure (docs/semantics.md), and cells of a plane times the largest squared distance below 2**53.
+        Without `max_distance`, or with borders that are not open: the first pass runs at once and is written there, so
+        that no worker has to keep it. Needs the package zarr.
+    spacing, sites, squared, border, max_distance, return_distances, return_indices, dtype
+        As in `nearfield.distance_transform`.
 
     Returns
     -------
@@ -82,10 +107,10 @@ def distance_transform(
         An argument is not what it has to be; nothing was computed.
     """
     image = _checked("image", image)
-    limit = _limit(max_distance)
+    limit = max_distance_of(max_distance)
     flags: dict[str, Any] = dict(signed=signed, multilabel=multilabel, half_cell=half_cell)
     request = request_for(
-        image.ndim, spacing=spacing, sites=sites, border="open", max_distance=limit, batch_axes=0, **flags
+        image.ndim, spacing=spacing, sites=sites, border=border, max_distance=limit, batch_axes=0, **flags
     )
     field: Name = "squared" if flag_of("squared", squared) else "distance"
     types: Types = {}
@@ -95,12 +120,13 @@ def distance_transform(
         types["index"] = np.dtype("int64")
     if not types:
         raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
-    if limit is None:
+    if math.isinf(limit) or set(request.border) != {"open"}:
         if any(flags.values()) or sites == "other_labels":
             raise ValueError(
-                "signed, multilabel, half_cell and sites='other_labels' of chunks need a limit; give max_distance"
+                "signed, multilabel, half_cell and sites='other_labels' of chunks need a limit and open borders; give "
+                "max_distance, and leave border out"
             )
-        made = _by_lines(image, spacing, sites, types, scratch)
+        made = _by_lines(image, spacing, border, sites, types, limit, scratch)
     else:
         _refuse_scratch(scratch)
         how: dict[str, Any] = dict(spacing=spacing, sites=sites, max_distance=limit, **flags)
@@ -114,10 +140,12 @@ def distance_transform(
     return _answers(made, image, return_indices)
 
 
+@of_named
 def voronoi(
     seeds: Any,
     *,
     spacing: Spacing = None,
+    border: Border = "open",
     max_distance: float | None = None,
     return_indices: Indices = True,
     return_labels: bool = False,
@@ -126,10 +154,10 @@ def voronoi(
 ) -> Any:
     """`nearfield.voronoi` of a dask array: the nearest of the cells that are not zero, and its value.
 
-    `scratch`, and what holds without `max_distance`, as in `distance_transform`; labels take 16 bytes a cell there.
+    `scratch` as in `distance_transform`.
     """
     seeds = _checked("seeds", seeds)
-    limit = _limit(max_distance)
+    limit = max_distance_of(max_distance)
     types: Types = {}
     if _wants(return_indices):
         types["index"] = np.dtype("int64")
@@ -139,8 +167,8 @@ def voronoi(
         types["distance"] = np.dtype("float32")
     if not types:
         raise ValueError("nothing is asked for; give at least one of return_indices, return_labels, return_distances")
-    if limit is None:
-        return _answers(_by_lines(seeds, spacing, "nonzero", types, scratch), seeds, return_indices)
+    if math.isinf(limit) or set(border_of(border, seeds.ndim, 0)) != {"open"}:
+        return _answers(_by_lines(seeds, spacing, border, "nonzero", types, limit, scratch), seeds, return_indices)
     _refuse_scratch(scratch)
     wanted = {"return_indices": "index", "return_labels": "label", "return_distances": "distance"}
     asked: dict[str, Any] = {word: name in types for word, name in wanted.items()}
@@ -152,6 +180,7 @@ def voronoi(
     return _answers(made, seeds, return_indices)
 
 
+@of_named
 def expand_labels(labels: Any, distance: float | None = 1, spacing: Spacing = None, *, scratch: Any = None) -> Any:
     """`nearfield.expand_labels` of a dask array."""
     return voronoi(
@@ -159,32 +188,38 @@ def expand_labels(labels: Any, distance: float | None = 1, spacing: Spacing = No
     )
 
 
+@of_named
 def erosion(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.erosion` of a dask array."""
     return _by_ball(1, nearfield.erosion, image, radius, spacing, labels)
 
 
+@of_named
 def dilation(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.dilation` of a dask array."""
     return _by_ball(1, nearfield.dilation, image, radius, spacing, labels)
 
 
+@of_named
 def opening(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.opening` of a dask array."""
     return _by_ball(2, nearfield.opening, image, radius, spacing, labels)
 
 
+@of_named
 def closing(image: Any, radius: float, *, spacing: Spacing = None, labels: bool = False) -> Any:
     """`nearfield.closing` of a dask array."""
     return _by_ball(2, nearfield.closing, image, radius, spacing, labels)
 
 
+@of_named
 def label(
     image: Any,
     *,
     connectivity: int = 1,
     criterion: Any = "nonzero",
     background: float | None = 0,
+    periodic: Periodic = False,
     return_num: bool = False,
     dtype: Any = "int32",
 ) -> Any:
@@ -197,7 +232,7 @@ def label(
     ----------
     image : dask.array.Array
         1 to 8 axes, any chunks.
-    connectivity, criterion, background
+    connectivity, criterion, background, periodic
         As in `nearfield.label`.
     dtype
         Of the labels: uint16, int32, uint32, int64 or uint64.
@@ -216,10 +251,11 @@ def label(
     image = _checked("image", image)
     how = dict(connectivity=connectivity, criterion=criterion, background=background)
     made = np.dtype(nearfield.label(np.zeros((1,) * image.ndim, image.dtype), dtype=dtype, **how).dtype)
-    windows = da.overlap.overlap(image, depth={axis: (0, 1) for axis in range(image.ndim)}, boundary="none")
+    ends = _periodic_of(periodic, image.ndim)
+    windows = windows_of(image, ends * image.ndim if len(ends) == 1 else ends)
     numbers = list(itertools.product(*map(range, image.numblocks)))
     faces = [
-        dask.delayed(chunks.faces)(window, *_place(image.chunks, at), image.shape, **how)
+        dask.delayed(chunks.faces)(window, *place_of(image.chunks, at), image.shape, **how)
         for at, window in zip(numbers, windows.to_delayed().ravel(), strict=True)
     ]
     tables, count = chunks.merge(dict(zip(numbers, dask.compute(*faces), strict=True)))
@@ -229,7 +265,7 @@ def label(
     for at, table in tables.items():
         of_chunk[at] = table.astype(made)
     labels = da.map_blocks(
-        _renumbered,
+        renumbered,
         windows,
         da.from_array(of_chunk, chunks=1, meta=np.empty((0,) * image.ndim, object)),
         chunks=image.chunks,
@@ -244,18 +280,6 @@ def label(
 # ---- chunks and what lies round them ------------------------------------------------------------------------------
 
 
-def _place(sizes: Sequence[Sequence[int]], at: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Where chunk number `at` begins, and its size."""
-    pairs = list(zip(sizes, at, strict=True))
-    return [int(sum(each[:k])) for each, k in pairs], [int(each[k]) for each, k in pairs]
-
-
-def _renumbered(window: Any, table: Any, sizes: Any, how: Any, block_info: Any = None) -> Any:
-    _, size = _place(sizes, block_info[0]["chunk-location"])
-    of_chunk = table.ravel()[0]
-    return chunks.renumber(window, size, of_chunk, **how).astype(of_chunk.dtype, copy=False)
-
-
 def _within(image: Any, reach: Sequence[int], types: Types, function: Callable[[Any], Any]) -> dict[Name, Any]:
     """Fields of chunks that depend on `reach` cells round them; function(window) gives that or those of a window."""
     depth = [min(r, n) for r, n in zip(reach, image.shape, strict=True)]
@@ -264,7 +288,7 @@ def _within(image: Any, reach: Sequence[int], types: Types, function: Callable[[
 
     def of_block(window: Any, block_info: Any = None) -> Any:
         at = block_info[0]["chunk-location"]
-        start, size = _place(wide, at)
+        start, size = place_of(wide, at)
         low = [d if k > 0 else 0 for d, k in zip(depth, at, strict=True)]
         inside = tuple(slice(b, b + n) for b, n in zip(low, size, strict=True))
         made = function(window)
@@ -290,18 +314,22 @@ def _by_ball(times: int, function: Any, image: Any, radius: float, spacing: Spac
 # ---- slabs and pencils --------------------------------------------------------------------------------------------
 
 
-def _by_lines(image: Any, spacing: Spacing, sites: Any, types: Types, scratch: Any) -> dict[Name, Any]:
+def _by_lines(
+    image: Any, spacing: Spacing, border: Border, sites: Any, types: Types, limit: float, scratch: Any
+) -> dict[Name, Any]:
     word_of("sites", sites, ("zero", "nonzero"))
     labels = "label" in types
-    of = chunks.grid(image.shape, spacing=spacing, sites=labels or "index" in types)
+    of = chunks.grid(image.shape, spacing=spacing, border=border, sites=labels or "index" in types)
     whole = tuple("auto" if axis == 0 else -1 for axis in range(image.ndim))
     slabs = image.rechunk(normalize_chunks(whole, shape=image.shape, dtype=np.float64))  # of what is made of them
 
-    def planes(slab: Any) -> Any:
-        made = chunks.planes(of, slab, sites, labels=labels)
-        return packed([*made] if labels else [made])
+    def planes(slab: Any, block_info: Any = None) -> Any:
+        made = chunks.planes(of, slab, block_info[0]["array-location"][0][0], sites, labels=labels)
+        return packed([field for field in made if field is not None])
 
-    held: Types = {"squared": np.dtype("float64")}
+    held: Types = {"squared": np.dtype(of.squared_type)}
+    if of.sites:
+        held["index"] = np.dtype(of.index_type)
     if labels:
         held["label"] = image.dtype
     between = blocks(planes, slabs, slabs.chunks, held)
@@ -311,19 +339,18 @@ def _by_lines(image: Any, spacing: Spacing, sites: Any, types: Types, scratch: A
     lead = between.ndim - image.ndim
     pencils = between.rechunk({axis: -1 if axis <= lead else "auto" for axis in range(between.ndim)})
 
-    def lines(pencil: Any) -> Any:
-        made = chunks.lines(of, *parts(pencil, held))
-        return packed([_as_type(getattr(made, name), kind) for name, kind in types.items()])
+    def lines(pencil: Any, block_info: Any = None) -> Any:
+        start = [begin for begin, _ in block_info[0]["array-location"][lead:]]
+        part = chunks.lines(of, chunks.Partial(*parts(pencil, held)), start, limit=limit)
+        return packed([_field_of(of, part, name, kind) for name, kind in types.items()])
 
     return unpacked(blocks(lines, pencils, pencils.chunks[lead:], types), types)
 
 
-def _as_type(field: Any, kind: Any) -> Any:
-    """Distances in their type; without a site the maximum of an integer type."""
-    if kind.kind in "iu" and field.dtype.kind == "f":
-        none = np.isinf(field)
-        return np.where(none, np.iinfo(kind).max, np.where(none, 0, field).astype(kind))
-    return field.astype(kind, copy=False)
+def _field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any) -> Any:
+    if name in ("distance", "squared"):
+        return chunks.distance(of, part.squared, kind, squared=name == "squared")
+    return (part.index if name == "index" else part.label).astype(kind, copy=False)
 
 
 # ---- what is given and returned -----------------------------------------------------------------------------------
@@ -343,11 +370,6 @@ def _wants(indices: Indices) -> bool:
     fields: list[tuple[str, str]] = []
     add_indices(fields, {}, indices, None)
     return bool(fields)
-
-
-def _limit(max_distance: Any) -> float | None:
-    limit = max_distance_of(max_distance)
-    return None if math.isinf(limit) else limit
 
 
 def _refuse_scratch(scratch: Any) -> None:

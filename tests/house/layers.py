@@ -20,6 +20,7 @@ FIELD_HEADERS = {
     "voronoi.hpp",
     "plan.hpp",
     "chamfer.hpp",
+    "chunks.hpp",
     "label.hpp",
     "components.hpp",
     "link_propagation.hpp",

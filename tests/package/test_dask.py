@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +18,15 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 nfd = pytest.importorskip("nearfield.dask")
 
-SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (1 / 3, 0.1234567, 0.7182818, 1.1)]
+SPACINGS = [
+    None,
+    2.5,
+    (2.5, 0.7, 0.7, 1.1),
+    (3.0, 1.0, 2.0, 4.0),
+    (1 / 3, 0.1234567, 0.7182818, 1.1),
+    (0.1234567, 0.7, 0.7, 0.7),  # a plane has a common measure, the grid has none
+]
+BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
 
 
 @pytest.fixture(autouse=True)
@@ -53,26 +65,28 @@ def same(made, wanted):
         np.testing.assert_array_equal(computed, other)
 
 
-@given(images(), st.sampled_from(SPACINGS[:4]), st.sampled_from(["zero", "nonzero"]))
-def test_any_content(pair, spacing, sites):
+@given(images(), st.sampled_from(SPACINGS), st.sampled_from(["zero", "nonzero"]), BORDERS)
+def test_any_content(pair, spacing, sites, border):
     image, lazy = pair
-    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, return_indices=True)
+    how = dict(spacing=of_axes(spacing, image.ndim), sites=sites, border=border[: image.ndim], return_indices=True)
     same(nfd.distance_transform(lazy, **how), nf.distance_transform(image, **how))
     how["return_indices"] = "linear"
     same(nfd.distance_transform(lazy, squared=True, **how), nf.distance_transform(image, squared=True, **how))
 
 
-@given(images(), st.sampled_from(SPACINGS), st.booleans())
-def test_distances_alone(pair, spacing, squared):
+@given(images(), st.sampled_from(SPACINGS), st.booleans(), BORDERS, st.sampled_from([None, None, 0.9, 3.2]))
+def test_distances_alone(pair, spacing, squared, border, limit):
     image, lazy = pair
-    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared)
+    border = border[: image.ndim]
+    how = dict(spacing=of_axes(spacing, image.ndim), squared=squared, border=border, max_distance=limit)
     same([nfd.distance_transform(lazy, **how)], [nf.distance_transform(image, **how)])
 
 
-@given(images(("int16", "uint64")), st.sampled_from(SPACINGS[:4]))
-def test_voronoi_of_any_content(pair, spacing):
+@given(images(("int16", "uint64")), st.sampled_from(SPACINGS), BORDERS)
+def test_voronoi_of_any_content(pair, spacing, border):
     seeds, lazy = pair
-    how = dict(spacing=of_axes(spacing, seeds.ndim), return_labels=True, return_distances=True)
+    border = border[: seeds.ndim]
+    how = dict(spacing=of_axes(spacing, seeds.ndim), border=border, return_labels=True, return_distances=True)
     same(nfd.voronoi(lazy, **how), nf.voronoi(seeds, **how))
     same([nfd.expand_labels(lazy, None)], [nf.expand_labels(seeds, None)])
 
@@ -99,11 +113,16 @@ def test_morphology(pair, spacing, radius):
 
 
 @given(
-    images(("uint8", "int32")), st.integers(1, 4), st.sampled_from(["nonzero", "equal", 1]), st.sampled_from([0, None])
+    images(("uint8", "int32")),
+    st.integers(1, 4),
+    st.sampled_from(["nonzero", "equal", 1]),
+    st.sampled_from([0, None]),
+    st.one_of(st.just((False,) * 4), st.tuples(*[st.booleans()] * 4)),
 )
-def test_label(pair, connectivity, criterion, background):
+def test_label(pair, connectivity, criterion, background, periodic):
     image, lazy = pair
     how = dict(connectivity=min(connectivity, image.ndim), criterion=criterion, return_num=True)
+    how["periodic"] = periodic[: image.ndim]
     if criterion != "nonzero":
         how["background"] = background
     labels, count = nfd.label(lazy, **how)
@@ -143,6 +162,15 @@ def test_one_site_in_a_corner():
     same(nfd.distance_transform(lazy, return_indices=True), nf.distance_transform(image, return_indices=True))
 
 
+@pytest.mark.parametrize("shape", [(9,), (7, 9), (1, 9)])
+def test_sites_before_equally_near_borders(shape):
+    for cell in np.ndindex(*shape):
+        image = np.ones(shape, np.uint8)
+        image[cell] = 0
+        how = dict(border="closed", return_indices="linear")
+        same(nfd.distance_transform(da.from_array(image, chunks=4), **how), nf.distance_transform(image, **how))
+
+
 def test_between_the_passes_on_disk(tmp_path):
     pytest.importorskip("zarr")
     seeds = (np.random.default_rng(3).random((30, 40, 20)) < 0.01) * np.int32(7)
@@ -166,14 +194,71 @@ def test_two_processes_with_little_memory():
         same([labels], [nf.label(~image, connectivity=3)])
 
 
+def test_data_arrays_stay_lazy():
+    xr = pytest.importorskip("xarray")
+    image = np.random.default_rng(7).random((20, 30)) < 0.9
+    coords = {"y": np.arange(20) * 2.5, "x": np.arange(30)}
+    named = xr.DataArray(da.from_array(image, chunks=7), coords, ("y", "x"), name="land", attrs={"source": "a"})
+    away, near = nfd.distance_transform(named, return_indices=True, border={"x": "periodic"})
+    wanted = nf.distance_transform(image, spacing=(2.5, 1), return_indices=True, border=("open", "periodic"))
+    same([away.data, near.data], wanted)
+    assert away.name == "land" and away.attrs == {"source": "a"} and near.dims == ("axis", "y", "x")
+    grown = nfd.dilation(named, 3)
+    same([grown.data], [nf.dilation(image, 3, spacing=(2.5, 1))])
+    labels, count = nfd.label(~named, periodic={"x": True}, return_num=True)
+    same([labels.data], [nf.label(~image, periodic=(False, True))])
+    assert labels.dims == ("y", "x") and count == int(labels.max())
+    same([nfd.expand_labels(~named * 3, 2).data], [nf.expand_labels(~image * 3, 2, spacing=(2.5, 1))])
+
+
+def test_label_of_dask_image():
+    from nearfield.compat import dask_image
+
+    image = np.random.default_rng(8).random((20, 30)) < 0.5
+    lazy = da.from_array(image, chunks=7)
+    for structure, connectivity in ((None, 1), (np.ones((3, 3)), 2), ([[0, 1, 0], [1, 1, 1], [0, 1, 0]], 1)):
+        labels, count = dask_image.label(lazy, structure, wrap_axes=((1,),))
+        wanted, number = nf.label(image, connectivity=connectivity, periodic=(False, True), return_num=True)
+        same([labels], [wanted])
+        assert int(count.compute()) == number
+    for how in (dict(structure=np.ones((3, 3, 3))), dict(structure=np.eye(3)), dict(wrap_axes=((0, 1),))):
+        with pytest.raises(ValueError, match="give"):
+            dask_image.label(lazy, **how)
+
+
+def slowly(block):
+    time.sleep(0.1)
+    return block
+
+
+def test_a_worker_that_is_killed():
+    distributed = pytest.importorskip("distributed")
+    image = np.random.default_rng(6).random((64, 80, 96)) < 0.999
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as on,
+        distributed.Client(on) as client,
+        dask.config.set({"scheduler": "distributed", "array.chunk-size": "200kB"}),
+    ):
+        lazy = da.from_array(image, chunks=(8, 40, 48)).map_blocks(slowly)
+        for call, wanted in (
+            (lambda: nfd.distance_transform(lazy), nf.distance_transform(image)),
+            (lambda: nfd.label(~lazy, connectivity=3), nf.label(~image, connectivity=3)),
+        ):
+            before = client.run(os.getpid)
+            future = client.compute(call())
+            time.sleep(1)
+            assert not future.done()
+            os.kill(next(iter(before.values())), signal.SIGKILL)
+            np.testing.assert_array_equal(future.result(), wanted)
+            assert client.run(os.getpid) != before
+
+
 def test_refusals():
     lazy = da.ones((4, 5), chunks=2, dtype="uint8")
     with pytest.raises(ValueError, match="max_distance"):
         nfd.distance_transform(lazy, signed=True)
-    with pytest.raises(ValueError, match="common measure"):
-        nfd.voronoi(lazy, spacing=(1 / 3, 0.1234567))
-    with pytest.raises(ValueError, match="too large"):
-        chunks.grid((2**16, 2**14, 2**14), sites=True)
+    with pytest.raises(ValueError, match="open borders"):
+        nfd.distance_transform(lazy, signed=True, max_distance=3, border="periodic")
     with pytest.raises(ValueError, match="scratch"):
         nfd.distance_transform(lazy, max_distance=3, scratch="x.zarr")
     with pytest.raises(ValueError, match="nothing is asked for"):

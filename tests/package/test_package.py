@@ -18,7 +18,7 @@ import nearfield as nf
 import typed_program
 
 FOLDER = Path(nf.__file__).parent
-OPTIONAL = {"torch", "jax", "SimpleITK", "itk", "nibabel", "xarray"}
+OPTIONAL = {"torch", "jax", "SimpleITK", "itk", "nibabel", "xarray", "dask"}
 
 
 def modules():

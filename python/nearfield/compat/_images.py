@@ -14,7 +14,7 @@ from nearfield._label_request import LABEL_TYPES
 from nearfield._request import flag_of
 
 # What a native call returns, in this order, and by which keyword with which default it is asked for.
-_RETURNED = {
+RETURNED = {
     "distance_transform": (("distance", True), ("indices", False), ("labels", False), ("trusted", False)),
     "voronoi": (("indices", True), ("labels", False), ("distance", False), ("trusted", False)),
     "expand_labels": (("indices", False), ("labels", True), ("distance", False)),
@@ -106,7 +106,7 @@ def _refuse_channels(keywords: dict[str, Any]) -> None:
 def fields(function: str, keywords: dict[str, Any]) -> list[str]:
     """What a call with these keywords returns, in order."""
     names = []
-    for field, default in _RETURNED[function]:
+    for field, default in RETURNED[function]:
         asked = keywords.get(_KEYWORD[field], default)
         if field == "indices" and asked and asked != "linear":
             field = "coordinates"

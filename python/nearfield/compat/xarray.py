@@ -9,6 +9,7 @@ array([[0. , 2.5, 5. , 7.5]], dtype=float32)
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 import nearfield
 from nearfield._request import items_of, said
-from nearfield.compat._images import Opened, library, run, run_components, run_label
+from nearfield.compat._images import RETURNED, Opened, fields, library, run, run_components, run_label
 from nearfield.compat._shapes import adapted
 
 xr: Any = library("xarray")
@@ -32,7 +33,8 @@ def distance_transform(image: Any, *, spacing: Any = None, batch_dims: Dims = ()
     Parameters
     ----------
     image : xarray.DataArray
-        Of any array that `nearfield.distance_transform` takes; one of dask is computed first.
+        Of any array that `nearfield.distance_transform` takes; one of dask is computed first, while the functions of
+        `nearfield.dask` take such a DataArray lazily.
     spacing : float, sequence of floats or mapping from dimensions to floats, optional
         A sequence is in the order of the dimensions that are no batch dimensions. What it does not name is the step
         of the dimension's coordinate, which has to be even to a thousandth of a step, or 1 without a coordinate.
@@ -122,6 +124,20 @@ def components(image: Any, *, spacing: Any = None, batch_dims: Dims = (), **keyw
     return run_components(opened, None, keywords)
 
 
+def run_lazily(function: Any, image: Any, more: Any, keywords: dict[str, Any]) -> Any:
+    """A function of `nearfield.dask` of a DataArray over an array of dask, as DataArrays over such."""
+    name, spaced = function.__name__, "spacing" in inspect.signature(function).parameters
+    spacing = keywords.pop("spacing", None) if spaced else 1.0
+    opened = _open(image, spacing, (), keywords, computed=False)
+    if name == "label":
+        _order_periodic(image, (), keywords)
+    made = function(opened.array, *more, **({"spacing": opened.spacing} if spaced else {}), **keywords)
+    names = {"label": ["components"]}.get(name) or (fields(name, keywords) if name in RETURNED else ["labels"])
+    each = made if isinstance(made, tuple) else (made,)
+    back = [opened.back(field, one) for field, one in zip(names, each)] + list(each[len(names) :])
+    return tuple(back) if len(back) > 1 else back[0]
+
+
 def _order_periodic(image: Any, batch_dims: Dims, keywords: dict[str, Any]) -> None:
     """Puts `periodic` of the keywords into array order."""
     periodic = keywords.get("periodic")
@@ -131,8 +147,8 @@ def _order_periodic(image: Any, batch_dims: Dims, keywords: dict[str, Any]) -> N
         keywords["periodic"] = tuple(periodic.get(dim, False) for dim in space)
 
 
-def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) -> Opened:
-    """Puts `border` of the keywords into array order."""
+def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any], computed: bool = True) -> Opened:
+    """Puts `border` of the keywords into array order; arrays of dask are computed, or not."""
     if not isinstance(image, xr.DataArray):
         raise TypeError(f"image is {type(image).__name__}; give an xarray.DataArray, such as dataset['mask']")
     if keywords.get("batch_axes"):
@@ -148,7 +164,7 @@ def _open(image: Any, spacing: Any, batch_dims: Dims, keywords: dict[str, Any]) 
         if not isinstance(image, xr.DataArray):
             return image
         array = image.transpose(*batch, *space).data
-        return array.compute() if hasattr(array, "__dask_graph__") else array
+        return array.compute() if computed and hasattr(array, "__dask_graph__") else array
 
     def back(field: str, result: Any) -> Any:
         attrs = _attributes(image, field, space, bool(keywords.get("squared")))

@@ -1,0 +1,40 @@
+// A step of distance fields that are computed chunk by chunk, because the grid does not fit into memory.
+#pragma once
+
+#include <vector>
+
+#include "nearfield/grid.hpp"
+
+namespace [[gnu::visibility("default")]] nearfield {
+
+/// Squared distances to the nearest site, found along some of the axes only: all after a certain one. Contiguous
+/// arrays of one shape. `site` and `label` may be left out, `label` alone may not be given.
+template <class Element>
+struct partial_field {
+    any_view<Element, host> squared{};  ///< uint32, uint64 or float64; the type's maximum, or infinity: no site
+    any_view<Element, host> site{};     ///< int32 or int64: linear index of the site in the whole grid; -1: none
+    any_view<Element, host> label{};    ///< any element type: a value of the site, such as the image's; 0: none
+};
+
+struct partial_options {
+    double spacing = 1;                ///< length of a cell along the axis; integral unless `squared` is float64
+    border beyond = border::open;      ///< open or periodic
+    std::vector<std::int64_t> grid{};  ///< shape of the whole grid; needed with sites
+};
+
+/// Extends a partial field by one axis: to(q) is the minimum over the cells r of q's line along `axis` of
+/// from(r) + (spacing (q - r))^2. Of equal ones it takes the site with the smallest last coordinate, then by the axis
+/// before, so that passes from the last axis to the first make the field of distance_transform, bit for bit.
+///
+///   on    runs the work on the CPU
+///   from  cells whose lines along `axis` are whole; squares that are no integers are added as distance_transform does
+///   to    the same arrays as `from`, or others of their types that do not overlap them
+///
+/// Time O(cells). Workspace: at most 256 bytes a thread and a cell of a line, and 16 labels.
+///
+/// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous,
+/// a closed border, a spacing that is not positive, or not integral for integers, squares that reach 2^62.
+void pass_along(const host& on, const partial_field<const void>& from, int axis, const partial_field<void>& to,
+                const partial_options& options = {});
+
+}  // namespace nearfield

@@ -1,0 +1,126 @@
+"""One call out of core: what is asked, how much memory its parts may take, and what of them is done."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nearfield import _core
+from nearfield._call import planned
+from nearfield._chunk_files import Chunked, Raw, Source, chunks_for
+from nearfield._chunk_work import used_now
+from nearfield._errors import Cancelled
+from nearfield._request import Request
+
+_SPARE = 48 << 20  # bytes for what is not counted, and a twelfth: freed memory that the allocator keeps
+_AT_ONCE = 4  # chunks of Zarr that are read or written at a time
+
+
+@dataclass
+class Asked:
+    source: Source
+    targets: dict[str, Path]
+    types: dict[str, Any]
+    spacing: tuple[float, ...] | None
+    memory: int
+    threads: int | None
+    told: Callable[[float], object] | None
+    squared: bool = False
+    request: Request | None = None
+    work: Any = None
+
+    @property
+    def plane(self) -> int:
+        """Cells of a plane."""
+        return int(math.prod(self.source.shape[1:]))
+
+    @property
+    def target_chunks(self) -> tuple[int, ...] | None:
+        """Of the targets, where all that are of Zarr have the same; None for raw files alone."""
+        if all(path.suffix != ".zarr" for path in self.targets.values()):
+            return None
+        sizes = self.source.chunks or chunks_for(self.source.shape)
+        return tuple(min(c, max(n, 1)) for c, n in zip(sizes, self.source.shape, strict=True))
+
+    def room(self) -> int:
+        """Bytes that arrays of the call may take."""
+        spare = _SPARE + self.memory // 12
+        for sizes, item in ((self.source.chunks, self.source.dtype.itemsize), (self.target_chunks, 8)):
+            spare += 3 * _AT_ONCE * math.prod(sizes) * item if sizes else 0
+        return self.memory - used_now() - spare
+
+    def workspace(self, shape: Sequence[int], request: Request) -> int:
+        """Bytes that the library takes besides its arrays."""
+        image = _core.Array(0, self.source.dtype.name, shape)
+        return int(planned(image, request, threads=self.threads or 0)["workspace_bytes"])
+
+    def planes_within(self, cost: Callable[[int], int]) -> list[int]:
+        """Whether whole rows of the source's chunks are kept, and how many planes a slab may have whose arrays take
+        cost(planes) bytes: 0 where none fits.
+        """
+        room, most = self.room(), max(self.source.shape[0], 1)
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if cost(middle) <= room else (low, middle - 1)
+        sizes = self.source.chunks or self.target_chunks
+        rows = sizes[0] if sizes else 1
+        if low >= rows:
+            return [0, low if low == most else low - low % rows]
+        held = rows * self.plane * self.source.dtype.itemsize
+        if 2 * held > room or not self.source.chunks:
+            return [0, low]
+        while low > 0 and cost(low) + held + low * self.plane * self.source.dtype.itemsize > room:
+            low -= 1
+        return [1, rows // -(-rows // low) if low else 0]  # parts of a row of chunks
+
+    def too_little(self, needed: int, what: str) -> ValueError:
+        wanted = self.memory + needed - self.room()
+        return ValueError(
+            f"memory is {self.memory / 1e6:.0f} MB, in which {what} does not fit; give at least {wanted / 1e6:.0f} MB"
+        )
+
+    def layout(self, choose: Callable[[], list[Any]]) -> list[Any]:
+        """How the call is divided: as an earlier call did, or as choose() says now, `planes_within` and more."""
+        known = [entry for entry in self.work.done if entry.startswith("layout:")]
+        chosen = json.loads(known[0].removeprefix("layout:")) if known else choose()
+        if not known:
+            self.work.note("layout:" + json.dumps(chosen, separators=(",", ":")))
+        self.source.holds = bool(chosen[0])
+        return chosen[1:]
+
+    def outputs(self, step: int | None = None) -> dict[str, Raw | Chunked]:
+        """Files that are filled; in slabs of `step` planes, which then are no thinner than chunks."""
+        full = self.source.full_shape
+        sizes = self.target_chunks
+        if sizes and step and step < min(sizes[0], self.source.shape[0]):
+            sizes = (step, *sizes[1:])
+        chunks = None if sizes is None else (1,) * self.source.lead + sizes
+        return {name: self.work.output(name, full, self.types[name], chunks, self.spacing) for name in self.targets}
+
+    def put(self, out: Raw | Chunked, start: Sequence[int], box: Any) -> None:
+        lead = self.source.lead
+        out.write((0,) * lead + tuple(start), box.reshape((1,) * lead + box.shape))
+
+    def tasks(self, kind: str, numbers: Sequence[int], share: tuple[float, float]) -> Iterator[int]:
+        """Those that are not done; each is noted when the loop comes back for the next."""
+        for k, number in enumerate(numbers):
+            if f"{kind}:{number}" not in self.work.done:
+                yield number
+                self.work.note(f"{kind}:{number}")
+            if self.told is not None and self.told(share[0] + (share[1] - share[0]) * (k + 1) / len(numbers)) is False:
+                raise Cancelled(f"stopped by progress; {self.work.folder} has what is done")
+
+
+def few_chunks_at_once() -> Any:
+    """Zarr holds no more chunks than `Asked.room` counts."""
+    try:
+        import zarr
+    except ImportError:
+        return nullcontext()
+    return zarr.config.set({"async.concurrency": _AT_ONCE})

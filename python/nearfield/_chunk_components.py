@@ -1,0 +1,115 @@
+"""Components out of core: slabs of planes are labelled twice, and only components at their ends are compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nearfield._chunk_call import Asked
+from nearfield._chunk_labels import roots
+from nearfield._label import label
+
+
+def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any]) -> int:
+    """Labels of a slab and of one plane more, whose components the next slab has, too.
+
+    A component's number is one more than how many components have an earlier first cell, and first cells come in the
+    order of slabs and of labels within each. So only what joins a component that began earlier has to be known.
+    """
+    shape, kind = asked.source.shape, asked.types["label"]
+    (step,) = asked.layout(lambda: _choose(asked))
+    how = dict(how, periodic=[False, *wraps[1:]], threads=asked.threads)
+    firsts = range(0, shape[0], step)
+    folder = asked.work.folder
+    for first in asked.tasks("faces", firsts, (0.0, 0.5)):
+        labels, own = _labelled(asked, first, step, wraps[0], how)
+        np.savez(folder / f"{first}.npz", low=labels[0], high=labels[own:], count=labels[:own].max(initial=0))
+        del labels
+        if first > 0:
+            _join(folder, first - step, first)
+    if not len(firsts):
+        asked.outputs()
+        return 0
+    if wraps[0]:
+        _join(folder, firsts[-1], 0)
+    tables, count = _numbered(folder, firsts, wraps[0])
+    if count > np.iinfo(kind).max:
+        asked.work.abandon()
+        raise ValueError(f"there are {count} components, more than dtype={kind} can number; give a wider one")
+    _filled(asked, tables, firsts, step, wraps, how)
+    return int(count)
+
+
+def _choose(asked: Asked) -> list[Any]:
+    item, kind = asked.source.dtype.itemsize, asked.types["label"].itemsize
+
+    def cost(count: int) -> int:
+        wide = 4 if (count + 1) * asked.plane < 2**31 else 8
+        return int((count + 1) * asked.plane * (2 * item + wide + kind + 1))
+
+    kept, step = asked.planes_within(cost)
+    if step == 0:
+        raise asked.too_little(cost(1), f"a plane of {asked.plane} cells, labelled,")
+    return [kept, step]
+
+
+def _labelled(asked: Asked, first: int, step: int, round_ends: bool, how: dict[str, Any]) -> tuple[Any, int]:
+    """Labels of a slab with the plane after it, and how many planes are its own."""
+    planes = asked.source.shape[0]
+    stop = min(first + step, planes)
+    window = asked.source.planes(first, min(stop + 1, planes))
+    if round_ends and stop == planes:
+        window = np.concatenate([window, asked.source.planes(0, 1)])
+    return label(window, **how), stop - first
+
+
+def _join(folder: Any, before: int, after: int) -> None:
+    """Pairs of labels of one cell, in two slabs."""
+    with np.load(folder / f"{before}.npz") as lower, np.load(folder / f"{after}.npz") as upper:
+        mine, theirs, most = lower["high"].ravel(), upper["low"].ravel(), lower["count"]
+    known = (mine > 0) & (mine <= most)
+    pairs = np.unique(np.stack([mine[known], theirs[known]]).astype(np.int64), axis=1)
+    np.save(folder / f"{before}-pairs.npy", pairs)
+
+
+def _numbered(folder: Any, firsts: range, round_ends: bool) -> tuple[dict[int, Any], int]:
+    """Of each slab how many components it has, the number before its first new one, and those that are not new.
+
+    Of these their labels and numbers.
+    """
+    counts = []
+    for first in firsts:
+        with np.load(folder / f"{first}.npz") as faces:
+            counts.append(int(faces["count"]))
+    begin = np.concatenate([[0], np.cumsum(counts)])  # of all components of all slabs, in the order of first cells
+    joined = [np.empty((2, 0), np.int64)]
+    for k, first in enumerate(firsts):
+        if k + 1 < len(firsts) or round_ends:
+            pairs = np.load(folder / f"{first}-pairs.npy")
+            joined.append(pairs + np.array([[begin[k]], [begin[(k + 1) % len(firsts)]]]))
+    ends, places = np.unique(np.concatenate(joined, axis=1), return_inverse=True)
+    places = places.reshape(2, -1)
+    root = ends[roots(len(ends), *places)] if len(ends) else ends
+    old = ends[root != ends]  # components that began earlier
+    number = root[root != ends] - np.searchsorted(old, root[root != ends])
+    tables = {}
+    for k, first in enumerate(firsts):
+        low, high = np.searchsorted(old, [begin[k] + 1, begin[k + 1] + 1])
+        tables[first] = counts[k], int(begin[k] - low), old[low:high] - begin[k], number[low:high]
+    return tables, int(begin[-1] - len(old))
+
+
+def _filled(asked: Asked, tables: Any, firsts: range, step: int, wraps: Any, how: dict[str, Any]) -> None:
+    out, kind = asked.outputs(step)["label"], asked.types["label"]
+    for first in asked.tasks("labels", firsts, (0.5, 1.0)):
+        labels, own = _labelled(asked, first, step, wraps[0], how)
+        count, before, old, number = tables[first]
+        table = np.zeros(count + 1, kind)
+        new = np.ones(count, bool)
+        new[old - 1] = False
+        table[1:][new] = np.arange(before + 1, before + 1 + count - len(old), dtype=kind)
+        table[old] = number
+        # Labels of the plane after it alone may be larger.
+        asked.put(out, (first, *(0,) * (labels.ndim - 1)), table[labels[:own]])
+        del labels

@@ -1,0 +1,262 @@
+"""Arrays in files, read in slabs of planes and written in boxes; none is mapped, because mapped pages count as memory.
+
+Raw cells, as NPY, NRRD without compression and BigTIFF have them, are read and written where they lie in the file; Zarr
+and any other array in chunks goes through its own library.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield._chunk_nrrd import nrrd_header, read_nrrd_header
+
+SUFFIXES = ".zarr .npy .nrrd .nhdr .tif .tiff"
+
+
+class Raw:
+    """Cells in C order in a file, from byte `offset` on."""
+
+    def __init__(self, path: Path, offset: int, dtype: Any, shape: Sequence[int]) -> None:
+        self.path, self.offset, self.dtype, self.shape = path, offset, np.dtype(dtype), tuple(shape)
+
+    @property
+    def bytes(self) -> int:
+        return int(math.prod(self.shape) * self.dtype.itemsize)
+
+    def read(self, first: int, stop: int) -> Any:
+        made = np.empty((stop - first, *self.shape[1:]), self.dtype)
+        plane = math.prod(self.shape[1:]) * self.dtype.itemsize
+        with open(self.path, "rb") as file:
+            read_into(file.fileno(), made, self.offset + first * plane)
+        return made if self.dtype.isnative else made.byteswap(inplace=True).view(self.dtype.newbyteorder("="))
+
+    def write(self, start: Sequence[int], box: Any) -> None:
+        box = np.ascontiguousarray(box, self.dtype)
+        whole = len(self.shape)  # axes from here on are whole, so that their cells lie in one piece
+        while whole > 1 and box.shape[whole - 1] == self.shape[whole - 1]:
+            whole -= 1
+        with open(self.path, "r+b") as file:
+            for at in np.ndindex(*box.shape[: whole - 1]):
+                place = [s + k for s, k in zip(start, at)] + list(start[whole - 1 :])
+                cell = int(np.ravel_multi_index(place, self.shape)) if box.size else 0
+                write_all(file.fileno(), box[at], self.offset + cell * self.dtype.itemsize)
+
+    def allocate(self) -> None:
+        with open(self.path, "r+b") as file:
+            if self.bytes:
+                os.posix_fallocate(file.fileno(), self.offset, self.bytes)
+
+
+def read_into(file: int, array: Any, offset: int) -> None:
+    memory: Any = memoryview(array.reshape(-1).view(np.uint8))
+    while memory:
+        count = os.preadv(file, [memory], offset)
+        if count == 0:
+            raise OSError(f"the file of {array.nbytes} bytes at {offset} ends too early")
+        memory, offset = memory[count:], offset + count
+
+
+def write_all(file: int, array: Any, offset: int) -> None:
+    memory: Any = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+    while memory:
+        count = os.pwrite(file, memory, offset)
+        memory, offset = memory[count:], offset + count
+
+
+class Chunked:
+    """An array of Zarr, or of anything else that gives slabs by slices."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape, self.dtype = tuple(int(n) for n in array.shape), np.dtype(array.dtype)
+        sizes = getattr(array, "chunks", None)
+        self.chunks = tuple(sizes) if sizes and all(isinstance(n, int) for n in sizes) else None
+
+    def read(self, first: int, stop: int) -> Any:
+        made = np.ascontiguousarray(self.array[first:stop])
+        return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
+
+    def write(self, start: Sequence[int], box: Any) -> None:
+        self.array[tuple(slice(s, s + n) for s, n in zip(start, box.shape, strict=True))] = box
+
+    def allocate(self) -> None:
+        """What chunks take once they are compressed is not known."""
+
+
+class Source:
+    """What is read: its grid without leading axes of length 1, which OME-Zarr has for time and channels."""
+
+    def __init__(self, given: Any) -> None:
+        self.spacing: tuple[float, ...] | None = None
+        self.token: list[Any] = []
+        path = Path(given) if isinstance(given, str | os.PathLike) else None
+        self.path = path
+        self._cells: Raw | Chunked = self._opened(path) if path else _array_given(given)
+        shape = self._cells.shape
+        self.lead = next((k for k, n in enumerate(shape) if n != 1), max(len(shape) - 1, 0))
+        if not 1 <= len(shape) <= 8 or self._cells.dtype.kind not in "biuf":
+            raise TypeError(f"source has {len(shape)} axes of {self._cells.dtype}; give 1 to 8 of real numbers")
+        self.shape, self.full_shape, self.dtype = shape[self.lead :], shape, self._cells.dtype.newbyteorder("=")
+        sizes = self._cells.chunks if isinstance(self._cells, Chunked) else None
+        self.chunks = sizes[self.lead :] if sizes else None
+        self.token += [list(shape), str(self._cells.dtype)]
+        self._held: tuple[int, Any] | None = None
+        self.holds = False  #: whole rows of chunks are kept between reads of fewer planes
+
+    def _opened(self, path: Path) -> Raw | Chunked:
+        if not path.exists():
+            raise FileNotFoundError(f"source {path} does not exist")
+        known = path / "zarr.json" if path.is_dir() else path
+        known = path / ".zarray" if path.is_dir() and not known.exists() else known
+        status = (known if known.exists() else path).stat()
+        self.token = [str(path.resolve()), status.st_size, status.st_mtime_ns]
+        if path.is_dir() or ".zarr" in path.suffixes:
+            return self._opened_zarr(path)
+        if path.suffix == ".npy":
+            return _opened_npy(path)
+        if path.suffix in (".nrrd", ".nhdr"):
+            file, offset, dtype, shape, self.spacing = read_nrrd_header(path)
+            return Raw(file, offset, dtype, shape)
+        if path.suffix in (".tif", ".tiff"):
+            return _opened_tiff(path)
+        raise ValueError(f"source {path} has a suffix that is none of {SUFFIXES}")
+
+    def _opened_zarr(self, path: Path) -> Chunked:
+        node: Any = zarr().open(str(path), mode="r")
+        if hasattr(node, "shape"):
+            return Chunked(node)
+        scales = node.attrs.get("ome", node.attrs).get("multiscales")
+        if not scales:
+            raise ValueError(f"source {path} is a group of Zarr; give the path of one of its arrays")
+        finest = scales[0]["datasets"][0]
+        for change in finest.get("coordinateTransformations", []):
+            if change.get("type") == "scale":
+                self.spacing = tuple(float(s) for s in change["scale"])
+        return Chunked(node[finest["path"]])
+
+    def planes(self, first: int, stop: int) -> Any:
+        """Cells of planes [first, stop), as an array of their own."""
+        rows = self.chunks[0] if self.chunks else 0
+        if not self.holds or stop - first >= rows:
+            return self._read(first, stop)
+        parts = [self._row(k)[max(first - k, 0) : stop - k] for k in range(first // rows * rows, stop, rows)]
+        return np.concatenate(parts)
+
+    def _row(self, first: int) -> Any:
+        if self._held is None or self._held[0] != first:
+            self._held = None
+            assert self.chunks
+            self._held = first, self._read(first, min(first + self.chunks[0], self.shape[0]))
+        return self._held[1]
+
+    def _read(self, first: int, stop: int) -> Any:
+        if self.lead == 0:
+            return self._cells.read(first, stop)
+        if isinstance(self._cells, Raw):
+            raw = self._cells
+            return Raw(raw.path, raw.offset, raw.dtype, self.shape).read(first, stop)
+        return np.ascontiguousarray(self._cells.array[(0,) * self.lead + (slice(first, stop),)], self.dtype)
+
+
+def zarr() -> Any:
+    try:
+        import zarr as library
+    except ImportError:
+        raise ImportError("files of Zarr need the package zarr: pip install zarr") from None
+    return library
+
+
+def _array_given(given: Any) -> Chunked:
+    if not all(hasattr(given, name) for name in ("shape", "dtype", "__getitem__")):
+        raise TypeError(f"source is of type {type(given).__name__}; give a path, or an array that slices give parts of")
+    return Chunked(given)
+
+
+def _opened_npy(path: Path) -> Raw:
+    with open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(file)
+        if fortran and len(shape) > 1:
+            raise ValueError(f"source {path} is in Fortran order; save numpy.ascontiguousarray of it")
+        return Raw(path, file.tell(), dtype, shape)
+
+
+def _opened_tiff(path: Path) -> Raw:
+    try:
+        import tifffile
+    except ImportError:
+        raise ImportError("files of TIFF need the package tifffile: pip install tifffile") from None
+    with tifffile.TiffFile(path) as file:
+        series = file.series[0]
+        if series.dataoffset is None:
+            raise ValueError(f"source {path} is compressed or in tiles; convert it to Zarr, or to one piece")
+        return Raw(path, series.dataoffset, np.dtype(file.byteorder + series.dtype.char), series.shape)
+
+
+# ---- targets -------------------------------------------------------------------------------------------------------
+
+
+def create(path: Path, shape: Sequence[int], dtype: Any, chunks: Sequence[int] | None, spacing: Any) -> Raw | Chunked:
+    """A new file of cells that are not written yet, by its suffix."""
+    dtype = np.dtype(dtype)
+    if path.suffix == ".zarr":
+        sizes = tuple(min(c, max(n, 1)) for c, n in zip(chunks or chunks_for(shape), shape, strict=True))
+        return Chunked(zarr().create_array(str(path), shape=tuple(shape), chunks=sizes, dtype=dtype, overwrite=True))
+    if path.suffix == ".npy":
+        with open(path, "wb") as file:
+            described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": tuple(shape)}
+            np.lib.format.write_array_header_1_0(file, described)
+            made = Raw(path, file.tell(), dtype, shape)
+    elif path.suffix == ".nrrd":
+        header = nrrd_header(dtype, shape, spacing)
+        path.write_bytes(header)
+        made = Raw(path, len(header), dtype, shape)
+    else:
+        import tifffile
+
+        mapped = tifffile.memmap(path, shape=tuple(shape), dtype=dtype, bigtiff=True, photometric="minisblack")
+        made = Raw(path, int(mapped.offset), mapped.dtype, shape)
+    made.allocate()
+    return made
+
+
+def reopen(path: Path) -> Raw | Chunked:
+    """A file of `create`, of which parts are written."""
+    if path.suffix == ".zarr":
+        return Chunked(zarr().open_array(str(path), mode="r+"))
+    if path.suffix == ".nrrd":
+        return Raw(*read_nrrd_header(path)[:4])
+    return _opened_npy(path) if path.suffix == ".npy" else _opened_tiff(path)
+
+
+def check_target(name: str, path: Path, dtype: Any) -> None:
+    """Throws before any work for a file that cannot be made."""
+    if path.suffix not in (".zarr", ".npy", ".nrrd", ".tif", ".tiff"):
+        raise ValueError(f"{name} is {path}; give a path that ends in .zarr, .npy, .nrrd or .tif")
+    if path.suffix.startswith(".tif") and np.dtype(dtype).itemsize == 8 and np.dtype(dtype).kind in "iu":
+        raise ValueError(f"{name} is {path}, and TIFF of {dtype} is read by few; give .zarr or .npy")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{name} is {path}, whose folder does not exist; make it first")
+    if path.is_dir() and not any((path / known).exists() for known in ("zarr.json", ".zarray", ".zgroup")):
+        raise ValueError(f"{name} is the folder {path}, which is no array of Zarr; give another name")
+
+
+def chunks_for(shape: Sequence[int]) -> tuple[int, ...]:
+    """About a million cells, as cubes."""
+    axes = sum(n > 1 for n in shape) or 1
+    return tuple(min(n, round(2 ** (20 / axes))) or 1 for n in shape)
+
+
+def boxes(shape: Sequence[int], size: Sequence[int]) -> Iterator[tuple[slice, ...]]:
+    """Boxes of at most `size` that together are all of `shape`, in C order."""
+    numbers = [range(0, n, s) for n, s in zip(shape, size, strict=True)]
+    for at in np.ndindex(*map(len, numbers)):
+        starts = [r[k] for r, k in zip(numbers, at, strict=True)]
+        yield tuple(slice(b, min(b + s, n)) for b, s, n in zip(starts, size, shape, strict=True))

@@ -1,0 +1,262 @@
+"""Distances and nearest sites by slabs of planes and pencils of lines; public in nearfield.chunks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from nearfield import _core
+from nearfield._arrays import NUMPY
+from nearfield._distance import distance_transform
+from nearfield._request import Border, Spacing, border_of, spacing_of
+
+# Of docs/semantics.md, "Squared distance".
+MOST_COUNTED = 2.0**52
+MOST_BOTTOM = 1000
+MOST_MULTIPLE = 2.0**26
+MOST_INTEGER = 2.0**62
+MOST_UINT32 = 2.0**32 - 1
+
+_PART = 1 << 18  # cells that are finished at a time
+
+
+class Grid(NamedTuple):
+    """What all chunks of one call have to know; made by `grid`."""
+
+    shape: tuple[int, ...]  #: of the whole grid
+    spacing: tuple[float, ...]  #: of each axis, in the length that is counted
+    unit2: float  #: square of that length
+    border: tuple[str, ...]  #: of each axis
+    sites: bool  #: nearest sites are found, too
+
+    @property
+    def largest(self) -> float:
+        """A bound of squared distances, in `unit2`."""
+        far = [n // 2 if b == "periodic" else n - 1 for n, b in zip(self.shape, self.border, strict=True)]
+        return sum((s * max(n, 1)) ** 2 for s, n in zip(self.spacing, far, strict=True))
+
+    @property
+    def squared_type(self) -> str:
+        """Type of squared distances between the steps: an integer where they are exact."""
+        if any(s != round(s) for s in self.spacing) or self.largest * (1 + 1e-15) >= MOST_INTEGER:
+            return "float64"
+        return "uint32" if self.largest < MOST_UINT32 else "uint64"
+
+    @property
+    def index_type(self) -> str:
+        """Type of indices of sites between the steps."""
+        return "int32" if math.prod(self.shape) < 2**31 else "int64"
+
+
+class Partial(NamedTuple):
+    """A field of some cells, after `planes` or after `lines`. Arrays of the same shape."""
+
+    squared: Any  #: of type Grid.squared_type, in `unit2`; without a site the type's maximum, or inf
+    index: Any = None  #: of type Grid.index_type: C-order linear index of the nearest site in the whole grid; or -1
+    label: Any = None  #: the image's value there; or 0
+
+
+def grid(shape: Sequence[int], *, spacing: Spacing = None, border: Border = "open", sites: bool = False) -> Grid:
+    """How squared distances of a grid are counted; with `sites` nearest sites are found, too."""
+    shape = tuple(int(n) for n in shape)
+    lengths = spacing_of(spacing, len(shape), 0) or (1.0,)
+    each = lengths * len(shape) if len(lengths) == 1 else lengths
+    ends = border_of(border, len(shape), 0)
+    ends = ends * len(shape) if len(ends) == 1 else ends
+    for name, came in (("spacing", len(each)), ("border", len(ends))):
+        if came != len(shape):
+            raise ValueError(f"{name} has {came} values for {len(shape)} axes; give one per axis, or one for all")
+    return _counted(Grid(shape, each, 1.0, ends, bool(sites)))
+
+
+def _counted(plain: Grid) -> Grid:
+    """The rules of docs/semantics.md, "Squared distance"."""
+    integral = all(s == round(s) for s in plain.spacing)
+    if len(set(plain.spacing)) == 1:
+        cells = plain._replace(spacing=(1.0,) * len(plain.shape), unit2=plain.spacing[0] ** 2)
+        return cells if cells.largest < MOST_COUNTED else plain
+    for bottom in range(1, 2 if integral else MOST_BOTTOM + 1):
+        multiples = [float(round(s * bottom)) for s in plain.spacing]
+        if all(1 <= m < MOST_MULTIPLE and m / bottom == s for m, s in zip(multiples, plain.spacing, strict=True)):
+            top = math.gcd(*(int(m) for m in multiples))
+            if integral and top == 1:
+                return plain
+            unit2 = (top * top) / (bottom * bottom)
+            made = plain._replace(spacing=tuple(m / top for m in multiples), unit2=unit2)
+            return made if made.largest < MOST_COUNTED else plain
+    return plain
+
+
+def planes(
+    of: Grid,
+    slab: Any,
+    first: int = 0,
+    sites: Literal["zero", "nonzero"] = "zero",
+    *,
+    labels: bool = False,
+    threads: int | None = None,
+) -> Partial:
+    """The fields within each plane of a slab of the grid.
+
+    Parameters
+    ----------
+    slab : array
+        Whole planes of the image: any number along axis 0, all cells along the others.
+    first : int
+        Number of its first plane in the grid.
+    sites : {'zero', 'nonzero'}
+        As in `nearfield.distance_transform`.
+    labels : bool
+        Also give the image's values at the nearest sites; of a grid with `sites`.
+    """
+    slab = np.ascontiguousarray(slab)
+    if slab.shape[1:] != of.shape[1:]:
+        raise ValueError(f"slab has shape {slab.shape}; give whole planes, of shape {of.shape[1:]}")
+    if labels and not of.sites:
+        raise ValueError("labels of a grid without sites; give sites=True to grid")
+    if slab.ndim == 1 or of.squared_type == "float64":
+        return _planes_by_passes(of, slab, first, sites, labels, threads)
+    border = tuple("open" if b == "closed" else b for b in of.border[1:])
+    how: dict[str, Any] = dict(spacing=of.spacing[1:], sites=sites, border=border, batch_axes=1, threads=threads)
+    how.update(squared=True, dtype=of.squared_type)
+    if not of.sites:
+        return Partial(distance_transform(slab, **how))
+    index = np.empty(slab.shape, of.index_type)
+    squared, _ = distance_transform(slab, return_indices="linear", indices_out=index, **how)
+    values = np.zeros(slab.shape, slab.dtype) if labels else None
+    for k in range(len(slab)):
+        there = index[k] >= 0
+        if values is not None:
+            np.copyto(values[k], slab[k].ravel()[index[k]], where=there)
+        index[k][there] += (first + k) * math.prod(of.shape[1:])
+    return Partial(squared, index, values)
+
+
+def _planes_by_passes(of: Grid, slab: Any, first: int, sites: str, labels: bool, threads: int | None) -> Partial:
+    """For squares that are rounded: in the order of the formula, whatever the lengths along the axes of a plane are."""
+    there = (slab == 0) if sites == "zero" else (slab != 0)
+    part = Partial(np.where(there, 0, none_of(of.squared_type)).astype(of.squared_type))
+    if of.sites:
+        begin = first * math.prod(of.shape[1:])
+        number = np.arange(begin, begin + slab.size, dtype=of.index_type).reshape(slab.shape)
+        part = part._replace(index=np.where(there, number, number.dtype.type(-1)))
+    if labels:
+        part = part._replace(label=np.where(there, slab, slab.dtype.type(0)))
+    for axis in range(slab.ndim - 1, 0, -1):
+        _pass(of, part, axis, threads)
+    return part
+
+
+def lines(
+    of: Grid,
+    pencil: Partial,
+    start: Sequence[int] | None = None,
+    *,
+    limit: float = math.inf,
+    overwrite: bool = False,
+    threads: int | None = None,
+) -> Partial:
+    """The fields of the whole grid, of a pencil: cells whose lines along axis 0 are whole.
+
+    Parameters
+    ----------
+    pencil : Partial
+        What `planes` gave of them.
+    start : sequence of int, optional
+        Where the pencil begins in the grid; needed with closed borders of other axes than the first.
+    limit : float
+        Cells that are farther from every site have none, as by `max_distance`.
+    overwrite : bool
+        The arrays of `pencil`, contiguous ones, are filled with the answer.
+    """
+    shape = np.shape(pencil.squared)
+    if shape[:1] != of.shape[:1] or len(shape) != len(of.shape):
+        raise ValueError(f"pencil has shape {shape}; give whole lines of {of.shape[0]} cells along axis 0")
+    if not overwrite:
+        pencil = Partial(*(None if a is None else np.array(a, order="C") for a in pencil))
+    _pass(of, pencil, 0, threads)
+    closed = [axis for axis, b in enumerate(of.border) if b == "closed"]
+    if start is None and any(axis > 0 for axis in closed):
+        raise ValueError("start is left out; with closed borders it tells where the pencil begins")
+    if closed:
+        _close(of, pencil, closed, (0,) * len(shape) if start is None else start)
+    if not math.isinf(limit):
+        for part in _parts(pencil):
+            _drop(of, part, np.sqrt(part.squared * of.unit2) > limit)
+    return pencil
+
+
+def _pass(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
+    described = [None if a is None else NUMPY.describe("pencil", a, True) for a in part]
+    periodic = of.border[axis] == "periodic"
+    assert described[0] is not None
+    _core.pass_along(
+        described[0], described[1], described[2], axis, of.spacing[axis], periodic, list(of.shape), threads or 0
+    )
+
+
+def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
+    """Where the cell beyond a closed border is nearer than every site, it is the nearest one."""
+    shape = part.squared.shape
+    beyond = np.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
+    for axis in closed:
+        at = np.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
+        steps = np.minimum(at + 1, of.shape[axis] - at)
+        away = (of.spacing[axis] ** 2 * (steps * steps)).astype(of.squared_type)
+        beyond = np.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
+    wide = np.broadcast_to(beyond, shape)
+    for k, one in enumerate(_parts(part)):
+        near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
+        _drop(of, one, near < one.squared)
+        np.minimum(one.squared, near, out=one.squared)
+
+
+def _drop(of: Grid, part: Partial, gone: Any) -> None:
+    """Cells without a site."""
+    part.squared[gone] = none_of(of.squared_type)
+    if part.index is not None:
+        part.index[gone] = -1
+    if part.label is not None:
+        part.label[gone] = 0
+
+
+def _rows(shape: Sequence[int]) -> int:
+    return max(1, _PART // max(1, math.prod(shape[1:])))
+
+
+def _parts(part: Partial) -> Iterator[Partial]:
+    """Some rows at a time, so that what is computed of them takes little memory."""
+    step = _rows(part.squared.shape)
+    for k in range(0, len(part.squared), step):
+        yield Partial(*(None if a is None else a[k : k + step] for a in part))
+
+
+def none_of(kind: Any) -> Any:
+    """What stands for no site in an element type."""
+    kind = np.dtype(kind)
+    return np.iinfo(kind).max if kind.kind == "u" else math.inf
+
+
+def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False) -> Any:
+    """Distances of the whole grid from the squares that `lines` gave, or with `squared` these in another type."""
+    made = np.empty(np.shape(field), dtype)
+    none = none_of(of.squared_type)
+    exact = squared and made.dtype.kind == "u" and of.unit2 == 1.0
+    for k in range(0, len(made), _rows(made.shape)):
+        part, out = field[k : k + _rows(made.shape)], made[k : k + _rows(made.shape)]
+        gone = part == none
+        if made.dtype.kind == "b":
+            np.logical_not(gone, out=out)
+            continue
+        value = part if exact else part * of.unit2
+        if not squared:
+            np.sqrt(value, out=value)
+        if made.dtype.kind == "u":
+            np.copyto(value := np.array(value), 0, where=gone)
+        np.copyto(out, value, casting="unsafe")
+        if gone.any():
+            out[gone] = none_of(made.dtype)
+    return made

@@ -1,0 +1,209 @@
+"""What a call out of core keeps beside its target: a journal of what is done, and the fields between two passes."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield._chunk_files import Chunked, Raw, boxes, create, read_into, reopen, write_all
+from nearfield._chunk_lines import Partial
+from nearfield._request import said
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def bytes_of(memory: Any) -> int:
+    """4GB, 500MB, 2GiB or a number; None: what this process has, and half of what is free."""
+    if memory is None:
+        return used_now() + free_now() // 2
+    found = re.fullmatch(r"([0-9.]+) *([kmgt]?)(i?)b?", str(memory).strip().lower())
+    try:
+        assert found is not None
+        unit = _UNITS[found[2]] if not found[3] else 1 << 10 * " kmgt".index(found[2] or " ")
+        return int(float(found[1]) * unit)
+    except (AssertionError, ValueError):
+        raise ValueError(f"memory is {said(memory)}; give a number of bytes, or 4GB, 500MB, 2GiB") from None
+
+
+def used_now() -> int:
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def free_now() -> int:
+    """Bytes of memory that are free, or taken by files that can be read again, within the limit of a container."""
+    known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    free = int(known["MemAvailable"].split()[0]) * 1024
+    group = Path("/sys/fs/cgroup")
+    if (group / "memory.max").exists() and (most := (group / "memory.max").read_text().strip()).isdigit():
+        free = min(free, int(most) - int((group / "memory.current").read_text()))
+    return max(free, 0)
+
+
+class Work:
+    """Files of one call. What is noted as done is not done again by a later call with the same arguments.
+
+    The folder ``TARGET.unfinished`` holds the journal, a line for each thing that is done, and what is kept between
+    passes; outputs grow as ``TARGET.part.SUFFIX`` beside their targets, and take their names when all are finished.
+    """
+
+    def __init__(self, targets: dict[str, Path], about: dict[str, Any], resume: bool) -> None:
+        self.targets = targets
+        first = next(iter(targets.values()))
+        self.folder = first.with_name(first.name + ".unfinished")
+        self.digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+        self.folder.mkdir(exist_ok=True)
+        self._journal = open(self.folder / "journal", "a+")  # noqa: SIM115
+        self._lock(first)
+        entries = self._entries()
+        if entries and not resume:
+            self._journal.truncate(0)
+            entries = []
+        if entries and entries[0] != self.digest:
+            self._journal.close()
+            raise ValueError(
+                f"{self.folder} is left of an unfinished call with other arguments, or of another source; repeat that "
+                "call, or give resume=False to begin anew"
+            )
+        self.done = set(entries[1:])
+        if not entries:
+            self.note(self.digest)
+
+    def _lock(self, first: Path) -> None:
+        try:
+            fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._journal.close()
+            raise ValueError(f"another call is writing {first}; wait for it, or give another target") from None
+
+    def _entries(self) -> list[str]:
+        """Lines that are whole: a last one without an end was cut, and what it tells of is done again."""
+        self._journal.seek(0)
+        text = self._journal.read()
+        whole = text[: text.rfind("\n") + 1]
+        self._journal.truncate(len(whole))
+        return whole.split()
+
+    def note(self, what: str) -> None:
+        self._journal.write(what + "\n")
+        self._journal.flush()
+        self.done.add(what)
+
+    def output(self, name: str, shape: Sequence[int], dtype: Any, chunks: Any, spacing: Any) -> Raw | Chunked:
+        part = self._part(name)
+        if f"made:{name}" in self.done:
+            return reopen(part) if part.exists() else reopen(self.targets[name])
+        if part.is_dir():
+            shutil.rmtree(part)
+        made = create(part, shape, dtype, chunks, spacing)
+        self.note(f"made:{name}")
+        return made
+
+    def _part(self, name: str) -> Path:
+        target = self.targets[name]
+        return target.with_name(f"{target.stem}.part{target.suffix}")
+
+    def finish(self) -> None:
+        """Gives outputs their names; the journal goes last."""
+        for name, target in self.targets.items():
+            part, old = self._part(name), self.folder / f"old-{name}"
+            if not part.exists():
+                continue
+            if target.is_dir() and not old.exists():
+                os.replace(target, old)
+            os.replace(part, target)
+        self._journal.close()
+        shutil.rmtree(self.folder)
+
+    def abandon(self) -> None:
+        """What is done is of no use to a later call."""
+        self.done.clear()
+
+    def close(self) -> None:
+        """Leaves what is done; where that is nothing, no traces."""
+        self._journal.close()
+        if self.folder.exists() and all(re.match("[0-9a-f]{64}|layout:|made:", entry) for entry in self.done):
+            shutil.rmtree(self.folder)
+            for part in map(self._part, self.targets):
+                if part.is_dir():
+                    shutil.rmtree(part)
+                else:
+                    part.unlink(missing_ok=True)
+
+
+@contextmanager
+def full_disk_told(folder: Path, wanted: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OSError(
+            problem.errno,
+            f"no space is left for what this call writes, {wanted / 1e9:.1f} GB at most: free some, and call again "
+            "with the same arguments; what is done is kept",
+            str(folder),
+        ) from None
+
+
+class Between:
+    """Partial fields of all cells: written in slabs of planes, read in pencils, in one file without gaps.
+
+    A slab's boxes follow each other, and in each box its fields, so that a slab is written in one piece and a pencil
+    reads one piece of each slab.
+    """
+
+    def __init__(self, path: Path, shape: Sequence[int], types: Sequence[Any], planes: int, box: Sequence[int]) -> None:
+        self.shape, self.types, self.step = tuple(shape), [np.dtype(t) for t in types], planes
+        self.cell = sum(t.itemsize for t in self.types)
+        self.boxes = list(boxes(self.shape[1:], box))
+        sizes = [math.prod(s.stop - s.start for s in one) for one in self.boxes]
+        self._before = [0, *np.cumsum(sizes).tolist()]
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if self.bytes:
+            os.posix_fallocate(self._file, 0, self.bytes)
+
+    @property
+    def bytes(self) -> int:
+        return int(math.prod(self.shape) * self.cell)
+
+    def _place(self, first: int, planes: int, box: int) -> int:
+        return int(self.cell * (first * self._before[-1] + planes * self._before[box]))
+
+    def write(self, first: int, part: Partial) -> None:
+        for number, box in enumerate(self.boxes):
+            at = self._place(first, len(part.squared), number)
+            for field in part:
+                if field is not None:
+                    block = np.ascontiguousarray(field[(slice(None), *box)])
+                    write_all(self._file, block, at)
+                    at += block.nbytes
+
+    def read(self, number: int) -> Partial:
+        """The fields of pencil `number`."""
+        box = self.boxes[number]
+        size = tuple(s.stop - s.start for s in box)
+        made = [np.empty((self.shape[0], *size), kind) for kind in self.types]
+        for first in range(0, self.shape[0], self.step):
+            planes = min(self.step, self.shape[0] - first)
+            at = self._place(first, planes, number)
+            for field in made:
+                read_into(self._file, field[first : first + planes], at)
+                at += planes * math.prod(size) * field.itemsize
+        return Partial(*made)
+
+    def close(self) -> None:
+        os.close(self._file)

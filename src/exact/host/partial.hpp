@@ -1,0 +1,34 @@
+// One pass of a partial field that the caller keeps, along one axis.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "exact/core.hpp"
+#include "nearfield/grid.hpp"
+
+namespace nearfield::exact {
+
+/// An array of `before` x `rows` x `after` elements that is read and one that is written, which may be the same.
+struct partial_array {
+    const void* from = nullptr;
+    void* to = nullptr;
+    dtype type = dtype::uint8;
+};
+
+struct partial_pass {
+    std::int64_t before = 1, rows = 1, after = 1;
+    partial_array squared, site, label;
+    double weight = 1;  ///< of a step along the axis, squared
+    bool periodic = false;
+    int axis = 0, rank = 0;  ///< of the whole grid, where there are sites
+    std::array<std::int64_t, max_rank> size{};
+    key_layout keys{};
+
+    [[nodiscard]] std::int64_t cells() const { return before * rows * after; }
+};
+
+/// Throws error(invalid_argument) where integers reach 2^62.
+void solve_partial(const host& on, const partial_pass& p);
+
+}  // namespace nearfield::exact

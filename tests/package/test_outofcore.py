@@ -1,0 +1,339 @@
+"""From file to file in one process: the bits of the whole grid, within the memory given, across interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nearfield as nf
+from nearfield import _chunk_call, _chunk_files, outofcore
+
+SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
+BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@st.composite
+def images(draw, kinds=("bool", "uint8", ">i2")):
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    density = draw(st.sampled_from([0.0, 0.02, 0.3, 0.9, 1.0]))
+    kind = np.dtype(draw(st.sampled_from(kinds)))
+    return (random.integers(1, 4, shape) * (random.random(shape) < density)).astype(kind)
+
+
+@st.composite
+def divided(draw):
+    """A room for arrays that makes the parts of a call as small as they can be, or a little larger."""
+    return draw(st.sampled_from([1.0, 1.3, 2.7]))
+
+
+def in_parts(call, factor):
+    """call() with the least memory that does, times `factor`: it refuses less, and says how much it needs."""
+
+    def within(room):
+        with mock.patch.object(_chunk_call.Asked, "room", lambda self: room):
+            return call()
+
+    room = 1
+    while True:
+        try:
+            within(room)
+            break
+        except ValueError as problem:
+            if "does not fit" not in str(problem):
+                raise
+            room = room * 2
+    return within(int(room * factor))
+
+
+def of_axes(values, axes):
+    return values[:axes] if isinstance(values, tuple) else values
+
+
+def same(path, wanted):
+    made = np.load(path)
+    assert made.dtype == wanted.dtype
+    np.testing.assert_array_equal(made, wanted)
+
+
+@given(images(), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([None, 0.9, 3.2]), st.booleans(), divided())
+def test_distances(folder, image, spacing, border, limit, squared, factor):
+    source, away, near = folder / "a.npy", folder / "away.npy", folder / "near.npy"
+    np.save(source, image)
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit, squared=squared)
+    if min(image.shape[:-1], default=2) == 1 and "closed" in how["border"]:
+        how["border"] = "open"
+    in_parts(lambda: outofcore.distance_transform(source, away, indices=near, **how), factor)
+    native = image.astype(image.dtype.newbyteorder("="))
+    wanted = nf.distance_transform(native, return_indices="linear", **how)
+    same(away, wanted[0])
+    same(near, wanted[1])
+    assert sorted(p.name for p in folder.iterdir() if "part" in p.name or "unfinished" in p.name) == []
+
+
+@settings(max_examples=25)
+@given(images(), st.sampled_from([0.9, 3.2]), divided())
+def test_more_within_a_limit(folder, image, limit, factor):
+    source, away = folder / "b.npy", folder / "b-away.npy"
+    native = image.astype(image.dtype.newbyteorder("="))
+    np.save(source, image)
+    for more in ({"signed": True}, {"multilabel": True}, {"half_cell": True}):
+        in_parts(lambda: outofcore.distance_transform(source, away, max_distance=limit, **more), factor)  # noqa: B023
+        same(away, nf.distance_transform(native, max_distance=limit, **more))
+
+
+@given(images(), st.sampled_from(SPACINGS), divided())
+def test_voronoi(folder, image, spacing, factor):
+    source, near, cells = folder / "v.npy", folder / "v-near.npy", folder / "v-cells.npy"
+    np.save(source, image)
+    how = dict(spacing=of_axes(spacing, image.ndim))
+    in_parts(lambda: outofcore.voronoi(source, near, labels=cells, **how), factor)
+    native = image.astype(image.dtype.newbyteorder("="))
+    index, label = nf.voronoi(native, return_indices="linear", return_labels=True, **how)
+    same(near, index)
+    same(cells, label)
+
+
+@given(
+    images(("uint8", "int32")),
+    st.integers(1, 4),
+    st.sampled_from(["nonzero", "equal", 1]),
+    st.tuples(*[st.booleans()] * 4),
+    divided(),
+)
+def test_label(folder, image, connectivity, criterion, periodic, factor):
+    source, target = folder / "l.npy", folder / "l-out.npy"
+    np.save(source, image)
+    axes = image.ndim - next((k for k, n in enumerate(image.shape) if n != 1), image.ndim - 1)
+    how = dict(connectivity=min(connectivity, axes), criterion=criterion, periodic=periodic[: image.ndim])
+    count = in_parts(lambda: outofcore.label(source, target, **how), factor)
+    wanted, number = nf.label(image, return_num=True, dtype="int32", **how)
+    assert count == number
+    same(target, wanted)
+
+
+def volume(shape=(40, 37, 50), density=0.01):
+    return (np.random.default_rng(4).random(shape) < density).astype(np.uint8) * np.uint8(7)
+
+
+def raw(path, shape):
+    """The end of a file of NRRD."""
+    return np.frombuffer(path.read_bytes()[-4 * int(np.prod(shape)) :], "<f4").reshape(shape)
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "npy", "nrrd", "tif"])
+def test_formats(tmp_path, suffix):
+    seeds = volume()
+    np.save(tmp_path / "a.npy", seeds)
+    if suffix == "zarr":
+        zarr = pytest.importorskip("zarr")
+        read = lambda path: zarr.open_array(str(path), mode="r")[:]  # noqa: E731
+    elif suffix == "tif":
+        tifffile = pytest.importorskip("tifffile")
+        read = tifffile.imread
+    elif suffix == "nrrd":
+        read = lambda path: raw(path, seeds.shape)  # noqa: E731
+    else:
+        read = np.load
+    first, second = tmp_path / f"b.{suffix}", tmp_path / f"c.{suffix}"
+    outofcore.distance_transform(tmp_path / "a.npy", first, sites="nonzero")
+    away = nf.distance_transform(seeds, sites="nonzero")
+    np.testing.assert_array_equal(read(first), away)
+    in_parts(lambda: outofcore.distance_transform(first, second, max_distance=4), 1.2)
+    np.testing.assert_array_equal(read(second), nf.distance_transform(away, max_distance=4))
+
+
+def test_ome_zarr_and_spacing(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    image = volume((30, 20, 25), 0.9)
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w")
+    group.create_array("0", shape=(1, *image.shape), chunks=(1, 8, 8, 8), dtype="u1")[0] = image
+    scale = [{"type": "scale", "scale": [1.0, 2.0, 0.5, 0.5]}]
+    group.attrs["ome"] = {"multiscales": [{"datasets": [{"path": "0", "coordinateTransformations": scale}]}]}
+    target = tmp_path / "b.nrrd"
+    in_parts(lambda: outofcore.distance_transform(tmp_path / "a.zarr", target), 1.5)
+    wanted = nf.distance_transform(image, spacing=(2, 0.5, 0.5))
+    np.testing.assert_array_equal(raw(target, image.shape), wanted)
+    assert b"spacings: 0.5 0.5 2.0 1.0\n" in target.read_bytes()
+    array = zarr.open_array(str(tmp_path / "a.zarr" / "0"))
+    outofcore.label(array, tmp_path / "labels.zarr", connectivity=3)
+    made = zarr.open_array(str(tmp_path / "labels.zarr"), mode="r")
+    assert made.chunks == array.chunks
+    np.testing.assert_array_equal(made[0], nf.label(image, connectivity=3, dtype="int32"))
+
+
+MEASURED = """
+import resource, sys, time
+import nearfield.outofcore as o
+name, source, target, memory = sys.argv[1:]
+getattr(o, name)(source, target, memory=memory)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.parametrize("name", ["distance_transform", "voronoi", "label"])
+@pytest.mark.parametrize("suffix", ["npy", "zarr"])
+def test_memory_is_kept(tmp_path, name, suffix):
+    pytest.importorskip("zarr")
+    image = np.random.default_rng(5).random((320, 300, 300), np.float32) < 0.01
+    np.save(tmp_path / "a.npy", image.astype(np.uint8))
+    said = subprocess.run(
+        [sys.executable, "-c", MEASURED, name, tmp_path / "a.npy", tmp_path / f"b.{suffix}", "300MB"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(said.stdout) < 300e6, f"{int(said.stdout) / 1e6:.0f} MB"
+
+
+KILLED = """
+import os, signal, sys
+from nearfield import _chunk_work, outofcore
+notes = 0
+note = _chunk_work.Work.note
+def counted(self, what):
+    global notes
+    if what.partition(":")[0] in ("slab", "pencil", "faces", "labels"):
+        notes += 1
+        if notes == int(sys.argv[4]):   # done, and not noted
+            os.kill(os.getpid(), signal.SIGKILL)
+    note(self, what)
+_chunk_work.Work.note = counted
+from unittest import mock
+from nearfield import _chunk_call
+room = int(sys.argv[5])
+with mock.patch.object(_chunk_call.Asked, "room", lambda self: room):
+    getattr(outofcore, sys.argv[1])(sys.argv[2], sys.argv[3])
+print(notes)
+"""
+
+
+@pytest.mark.parametrize("name", ["distance_transform", "label"])
+@pytest.mark.parametrize("suffix", ["npy", "zarr"])
+def test_killed_and_gone_on_with(tmp_path, name, suffix):
+    pytest.importorskip("zarr")
+    image = volume((60, 70, 80), 0.2)
+    source, target = tmp_path / "a.npy", tmp_path / f"b.{suffix}"
+    np.save(source, image)
+
+    def run(kill_at):
+        call = [sys.executable, "-c", KILLED, name, source, target, str(kill_at), "900000"]
+        return subprocess.run(call, capture_output=True, text=True)
+
+    whole = run(10**9)
+    assert whole.returncode == 0, whole.stderr
+    tasks = int(whole.stdout)
+    assert tasks >= 8
+    killed = run(tasks * 2 // 3)
+    assert killed.returncode == -signal.SIGKILL
+    folder = tmp_path / f"{target.name}.unfinished"
+    with open(folder / "journal", "a") as journal:
+        journal.write("pencil:0")  # a line that was cut
+    again = run(10**9)
+    assert again.returncode == 0, again.stderr
+    assert int(again.stdout) == tasks - (tasks * 2 // 3 - 1), "what was finished is not done again"
+    made = np.load(target) if suffix == "npy" else pytest.importorskip("zarr").open_array(str(target))[:]
+    wanted = nf.distance_transform(image) if name == "distance_transform" else nf.label(image, dtype="int32")
+    np.testing.assert_array_equal(made, wanted)
+    assert not folder.exists()
+
+
+def test_interrupted_by_progress(tmp_path):
+    np.save(tmp_path / "a.npy", volume())
+    told = []
+
+    def stop(share):
+        told.append(share)
+        return len(told) < 3
+
+    with mock.patch.object(_chunk_call.Asked, "room", lambda self: 200000):
+        with pytest.raises(nf.Cancelled):
+            outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy", progress=stop)
+        with pytest.raises(ValueError, match="resume=False"):
+            outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy", squared=True)
+        outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy", squared=True, resume=False)
+    same(tmp_path / "b.npy", nf.distance_transform(volume(), squared=True))
+    assert told == sorted(told)
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    """It is noticed before anything is computed, because the space is taken first."""
+    image = volume((60, 70, 80), 0.01)
+    np.save(tmp_path / "a.npy", image)
+    np.save(tmp_path / "b.npy", np.arange(3))
+    full = mock.patch.object(os, "posix_fallocate", side_effect=OSError(28, "No space left on device"))
+    with full, pytest.raises(OSError, match="what is done is kept"):
+        outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
+    assert np.load(tmp_path / "b.npy").tolist() == [0, 1, 2]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npy", "b.npy"]
+    outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy")
+    same(tmp_path / "b.npy", nf.distance_transform(image))
+
+
+def test_a_disk_that_fills_up_on_the_way(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    image = volume((60, 70, 80), 0.01)
+    np.save(tmp_path / "a.npy", image)
+    written = []
+
+    def write(self, start, box):
+        written.append(tuple(start))
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        self.array[tuple(slice(s, s + n) for s, n in zip(start, box.shape, strict=True))] = box
+
+    small = mock.patch.object(_chunk_call.Asked, "room", lambda self: 900000)
+    with small, mock.patch.object(_chunk_files.Chunked, "write", write):
+        with pytest.raises(OSError, match="free some, and call again"):
+            outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.zarr")
+        outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.zarr")
+    assert len(written) == len(set(written)) + 1, "only what failed is written again"
+    np.testing.assert_array_equal(zarr.open_array(str(tmp_path / "b.zarr"))[:], nf.distance_transform(image))
+
+
+def test_refusals(tmp_path):
+    np.save(tmp_path / "a.npy", volume())
+    source, target = tmp_path / "a.npy", tmp_path / "b.npy"
+    for words, call in {
+        "does not fit": lambda: outofcore.distance_transform(source, target, memory="1MB"),
+        "give a number of bytes": lambda: outofcore.label(source, target, memory="much"),
+        "ends in .zarr": lambda: outofcore.label(source, tmp_path / "b.jpg"),
+        "which is the source": lambda: outofcore.label(source, source),
+        "folder does not exist": lambda: outofcore.label(source, tmp_path / "c" / "b.npy"),
+        "does not exist": lambda: outofcore.label(tmp_path / "c.npy", target),
+        "need max_distance": lambda: outofcore.distance_transform(source, target, signed=True),
+        "nothing is asked for": lambda: outofcore.voronoi(source, None),
+        "no array of Zarr": lambda: outofcore.label(source, tmp_path.parent / "c.zarr" if mkdir(tmp_path) else target),
+        "more than dtype=uint16": lambda: outofcore.label(many(tmp_path), target, dtype="uint16"),
+    }.items():
+        with pytest.raises((ValueError, FileNotFoundError), match=words):
+            call()
+    np.save(tmp_path / "f.npy", np.asfortranarray(volume()))
+    with pytest.raises(ValueError, match="Fortran"):
+        outofcore.label(tmp_path / "f.npy", target)
+    with pytest.raises(TypeError, match="give a path"):
+        outofcore.label(3, target)
+    assert not target.exists() and not list(tmp_path.glob("*unfinished"))
+
+
+def mkdir(folder):
+    (folder.parent / "c.zarr").mkdir(exist_ok=True)
+    return True
+
+
+def many(folder):
+    np.save(folder / "many.npy", (np.indices((400, 400)).sum(0) % 2).astype(np.uint8))
+    return folder / "many.npy"
