@@ -147,6 +147,22 @@ TEST_F(DeviceLines, OneStripIsLeftOfALine) {
             }
 }
 
+/// A wide run whose last strip alone is left ends in the pivot behind it, whose own nearest cell is the run's last one.
+TEST_F(DeviceLines, ARunEndsInThePivotBehindAStrip) {
+    const shape_t shape{1500, 300};
+    codes_t codes;
+    for (std::int64_t i = 0; i < cells_of(shape); ++i) {
+        const std::int64_t y = i / shape[1], x = i % shape[1];
+        const bool within = 940 <= y && y < 1024 && 20 <= x && x < 280;
+        codes.push_back(!within && (y < 1024 ? x / 3 + y / 3 : y / 2) % 2 == 0);
+    }
+    static const double real[] = {2.5, 0.7};
+    for (const border beyond : {border::open, border::periodic})
+        ASSERT_EQ(differs(shape, dtype::uint8, codes,
+                          {.spacing = {real, 2}, .sign = sign::inside_negative, .border = beyond}, line_fields()[0]),
+                  "");
+}
+
 /// Blocks of labels whose ends are nearer and farther than near windows reach.
 TEST_F(DeviceLines, RunsOfLabels) {
     std::uint64_t k = 0;

@@ -77,7 +77,7 @@ TEST_F(OptionsSmooth, Images) {
     if (test_scale() >= 1) check_rules({1500, 1300}, 1000);
 }
 
-/// Of lines longer than a block stages, a run that ends in the pivot row behind the last strip that is left.
+/// Longer than a block stages.
 TEST_F(OptionsSmooth, LongLines) {
     check_rules({1500, 40}, 3);
     check_rules({1100, 130}, 4);
