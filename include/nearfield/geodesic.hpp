@@ -80,6 +80,7 @@ struct geodesic_fields {
 /// that cost 2^31 and more take a second, wider run. Workspace, bytes a cell: 5, with seeds 9, with costs 4 more; the
 /// wider run 9 or 17. On a device 8 (4 for integer prices without seeds and costs whose paths stay below 2^31), with
 /// costs 4 more, and 8 more where a cost and the number of a seed may not fit 63 bits; images in tiles of 4096 cells.
+/// From 2^20 to 2^27 cells 72 more for eliminating cells of mazes, where that is an eighth of its memory at most.
 ///
 /// Throws nearfield::error before any work is started: wrong shapes, types, overlap, steps, or a closed border. Throws
 /// before any output is written where a price times a cost reaches 2^31; on a device, for whose numbers no call waits,

@@ -36,6 +36,12 @@ void deliver_all(const device& on, const std::vector<T>& rows, T* to) {
     }
 }
 
+std::int64_t memory_of_device() {
+    std::size_t free_bytes = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free_bytes, &total), "asking for the memory");
+    return static_cast<std::int64_t>(total);
+}
+
 template <int Axes>
 class call {
 public:
@@ -167,13 +173,13 @@ private:
 
     // ---- elimination ----
 
-    /// Where an edge has one price both ways, and a cell so few that their lists fit.
+    /// Where an edge has one price both ways, and a cell so few that their lists fit; in an eighth of the device's memory.
     [[nodiscard]] bool may_eliminate() const {
-        constexpr std::int64_t most_cells = std::int64_t{1} << 27;
+        constexpr std::int64_t most_cells = std::int64_t{1} << 27, bytes_of_cell = 72;
         constexpr int most_steps = 8;
         return Axes == few_axes && p_.where.tile_bits == device_tile_bits && (!p_.cost.wanted() || p_.both) &&
                std::ssize(steps_.rows) <= std::min(most_steps, capacity()) && cells_ >= rules_.least_cells &&
-               cells_ <= most_cells;
+               cells_ <= most_cells && cells_ * bytes_of_cell <= memory_of_device() / 8;
     }
     [[nodiscard]] int capacity() const {
         return part_capacity<std::uint64_t>(cuda::limits().shared_bytes, rules_.most_degree);

@@ -10,12 +10,12 @@ namespace nearfield::geodesics {
 struct solver_rules {
     std::int64_t least_cells = std::int64_t{1} << 20;  ///< fewer are left to the queue of tiles
     std::int32_t first_depth = 24;  ///< how many tiles one after another the queue visits before a sample is taken
-    std::int32_t second_depth = 3;  ///< the same, in multiples of the image's sides in tiles, where `left` is middling
-    std::int32_t thin = 110;        ///< up to here cells are eliminated at once
-    std::int32_t middling = 300;    ///< up to here after `second_depth`; above it never
+    std::int32_t second_depth = 4;  ///< the same, in multiples of the image's sides in tiles, where `left` is middling
+    std::int32_t thin = 52;         ///< up to here cells are eliminated at once
+    std::int32_t middling = 110;    ///< up to here after `second_depth`; above it never
     std::int32_t samples = 64;      ///< tiles
     std::int32_t most_degree = 11;  ///< of a cell in a tile
-    std::int32_t node_share = 10;   ///< one node for so many cells can be left after the tiles
+    std::int32_t node_share = 8;    ///< one node for so many cells can be left after the tiles
     std::int32_t most_core = 1 << 14;  ///< nodes that elimination may leave; beyond it the queue goes on
 };
 

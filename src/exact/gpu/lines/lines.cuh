@@ -162,6 +162,7 @@ struct tile_layout {
 template <class C, keys Stored, bool Last>
 class line_tile {
     using in = typename C::in;
+    static constexpr int beyond = C::labels ? 1 : 0;  ///< rows from the winners of pivots to where runs may end
 
 public:
     __device__ line_tile(const C& c, unsigned char* memory, const tile_layout<Stored>& layout, std::int64_t tile,
@@ -185,10 +186,9 @@ public:
         const std::int32_t* known = c_.g.pivots + (tile_ * (all_strips + 1) + from_ / strip) * cuda::warp + lane_;
         if (layout_.is_long && ordered) {
             const int first = __ffs(static_cast<int>(left_)) - 1, last = 32 - __clz(static_cast<int>(left_));
-            base = min(__reduce_min_sync(cuda::every_lane, known[first * cuda::warp]), from_ + first * strip);
-            rows =
-                max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1, min(from_ + last * strip, to));
-            if (C::labels) --base, ++rows;  // ends of runs lie up to a row beyond the winners of pivots
+            base = min(__reduce_min_sync(cuda::every_lane, known[first * cuda::warp]), from_ + first * strip) - beyond;
+            rows = max(__reduce_max_sync(cuda::every_lane, known[last * cuda::warp]) + 1 + beyond,
+                       min(from_ + last * strip, to));
             if (!c_.joined()) base = max(base, 0), rows = min(rows, n);
             rows -= base;
             if (c_.g.far[tile_] != 0) least = c_.g.least + tile_ * all_strips * cuda::warp + lane_;
