@@ -173,7 +173,7 @@ private:
 
     // ---- elimination ----
 
-    /// Where an edge has one price both ways, and a cell so few that their lists fit; in an eighth of the device's memory.
+    /// Where an edge has one price both ways, and a cell so few that lists fit; in an eighth of the device's memory.
     [[nodiscard]] bool may_eliminate() const {
         constexpr std::int64_t most_cells = std::int64_t{1} << 27, bytes_of_cell = 72;
         constexpr int most_steps = 8;
