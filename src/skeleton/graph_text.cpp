@@ -85,6 +85,7 @@ skeleton_cells cells_of_skeleton(const any_input<host>& skeleton, const any_inpu
 }
 
 std::string csv_of(const skeleton_graph& graph) {
+    const default_floats floats;
     std::string text = header_of(graph);
     for (const skeleton_branch& b : graph.branches) {
         fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", b.skeleton, b.node_src, b.node_dst, b.length,
@@ -102,6 +103,7 @@ std::string csv_of(const skeleton_graph& graph) {
 }
 
 std::string swc_of(const skeleton_graph& graph) {
+    const default_floats floats;
     const skeleton_cells& cells = graph.cells;
     const skeleton::neighbours near(cells);
     const std::size_t count = cells.at.size();

@@ -119,6 +119,22 @@ void add_distances(made& to, const shared& all) {
         out.gradient = a.to<float>(extent<4>{3, a.shape[0], a.shape[1], a.shape[2]});
         esdf(on, a.in(a.mask), out, {.negative_inside = true});
     });
+    add(to, all, "update_esdf", [](volume& a, const host& on) {
+        esdf_fields<host> out;
+        out.distance = a.to<float>(a.shape),
+        out.site = a.to<std::int32_t>(extent<4>{3, a.shape[0], a.shape[1], a.shape[2]}, 1);
+        const esdf_options options{.max_distance = 4};
+        esdf(on, a.in(a.mask), out, options);
+        const std::int64_t first[] = {1, 2, 3}, end[] = {3, 6, 9};
+        update_esdf(on, a.in(a.mask), first, end, out, options);
+    });
+    add(to, all, "pass_along", [](volume& a, const host& on) {
+        fields<host> planes;
+        planes.squared = a.to<std::uint32_t>(a.shape);
+        distance_transform(on, a.in(a.mask), planes, {.batch_axes = 1});
+        const auto in = a.to<const std::uint32_t>(a.shape);
+        pass_along(on, {.squared = in}, 0, {.squared = a.to<std::uint32_t>(a.shape, 1)});
+    });
     add(to, all, "inflate_costmap", [](volume& a, const host& on) {
         inflate_costmap(on, a.plane(a.gray), a.to<std::uint8_t>(a.image), {.inflation_radius = 0.3});
     });
@@ -143,6 +159,13 @@ void add_shapes(made& to, const shared& all) {
         add(to, all, "skeletonize", [keep](volume& a, const host& on) {
             skeletonize(on, a.in(a.mask), a.to<std::uint8_t>(a.shape), {.keep = keep});
         });
+    add(to, all, "graph of a skeleton, pruned", [](volume& a, const host& on) {
+        const auto thin = a.to<std::uint8_t>(a.shape);
+        skeletonize(on, a.in(a.mask), thin);
+        const skeleton_graph graph = graph_of(cells_of_skeleton(thin, a.in(a.bounds), {0.3, 1.7, 1.0 / 3}));
+        const std::string text = csv_of(graph) + csv_of(pruned(graph, branch_rule::ratio, 1.5)) + swc_of(graph);
+        a.out.back() = std::hash<std::string>()(text);
+    });
     add(to, all, "local_thickness of a volume", [](volume& a, const host& on) {
         thickness_fields<host> out;
         out.thickness = a.to<float>(a.shape);
@@ -230,11 +253,24 @@ void add_pictures(made& to, const shared& all) {
         const stipples dots = stipple(on, a.plane(a.gray), {.points = 50, .method = stipple_method::lbg, .rounds = 8});
         std::memcpy(a.out.data(), dots.parts.data(), dots.parts.size() * sizeof(std::int32_t));
     });
+    add(to, all, "pad, decode, paint, encode", [](volume& a, const host& on) {
+        const extent<3> texture{a.image[0], a.image[1] / 4, 4};
+        const view<std::uint8_t, 3, host> image(a.gray.data(), texture);
+        const view<float, 2, host> layer(a.bounds.data(), {texture[0], texture[1]});
+        const view<float, 3, host> canvas = a.to<float>(texture, 1);
+        effects::pad(on, image, a.to<std::uint8_t>(texture), {.radius = 3});
+        effects::decode(on, image, canvas);
+        effects::paint(on, canvas, layer, {.red = 1, .green = 0.3F, .alpha = 0.1F});
+        effects::encode(on, canvas, a.to<std::uint8_t>(texture, 2));
+    });
     add(to, all, "sdf and effects", [](volume& a, const host& on) {
         sdf(on, a.plane(a.gray), a.to<float>(a.image));
         effects::layer(on, a.to<float>(a.image), a.to<float>(a.image, 1), effects::glow{});
         effects::layer(on, a.to<float>(a.image), a.to<float>(a.image, 2), effects::trail{});
     });
+}
+
+void add_rays(made& to, const shared& all) {
     add(to, all, "raycast", [](volume& a, const host& on) {
         const view<double, 2, host> from(a.origins.data(), {ray_count, 3}),
             towards(a.directions.data(), {ray_count, 3});
@@ -281,6 +317,7 @@ void add_volume_calls(std::vector<named_call>& to, const extent<3>& shape) {
     add_objects(to, all);
     add_paths(to, all);
     add_pictures(to, all);
+    add_rays(to, all);
     add_meshes(to, all);
 }
 
