@@ -159,13 +159,6 @@ void add_shapes(made& to, const shared& all) {
         add(to, all, "skeletonize", [keep](volume& a, const host& on) {
             skeletonize(on, a.in(a.mask), a.to<std::uint8_t>(a.shape), {.keep = keep});
         });
-    add(to, all, "graph of a skeleton, pruned", [](volume& a, const host& on) {
-        const auto thin = a.to<std::uint8_t>(a.shape);
-        skeletonize(on, a.in(a.mask), thin);
-        const skeleton_graph graph = graph_of(cells_of_skeleton(thin, a.in(a.bounds), {0.3, 1.7, 1.0 / 3}));
-        const std::string text = csv_of(graph) + csv_of(pruned(graph, branch_rule::ratio, 1.5)) + swc_of(graph);
-        a.out.back() = std::hash<std::string>()(text);
-    });
     add(to, all, "local_thickness of a volume", [](volume& a, const host& on) {
         thickness_fields<host> out;
         out.thickness = a.to<float>(a.shape);
@@ -183,6 +176,16 @@ void add_shapes(made& to, const shared& all) {
         const pore_network network =
             network_of_pores(on, a.in(a.mask), {.boundaries = true}, a.to<std::int32_t>(a.shape));
         a.out.back() = std::hash<std::string>()(csv_of(network));
+    });
+}
+
+void add_graphs(made& to, const shared& all) {
+    add(to, all, "graph of a skeleton, pruned", [](volume& a, const host& on) {
+        const auto thin = a.to<std::uint8_t>(a.shape);
+        skeletonize(on, a.in(a.mask), thin);
+        const skeleton_graph graph = graph_of(cells_of_skeleton(thin, a.in(a.bounds), {0.3, 1.7, 1.0 / 3}));
+        const std::string text = csv_of(graph) + csv_of(pruned(graph, branch_rule::ratio, 1.5)) + swc_of(graph);
+        a.out.back() = std::hash<std::string>()(text);
     });
 }
 
@@ -314,6 +317,7 @@ void add_volume_calls(std::vector<named_call>& to, const extent<3>& shape) {
     const auto all = std::make_shared<volume>(shape);
     add_distances(to, all);
     add_shapes(to, all);
+    add_graphs(to, all);
     add_objects(to, all);
     add_paths(to, all);
     add_pictures(to, all);
