@@ -113,6 +113,9 @@ void add_distances(made& to, const shared& all) {
         [](volume& a, const host& on) { chessboard_distance(on, a.in(a.mask), a.to<std::int32_t>(a.shape)); });
     add(to, all, "cityblock_distance",
         [](volume& a, const host& on) { cityblock_distance(on, a.in(a.mask), a.to<std::int32_t>(a.shape)); });
+}
+
+void add_fields_of_robots(made& to, const shared& all) {
     add(to, all, "esdf", [](volume& a, const host& on) {
         esdf_fields<host> out;
         out.distance = a.to<float>(a.shape, 3);
@@ -316,6 +319,7 @@ void add_meshes(made& to, const shared& all) {
 void add_volume_calls(std::vector<named_call>& to, const extent<3>& shape) {
     const auto all = std::make_shared<volume>(shape);
     add_distances(to, all);
+    add_fields_of_robots(to, all);
     add_shapes(to, all);
     add_graphs(to, all);
     add_objects(to, all);
