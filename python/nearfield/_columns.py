@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from os import PathLike
 from typing import Any
 
@@ -11,6 +12,12 @@ from nearfield._request import said
 
 SHOWN_ROWS = 10
 """Of a table in a notebook."""
+
+
+def columns_of(table: Any) -> dict[str, Any]:
+    """The arrays of a table by attribute: all that is not left out, and not its spacing."""
+    columns = {each.name: getattr(table, each.name) for each in fields(table) if each.name != "spacing"}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def suffix_of(unit: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from nearfield import _core
-from nearfield._columns import SHOWN_ROWS, csv_of, html_of, pandas_of, suffix_of
+from nearfield._columns import SHOWN_ROWS, columns_of, csv_of, html_of, pandas_of, suffix_of
 from nearfield._methods import _on_host
 from nearfield._workplace import Slot, Workplace
 
@@ -119,7 +119,7 @@ class ComponentTable:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ComponentTable):
             return NotImplemented
-        mine, theirs = ({name: _on_host(x) for name, x in each._columns().items()} for each in (self, other))
+        mine, theirs = ({name: _on_host(x) for name, x in columns_of(each).items()} for each in (self, other))
         alike = self.spacing == other.spacing and mine.keys() == theirs.keys()
         return alike and all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
 
@@ -167,14 +167,9 @@ class ComponentTable:
         """A ``pandas.DataFrame`` of the columns of `to_dict`; copied to the CPU from a device."""
         return pandas_of(self.to_dict(unit=unit))
 
-    def _columns(self) -> dict[str, Any]:
-        """The arrays by attribute."""
-        columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "spacing"}
-        return {name: column for name, column in columns.items() if column is not None}
-
     def _rows(self, key: Any) -> ComponentTable:
         at = (key, ...) if isinstance(key, slice) else key  # the array API standard infers no axes
-        return replace(self, **{name: column[at] for name, column in self._columns().items()})
+        return replace(self, **{name: column[at] for name, column in columns_of(self).items()})
 
     def _measured(self) -> list[str]:
         return [name for name in COLUMNS[3:] if getattr(self, name) is not None]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._columns import csv_of, html_of, pandas_of, suffix_of
+from nearfield._columns import columns_of, csv_of, html_of, pandas_of, suffix_of
 from nearfield._components import _labels_of, _place, _rows_of
 from nearfield._label_request import lengths_of
 from nearfield._request import Spacing
@@ -96,7 +96,7 @@ class ShapeTable:
 
     def __getitem__(self, key: Any) -> ShapeTable:
         rows = slice(key, key + 1 or None) if isinstance(key, int | np.integer) else key
-        return replace(self, **{name: column[rows] for name, column in self._columns().items()})
+        return replace(self, **{name: column[rows] for name, column in columns_of(self).items()})
 
     def __repr__(self) -> str:
         return f"ShapeTable({len(self)} regions: {', '.join(self.to_dict())})"
@@ -112,7 +112,7 @@ class ShapeTable:
         """
         suffix, axes = suffix_of(unit), len(self.spacing)
         columns: dict[str, np.ndarray[Any, Any]] = {}
-        for name, column in self._columns().items():
+        for name, column in columns_of(self).items():
             power = axes if name.startswith("area") else _POWERS.get(name, 0)
             ending = (suffix if power else "") + (str(power) if suffix and power > 1 else "")
             for place in np.ndindex(column.shape[1:]):
@@ -126,10 +126,6 @@ class ShapeTable:
     def to_pandas(self, *, unit: str = "") -> Any:
         """A ``pandas.DataFrame`` of the columns of `to_dict`."""
         return pandas_of(self.to_dict(unit=unit))
-
-    def _columns(self) -> dict[str, Any]:
-        columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "spacing"}
-        return {name: column for name, column in columns.items() if column is not None}
 
 
 def shape_measures(

@@ -5,7 +5,7 @@
 
 namespace nearfield::components {
 
-/// What a crossing counts for the perimeter (2 axes) or the surface (3), by the number of its direction
+/// Weight of a crossing in the perimeter (2 axes) or the surface (3), by the number of its direction
 /// (forward_steps): lines of a direction stand for all that are nearer to it than to others. Legland, Kieu, Devaux,
 /// "Computation of Minkowski measures on 2D and 3D binary images", Image Analysis & Stereology 26, 2007.
 template <int Axes>

@@ -13,10 +13,10 @@ namespace nearfield::components {
 /// Neighbours before a cell: number k lies forward_steps(Axes, Axes).all[k] back. Those of images come first.
 template <int Axes>
 inline constexpr int directions = Axes == 3 ? 13 : 4;
-/// Of those, the neighbours along the last axis, the one before it, and the first of three.
+/// Numbers of the neighbours along the last axis, the one before it, and the first of three.
 inline constexpr int back_x = 0, back_y = 2, back_z = 8;
 
-/// Where the product of coordinates i <= j stands: 00, 01, 02, 11, 12, 22.
+/// Place of the product of coordinates i <= j: 00, 01, 02, 11, 12, 22.
 template <int Axes>
 NF_HD constexpr int product_at(int i, int j) {
     return i * Axes - i * (i - 1) / 2 + j - i;
@@ -43,7 +43,7 @@ struct euler_patterns<2> {
     }
 };
 
-/// The same with cubes: corners less edges and faces; back_z counts once more for closed ones, all three for open ones.
+/// Patterns of cubes: corners less edges and faces; back_z counts once more for closed ones, all three for open ones.
 template <>
 struct euler_patterns<3> {
     static constexpr int count = 12, closed = 8;
@@ -78,7 +78,7 @@ NF_HD constexpr border_kind border_kind_of(const Same& same) {
     return faces == 1 && (corners == 1 || corners == 2) ? bent : no_border;
 }
 
-/// What is summed of a label.
+/// Sums of a label.
 template <int Axes>
 struct measure_sums {
     std::uint64_t cells = 0;
@@ -120,7 +120,7 @@ host_scratch<measure_sums<Axes>> measure_sums_of(const host& on, const any_input
 template <int Axes>
 host_scratch<measure_sums<Axes>> measure_sums_of(const device& on, const any_input<device>& labels, std::int64_t rows);
 
-/// Where labels lie: component_tables' boxes, and of images the runs of each label one after another.
+/// Places of labels: component_tables' boxes, and of images the runs of each label one after another.
 struct outlines {
     host_scratch<std::int64_t> box;     ///< (rows, 2, axes)
     host_scratch<std::int64_t> offset;  ///< (rows + 1), of runs

@@ -118,7 +118,7 @@ constexpr std::size_t part_bytes(int capacity) {
     return static_cast<std::size_t>(part_cells) *
            (sizeof(Word) + 8 * static_cast<std::size_t>(capacity) + 4 + 2 * sizeof(std::uint16_t) + 3);
 }
-/// What capacity a block's shared memory allows.
+/// Capacity that a block's shared memory allows.
 template <class Word>
 int part_capacity(std::size_t shared_bytes, int wanted) {
     while (wanted > 0 && part_bytes<Word>(wanted) + 64 > shared_bytes) --wanted;

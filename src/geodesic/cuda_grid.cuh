@@ -164,7 +164,7 @@ __device__ inline std::int64_t take(const waiting_tiles& q) {
     }
 }
 
-/// Of the queue: alone, or before the sample, after it, and after elimination.
+/// Stages of the queue: alone, or before the sample, after it, and after elimination.
 enum class stage : std::uint8_t { only, first, second, last };
 
 /// What a step costs.

@@ -1,4 +1,4 @@
-// What a call begins with: keys of cells, seeds' tiles in the queue, and by which steps cells leave a tile.
+// The beginning of a call: keys of cells, seeds' tiles in the queue, and by which steps cells leave a tile.
 #pragma once
 
 #include "geodesic/cuda_tiles.cuh"

@@ -18,7 +18,7 @@ struct edge {
     std::uint32_t to, weight;
 };
 
-/// What becomes of a node in a round.
+/// States of a node in a round.
 enum node_mark : std::uint8_t { stays, goes, vetoed };
 
 /// A node's state: the degree, whether it must stay, and which of its two lists holds.

@@ -51,11 +51,11 @@ void check_rules(const shape_t& shape, std::uint64_t seed) {
                                            {.squared = dtype::float64, .distance = dtype::float64}};
     static const border mixed[] = {border::periodic, border::closed, border::open};
     const codes_t mask = smooth(shape, 0.7, false, seed), labels = smooth(shape, -0.5, true, seed + 1);
-    std::uint64_t k = seed;
+    std::uint64_t k = 1000 * seed;
     for (const double* lengths : {one, real, free})
         for (int beyond = 0; beyond < 4; ++beyond)
             for (int by = 0; by < 5; ++by, ++k) {
-                if (static_cast<double>(mix(k) % 1000) >= 1000 * test_scale()) continue;
+                if (!chosen(k)) continue;
                 distance_options options;
                 options.spacing = spacing(lengths, shape.size());
                 options.border = beyond < 3 ? borders(std::array{border::open, border::closed,

@@ -89,7 +89,8 @@ function(run_on_cpu name room)
 endfunction()
 if(NEARFIELD_DEVICE_ON_CPU)
   # Half a minute of processor time. Of the rest one test must fail here: streams do not run beside the caller.
-  run_on_cpu(device_on_cpu exact FILTER *DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:Device.SitesOf*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:DeviceLines*:*Ladder*:BoundsDevice.*:Counted.*:OptionsSites.*:OptionsSmooth.*:*OptionsWindows.*-*40x41x43:*1025x3x5 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
+  run_on_cpu(device_on_cpu exact FILTER *DeviceSmall*:*DeviceMedium*x*:Device.AGraph*:Device.ShortWalk*:Device.SitesOf*:OptionsDevice.*Grids*:OptionsWrapped.*:OptionsAlone.*:DeviceLines*:*Ladder*:BoundsDevice.*:Counted.*:OptionsSites.*:*OptionsWindows.*-*40x41x43:*1025x3x5 ENVIRONMENT NEARFIELD_TEST_SCALE=0.02)
+  run_on_cpu(smooth_device_on_cpu exact FILTER OptionsSmooth.* ENVIRONMENT NEARFIELD_TEST_SCALE=0.15)
   # What older GPUs do with small images.
   run_on_cpu(device_on_cpu_without_clusters exact FILTER *DeviceSmall*:Device.AGraph* ENVIRONMENT NEARFIELD_TEST_SCALE=0.02 NEARFIELD_ON_CPU_PTX=80)
   run_on_cpu(base_device_on_cpu base)
