@@ -95,21 +95,6 @@ __device__ void add_to_row(const walk& by, const stand& at, word* words, std::ui
     if (What == tally::shapes_and_faces) atomicAdd(to + faces_at, static_cast<word>(s.faces));
 }
 
-/// Faces of a cell towards other labels and towards the ends of the image's axes.
-__device__ inline std::uint32_t faces_at_cell(const walk& by, const std::uint32_t* labels, std::int64_t x,
-                                              std::int64_t w, std::int64_t p) {
-    const std::uint32_t* const here = labels + by.offset(x, w, p);
-    const std::uint32_t label = *here;
-    const auto other = [&](bool is_end, std::int64_t step) {
-        return is_end || here[step] != label ? std::uint32_t{1} : std::uint32_t{0};
-    };
-    const std::int64_t along = x + by.folded * w, end = by.folded != 0 ? by.cells : by.size_x;
-    std::uint32_t faces = other(along == 0, -by.step_x) + other(along == end - 1, by.step_x);
-    if (by.has_w) faces += other(w == 0, -by.step_w) + other(w == by.size_w - 1, by.step_w);
-    if (by.has_p) faces += other(p == 0, -by.step_p) + other(p == by.size_p - 1, by.step_p);
-    return faces;
-}
-
 /// Adds up what the rows' labels have. A block owns a tile, a lane 64 cells of a column; lanes read cells side by side.
 template <tally What>
 __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by, const labels32 labels, word* words) {
@@ -130,14 +115,15 @@ __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by,
         s.high_x = static_cast<std::uint32_t>(at.x + by.folded * s.high_w);
         return s;
     };
-    walk_down(by, labels, at, [&](std::uint32_t found, int i) {
+    walk_down<What == tally::shapes_and_faces>(by, labels, at, [&](std::uint32_t found, int i, std::uint32_t faces) {
         if (found == no_row) return;
-        const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w + i;
-        if constexpr (What == tally::runs)
+        if constexpr (What == tally::runs) {
+            const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w + i;
             if (x + by.folded * w > 0 && (x > 0 || by.folded != 0)) {
                 const std::uint32_t* const here = labels.data() + by.offset(x, w, at.p);
                 if (here[-by.step_x] == *here) return;
             }
+        }
         if (found != row) {
             if (row != no_row) put(row, with_columns(mine));
             row = found, mine = {};
@@ -145,7 +131,7 @@ __global__ void __launch_bounds__(threads_of_block) add_up_shapes(const walk by,
         }
         ++mine.n, mine.sum_w += static_cast<std::uint32_t>(at.w + i);
         mine.high_w = static_cast<std::uint32_t>(at.w + i);
-        if constexpr (What == tally::shapes_and_faces) mine.faces += faces_at_cell(by, labels.data(), x, w, at.p);
+        mine.faces += faces;
     });
     put_by_warp(row, with_columns(mine), put);
     __syncthreads();

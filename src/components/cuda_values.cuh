@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads_of_block)
     std::conditional_t<narrow, narrow_values, tile_values> mine;
     fixed_scale scale;
     const Value* const column = values + in_values.offset(at.x0 + at.x, at.w0 + at.w, at.p);
-    walk_down(by, labels, at, [&](std::uint32_t found, int i) {
+    walk_down<false>(by, labels, at, [&](std::uint32_t found, int i, std::uint32_t) {
         if (found == no_row) return;
         if (found != row) {
             if (row != no_row) put(row, whole(mine));

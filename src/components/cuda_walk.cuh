@@ -47,9 +47,10 @@ struct walk {
     __device__ std::int64_t offset(std::int64_t x, std::int64_t w, std::int64_t p) const {
         return x * step_x + w * step_w + p * step_p;
     }
-    /// In a column that is there.
-    __device__ bool has(std::int64_t x, std::int64_t w) const {
-        return w < size_w && (folded == 0 || w * folded + x < cells);
+    /// Rows of the image from w on in column x, of those that a lane walks.
+    __device__ int rows_at(std::int64_t x, std::int64_t w) const {
+        const std::int64_t end = folded == 0 ? size_w : (cells - x + fold - 1) / fold;
+        return x < size_x && w < end ? static_cast<int>(min(end - w, std::int64_t{walk_rows})) : 0;
     }
 };
 
@@ -67,22 +68,70 @@ struct stand {
         x = warp_number % by.warps_x * cuda::warp + static_cast<int>(threadIdx.x) % cuda::warp;
         w = warp_number / by.warps_x * walk_rows;
     }
-    [[nodiscard]] __device__ bool is_inside(const walk& by) const { return x0 + x < by.size_x; }
 };
 
-/// Calls body(row, i) for the cells of the column at w + i; row is no_row where the label has none.
-template <class Body>
-__device__ void walk_down(const walk& by, const labels32& labels, const stand& at, const Body& body) {
-    if (!at.is_inside(by)) return;
-    const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w;
-    const std::uint32_t* const column = labels.data() + by.offset(x, w, at.p);
-    for (int i = 0; i < walk_rows && by.has(x, w + i); i += loads_at_once) {
-        std::uint32_t label[loads_at_once];
+/// Counts the faces of cells of a column towards other labels and towards the ends of the image's axes. Lanes side by
+/// side ask each other. What lies beyond an end counts as 0, a label that has no row.
+class face_counter {
+public:
+    __device__ face_counter(const walk& by, std::int64_t x, std::int64_t w, std::int64_t p) : by_(by) {
+        const std::int64_t along = x + by.folded * w, most = walk_rows;
+        const bool folds = by.folded != 0;
+        left_from_ = along > 0 ? 0 : folds ? 1 : walk_rows;
+        const std::int64_t after = (folds ? by.cells : by.size_x) - 1 - along;  // cells to the right
+        right_to_ = after <= 0 ? 0 : folds ? static_cast<int>(min((after + fold - 1) / fold, most)) : walk_rows;
+        above_from_ = w > 0 ? 0 : 1;
+        below_to_ = static_cast<int>(max(min(by.size_w - w - 1, most), std::int64_t{0}));
+        has_front_ = by.has_p && p > 0, has_behind_ = by.has_p && p < by.size_p - 1;
+    }
+    /// Of the column's rows from `first` on, whose first cell is `cells`; `rows` is how many it has in all. All lanes
+    /// call it.
+    template <int Count>
+    __device__ void count(const std::uint32_t* cells, int first, int rows, const std::uint32_t (&label)[Count],
+                          std::uint32_t (&faces)[Count]) const {
+        const unsigned lane = threadIdx.x % cuda::warp;
 #pragma unroll
-        for (int j = 0; j < loads_at_once; ++j) label[j] = by.has(x, w + i + j) ? column[(i + j) * by.step_w] : 0;
+        for (int j = 0; j < Count; ++j) {
+            const int row = first + j;
+            const auto other = [&](bool is_there, std::int64_t step) {
+                return row < rows && is_there ? cells[j * by_.step_w + step] : std::uint32_t{0};
+            };
+            const auto face_to = [&](std::uint32_t that) { return that != label[j] ? std::uint32_t{1} : 0; };
+            std::uint32_t left = __shfl_up_sync(cuda::every_lane, label[j], 1),
+                          right = __shfl_down_sync(cuda::every_lane, label[j], 1);
+            if (lane == 0) left = other(row >= left_from_, -by_.step_x);
+            if (lane == cuda::warp - 1) right = other(row < right_to_, by_.step_x);
+            faces[j] = face_to(left) + face_to(right);
+            if (by_.has_p)
+                faces[j] += face_to(other(has_front_, -by_.step_p)) + face_to(other(has_behind_, by_.step_p));
+            if (by_.has_w)
+                faces[j] += face_to(j > 0 ? label[j - 1] : other(row >= above_from_, -by_.step_w)) +
+                            face_to(j + 1 < Count ? label[j + 1] : other(row < below_to_, by_.step_w));
+        }
+    }
+
+private:
+    const walk& by_;
+    int left_from_, right_to_, above_from_, below_to_;  ///< rows of the column whose neighbour is in the image
+    bool has_front_, has_behind_;
+};
+
+/// Calls body(row, i, faces) for the cells of the column at w + i; row is no_row where the label has none. Without
+/// Faces these are 0. All lanes call it.
+template <bool Faces, class Body>
+__device__ void walk_down(const walk& by, const labels32& labels, const stand& at, const Body& body) {
+    const std::int64_t x = at.x0 + at.x, w = at.w0 + at.w;
+    const int rows = by.rows_at(x, w), together = Faces ? __reduce_max_sync(cuda::every_lane, rows) : rows;
+    const std::uint32_t* cells = labels.data() + by.offset(x, w, at.p);
+    const face_counter counter(by, x, w, at.p);
+    for (int i = 0; i < together; i += loads_at_once, cells += loads_at_once * by.step_w) {
+        std::uint32_t label[loads_at_once], faces[loads_at_once] = {};
+#pragma unroll
+        for (int j = 0; j < loads_at_once; ++j) label[j] = i + j < rows ? cells[j * by.step_w] : 0;
+        if constexpr (Faces) counter.count(cells, i, rows, label, faces);
 #pragma unroll
         for (int j = 0; j < loads_at_once; ++j)
-            if (by.has(x, w + i + j)) body(row_of_label(label[j], labels.rows), i + j);
+            if (i + j < rows) body(row_of_label(label[j], labels.rows), i + j, faces[j]);
     }
 }
 
