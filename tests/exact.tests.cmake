@@ -12,7 +12,7 @@ nearfield_test(exact_host
   exact/host_stop_test.cpp exact/no_device_test.cpp
   LIBS nearfield_exact_tests hwy::hwy)
 nearfield_test(exact_options
-  exact/bounds_test.cpp exact/host_lines_test.cpp exact/host_sides_test.cpp exact/options_arguments_test.cpp exact/options_batch_test.cpp exact/options_identities_test.cpp
+  exact/bounds_test.cpp exact/host_lines_test.cpp exact/host_sides_test.cpp exact/memory_order_test.cpp exact/options_arguments_test.cpp exact/options_batch_test.cpp exact/options_identities_test.cpp
   exact/options_lines_test.cpp exact/options_plan_test.cpp exact/options_property_test.cpp exact/partial_test.cpp exact/same_spacing_test.cpp exact/short_axes_test.cpp
   LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)

@@ -55,6 +55,9 @@ class Framework(Protocol):
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any: ...
 
+    def empty_like(self, x: Any, dtype: str) -> Any:
+        """Of the array's shape, with its axes in the same order in memory, where the framework says what that is."""
+
 
 def framework_of(x: Any) -> Framework:
     """The framework whose array this is. Lists, numbers and whatever converts to NumPy are NumPy's."""
@@ -129,6 +132,24 @@ def copied(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
     return made
 
 
+def in_rows(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array, or a copy in C order where neighbours of a row lie apart and those of a column side by side.
+
+    Reading such rows one by one would fetch every line of memory many times; the copy is made square by square.
+    """
+    steps = [abs(step) if n > 1 else 2**63 for n, step in zip(a.shape, a.strides)]
+    if a.ndim < 2 or a.flags.c_contiguous or not a.size or steps[-1] == min(steps):
+        return a
+    close, last, square = steps.index(min(steps)), a.ndim - 1, 64
+    made = np.empty(a.shape, a.dtype)
+    part: list[Any] = [slice(None)] * a.ndim
+    for i in range(0, a.shape[close], square):
+        for j in range(0, a.shape[last], square):
+            part[close], part[last] = slice(i, i + square), slice(j, j + square)
+            made[tuple(part)] = a[tuple(part)]
+    return made
+
+
 class NumPy:
     name = "numpy"
 
@@ -168,6 +189,9 @@ class NumPy:
 
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
         return np.empty(shape, dtype)
+
+    def empty_like(self, x: Any, dtype: str) -> np.ndarray[Any, Any]:
+        return np.empty_like(x, dtype, subok=False)
 
 
 def _check_output(name: str, given: Any) -> None:
@@ -212,6 +236,10 @@ class Torch:
         torch = sys.modules["torch"]
         return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
 
+    def empty_like(self, x: Any, dtype: str) -> Any:
+        torch = sys.modules["torch"]
+        return torch.empty_like(x, dtype=getattr(torch, dtype), requires_grad=False)
+
 
 class CuPy:
     name = "cupy"
@@ -239,6 +267,10 @@ class CuPy:
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
         with like.device:
             return sys.modules["cupy"].empty(shape, dtype)
+
+    def empty_like(self, x: Any, dtype: str) -> Any:
+        with x.device:
+            return sys.modules["cupy"].empty_like(x, dtype)
 
 
 class CudaInterface:
@@ -277,6 +309,9 @@ class CudaInterface:
             "or a CuPy, PyTorch or JAX array"
         )
 
+    def empty_like(self, x: Any, dtype: str) -> Any:
+        return self.empty(self.shape(x), dtype, x)
+
 
 class ArrayApi:
     """Arrays of the array API standard on the CPU, through DLPack."""
@@ -306,6 +341,9 @@ class ArrayApi:
     def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
         space = like.__array_namespace__()
         return space.empty(shape, dtype=getattr(space, dtype), device=like.device)
+
+    def empty_like(self, x: Any, dtype: str) -> Any:
+        return self.empty(self.shape(x), dtype, x)
 
 
 NUMPY = NumPy()

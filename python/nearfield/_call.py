@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of, framework_of_output
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, framework_of, framework_of_output, in_rows
 from nearfield._progress import Progress, callable_of
 from nearfield._request import FIELDS, Request, said, threads_of
 
@@ -25,6 +25,8 @@ _ARGUMENT = {
     "label": "labels_out",
     "trusted": "return_trusted",
 }
+
+_VALUES = ("distance", "squared", "trusted")
 
 _KEYWORDS = (
     (r"\bsites(::| = )other_labels\b", "multilabel=True"),
@@ -102,11 +104,22 @@ def taken(image: Any, request: Request, given: dict[str, Any], name: str) -> tup
     check_axes(name, len(shape))
     if place.ordinal < 0:
         _check_room([(framework.dtype(array), shape)], request, given)
+    # Values alone are solved in whatever order the axes lie in memory; sites follow the order of the axes.
+    follows = all(field in _VALUES for field, _ in request.fields)
     out = [
-        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given)
+        _output(framework, array, place, field, dtype, request.shape_of(field, shape), given, follows)
         for field, dtype in request.fields
     ]
+    if framework is NUMPY and not (follows and all(_lies_as(array, x) for x in out)):
+        array = in_rows(array)
     return framework, array, place, out
+
+
+def _lies_as(array: np.ndarray[Any, Any], other: Any) -> bool:
+    def order(x: np.ndarray[Any, Any]) -> list[int]:
+        return sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
+
+    return isinstance(other, np.ndarray) and (array.flags.c_contiguous or order(array) == order(other))
 
 
 def _check_room(images: Sequence[tuple[str, tuple[int, ...]]], request: Request, given: Mapping[str, Any]) -> None:
@@ -170,10 +183,11 @@ def _output(
     dtype: str,
     shape: tuple[int, ...],
     given: dict[str, Any],
+    follows: bool,
 ) -> Any:
     out = given.get(field)
     if out is None:
-        return framework.empty(shape, dtype, array)
+        return framework.empty_like(array, dtype) if follows else framework.empty(shape, dtype, array)
     argument = _ARGUMENT[field]
     other = framework_of_output(argument, out)
     if other.place(out).ordinal != place.ordinal:

@@ -106,7 +106,7 @@ def _missing_of(image: Any, missing: Any, cells: tuple[int, ...]) -> Any:
         found = image != image
     elif callable(missing):
         found = _called(missing, image)
-    elif items_of(missing) is not None:
+    elif getattr(missing, "ndim", 0) > 0 or items_of(missing) is not None:
         found = missing
     else:
         value = number_of("missing", missing) if _of_other_type(image) is None else missing

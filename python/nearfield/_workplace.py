@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import Framework, Place, check_axes, copied, framework_of, framework_of_output
+from nearfield._arrays import NUMPY, Framework, Place, check_axes, copied, framework_of, framework_of_output, in_rows
 
 
 class Slot(NamedTuple):
@@ -32,6 +32,8 @@ class Workplace:
     def __init__(self, name: str, x: Any) -> None:
         self.framework: Framework = framework_of(x)
         given = self.framework.array(name, x)
+        if self.framework is NUMPY:
+            given = in_rows(given)
         self.given_dtype = self.framework.dtype(given)
         self.array = self._in_known_type(given)
         self.name = name

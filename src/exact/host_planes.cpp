@@ -216,7 +216,7 @@ std::int64_t plane_shape::workspace_bytes(const plan& p, int threads) const {
 bool suits_planes(const plan& p, int threads) {
     const int axes = p.rank - p.first_axis;
     if (p.numbers != tier::int32 || p.by != classes::none || p.weighted || axes < 2 || axes > 3 ||
-        p.any(border::periodic) || (p.any(border::closed) && !p.sites_wanted) || !p.axes_in_order() ||
+        p.any(border::periodic) || (p.any(border::closed) && !p.sites_wanted) || p.turned ||
         p.size[static_cast<std::size_t>(p.rank - 1)] < least_line)
         return false;
     for (int axis = p.first_axis; axis < p.rank; ++axis)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <vector>
 
 #include "base/lines.hpp"
@@ -76,22 +77,22 @@ constexpr std::int64_t short_line = 32, long_line = 64, most_apart = 1024;
 
 /// Puts the nearest long axis behind those after it, which come before it in turn, where the last axis is short: lines
 /// of two cells took 70 times as long as a square of as many. The last pass then writes cells that are neighbours in
-/// memory. In integers any order of the passes gives the same answer, since packed sites keep their bits. In doubles
-/// two axes may change places, as a sum of two terms has no order, where no step is lost in it.
+/// memory. Packed sites keep their bits, so that ties stay what they are.
 plan with_long_lines(plan p) {
     const int last = p.rank - 1;
     const auto size_of_axis = [&](int axis) { return p.size[static_cast<std::size_t>(axis)]; };
-    const bool any_order = p.numbers != tier::float64 || (last - p.first_axis == 1 && keeps_steps(p));
-    if (!any_order || p.weighted || size_of_axis(last) >= short_line) return p;
+    if (!p.any_order() || p.weighted || size_of_axis(last) >= short_line) return p;
     int from = last;
     for (std::int64_t apart = 1; from >= p.first_axis && size_of_axis(from) < long_line; --from) {
         apart *= size_of_axis(from);
         if (apart > most_apart) return p;
     }
     if (from < p.first_axis) return p;
-    const auto turn = [&](auto* values) { std::reverse(values + from, values + last + 1); };
-    turn(p.size.data()), turn(p.source_axis.data()), turn(p.image_stride.data()), turn(p.weight.data());
-    turn(p.borders.data()), turn(p.rows_ordered.data()), turn(p.keys.shift), turn(p.keys.bits);
+    std::array<std::size_t, max_rank> order{};
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::reverse(order.begin() + from, order.begin() + last + 1);
+    p.put_axes(order);
+    p.turned = true;
     return p;
 }
 

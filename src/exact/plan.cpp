@@ -367,6 +367,7 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     if (p.keys.total() > wide_key_bits) fail("image has too many cells: its coordinates need more than 63 bits");
     const bool whole = (integral || counted) && !(wanted.weighted && wanted.weight_type >= dtype::float16);
     choose_numbers(p, whole, wanted.weight_type);
+    p.follow_memory(image, out);
     return p;
 }
 

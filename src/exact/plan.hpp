@@ -22,8 +22,8 @@ enum class classes : std::uint8_t {
     values,  ///< every value is a class
 };
 
-/// A checked call. Axes of length 1 are dropped from `size` and from the strides of the image; `source_axis` says which
-/// axis of the caller's arrays each remaining one is.
+/// A checked call. Axes of length 1 are dropped from `size` and from the strides of the image, and the others of values
+/// alone stand as they lie in memory; `source_axis` says which axis of the caller's arrays each one is.
 struct plan {
     int image_rank = 1;  ///< of the caller's arrays
     int batch_axes = 0;  ///< of them, number images
@@ -65,6 +65,7 @@ struct plan {
 
     /// Host: the negative half of a signed field, which leaves cells that are sites as they are.
     bool negative_side = false;
+    bool turned = false;  ///< host: a long axis stands behind shorter ones that lie closer in memory
 
     bool plain_outputs = true;  ///< no field or type beyond float32/64, uint32/64 and float64, int32/64, int32
 
@@ -74,8 +75,15 @@ struct plan {
     /// Labels of which one is zero and the others are alike: zero is the site of all, or in a signed field the other
     /// class.
     void take_as_mask();
-    /// Axes of the problem are in the order of the caller's.
-    [[nodiscard]] bool axes_in_order() const { return std::is_sorted(source_axis.begin(), source_axis.begin() + rank); }
+    /// Values are the same whatever the order of the axes: always in integers; in doubles for two axes, as a sum of two
+    /// terms has no order, where no step is lost in it.
+    [[nodiscard]] bool any_order() const;
+    /// Axis i becomes what axis order[i] was.
+    void put_axes(const std::array<std::size_t, max_rank>& order);
+    /// Puts the axes as they lie in memory, the closest last, where that is the same for the image and all fields: an
+    /// image in Fortran order is solved as its transpose in C order. Sites keep the axes, as ties follow them.
+    template <class Place>
+    void follow_memory(const any_input<Place>& image, const fields<Place>& out);
     [[nodiscard]] bool any(border which) const;
     /// Root of unit2 where that is a power of two, with which roots in any type may be multiplied; else 0.
     [[nodiscard]] double unit() const;
