@@ -5,6 +5,7 @@
 #include "exact/cases.hpp"
 #include "exact/options_device_engine.hpp"
 #include "exact/options_fields.hpp"
+#include "exact/orders.hpp"
 #include "nearfield/plan.hpp"
 
 namespace nearfield::test {
@@ -127,6 +128,33 @@ TEST_F(DeviceLines, LinesRoundWhatBlocksStage) {
                     check(shape, codes, {.spacing = {length.data(), length.size()}, .border = beyond}, k);
                     if (HasFailure()) return;
                 }
+}
+
+/// Rows of bits are carried in stretches of 32768 cells, pivots found in spans of 16384 rows: lines with several of
+/// them, whose sites are near, far, all in one stretch or nowhere.
+TEST_F(DeviceLines, LinesOfManyStretches) {
+    static const double real[] = {1.4142135623730951, 1};
+    std::uint64_t k = 0;
+    for (const shape_t& shape : {shape_t{70001}, shape_t{3, 70000}, shape_t{70000, 3}, shape_t{40000, 1, 2}})
+        for (const double zeros : {0.0, 0.00003, 0.01})
+            for (const border beyond : {border::open, border::periodic})
+                for (const sites of : {sites::zero, sites::other_labels}) {
+                    if (++k % 3 != 0) continue;
+                    codes_t codes = random_labels<std::uint32_t>(shape, of == sites::zero ? 1 : 2, zeros, k);
+                    // Long runs of labels; a row of sites alone at one end.
+                    for (std::size_t i = 0; i < codes.size() && of != sites::zero; ++i)
+                        codes[i] = codes[i] == 0 ? 0 : 1 + static_cast<std::uint32_t>(i / 27001 % 3);
+                    if (zeros == 0.0 && k % 2 == 0) codes[codes.size() - 5] = 0;
+                    std::vector<double> length(shape.size(), 1);
+                    if (k % 2 == 0) std::copy_n(real, std::min<std::size_t>(2, shape.size()), length.begin());
+                    check(shape, codes, {.spacing = {length.data(), length.size()}, .sites = of, .border = beyond}, k);
+                    if (HasFailure()) return;
+                }
+}
+
+TEST_F(DeviceLines, AxesInAnyOrderOfMemory) {
+    check_orders([](const shape_t& shape, const codes_t& codes, const distance_options& options,
+                    const wanted_fields& wanted) { return differs(shape, dtype::uint8, codes, options, wanted); });
 }
 
 /// Windows solve every strip of a line but one; of a joined line the last strip ends at the first pivot.

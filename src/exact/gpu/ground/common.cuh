@@ -9,6 +9,7 @@
 
 #include "base/cuda.cuh"
 #include "exact/core.hpp"
+#include "exact/half.hpp"
 
 namespace nearfield::exact {
 
@@ -51,10 +52,12 @@ struct pass {
 struct outputs {
     float* distance32 = nullptr;
     double* distance64 = nullptr;
+    std::uint16_t* distance16 = nullptr;
     std::uint8_t* within = nullptr;  ///< whether there is a site
     std::uint32_t* squared32 = nullptr;
     std::uint64_t* squared64 = nullptr;
     double* squared_float = nullptr;
+    float* squared_float32 = nullptr;
     std::int64_t* index = nullptr;
     std::int32_t* index32 = nullptr;
     std::int32_t* coordinates = nullptr;
@@ -119,11 +122,14 @@ template <class V>
 __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
     const double infinite = __longlong_as_double(0x7ff0000000000000);
     if (distance32) distance32[cell] = root32(value, limit, unit2);
+    if (distance16) distance16[cell] = half_bits(value > limit ? infinite : __dsqrt_rn(in_unit(value, unit2)));
     if (distance64) distance64[cell] = value > limit ? infinite : __dsqrt_rn(in_unit(value, unit2));
     if (within) within[cell] = !(value > limit);
     if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX, whole_unit2);
     if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX, whole_unit2);
     if (squared_float) squared_float[cell] = value > limit ? infinite : in_unit(value, unit2);
+    if (squared_float32)
+        squared_float32[cell] = static_cast<float>(value > limit ? infinite : in_unit(value, unit2));
 }
 
 /// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.

@@ -192,10 +192,12 @@ inline outputs contiguous_fields(const plan& p, const item& to, const fields<dev
     const dtype distance = types.distance.type, squared = types.squared.type;
     o.distance32 = reinterpret_cast<float*>(pointer(to.distance, distance, dtype::float32));
     o.distance64 = reinterpret_cast<double*>(pointer(to.distance, distance, dtype::float64));
+    o.distance16 = reinterpret_cast<std::uint16_t*>(pointer(to.distance, distance, dtype::float16));
     o.within = reinterpret_cast<std::uint8_t*>(pointer(to.distance, distance, dtype::boolean));
     o.squared32 = reinterpret_cast<std::uint32_t*>(pointer(to.squared, squared, dtype::uint32));
     o.squared64 = reinterpret_cast<std::uint64_t*>(pointer(to.squared, squared, dtype::uint64));
     o.squared_float = reinterpret_cast<double*>(pointer(to.squared, squared, dtype::float64));
+    o.squared_float32 = reinterpret_cast<float*>(pointer(to.squared, squared, dtype::float32));
     const dtype index = types.index.type;
     o.index = reinterpret_cast<std::int64_t*>(pointer(to.index, index, dtype::int64));
     o.index32 = reinterpret_cast<std::int32_t*>(pointer(to.index, index, dtype::int32));

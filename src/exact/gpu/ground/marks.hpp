@@ -24,6 +24,7 @@ inline mark mark_for(const plan& p) {
 }
 
 constexpr int mark_bits = 32;
+constexpr std::int64_t stretch_words = 1024;
 /// Distance to a mark that does not exist.
 constexpr std::uint32_t no_mark = UINT32_MAX;
 
@@ -44,7 +45,15 @@ struct marked {
         nullptr;  ///< null is not wanted; cells from the word's first cell back to the last mark before it
     std::uint32_t* to_after = nullptr;  ///< and on to the first mark after the word
     std::uint32_t* zeros = nullptr;     ///< cells of value zero, along the last axis only; null is not wanted
+    std::int32_t* lasts = nullptr;      ///< scratch of most_summaries()
+
+    /// Parts of a line that are carried apart.
+    [[nodiscard]] NF_HD std::int64_t stretches() const { return (words + stretch_words - 1) / stretch_words; }
 };
+
+/// Elements of scratch that lines with so many words in all need: of each stretch, where there are several, its last
+/// and its first mark.
+constexpr std::int64_t most_summaries(std::int64_t words) { return 4 * (words / stretch_words + 1); }
 
 /// Fills bits, and what is wanted of to_before with to_after, and of zeros.
 void mark_lines(const device& on, const elements& image, mark what, const marked& to);

@@ -9,7 +9,8 @@ line_needs needs_of(keys stored, std::int64_t rows, std::int64_t columns) {
     line_needs needs;
     if (stored != keys::wide) needs.left = tiles * blocks_for(rows, left_rows);
     if (rows <= least_staged) return needs;
-    needs.pivots = tiles * (strips + 1) * cuda::warp, needs.least = tiles * strips * cuda::warp, needs.far = tiles;
+    needs.pivots = tiles * (strips + 1) * cuda::warp, needs.least = tiles * strips * cuda::warp,
+    needs.far = tiles * (1 + pivot_blocks(rows));
     return needs;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "exact/gpu/epilogue/put.cuh"
@@ -118,22 +119,62 @@ __device__ bool is_ordered(const line_pass<V>& g) {
     return g.ordered;
 }
 
-/// Pivots of lines that are longer than a block stages, a block 32 lines.
+constexpr int pivots_together = 512;  // of a line, that a block finds; of longer lines each block has a span
+/// Blocks that find the pivots of 32 lines.
+inline int pivot_blocks(std::int64_t rows) { return static_cast<int>(blocks_for(rows, strip * pivots_together)); }
+
+/// Of each block of very long lines, whether a pivot is not near.
+template <class V>
+__device__ std::int32_t* far_spans(const line_pass<V>& g, std::int64_t tile, int blocks) {
+    return g.far + (g.columns + cuda::warp - 1) / cuda::warp + tile * blocks;
+}
+
+/// Pivots of lines that are longer than a block stages, a block 32 lines. Of very long ones a block finds the near ones
+/// of a span, and notes the least values.
 template <class V, keys Stored, rule Rule, bool Bent>
-__global__ void __launch_bounds__(pivot_warps* cuda::warp) find_pivots(const __grid_constant__ line_pass<V> g) {
+__global__ void __launch_bounds__(pivot_warps* cuda::warp)
+    find_pivots(const __grid_constant__ line_pass<V> g, int blocks) {
     using C = column<V, Stored, Rule, Bent>;
     __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
     if (!is_ordered(g)) return;
-    const std::int64_t tile = blockIdx.x;
+    const std::int64_t tile = blockIdx.x / blocks;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
     const C c(g, tile * cuda::warp + lane);
     const left_strips left(g, tile);
     const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
-    const bool far = solve_pivots<pivot_warps>(
-        to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane, found_by_warps<C>(memory, pivot_warps),
-        left.few(g.rows) ? few_near_reach : near_reach,
-        [&](int j) { return (j < strips && left(j)) || (j > 0 && left(j - 1)); });
-    if (threadIdx.x == 0) g.far[tile] = far ? 1 : 0;
+    float* const least = g.least + tile * strips * cuda::warp + lane;
+    const int most = left.few(g.rows) ? few_near_reach : near_reach;
+    const auto wanted = [&](int j) { return (j < strips && left(j)) || (j > 0 && left(j - 1)); };
+    if (blocks == 1) {
+        const bool far = solve_pivots(to, far_keys<C>{c}, least, found_by_warps<C>(memory, pivot_warps), most, wanted);
+        if (threadIdx.x == 0) g.far[tile] = far ? 1 : 0;
+        return;
+    }
+    const int mine = static_cast<int>(blockIdx.x - tile * blocks), first = mine * pivots_together;
+    const int end = mine + 1 == blocks ? to.count() : first + pivots_together;
+    note_least(to, far_keys<C>{c}, least, first, end);
+    const bool near = solve_near_pivots(to, far_keys<C>{c}, first, end, most, wanted);
+    if (threadIdx.x != 0) return;
+    far_spans(g, tile, blocks)[mine] = near ? 0 : 1;
+    if (mine == 0) g.far[tile] = 1;
+}
+
+/// The other pivots of very long lines, a block a span.
+template <class V, keys Stored, rule Rule, bool Bent>
+__global__ void __launch_bounds__(pivot_warps* cuda::warp)
+    halve_spans(const __grid_constant__ line_pass<V> g, int blocks) {
+    using C = column<V, Stored, Rule, Bent>;
+    __shared__ std::uint64_t memory[pivot_warps * found_by_warps<C>::bytes / 8];
+    const std::int64_t tile = blockIdx.x / blocks;
+    const int mine = static_cast<int>(blockIdx.x - tile * blocks), first = mine * pivots_together;
+    if (!is_ordered(g) || far_spans(g, tile, blocks)[mine] == 0) return;
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, strips = (g.rows + strip - 1) / strip;
+    const C c(g, tile * cuda::warp + lane);
+    const pivot_rows<C, std::int32_t> to{c, g.pivots + tile * (strips + 1) * cuda::warp + lane};
+    const int count = min(pivots_together, strips - first);
+    halve_pivots(to, far_keys<C>{c}, g.least + tile * strips * cuda::warp + lane,
+                 {first, count, c.joined() && first + count == strips ? 0 : first + count},
+                 found_by_warps<C>(memory, pivot_warps));
 }
 
 /// Shared memory of a block, in this order.
@@ -202,8 +243,8 @@ public:
             const auto wanted = [&](int j) {
                 return (j < strips && (left_ >> j & 1) != 0) || (j > 0 && (left_ >> (j - 1) & 1) != 0);
             };
-            if (solve_pivots<line_warps>(pivot_rows<C, std::int16_t>{c_, pivots}, here, least_ + lane_,
-                                         found_by_warps<C>(slots_, line_warps), near_reach, wanted))
+            if (solve_pivots(pivot_rows<C, std::int16_t>{c_, pivots}, here, least_ + lane_,
+                             found_by_warps<C>(slots_, line_warps), near_reach, wanted))
                 least = least_ + lane_;
         }
         if (threadIdx.x == 0)
@@ -226,11 +267,12 @@ private:
         const auto row_of = [&](int i) { return c_.row_in(base + i); };
         if (c_.g.inner % cuda::warp == 0) {
             const std::int64_t first = c_.cell(0) - lane_;
-            for (int i = static_cast<int>(threadIdx.x); i < rows * chunks; i += line_threads)
+            for (int i = static_cast<int>(threadIdx.x); i < rows * chunks; i += threads_)
                 reinterpret_cast<uint4*>(keys_)[i] = __ldg(reinterpret_cast<const uint4*>(
                     source + first + row_of(i / chunks) * c_.g.inner + i % chunks * chunk));
         } else {
-            for (int i = warp_; i < rows; i += line_warps) keys_[i * cuda::warp + lane_] = source[c_.cell(row_of(i))];
+            for (int i = warp_; i < rows; i += threads_ / cuda::warp)
+                keys_[i * cuda::warp + lane_] = source[c_.cell(row_of(i))];
         }
     }
 
@@ -239,7 +281,7 @@ private:
     __device__ void solve_strips(const Keys& at, const float* least, int strips, const WinnerOf& winner_of,
                                  bool ordered) {
         __shared__ int taken;
-        if (threadIdx.x == 0) taken = line_warps;
+        if (threadIdx.x == 0) taken = threads_ / cuda::warp;
         __syncthreads();
         const bool write = tile_ * cuda::warp + lane_ < c_.g.columns;
         auto* const slots = reinterpret_cast<std::uint16_t*>(slots_) + warp_ * strip_slots * cuda::warp + lane_;
@@ -258,6 +300,7 @@ private:
     std::int64_t tile_;
     std::uint32_t left_ = 0;  ///< of the window's strips, those to be solved
     int from_, lane_ = static_cast<int>(threadIdx.x) % cuda::warp, warp_ = static_cast<int>(threadIdx.x) / cuda::warp;
+    int threads_ = static_cast<int>(blockDim.x);
     in* keys_;
     unsigned char *slots_, *pivots_;
     float* least_;
@@ -291,14 +334,21 @@ public:
         }
         const int staged = most_staged();
         const bool is_long = g_.rows > staged;
-        if (is_long && g_.ordered)
-            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_, dim3(pivot_warps * cuda::warp), 0, g_);
+        if (is_long && g_.ordered) {
+            const int blocks = pivot_blocks(g_.rows);
+            const dim3 threads(pivot_warps * cuda::warp);
+            cuda::launch(on_, find_pivots<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks);
+            if (blocks > 1)
+                cuda::launch(on_, halve_spans<V, Stored, Rule, Bent>, tiles_ * blocks, threads, 0, g_, blocks);
+        }
         const int window = is_long ? window_rows<Stored> : g_.rows;
         const tile_layout<Stored> layout{is_long ? staged : g_.rows, (window + strip - 1) / strip, is_long};
         const int windows = static_cast<int>(blocks_for(g_.rows, window));
+        // Of few rows no more warps than strips, a power of two.
+        const auto warps = std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(layout.strips)), line_warps);
         cuda::launch(
             on_, how.last ? solve_lines<V, Stored, Rule, Bent, true> : solve_lines<V, Stored, Rule, Bent, false>,
-            tiles_ * windows, dim3(line_threads), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
+            tiles_ * windows, dim3(warps * cuda::warp), static_cast<std::size_t>(layout.bytes()), g_, layout, windows);
     }
 
 private:

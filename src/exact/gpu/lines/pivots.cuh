@@ -101,28 +101,34 @@ __device__ float least_of_group(const C& c, const Keys& at, int nth) {
     return lower_bound(value);
 }
 
-/// A level of the halving: level 0 is pivot 0, level 1 the last one, level 2 the middle ones, and so on.
+/// Neighbouring pivots that are halved together: first to first + count.
+struct pivot_span {
+    int first, count;
+    int last;  ///< first + count, or 0 where a joined line ends
+};
+
+/// A level of the halving: level 0 is the first pivot, level 1 the last one, level 2 the middle ones, and so on.
 struct pivot_level {
     int number, step, jobs;
 
-    __device__ pivot_level(int number_, int strips, bool joined) : number(number_), step(1), jobs(1) {
+    __device__ pivot_level(int number_, const pivot_span& of) : number(number_), step(1), jobs(1) {
         if (number < 2) {
-            jobs = number == 1 && joined ? 0 : 1;
+            jobs = number == 1 && of.last == of.first ? 0 : 1;
             return;
         }
-        while (step < strips) step *= 2;
+        while (step < of.count) step *= 2;
         step >>= number - 1;
-        jobs = step == 0 ? 0 : (strips + step - 1) / (2 * step);
+        jobs = step == 0 ? 0 : (of.count + step - 1) / (2 * step);
     }
-    [[nodiscard]] __device__ int pivot(int job, int strips) const {
-        return number == 0 ? 0 : number == 1 ? strips : step * (2 * job + 1);
+    [[nodiscard]] __device__ int pivot(int job, const pivot_span& of) const {
+        return number == 0 ? of.first : number == 1 ? of.last : of.first + step * (2 * job + 1);
     }
 };
 
-/// Levels of a line.
-__device__ inline int pivot_levels(int strips) {
+/// Levels of so many pivots.
+__device__ inline int pivot_levels(int count) {
     int levels = 2;
-    for (int step = 1; step < strips; step *= 2) ++levels;
+    for (int step = 1; step < count; step *= 2) ++levels;
     return levels;
 }
 
@@ -142,26 +148,27 @@ struct found_by_warps {
 
 /// What the search of pivot j is given, between the winners of the level before.
 template <class C, class Row>
-__device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const pivot_level& level, int j) {
+__device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const pivot_span& of, const pivot_level& level,
+                                           int j) {
     const C& c = to.c;
     const int m = to.row(j);
     searched_rows<1> rows{m, 0, c.rows() - 1, {run_word(c, m / mark_bits).of(m)}};
     if (c.joined()) rows.low = m - c.rows() / 2, rows.high = m + c.rows() / 2;
-    if (level.number >= 1) rows.low = to.winner_of(level.number == 1 ? 0 : j - level.step);
-    if (level.number >= 2) rows.high = to.winner_of(min(j + level.step, to.strips()));
+    if (level.number >= 1 && j > 0) rows.low = to.winner_of(level.number == 1 ? of.first : j - level.step);
+    if (level.number >= 2) rows.high = to.winner_of(min(j + level.step, of.first + of.count));
     return rows;
 }
 
 /// Solves the rows of a level from `job` on, as many as a block takes at once; all its warps take part.
 template <class C, class Row, class Keys>
-__device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_level& level,
-                            int job, int parts, const found_by_warps<C>& found) {
+__device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_span& of,
+                            const pivot_level& level, int job, int parts, const found_by_warps<C>& found) {
     const C& c = to.c;
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
-    const int mine = job + warp / parts, part = warp % parts, j = level.pivot(mine, to.strips());
+    const int mine = job + warp / parts, part = warp % parts, j = level.pivot(mine, of);
     winner<typename C::V, typename C::K> best[1];
     if (mine < level.jobs) {
-        searched_rows<1> rows = between_pivots(to, level, j);
+        searched_rows<1> rows = between_pivots(to, of, level, j);
         rows.nth = part, rows.parts = parts;
         search<1>(c, at, least, rows, best);
         if (parts == 1) to.put(j, best[0].row);
@@ -184,31 +191,55 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     to.put(j, best[0].row);
 }
 
-/// Finds the winners of the pivots that are `wanted`, by all warps of a block: at once where all of them lie within
-/// `most` rows, else those of all pivots by halving. Returns whether it halved; `least` then has the least values of
-/// the line's groups of rows.
-template <int Warps, class C, class Row, class Keys, class Wanted>
-__device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float* least, const found_by_warps<C>& found,
-                             int most, const Wanted& wanted) {
-    const int warp = static_cast<int>(threadIdx.x) / cuda::warp;
+/// Finds the winners of those of a span's pivots that are `wanted`, by all warps of a block; false where one of them is
+/// farther than `most` rows.
+template <class C, class Row, class Keys, class Wanted>
+__device__ bool solve_near_pivots(const pivot_rows<C, Row>& to, const Keys& at, int first, int end, int most,
+                                  const Wanted& wanted) {
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, warps = static_cast<int>(blockDim.x) / cuda::warp;
     bool near = true;
-    for (int j = warp; j < to.count(); j += Warps)
+    for (int j = first + warp; j < end; j += warps)
         if (wanted(j) || (j == 0 && to.c.joined() && wanted(to.strips())))
             near = near && solve_near_pivot(to, at, j, most);
-    if (!__syncthreads_or(!near)) return false;
-    const int groups = (to.c.rows() + group - 1) / group;
-    for (int nth = warp; nth < groups; nth += Warps) least[nth * cuda::warp] = least_of_group(to.c, at, nth);
+    return __syncthreads_or(!near) == 0;
+}
+
+/// The least values of a line's groups of rows from `first` on.
+template <class C, class Row, class Keys>
+__device__ void note_least(const pivot_rows<C, Row>& to, const Keys& at, float* least, int first, int end) {
+    static_assert(group == strip);
+    const int warp = static_cast<int>(threadIdx.x) / cuda::warp, warps = static_cast<int>(blockDim.x) / cuda::warp;
+    for (int nth = first + warp; nth < min(end, to.strips()); nth += warps)
+        least[nth * cuda::warp] = least_of_group(to.c, at, nth);
     __syncthreads();
-    for (int number = 0; number < pivot_levels(to.strips()); ++number) {
-        const pivot_level level(number, to.strips(), to.c.joined());
+}
+
+/// Finds the winners of all pivots of a span by halving, from the least values of all the line's groups.
+template <class C, class Row, class Keys>
+__device__ void halve_pivots(const pivot_rows<C, Row>& to, const Keys& at, const float* least, const pivot_span& of,
+                             const found_by_warps<C>& found) {
+    const int warps = static_cast<int>(blockDim.x) / cuda::warp;
+    for (int number = 0; number < pivot_levels(of.count); ++number) {
+        const pivot_level level(number, of);
         int parts = 1;  // warps that share a row
-        while (parts * 2 * level.jobs <= Warps && parts < Warps) parts *= 2;
-        for (int job = 0; job < level.jobs; job += Warps / parts) {
-            solve_level(to, at, least, level, job, parts, found);
+        while (parts * 2 * level.jobs <= warps && parts * 2 <= warps) parts *= 2;
+        for (int job = 0; job < level.jobs; job += warps / parts) {
+            solve_level(to, at, least, of, level, job, parts, found);
             if (parts > 1) __syncthreads();
         }
         __syncthreads();
     }
+}
+
+/// Finds the winners of a line's pivots: at once where all that are `wanted` are near, else of all by halving. Returns
+/// whether it halved; `least` then has the least values.
+template <class C, class Row, class Keys, class Wanted>
+__device__ bool solve_pivots(const pivot_rows<C, Row>& to, const Keys& at, float* least, const found_by_warps<C>& found,
+                             int most, const Wanted& wanted) {
+    const int strips = to.strips();
+    if (solve_near_pivots(to, at, 0, to.count(), most, wanted)) return false;
+    note_least(to, at, least, 0, strips);
+    halve_pivots(to, at, least, {0, strips, to.c.joined() ? 0 : strips}, found);
     return true;
 }
 

@@ -89,9 +89,9 @@ private:
                to.trusted.data == nullptr &&
                (to.label.data == nullptr || is_contiguous(p_.size.data(), to.label.step, p_.rank)) &&
                (!reads_image || is_contiguous(p_.size.data(), p_.image_stride.data(), p_.rank)) &&
-               (!p_.is_signed() || to.squared.data == nullptr) &&
-               plain_type(call_.out.distance, {dtype::boolean, dtype::float32, dtype::float64}) &&
-               plain_type(call_.out.squared, {dtype::uint32, dtype::uint64, dtype::float64});
+               (!p_.is_signed() || (to.squared.data == nullptr && call_.out.distance.type != dtype::float16)) &&
+               plain_type(call_.out.distance, {dtype::boolean, dtype::float16, dtype::float32, dtype::float64}) &&
+               plain_type(call_.out.squared, {dtype::uint32, dtype::uint64, dtype::float32, dtype::float64});
     }
 
     [[nodiscard]] marked marks_along(int axis) const {
@@ -117,7 +117,7 @@ private:
             for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
                 words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
-            marks_ = memory_.template reserve<std::uint32_t>(4 * words);
+            marks_ = memory_.template reserve<std::uint32_t>(4 * words + most_summaries(words));
         }
         std::int64_t most[2] = {0, 0};
         int nth = 0;
@@ -146,6 +146,7 @@ private:
         to.bits = memory_.template get<std::uint32_t>(marks_);
         to.to_before = to.bits + words, to.to_after = to.to_before + words;
         if (zeros) to.zeros = to.to_after + words;
+        to.lasts = reinterpret_cast<std::int32_t*>(to.to_after + 2 * words);
         mark_lines(on_, image, mark_for(p_), to);
         return to;
     }

@@ -104,32 +104,86 @@ __device__ std::uint32_t on_to(std::int64_t position, std::int64_t w) {
     return position == INT64_MAX ? no_mark : static_cast<std::uint32_t>(position - w * mark_bits);
 }
 
-/// A warp a line of the last axis, 32 words at a time.
+/// The same of stretch s of a line that has several; `at(i)` is stretch i's mark, the last one or the first.
+template <class At>
+__device__ std::int64_t before_stretch(const marked& to, std::int64_t s, const At& at) {
+    for (std::int64_t i = s - 1; i >= 0; --i)
+        if (at(i) != nowhere) return at(i);
+    for (std::int64_t i = to.stretches() - 1; to.periodic && i >= s; --i)
+        if (at(i) != nowhere) return at(i) - to.rows;
+    return INT64_MIN;
+}
+template <class At>
+__device__ std::int64_t after_stretch(const marked& to, std::int64_t s, const At& at) {
+    for (std::int64_t i = s + 1; i < to.stretches(); ++i)
+        if (at(i) != nowhere) return at(i);
+    for (std::int64_t i = 0; to.periodic && i <= s; ++i)
+        if (at(i) != nowhere) return at(i) + to.rows;
+    return INT64_MAX;
+}
+
+/// Last and first mark of each stretch, a warp one of a row, else a thread one of a column.
+__global__ void __launch_bounds__(threads) note_rows(const marked to) {
+    const std::int64_t stretches = to.stretches(), count = to.columns * stretches;
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
+    if (nth >= count) return;
+    const std::int64_t line = quotient(nth, stretches), from = (nth - line * stretches) * stretch_words;
+    std::int32_t last = nowhere;
+    std::uint32_t first = no_mark;
+    for (std::int64_t w = from + threadIdx.x; w < min(from + stretch_words, to.words); w += cuda::warp) {
+        const std::uint32_t word = to.bits[line * to.words + w];
+        last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
+    }
+    last = __reduce_max_sync(cuda::every_lane, last), first = __reduce_min_sync(cuda::every_lane, first);
+    if (threadIdx.x == 0) to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
+}
+__global__ void __launch_bounds__(threads) note_columns(const marked to) {
+    const std::int64_t count = to.columns * to.stretches();
+    const std::int64_t nth = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (nth >= count) return;
+    const std::int64_t s = quotient(nth, to.columns), from = s * stretch_words;
+    const std::uint32_t* const bits = to.bits + (nth - s * to.columns);
+    std::int32_t last = nowhere;
+    std::uint32_t first = no_mark;
+#pragma unroll 8
+    for (std::int64_t w = from; w < min(from + stretch_words, to.words); ++w) {
+        const std::uint32_t word = bits[w * to.columns];
+        last = max(last, last_of(word, w)), first = min(first, first_of(word, w));
+    }
+    to.lasts[nth] = last, to.lasts[count + nth] = static_cast<std::int32_t>(first);
+}
+
+/// A warp a stretch of a line of the last axis, 32 words at a time.
 __global__ void __launch_bounds__(threads) carry_rows(const marked to) {
-    const std::int64_t block = blockIdx.x;
-    const std::int64_t line = block * warps + threadIdx.y;
-    if (line >= to.columns) return;
+    const std::int64_t stretches = to.stretches(), nth = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.y;
+    if (nth >= to.columns * stretches) return;
+    const std::int64_t line = quotient(nth, stretches), stretch = nth - line * stretches;
+    const std::int64_t from = stretch * stretch_words, end = min(from + stretch_words, to.words);
     const std::uint32_t* const bits = to.bits + line * to.words;
+    const std::int32_t* const lasts = to.lasts + line * stretches;
     const auto at = [&](std::int64_t w) { return bits[w]; };
-    std::int64_t carried = before_line(to, at);
-    for (std::int64_t first = 0; first < to.words; first += cuda::warp) {
+    std::int64_t carried =
+        stretches == 1 ? before_line(to, at) : before_stretch(to, stretch, [&](std::int64_t i) { return lasts[i]; });
+    for (std::int64_t first = from; first < end; first += cuda::warp) {
         const std::int64_t w = first + threadIdx.x;
-        const std::int32_t upto = largest_up_to(w < to.words ? last_of(bits[w], w) : nowhere);
+        const std::int32_t upto = largest_up_to(w < end ? last_of(bits[w], w) : nowhere);
         const std::int32_t left = __shfl_up_sync(cuda::every_lane, upto, 1);
-        if (w < to.words)
+        if (w < end)
             to.to_before[line * to.words + w] = back_to(threadIdx.x > 0 && left != nowhere ? left : carried, w);
         const std::int32_t last = __shfl_sync(cuda::every_lane, upto, cuda::warp - 1);
         if (last != nowhere) carried = last;
     }
-    carried = after_line(to, at);
-    for (std::int64_t first = (to.words - 1) / cuda::warp * cuda::warp; first >= 0; first -= cuda::warp) {
+    carried = stretches == 1
+                  ? after_line(to, at)
+                  : after_stretch(to, stretch, [&](std::int64_t i) { return lasts[to.columns * stretches + i]; });
+    for (std::int64_t first = from + (end - from - 1) / cuda::warp * cuda::warp; first >= from; first -= cuda::warp) {
         const std::int64_t w = first + threadIdx.x;
-        const std::uint32_t from = smallest_from(w < to.words ? first_of(bits[w], w) : no_mark);
-        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, from, 1);
-        if (w < to.words)
+        const std::uint32_t behind = smallest_from(w < end ? first_of(bits[w], w) : no_mark);
+        const std::uint32_t right = __shfl_down_sync(cuda::every_lane, behind, 1);
+        if (w < end)
             to.to_after[line * to.words + w] =
                 on_to(threadIdx.x < cuda::warp - 1 && right != no_mark ? right : carried, w);
-        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, from, 0);
+        const std::uint32_t nearest = __shfl_sync(cuda::every_lane, behind, 0);
         if (nearest != no_mark) carried = nearest;
     }
 }
@@ -165,14 +219,18 @@ __global__ void __launch_bounds__(threads) mark_columns(const test<Bits> of, con
     for (int k = 0; k < Count; ++k) to.bits[word * to.columns + column + k] = bits[k];
 }
 
-/// A block 32 columns, a warp a share of their words: what lies beyond it comes from the shares of the others.
+/// A block a stretch of 32 columns, a warp a share of its words: what lies beyond comes from the shares of the others,
+/// then from the other stretches.
 __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     __shared__ std::int64_t lasts[warps][cuda::warp], firsts[warps][cuda::warp];
-    const std::int64_t block = blockIdx.x;
+    const std::int64_t stretches = to.stretches(), block = quotient(blockIdx.x, stretches);
+    const std::int64_t stretch = blockIdx.x - block * stretches, start = stretch * stretch_words;
+    const std::int64_t words = min(to.words - start, stretch_words);
     const int lane = static_cast<int>(threadIdx.x) % cuda::warp, warp = static_cast<int>(threadIdx.x) / cuda::warp;
     const std::int64_t column = block * cuda::warp + lane;
-    const bool within = column < to.columns;
-    const std::int64_t from = to.words * warp / warps, end = to.words * (warp + 1) / warps;
+    const bool within = column < to.columns, alone = stretches == 1;
+    const std::int64_t from = start + words * warp / warps, end = start + words * (warp + 1) / warps;
+    const auto noted = [&](std::int64_t i) { return to.lasts[i * to.columns + column]; };
     const std::uint32_t* const __restrict__ bits = to.bits + column;
     std::int64_t last = INT64_MIN, first = INT64_MAX;
 #pragma unroll 8
@@ -189,10 +247,11 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
     std::uint32_t* const __restrict__ to_after = to.to_after + column;
     // Before a periodic column come the marks of its end, and the reverse.
     std::int64_t carried = INT64_MIN;
-    for (int i = 1; i <= (to.periodic ? warps : warp) && carried == INT64_MIN; ++i) {
+    for (int i = 1; i <= (to.periodic && alone ? warps : warp) && carried == INT64_MIN; ++i) {
         const int other = (warp + warps - i) % warps;
         if (lasts[other][lane] != INT64_MIN) carried = lasts[other][lane] - (other < warp ? 0 : to.rows);
     }
+    if (!alone && carried == INT64_MIN) carried = before_stretch(to, stretch, noted);
 #pragma unroll 8
     for (std::int64_t w = from; w < end; ++w) {
         to_before[w * to.columns] = back_to(carried, w);
@@ -200,10 +259,12 @@ __global__ void __launch_bounds__(threads) carry_columns(const marked to) {
         if (word != 0) carried = last_of(word, w);
     }
     carried = INT64_MAX;
-    for (int i = 1; i <= (to.periodic ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
+    for (int i = 1; i <= (to.periodic && alone ? warps : warps - 1 - warp) && carried == INT64_MAX; ++i) {
         const int other = (warp + i) % warps;
         if (firsts[other][lane] != INT64_MAX) carried = firsts[other][lane] + (other > warp ? 0 : to.rows);
     }
+    if (!alone && carried == INT64_MAX)
+        carried = after_stretch(to, stretch, [&](std::int64_t i) { return noted(stretches + i); });
 #pragma unroll 8
     for (std::int64_t w = end - 1; w >= from; --w) {
         to_after[w * to.columns] = on_to(carried, w);
@@ -219,7 +280,9 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
         const std::int64_t stretches = (to.words + cuda::warp - 1) / cuda::warp;
         cuda::launch(on, mark_rows<Bits>, (to.columns * stretches + warps - 1) / warps, block, 0, of, to, stretches);
         if (to.to_before == nullptr) return;
-        cuda::launch(on, carry_rows, (to.columns + warps - 1) / warps, block, 0, to);
+        const std::int64_t blocks = (to.columns * to.stretches() + warps - 1) / warps;
+        if (to.stretches() > 1) cuda::launch(on, note_rows, blocks, block, 0, to);
+        cuda::launch(on, carry_rows, blocks, block, 0, to);
         return;
     }
     pass g;
@@ -230,7 +293,9 @@ void mark_with(const device& on, const test<Bits>& of, const marked& to) {
         cuda::launch(on, mark_columns<Bits, together>, blocks_of(to.words * to.columns / together), dim3(threads), 0,
                      of, g, to);
     else cuda::launch(on, mark_columns<Bits, 1>, blocks_of(to.words * to.columns), dim3(threads), 0, of, g, to);
-    cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp, dim3(threads), 0, to);
+    if (to.stretches() > 1)
+        cuda::launch(on, note_columns, blocks_of(to.columns * to.stretches()), dim3(threads), 0, to);
+    cuda::launch(on, carry_columns, (to.columns + cuda::warp - 1) / cuda::warp * to.stretches(), dim3(threads), 0, to);
 }
 
 /// Some threads a line of the padded images.

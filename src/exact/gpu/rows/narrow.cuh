@@ -3,6 +3,8 @@
 // image once and writes 2 bytes a cell. Rows have at most 32767 cells.
 #pragma once
 
+#include <bit>
+
 #include "exact/gpu/ground/marks.hpp"
 #include "exact/gpu/ground/number.cuh"
 #include "exact/gpu/ground/rules.cuh"
@@ -204,9 +206,44 @@ __global__ void __launch_bounds__(narrow_threads)
     for (int x = static_cast<int>(threadIdx.x) % cuda::warp; x < length; x += cuda::warp) to[start + x] = site(x);
 }
 
+/// Rows of at most 32 cells, `lanes` of a warp each, a power of two: a ballot has the bits of all rows of a warp.
+template <class Bits, bool Labels>
+__global__ void __launch_bounds__(narrow_threads)
+    write_short_rows(const row_image<Bits> of, std::int64_t lines, int length, int lanes, bool periodic,
+                     std::int16_t* to) {
+    const int lane = static_cast<int>(threadIdx.x) % cuda::warp, x = lane & (lanes - 1), first_lane = lane - x;
+    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * narrow_threads + threadIdx.x;
+    const std::int64_t line = thread / lanes, cell = line * length + x;
+    const bool has = line < lines && x < length;
+    const std::uint32_t mine = (lanes == cuda::warp ? ~0u : (1u << lanes) - 1);
+    const auto bits_where = [&](bool set) { return __ballot_sync(cuda::every_lane, has && set) >> first_lane & mine; };
+    // As a row of one word has them: its bits, no site before or behind it, its zeros.
+    std::uint32_t memory[4] = {0, static_cast<std::uint32_t>(-nothing), static_cast<std::uint32_t>(nothing), 0};
+    if constexpr (Labels) {
+        const Bits value = has ? of.at(cell) : Bits{0};
+        Bits left = __shfl_up_sync(cuda::every_lane, value, 1);
+        if (x == 0) left = has && periodic ? of.at(cell + length - 1) : value;
+        memory[0] = bits_where(value != left), memory[3] = bits_where(of.background && value == 0);
+    } else {
+        memory[0] = bits_where(has && ((of.data[cell] & of.keep) != 0) == of.nonzero_is_site);
+    }
+    if (!has) return;
+    const row_words row(memory, 1);
+    const int first = memory[0] != 0 ? __ffs(static_cast<int>(memory[0])) - 1 : nothing,
+              last = memory[0] != 0 ? mark_bits - 1 - __clz(static_cast<int>(memory[0])) : -nothing;
+    to[cell] = row_sites_at{row, length, first, last, Labels, periodic}(x);
+}
+
 template <class Bits>
 void write_narrow(const device& on, const row_image<Bits>& of, bool labels, std::int64_t lines, int length,
                   bool periodic, std::int16_t* to) {
+    if (length <= cuda::warp) {
+        const int lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(length)));
+        cuda::launch(on, labels ? write_short_rows<Bits, true> : write_short_rows<Bits, false>,
+                     blocks_for(lines * lanes, narrow_threads), dim3(narrow_threads), 0, of, lines, length, lanes,
+                     periodic, to);
+        return;
+    }
     const int words = (length + mark_bits - 1) / mark_bits;
     cuda::launch(on, labels ? write_narrow_rows<Bits, true> : write_narrow_rows<Bits, false>,
                  blocks_for(lines, narrow_warps), dim3(narrow_threads),
