@@ -74,6 +74,7 @@ public:
         for (int i = 0; i < most_done; ++i) {
             own_[i] = 0;
             if (i >= done()) continue;
+            if constexpr (Bent) around_[i] = g.m.periodic[axis_of(i)] ? g.done_size[i] : far_away;
             const std::int64_t size = g.done_size[i], above = i + 1 == done() ? 0 : quotient(rest, size);
             own_[i] = static_cast<int>(rest - above * size);
             rest = above;
@@ -176,9 +177,9 @@ private:
     }
     [[nodiscard]] __device__ int apart_along(int i, int at) const {
         const int direct = at - own_[i];
-        if (!Bent || !g.m.periodic[axis_of(i)]) return direct;
-        const int size = g.done_size[i], straight = direct < 0 ? -direct : direct;
-        return min(straight, size - straight);
+        if constexpr (!Bent) return direct;
+        const int straight = direct < 0 ? -direct : direct;
+        return min(straight, around_[i] - straight);
     }
     [[nodiscard]] __device__ K packed_here() const {
         K key = 0;
@@ -188,7 +189,7 @@ private:
         return key;
     }
     std::int64_t number_, start_, first_;
-    int own_[most_done];
+    int own_[most_done], around_[Bent ? most_done : 1];  ///< the length of an axis that is joined, else far_away
     K here_;
     float slack_ = 0;
 

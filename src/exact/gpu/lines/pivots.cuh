@@ -146,16 +146,41 @@ struct found_by_warps {
           rows(reinterpret_cast<int*>(keys + warps * cuda::warp)) {}
 };
 
-/// What the search of pivot j is given, between the winners of the level before.
+/// Rows that the winner of row m can be away, by the least values of the groups round it: a group has a site that costs
+/// its least value and at most the way to the group's far end.
+template <class C>
+__device__ int reach_by_groups(const C& c, const float* least, int m) {
+    constexpr int most_away = 64;
+    const int groups = (c.rows() + group - 1) / group;
+    float most = endless();
+    for (int away = 0; away <= most_away && c.nearly((away - 1) * group) <= most; ++away)
+        for (const int at : {m / group - away, m / group + away}) {
+            const int in = c.joined() && groups > most_away ? wrapped(at, groups) : at;
+            if (in < 0 || in >= groups) continue;
+            // A group more, as where ends are joined one of them is cut short.
+            const float way = upper_bound(c.term(min((away + 2) * group, c.rows() - 1)));
+            most = fminf(most, least[in * cuda::warp] + way);
+        }
+    most += fabsf(most) * 1e-5f;
+    if (!(most < static_cast<float>(no_site<typename C::V>()))) return far_away;
+    return c.reach(static_cast<typename C::V>(most)) + 1;
+}
+
+/// What the search of pivot j is given: between the winners of the level before, or as far as groups say.
 template <class C, class Row>
-__device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const pivot_span& of, const pivot_level& level,
-                                           int j) {
+__device__ searched_rows<1> between_pivots(const pivot_rows<C, Row>& to, const float* least, const pivot_span& of,
+                                           const pivot_level& level, int j) {
     const C& c = to.c;
     const int m = to.row(j);
     searched_rows<1> rows{m, 0, c.rows() - 1, {run_word(c, m / mark_bits).of(m)}};
     if (c.joined()) rows.low = m - c.rows() / 2, rows.high = m + c.rows() / 2;
     if (level.number >= 1 && j > 0) rows.low = to.winner_of(level.number == 1 ? of.first : j - level.step);
-    if (level.number >= 2) rows.high = to.winner_of(min(j + level.step, of.first + of.count));
+    if (level.number >= 2) {
+        rows.high = to.winner_of(min(j + level.step, of.first + of.count));
+    } else {
+        const int reach = reach_by_groups(c, least, m);
+        rows.low = max(rows.low, m - reach), rows.high = min(rows.high, m + reach);
+    }
     return rows;
 }
 
@@ -168,7 +193,7 @@ __device__ void solve_level(const pivot_rows<C, Row>& to, const Keys& at, const 
     const int mine = job + warp / parts, part = warp % parts, j = level.pivot(mine, of);
     winner<typename C::V, typename C::K> best[1];
     if (mine < level.jobs) {
-        searched_rows<1> rows = between_pivots(to, of, level, j);
+        searched_rows<1> rows = between_pivots(to, least, of, level, j);
         rows.nth = part, rows.parts = parts;
         search<1>(c, at, least, rows, best);
         if (parts == 1) to.put(j, best[0].row);
