@@ -95,7 +95,7 @@ def test_more_within_a_limit(folder, image, limit, factor):
         same(away, nf.distance_transform(native, max_distance=limit, **more))
 
 
-@settings(max_examples=35)
+@settings(max_examples=15)
 @given(images(("bool", "uint8")), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([None, 3.2]), divided())
 def test_classes_of_any_content(folder, image, spacing, border, limit, factor):
     source, away, near = folder / "c.npy", folder / "c-away.npy", folder / "c-near.npy"
