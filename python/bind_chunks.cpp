@@ -1,30 +1,33 @@
 #include <nanobind/stl/vector.h>
 
 #include "nearfield/chunks.hpp"
-#include "python/bind_call.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
 
-/// All arrays are filled in place.
+/// All arrays are filled in place, on `stream` of device `ordinal`, or on the CPU where that is -1.
 void pass(const array& squared, const array* site, const array* label, int axis, double spacing, bool periodic,
-          const std::vector<std::int64_t>& grid, int threads) {
-    const auto field = [&]<class Element>(partial_field<Element>) {
-        return partial_field<Element>{squared.view<Element, host>(), view_of<Element, host>(site),
-                                      view_of<Element, host>(label)};
-    };
+          const std::vector<std::int64_t>& grid, int ordinal, std::uintptr_t stream, int threads) {
     const partial_options options{spacing, periodic ? border::periodic : border::open, grid};
-    run_watched(squared.cells(), nb::none(), [&](std::function<bool(double)> told) {
-        pass_along(host{threads, std::move(told)}, field(partial_field<const void>{}), axis,
-                   field(partial_field<void>{}), options);
-    });
+    const auto field = [&]<class Element, class Place>(partial_field<Element, Place>) {
+        return partial_field<Element, Place>{squared.view<Element, Place>(), view_of<Element, Place>(site),
+                                             view_of<Element, Place>(label)};
+    };
+    const auto call = [&]<class Place>(const Place& on) {
+        pass_along(on, field(partial_field<const void, Place>{}), axis, field(partial_field<void, Place>{}), options);
+    };
+    run(
+        {ordinal, stream, false, threads, nb::none()}, squared.cells(), [&](const host& on) { call(on); },
+        [&](const device& on) { call(on); }, [](int) {});
 }
 
 }  // namespace
 
 void bind_chunks(nb::module_& module) {
     module.def("pass_along", &pass, nb::arg("squared"), nb::arg("site").none(), nb::arg("label").none(),
-               nb::arg("axis"), nb::arg("spacing"), nb::arg("periodic"), nb::arg("grid"), nb::arg("threads"));
+               nb::arg("axis"), nb::arg("spacing"), nb::arg("periodic"), nb::arg("grid"), nb::arg("ordinal"),
+               nb::arg("stream"), nb::arg("threads"));
 }
 
 }  // namespace nearfield::python

@@ -9,11 +9,11 @@ namespace [[gnu::visibility("default")]] nearfield {
 
 /// Squared distances to the nearest site, found along some of the axes only: all after a certain one. Contiguous
 /// arrays of one shape. `site` and `label` may be left out, `label` alone may not be given.
-template <class Element>
+template <class Element, class Place = host>
 struct partial_field {
-    any_view<Element, host> squared{};  ///< uint32, uint64 or float64; the type's maximum, or infinity: no site
-    any_view<Element, host> site{};     ///< int32 or int64: linear index of the site in the whole grid; -1: none
-    any_view<Element, host> label{};    ///< any element type: a value of the site, such as the image's; 0: none
+    any_view<Element, Place> squared{};  ///< uint32, uint64 or float64; the type's maximum, or infinity: no site
+    any_view<Element, Place> site{};     ///< int32 or int64: linear index of the site in the whole grid; -1: none
+    any_view<Element, Place> label{};    ///< any element type: a value of the site, such as the image's; 0: none
 };
 
 struct partial_options {
@@ -26,15 +26,21 @@ struct partial_options {
 /// from(r) + (spacing (q - r))^2. Of equal ones it takes the site with the smallest last coordinate, then by the axis
 /// before, so that passes from the last axis to the first make the field of distance_transform, bit for bit.
 ///
-///   on    runs the work on the CPU
+///   on    runs the work; on a device the call returns before the work is done
 ///   from  cells whose lines along `axis` are whole; squares that are no integers are added as distance_transform does
 ///   to    the same arrays as `from`, or others of their types that do not overlap them
 ///
-/// Time O(cells). Workspace: at most 256 bytes a thread and a cell of a line, and 16 labels.
+/// Time on the host O(cells). On a device each cell searches outward for up to 32 steps, and if its site may lie
+/// farther away, then only those groups of 32 rows whose least value allows it.
+/// Workspace on the host: at most 256 bytes a thread and a cell of a line, and 16 labels. On a device: a 32nd of the
+/// squares where lines are longer than 33 cells, and the size of arrays that are their own output.
 ///
 /// Throws nearfield::error, before any work is started: shapes or types that differ, arrays that are not contiguous,
-/// a closed border, a spacing that is not positive, or not integral for integers, squares that reach 2^62.
+/// a closed border, a spacing that is not positive, or not integral for integers, squares that reach 2^62 or the type's
+/// maximum. A device looks at no square before: sums that go beyond the type are no site there.
 void pass_along(const host& on, const partial_field<const void>& from, int axis, const partial_field<void>& to,
                 const partial_options& options = {});
+void pass_along(const device& on, const partial_field<const void, device>& from, int axis,
+                const partial_field<void, device>& to, const partial_options& options = {});
 
 }  // namespace nearfield

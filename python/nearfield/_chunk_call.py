@@ -12,6 +12,8 @@ from typing import Any
 
 from nearfield import _core
 from nearfield._call import planned
+from nearfield._chunk_classes import Classes
+from nearfield._chunk_device import Gpu
 from nearfield._chunk_files import Chunked, Raw, Source, chunks_for
 from nearfield._chunk_work import used_now
 from nearfield._errors import Cancelled
@@ -32,6 +34,8 @@ class Asked:
     told: Callable[[float], object] | None
     squared: bool = False
     request: Request | None = None
+    gpu: Gpu | None = None
+    classes: Classes | None = None
     work: Any = None
 
     @property
@@ -52,6 +56,10 @@ class Asked:
         spare = _SPARE + self.memory // 12
         for sizes, item in ((self.source.chunks, self.source.dtype.itemsize), (self.target_chunks, 8)):
             spare += 3 * _AT_ONCE * math.prod(sizes) * item if sizes else 0
+        if self.classes is not None:
+            spare += 40 << 20
+        if self.gpu is not None:
+            spare += self.gpu.pinned(max(self.plane, self.source.shape[0]))
         return self.memory - used_now() - spare
 
     def workspace(self, shape: Sequence[int], request: Request) -> int:

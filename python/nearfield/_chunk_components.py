@@ -8,17 +8,19 @@ import numpy as np
 
 from nearfield._chunk_call import Asked
 from nearfield._chunk_labels import roots
+from nearfield._chunk_tables import Rows, rows_of
 from nearfield._label import label
 
 
-def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any]) -> int:
-    """Labels of a slab and of one plane more, whose components the next slab has, too.
+def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any], measured: bool = False) -> tuple[int, list[Rows]]:
+    """How many components there are, and of each slab, where they are `measured`, its rows.
 
+    Slabs are labelled with one plane more, whose components the next slab has, too.
     A component's number is one more than how many components have an earlier first cell, and first cells come in the
     order of slabs and of labels within each. So only what joins a component that began earlier has to be known.
     """
     shape, kind = asked.source.shape, asked.types["label"]
-    (step,) = asked.layout(lambda: _choose(asked))
+    (step,) = asked.layout(lambda: _choose(asked, measured))
     how = dict(how, periodic=[False, *wraps[1:]], threads=asked.threads)
     firsts = range(0, shape[0], step)
     folder = asked.work.folder
@@ -30,23 +32,24 @@ def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any]) -> int:
             _join(folder, first - step, first)
     if not len(firsts):
         asked.outputs()
-        return 0
+        return 0, []
     if wraps[0]:
         _join(folder, firsts[-1], 0)
     tables, count = _numbered(folder, firsts, wraps[0])
     if count > np.iinfo(kind).max:
         asked.work.abandon()
         raise ValueError(f"there are {count} components, more than dtype={kind} can number; give a wider one")
-    _filled(asked, tables, firsts, step, wraps, how)
-    return int(count)
+    _filled(asked, tables, firsts, step, wraps, how, measured)
+    rows = [Rows(**np.load(folder / f"{first}-rows.npz")) for first in firsts] if measured else []
+    return int(count), rows
 
 
-def _choose(asked: Asked) -> list[Any]:
+def _choose(asked: Asked, measured: bool) -> list[Any]:
     item, kind = asked.source.dtype.itemsize, asked.types["label"].itemsize
 
     def cost(count: int) -> int:
         wide = 4 if (count + 1) * asked.plane < 2**31 else 8
-        return int((count + 1) * asked.plane * (2 * item + wide + kind + 1))
+        return int((count + 1) * asked.plane * (2 * item + wide * (1 + measured) + kind + 1))
 
     kept, step = asked.planes_within(cost)
     if step == 0:
@@ -61,7 +64,9 @@ def _labelled(asked: Asked, first: int, step: int, round_ends: bool, how: dict[s
     window = asked.source.planes(first, min(stop + 1, planes))
     if round_ends and stop == planes:
         window = np.concatenate([window, asked.source.planes(0, 1)])
-    return label(window, **how), stop - first
+    kind = asked.types["label"].itemsize
+    on_gpu = asked.gpu is not None and asked.gpu.holds(window.size * (window.itemsize + kind + 16))
+    return label(window, device=asked.gpu.name if asked.gpu is not None and on_gpu else None, **how), stop - first
 
 
 def _join(folder: Any, before: int, after: int) -> None:
@@ -100,16 +105,36 @@ def _numbered(folder: Any, firsts: range, round_ends: bool) -> tuple[dict[int, A
     return tables, int(begin[-1] - len(old))
 
 
-def _filled(asked: Asked, tables: Any, firsts: range, step: int, wraps: Any, how: dict[str, Any]) -> None:
+def _filled(
+    asked: Asked, tables: Any, firsts: range, step: int, wraps: Any, how: dict[str, Any], measured: bool
+) -> None:
     out, kind = asked.outputs(step)["label"], asked.types["label"]
     for first in asked.tasks("labels", firsts, (0.5, 1.0)):
         labels, own = _labelled(asked, first, step, wraps[0], how)
-        count, before, old, number = tables[first]
-        table = np.zeros(count + 1, kind)
-        new = np.ones(count, bool)
-        new[old - 1] = False
-        table[1:][new] = np.arange(before + 1, before + 1 + count - len(old), dtype=kind)
-        table[old] = number
+        table = _table(tables[first], kind)
         # Labels of the plane after it alone may be larger.
-        asked.put(out, (first, *(0,) * (labels.ndim - 1)), table[labels[:own]])
-        del labels
+        labels = labels[:own]
+        numbers = table[labels]
+        asked.put(out, (first, *(0,) * (labels.ndim - 1)), numbers)
+        if measured:
+            pairs = [
+                (numbers.take([-1], axis), numbers.take([0], axis)) for axis in range(1, labels.ndim) if wraps[axis]
+            ]
+            after = first + step if first + step in firsts else 0
+            if after or wraps[0]:
+                with np.load(asked.work.folder / f"{after}.npz") as faces:
+                    pairs.append((numbers[-1:], _table(tables[after], kind)[faces["low"]]))
+            rows = rows_of(labels, (first, *(0,) * (labels.ndim - 1)), table[1:].astype(np.int64), pairs)
+            np.savez(asked.work.folder / f"{first}-rows.npz", **rows._asdict())
+        del labels, numbers
+
+
+def _table(known: Any, kind: Any) -> Any:
+    """Numbers of a slab's labels."""
+    count, before, old, number = known
+    table = np.zeros(count + 1, kind)
+    new = np.ones(count, bool)
+    new[old - 1] = False
+    table[1:][new] = np.arange(before + 1, before + 1 + count - len(old), dtype=kind)
+    table[old] = number
+    return table

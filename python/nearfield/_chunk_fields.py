@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from nearfield._call import compute
 from nearfield._chunk_call import Asked
-from nearfield._chunk_lines import Grid, Partial, distance, lines, planes
+from nearfield._chunk_classes import pass_of_classes
+from nearfield._chunk_device import Gpu, Piece
+from nearfield._chunk_lines import Grid, Partial, distance, finish, lines, planes
 from nearfield._chunk_work import Between
 from nearfield._request import Request
+
+Fields = Callable[[Any], list[Any]]  #: of a window, wherever it is
 
 
 def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
@@ -19,14 +24,14 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
     request = asked.request
     assert request is not None
     if math.isinf(request.max_distance) or of.border[0] != "open":
-        if not plain:
-            raise ValueError(
-                "signed, multilabel, half_cell and sites='other_labels' need max_distance and an open border of the "
-                "first axis"
-            )
+        if request.half_cell:
+            raise ValueError("half_cell needs max_distance and an open border of the first axis")
         return False
     reach = min(math.floor(request.max_distance / (of.spacing[0] * math.sqrt(of.unit2))) + 1, of.shape[0])
     options = _within_slabs(asked, request)
+
+    def fields(window: Any) -> list[Any]:
+        return compute(window, options, {}, threads=asked.threads)
 
     def cost(count: int) -> int:
         shape = (min(count + 2 * reach, of.shape[0]), *of.shape[1:])
@@ -44,7 +49,7 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
 
     way, step, *_ = asked.layout(choose)
     if way == "windows":
-        _run_windows(asked, of, options, step, reach)
+        _run_windows(asked, step, reach, fields)
     return bool(way == "windows")
 
 
@@ -58,18 +63,62 @@ def _within_slabs(asked: Asked, request: Request) -> Request:
     return request._replace(spacing=lengths, border=ends, fields=fields)
 
 
-def _run_windows(asked: Asked, of: Grid, options: Request, step: int, reach: int) -> None:
-    out = asked.outputs(step)
-    for first in asked.tasks("slab", range(0, of.shape[0], step), (0.0, 1.0)):
-        low, stop = max(first - reach, 0), min(first + step, of.shape[0])
-        window = asked.source.planes(low, min(stop + reach, of.shape[0]))
-        made = compute(window, options, {}, threads=asked.threads)
-        for name, field in zip(asked.targets, made, strict=True):
-            own = field[first - low : stop - low]
+def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields) -> None:
+    """Morphology: `fields` of slabs with `reach` planes round them, which take the workspace of `balls`."""
+    item, kind = asked.source.dtype.itemsize, asked.types["image"].itemsize
+    reach = min(reach, asked.source.shape[0])
+
+    def cost(count: int) -> int:
+        shape = (min(count + 2 * reach, asked.source.shape[0]), *asked.source.shape[1:])
+        taken = asked.workspace(shape, balls)
+        return int(taken + math.prod(shape) * (2 * item + kind + 3) + count * asked.plane * kind)
+
+    def choose() -> list[Any]:
+        held, step = asked.planes_within(cost)
+        if step == 0:
+            raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
+        return [held, step]
+
+    (step,) = asked.layout(choose)
+    _run_windows(asked, step, reach, fields)
+
+
+def _run_windows(asked: Asked, step: int, reach: int, fields: Fields) -> None:
+    out, planes_of_all = asked.outputs(step), asked.source.shape[0]
+    for first in asked.tasks("slab", range(0, planes_of_all, step), (0.0, 1.0)):
+        low, stop = max(first - reach, 0), min(first + step, planes_of_all)
+        window = asked.source.planes(low, min(stop + reach, planes_of_all))
+        for name, own in zip(asked.targets, _of_window(asked, fields, window, low, (first, stop), reach), strict=True):
             if name == "index":
                 own[own >= 0] += low * asked.plane
-            asked.put(out[name], (first, *(0,) * (len(of.shape) - 1)), own)
-        del window, made
+            asked.put(out[name], (first, *(0,) * (window.ndim - 1)), own)
+        del window, own
+
+
+def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[int, int], reach: int) -> list[Any]:
+    """Fields of the planes `ends` of a window that begins at plane `low`; indices are the window's."""
+    first, stop = (end - low for end in ends)
+    step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
+    if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
+        return [field[first:stop] for field in fields(window)]
+    out = [np.empty((stop - first, *window.shape[1:]), asked.types[name]) for name in asked.targets]
+
+    def piece(k: int) -> Piece:
+        begin, end = max(k - reach, 0), min(k + step, stop)
+
+        def computed(there: Any) -> list[Any]:
+            return [field[k - begin : end - begin] for field in fields(there)]
+
+        def store(*made: Any) -> None:
+            for name, to, field in zip(asked.targets, out, made, strict=True):
+                if name == "index":
+                    field[field >= 0] += begin * asked.plane
+                to[k - first : end - first] = field
+
+        return [window[begin : end + reach]], computed, store
+
+    asked.gpu.each(map(piece, range(first, stop, step)))
+    return out
 
 
 def by_lines(asked: Asked, of: Grid) -> None:
@@ -83,21 +132,80 @@ def by_lines(asked: Asked, of: Grid) -> None:
         sites: Any = request.sites
         for first in asked.tasks("slab", range(0, of.shape[0], step), (0.0, 0.5)):
             slab = asked.source.planes(first, min(first + step, of.shape[0]))
-            between.write(first, planes(of, slab, first, sites, labels=labels, threads=asked.threads))
+            between.write(first, _of_slab(asked, of, slab, first, sites, labels))
             del slab
         _run_lines(asked, of, between, request.max_distance)
     finally:
         between.close()
 
 
+def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: bool) -> Partial:
+    if asked.classes is not None:
+        classes = asked.classes.of(slab)
+        return asked.classes.planes(of, classes, first, asked.threads)._replace(label=classes)
+    if asked.gpu is None:
+        return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
+    made, step = [np.empty(slab.shape, kind) for kind in _held(asked, of)], asked.gpu.rows(asked.plane)
+
+    def piece(k: int) -> Piece:
+        def computed(there: Any) -> list[Any]:
+            return [field for field in planes(of, there, first + k, sites, labels=labels) if field is not None]
+
+        def store(*fields: Any) -> None:
+            for to, field in zip(made, fields, strict=True):
+                to[k : k + step] = field
+
+        return [slab[k : k + step]], computed, store
+
+    asked.gpu.each(map(piece, range(0, len(slab), step)))
+    return Partial(*made)
+
+
 def _run_lines(asked: Asked, of: Grid, between: Between, limit: float) -> None:
     out = asked.outputs()
     for number in asked.tasks("pencil", range(len(between.boxes)), (0.5, 1.0)):
         start = [0, *(s.start for s in between.boxes[number])]
-        part = lines(of, between.read(number), start, limit=limit, overwrite=True, threads=asked.threads)
-        for name in asked.targets:
-            asked.put(out[name], start, _field(asked, of, part, name))
-        del part
+        pencil = between.read(number)
+        if asked.classes is not None:
+            *fields, classes = (field for field in pencil if field is not None)
+            part = Partial(*fields)
+            pass_of_classes(of, part, classes, 0, start, asked.threads)
+            finish(of, part, start, limit)
+            for name in asked.targets:
+                field = _field(asked, of, part, name)
+                asked.put(out[name], start, asked.classes.signed(field, classes) if name == "distance" else field)
+            del part, fields, classes
+        elif asked.gpu is None:
+            part = lines(of, pencil, start, limit=limit, overwrite=True, threads=asked.threads)
+            for name in asked.targets:
+                asked.put(out[name], start, _field(asked, of, part, name))
+            del part
+        else:
+            for name, field in zip(asked.targets, _of_pencil(asked, asked.gpu, of, pencil, start, limit), strict=True):
+                asked.put(out[name], start, field)
+            del field
+        del pencil
+
+
+def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
+    shape = pencil.squared.shape
+    made = [np.empty(shape, asked.types[name]) for name in asked.targets]
+    step = gpu.rows(math.prod(shape) // shape[1])
+
+    def piece(k: int) -> Piece:
+        def computed(*there: Any) -> list[Any]:
+            at = [0, start[1] + k, *start[2:]]
+            part = lines(of, Partial(*there), at, limit=limit, overwrite=True)
+            return [_field(asked, of, part, name) for name in asked.targets]
+
+        def store(*fields: Any) -> None:
+            for to, field in zip(made, fields, strict=True):
+                to[:, k : k + step] = field
+
+        return [field[:, k : k + step] for field in pencil if field is not None], computed, store
+
+    gpu.each(map(piece, range(0, shape[1], step)))
+    return made
 
 
 def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
@@ -108,7 +216,9 @@ def _field(asked: Asked, of: Grid, part: Partial, name: str) -> Any:
 
 
 def _held(asked: Asked, of: Grid) -> list[str]:
-    """Types of the fields between the passes."""
+    """Types of the fields between the passes; classes take the place of labels."""
+    if asked.classes is not None:
+        return [of.squared_type] + ([of.index_type] if of.sites else []) + [asked.classes.dtype.name]
     labels = [asked.source.dtype.name] if "label" in asked.targets else []
     return [of.squared_type] + ([of.index_type] if of.sites else []) + labels
 
@@ -119,7 +229,11 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
     kept, step = asked.planes_within(lambda count: _slab_bytes(asked, of, held, count))
     if step == 0:
         raise asked.too_little(_slab_bytes(asked, of, held, 1), f"a plane of {asked.plane} cells")
-    each = sum(np.dtype(kind).itemsize for kind in held) + max(asked.types[n].itemsize for n in asked.targets) + 1
+    each = (
+        sum(np.dtype(kind).itemsize for kind in held)
+        + (max if asked.gpu is None else sum)([asked.types[n].itemsize for n in asked.targets])
+        + 1
+    )
     cells = asked.room() // (each * max(of.shape[0], 1)) - 64
     sizes = asked.target_chunks or (1,) * len(of.shape)
     box = [min(c, max(n, 1)) for c, n in zip(sizes[1:], of.shape[1:], strict=True)]
@@ -138,7 +252,7 @@ def _slab_bytes(asked: Asked, of: Grid, held: list[str], count: int) -> int:
     item, cells = asked.source.dtype.itemsize, count * asked.plane
     sizes = [np.dtype(kind).itemsize for kind in held]
     each = 2 * item + sum(sizes)
-    if len(of.shape) == 1 or of.squared_type == "float64":
+    if len(of.shape) == 1 or of.squared_type == "float64" or asked.classes is not None:
         return int(cells * (2 * each + 10))
     fields: list[tuple[str, str]] = [("squared", of.squared_type)] + ([("index", of.index_type)] if of.sites else [])
     ends = tuple("open" if b == "closed" else b for b in of.border)

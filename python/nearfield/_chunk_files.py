@@ -188,15 +188,15 @@ def _opened_npy(path: Path) -> Raw:
         return Raw(path, file.tell(), dtype, shape)
 
 
-def _opened_tiff(path: Path) -> Raw:
+def _opened_tiff(path: Path) -> Raw | Chunked:
     try:
         import tifffile
     except ImportError:
         raise ImportError("files of TIFF need the package tifffile: pip install tifffile") from None
     with tifffile.TiffFile(path) as file:
         series = file.series[0]
-        if series.dataoffset is None:
-            raise ValueError(f"source {path} is compressed or in tiles; convert it to Zarr, or to one piece")
+        if series.dataoffset is None:  # compressed, or in tiles
+            return Chunked(zarr().open_array(tifffile.imread(path, aszarr=True, series=0, level=0), mode="r"))
         return Raw(path, series.dataoffset, np.dtype(file.byteorder + series.dtype.char), series.shape)
 
 

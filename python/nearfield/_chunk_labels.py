@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nearfield._chunk_lines import space_of
 from nearfield._label import label
 
 
@@ -34,7 +35,7 @@ def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequenc
     how
         `connectivity`, `criterion`, `background` of `nearfield.label`.
     """
-    labels, count = label(window, return_num=True, dtype="int64", **how)
+    labels = labelled(window, **how)
     flat = labels.ravel()
     # Numbers rise in the order of first cells.
     seen = np.maximum.accumulate(flat)
@@ -42,7 +43,6 @@ def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequenc
     inside = np.unravel_index(at, labels.shape)
     cells = [i + s for i, s in zip(inside, start, strict=True)]
     first = np.ravel_multi_index(cells, tuple(shape), mode="wrap").astype(np.int64)
-    assert len(first) == count
     low, high = {}, {}
     for corner in itertools.product((0, 1), repeat=labels.ndim):
         if not any(corner):
@@ -52,6 +52,12 @@ def faces(window: Any, start: Sequence[int], size: Sequence[int], shape: Sequenc
         if beyond.size:
             high[corner] = beyond.copy()
     return Faces(first, low, high)
+
+
+def labelled(window: Any, **how: Any) -> Any:
+    """Labels of a window by itself: int64, in memory of the host."""
+    labels = label(window, dtype="int64", **how)
+    return labels if isinstance(labels, np.ndarray) else labels.get()
 
 
 def merge(parts: dict[tuple[int, ...], Faces]) -> tuple[dict[tuple[int, ...], Any], int]:
@@ -107,4 +113,5 @@ def roots(count: int, a: Any, b: Any) -> Any:
 def renumber(window: Any, size: Sequence[int], table: Any, **how: Any) -> Any:
     """Labels of a chunk in the numbers of the whole grid: int64, of shape `size`."""
     labels = label(window, dtype="int64", **how)[tuple(slice(0, n) for n in size)]
-    return np.concatenate([np.zeros(1, np.int64), np.asarray(table, np.int64)])[labels]
+    xp = space_of(labels)
+    return xp.asarray(np.concatenate([np.zeros(1, np.int64), np.asarray(table, np.int64)]))[labels]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import NUMPY
+from nearfield._arrays import framework_of
 from nearfield._distance import distance_transform
 from nearfield._request import Border, Spacing, border_of, spacing_of
 
@@ -90,6 +91,11 @@ def _counted(plain: Grid) -> Grid:
     return plain
 
 
+def space_of(x: Any) -> Any:
+    """The module whose functions make arrays like this one: CuPy's, or NumPy's."""
+    return sys.modules["cupy"] if framework_of(x).name == "cupy" else np
+
+
 def planes(
     of: Grid,
     slab: Any,
@@ -112,7 +118,8 @@ def planes(
     labels : bool
         Also give the image's values at the nearest sites; of a grid with `sites`.
     """
-    slab = np.ascontiguousarray(slab)
+    xp = space_of(slab)
+    slab = xp.ascontiguousarray(slab)
     if slab.shape[1:] != of.shape[1:]:
         raise ValueError(f"slab has shape {slab.shape}; give whole planes, of shape {of.shape[1:]}")
     if labels and not of.sites:
@@ -124,29 +131,31 @@ def planes(
     how.update(squared=True, dtype=of.squared_type)
     if not of.sites:
         return Partial(distance_transform(slab, **how))
-    index = np.empty(slab.shape, of.index_type)
+    index = xp.empty(slab.shape, of.index_type)
     squared, _ = distance_transform(slab, return_indices="linear", indices_out=index, **how)
-    values = np.zeros(slab.shape, slab.dtype) if labels else None
+    values = xp.zeros(slab.shape, slab.dtype) if labels else None
     for k in range(len(slab)):
         there = index[k] >= 0
         if values is not None:
-            np.copyto(values[k], slab[k].ravel()[index[k]], where=there)
-        index[k][there] += (first + k) * math.prod(of.shape[1:])
+            xp.copyto(values[k], slab[k].ravel()[index[k]], where=there)
+        index[k] = xp.where(there, index[k] + (first + k) * math.prod(of.shape[1:]), -1)
     return Partial(squared, index, values)
 
 
 def _planes_by_passes(of: Grid, slab: Any, first: int, sites: str, labels: bool, threads: int | None) -> Partial:
     """For squares that are rounded: in the order of the formula, whatever the lengths along the axes of a plane are."""
+    xp = space_of(slab)
     there = (slab == 0) if sites == "zero" else (slab != 0)
-    part = Partial(np.where(there, 0, none_of(of.squared_type)).astype(of.squared_type))
+    part = Partial(xp.full(slab.shape, none_of(of.squared_type), of.squared_type))
+    part.squared[there] = 0
     if of.sites:
         begin = first * math.prod(of.shape[1:])
-        number = np.arange(begin, begin + slab.size, dtype=of.index_type).reshape(slab.shape)
-        part = part._replace(index=np.where(there, number, number.dtype.type(-1)))
+        number = xp.arange(begin, begin + slab.size, dtype=of.index_type).reshape(slab.shape)
+        part = part._replace(index=xp.where(there, number, number.dtype.type(-1)))
     if labels:
-        part = part._replace(label=np.where(there, slab, slab.dtype.type(0)))
+        part = part._replace(label=xp.where(there, slab, slab.dtype.type(0)))
     for axis in range(slab.ndim - 1, 0, -1):
-        _pass(of, part, axis, threads)
+        pass_along(of, part, axis, threads)
     return part
 
 
@@ -172,12 +181,19 @@ def lines(
     overwrite : bool
         The arrays of `pencil`, contiguous ones, are filled with the answer.
     """
-    shape = np.shape(pencil.squared)
+    shape = tuple(pencil.squared.shape)
     if shape[:1] != of.shape[:1] or len(shape) != len(of.shape):
         raise ValueError(f"pencil has shape {shape}; give whole lines of {of.shape[0]} cells along axis 0")
     if not overwrite:
-        pencil = Partial(*(None if a is None else np.array(a, order="C") for a in pencil))
-    _pass(of, pencil, 0, threads)
+        pencil = Partial(*(None if a is None else space_of(a).array(a, order="C") for a in pencil))
+    pass_along(of, pencil, 0, threads)
+    finish(of, pencil, start, limit)
+    return pencil
+
+
+def finish(of: Grid, pencil: Partial, start: Sequence[int] | None, limit: float) -> None:
+    """Closed borders and the limit, when all passes are done."""
+    shape = pencil.squared.shape
     closed = [axis for axis, b in enumerate(of.border) if b == "closed"]
     if start is None and any(axis > 0 for axis in closed):
         raise ValueError("start is left out; with closed borders it tells where the pencil begins")
@@ -185,33 +201,32 @@ def lines(
         _close(of, pencil, closed, (0,) * len(shape) if start is None else start)
     if not math.isinf(limit):
         for part in _parts(pencil):
-            _drop(of, part, np.sqrt(part.squared * of.unit2) > limit)
-    return pencil
+            _drop(of, part, space_of(part.squared).sqrt(part.squared * of.unit2) > limit)
 
 
-def _pass(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
-    described = [None if a is None else NUMPY.describe("pencil", a, True) for a in part]
+def pass_along(of: Grid, part: Partial, axis: int, threads: int | None) -> None:
+    framework = framework_of(part.squared)
+    squared, site, label = (None if a is None else framework.describe("pencil", a, True) for a in part)
+    place = framework.place(part.squared)
     periodic = of.border[axis] == "periodic"
-    assert described[0] is not None
-    _core.pass_along(
-        described[0], described[1], described[2], axis, of.spacing[axis], periodic, list(of.shape), threads or 0
-    )
+    assert squared is not None
+    _core.pass_along(squared, site, label, axis, of.spacing[axis], periodic, list(of.shape), *place, threads or 0)
 
 
 def _close(of: Grid, part: Partial, closed: Sequence[int], start: Sequence[int]) -> None:
     """Where the cell beyond a closed border is nearer than every site, it is the nearest one."""
-    shape = part.squared.shape
-    beyond = np.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
+    shape, xp = part.squared.shape, space_of(part.squared)
+    beyond = xp.full((1,) * len(shape), none_of(of.squared_type), of.squared_type)
     for axis in closed:
-        at = np.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
-        steps = np.minimum(at + 1, of.shape[axis] - at)
+        at = xp.arange(start[axis], start[axis] + shape[axis], dtype=np.float64)
+        steps = xp.minimum(at + 1, of.shape[axis] - at)
         away = (of.spacing[axis] ** 2 * (steps * steps)).astype(of.squared_type)
-        beyond = np.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
-    wide = np.broadcast_to(beyond, shape)
+        beyond = xp.minimum(beyond, away.reshape([-1 if k == axis else 1 for k in range(len(shape))]))
+    wide = xp.broadcast_to(beyond, shape)
     for k, one in enumerate(_parts(part)):
         near = wide[k * _rows(shape) : (k + 1) * _rows(shape)]
         _drop(of, one, near < one.squared)
-        np.minimum(one.squared, near, out=one.squared)
+        xp.minimum(one.squared, near, out=one.squared)
 
 
 def _drop(of: Grid, part: Partial, gone: Any) -> None:
@@ -242,21 +257,24 @@ def none_of(kind: Any) -> Any:
 
 def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = False) -> Any:
     """Distances of the whole grid from the squares that `lines` gave, or with `squared` these in another type."""
-    made = np.empty(np.shape(field), dtype)
+    xp = space_of(field)
+    if xp is not np and np.dtype(dtype) == "float16":  # which is rounded twice there
+        return xp.asarray(distance(of, field.get(), dtype, squared=squared))
+    made = xp.empty(field.shape, dtype)
     none = none_of(of.squared_type)
     exact = squared and made.dtype.kind == "u" and of.unit2 == 1.0
     for k in range(0, len(made), _rows(made.shape)):
         part, out = field[k : k + _rows(made.shape)], made[k : k + _rows(made.shape)]
         gone = part == none
         if made.dtype.kind == "b":
-            np.logical_not(gone, out=out)
+            xp.logical_not(gone, out=out)
             continue
         value = part if exact else part * of.unit2
         if not squared:
-            np.sqrt(value, out=value)
+            xp.sqrt(value, out=value)
         if made.dtype.kind == "u":
-            np.copyto(value := np.array(value), 0, where=gone)
-        np.copyto(out, value, casting="unsafe")
-        if gone.any():
+            value = xp.where(gone, 0, value)
+        xp.copyto(out, value, casting="unsafe")
+        if xp is not np or gone.any():  # a GPU is not waited for
             out[gone] = none_of(made.dtype)
     return made

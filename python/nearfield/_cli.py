@@ -37,6 +37,7 @@ def run(words: Sequence[str]) -> int:
     given = vars(parser().parse_args(words))
     verb, quiet = given.pop("verb"), given.pop("quiet")
     call = getattr(outofcore, VERBS[verb])
+    given["device"] = None if given["device"] == "auto" else given["device"]
     if "sites" in given:
         given["sites"] = given["sites"].replace("-", "_")
     try:
@@ -86,9 +87,10 @@ def _add_fields(to: argparse.ArgumentParser, sites: str) -> None:
 
 
 def _add_run(to: argparse.ArgumentParser, needed: bool) -> None:
-    to.add_argument("input", help=".zarr, .npy, .nrrd or .tif in one piece")
+    to.add_argument("input", help=".zarr, .npy, .tif, or .nrrd in one piece")
     to.add_argument("-o", "--output", required=needed, metavar="FILE", help=".zarr, .npy, .nrrd or .tif")
     to.add_argument("--memory", metavar="SIZE", help="such as 4GB; default: half of what is free")
+    to.add_argument("--device", default="auto", help="auto (a GPU where there is one, and CuPy), cpu, cuda or cuda:N")
     to.add_argument("-j", "--threads", type=int)
     to.add_argument("--restart", dest="resume", action="store_false", help="do not go on with an interrupted call")
     to.add_argument("-q", "--quiet", action="store_true")

@@ -178,6 +178,8 @@ def pass_along(
     spacing: float,
     periodic: bool,
     grid: Sequence[int],
+    ordinal: int,
+    stream: int,
     threads: int,
 ) -> None: ...
 def skeletonize(

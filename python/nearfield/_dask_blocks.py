@@ -10,6 +10,9 @@ import dask.array as da
 import numpy as np
 
 from nearfield import chunks
+from nearfield._chunk_lines import space_of
+from nearfield._distance import add_indices
+from nearfield._request import Indices
 
 Name = Literal["distance", "squared", "index", "label"]
 Types = dict[Name, Any]
@@ -29,11 +32,17 @@ def of_named(function: Callable[..., Any]) -> Callable[..., Any]:
     return either
 
 
+def wants(indices: Indices) -> bool:
+    fields: list[tuple[str, str]] = []
+    add_indices(fields, {}, indices, None)
+    return bool(fields)
+
+
 def packed(fields: Sequence[Any]) -> Any:
     if len(fields) == 1:
         return fields[0]
-    wide = _bits(f.dtype for f in fields)
-    return np.stack([np.ascontiguousarray(f).view(f"u{f.dtype.itemsize}").astype(wide) for f in fields])
+    wide, xp = _bits(f.dtype for f in fields), space_of(fields[0])
+    return xp.stack([xp.ascontiguousarray(f).view(f"u{f.dtype.itemsize}").astype(wide) for f in fields])
 
 
 def _bits(kinds: Iterable[Any]) -> str:
@@ -42,6 +51,15 @@ def _bits(kinds: Iterable[Any]) -> str:
 
 def _field(bits: Any, kind: Any) -> Any:
     return bits.astype(f"u{kind.itemsize}").view(kind)
+
+
+def on_host(block: Any) -> Any:
+    return block if isinstance(block, np.ndarray) else block.get()
+
+
+def meta_of(array: Any, axes: int, kind: Any) -> Any:
+    """No cells, of the kind of array that the blocks of `array` are."""
+    return np.empty_like(array._meta, shape=(0,) * axes, dtype=kind)
 
 
 def parts(block: Any, types: Types) -> list[Any]:
@@ -56,7 +74,7 @@ def blocks(function: Callable[..., Any], array: Any, sizes: Any, types: Types) -
         function,
         array,
         dtype=kind,
-        meta=np.empty((0,) * (len(sizes) + several), kind),
+        meta=meta_of(array, len(sizes) + several, kind),
         chunks=((len(types),), *sizes) if several else sizes,
         new_axis=0 if several and not had else None,
         drop_axis=0 if had and not several else None,
@@ -67,9 +85,21 @@ def unpacked(made: Any, types: Types) -> dict[Name, Any]:
     if len(types) == 1:
         return dict.fromkeys(types, made)
     return {
-        name: made[k].map_blocks(_field, kind, dtype=kind, meta=np.empty((0,) * (made.ndim - 1), kind))
+        name: made[k].map_blocks(_field, kind, dtype=kind, meta=meta_of(made, made.ndim - 1, kind))
         for k, (name, kind) in enumerate(types.items())
     }
+
+
+def field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any) -> Any:
+    if name in ("distance", "squared"):
+        return chunks.distance(of, part.squared, kind, squared=name == "squared")
+    return (part.index if name == "index" else part.label).astype(kind, copy=False)
+
+
+def coordinates(index: Any, shape: Sequence[int]) -> Any:
+    xp = space_of(index)
+    at = xp.stack(xp.unravel_index(xp.maximum(index, 0), shape)).astype(np.int32)
+    return xp.where(index < 0, np.int32(-1), at)
 
 
 # ---- chunks and where they lie -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Fields of grids that do not fit into memory, from chunks that do: the steps of which drivers are made.
 
-`nearfield.dask` and `nearfield.outofcore` are drivers. Arrays are NumPy's, no step keeps anything, and the answers have
-the bits of the whole grid.
+`nearfield.dask` and `nearfield.outofcore` are drivers. Arrays are NumPy's or CuPy's, no step keeps anything, and the
+answers have the bits of the whole grid.
 
 Distances and nearest sites, for any content: `planes` of slabs of whole planes of the grid, then `lines` of pencils,
 chunks that are whole along axis 0, then `distance`. Between the two lie 4 or 8 bytes a cell, and as many for its site,
@@ -9,7 +9,7 @@ which change places once: write what `planes` gives chunked as slabs, read it as
 simpler way: fields of windows, which are chunks and what lies within the limit round them (`halo`).
 
 Components: `faces` of every window, a chunk with one more cell at the high end of each axis; `merge` of all of them;
-`renumber` of every window by its table.
+`renumber` of every window by its table; `measure` of every window, and `tabulate` of these for a table.
 
 >>> import numpy as np
 >>> from nearfield import chunks
@@ -28,6 +28,7 @@ import math
 
 from nearfield._chunk_labels import Faces, faces, merge, renumber
 from nearfield._chunk_lines import Grid, Partial, distance, grid, lines, planes
+from nearfield._chunk_tables import Rows, measure, tabulate
 from nearfield._request import Spacing, spacing_of
 
 
@@ -37,4 +38,19 @@ def halo(limit: float, spacing: Spacing, axes: int) -> tuple[int, ...]:
     return tuple(math.floor(limit / s) + 1 for s in (lengths * axes if len(lengths) == 1 else lengths))
 
 
-__all__ = ["Faces", "Grid", "Partial", "distance", "faces", "grid", "halo", "lines", "merge", "planes", "renumber"]
+__all__ = [
+    "Faces",
+    "Grid",
+    "Partial",
+    "Rows",
+    "distance",
+    "faces",
+    "grid",
+    "halo",
+    "lines",
+    "measure",
+    "merge",
+    "planes",
+    "renumber",
+    "tabulate",
+]

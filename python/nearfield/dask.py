@@ -1,9 +1,9 @@
 """Fields of dask arrays, chunk by chunk: grids that fit neither memory nor one machine, on any scheduler of dask.
 
 Functions have the names, keywords and answers of `nearfield`, bit for bit: distances, squares, sites where several are
-equally near, numbers of components. They take and return `dask.array.Array` of NumPy's blocks, with chunks of any size,
-or DataArrays of xarray that hold one, and are lazy, but for `label`, whose first half runs at once. Needs the package
-dask, 2024 or newer.
+equally near, numbers of components. They take and return `dask.array.Array` of NumPy's or CuPy's blocks, with chunks of
+any size, or DataArrays of xarray that hold one, and are lazy, but for `label` and `components`, whose first half runs
+at once. Needs the package dask, 2024 or newer.
 
 With a limit (`max_distance`, the radius of a ball) a chunk and what lies within the limit round it are enough: one task
 a chunk, nothing is exchanged. Limits shorter than chunks are best; smaller chunks are joined. Without one, distances go
@@ -24,12 +24,10 @@ array([[ 0,  1,  4,  9, 16, 25],
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
@@ -37,20 +35,26 @@ from dask.array.overlap import ensure_minimum_chunksize
 
 import nearfield
 from nearfield import chunks
+from nearfield._chunk_lines import space_of
+from nearfield._components import Components
 from nearfield._dask_blocks import (
     Name,
     Types,
     blocks,
+    coordinates,
+    field_of,
+    meta_of,
     of_named,
+    on_host,
     packed,
     parts,
     place_of,
-    renumbered,
     unpacked,
-    windows_of,
+    wants,
 )
-from nearfield._distance import add_indices, distance_type
-from nearfield._label_request import Periodic, _periodic_of
+from nearfield._dask_labels import numbered, tabled
+from nearfield._distance import distance_type
+from nearfield._label_request import Periodic, lengths_of
 from nearfield._request import (
     Border,
     Indices,
@@ -116,7 +120,7 @@ def distance_transform(
     types: Types = {}
     if flag_of("return_distances", return_distances):
         types[field] = np.dtype(distance_type(field, dtype, None, image.shape, request))
-    if _wants(return_indices):
+    if wants(return_indices):
         types["index"] = np.dtype("int64")
     if not types:
         raise ValueError("nothing is asked for; give at least one of return_distances, return_indices")
@@ -159,7 +163,7 @@ def voronoi(
     seeds = _checked("seeds", seeds)
     limit = max_distance_of(max_distance)
     types: Types = {}
-    if _wants(return_indices):
+    if wants(return_indices):
         types["index"] = np.dtype("int64")
     if flag_of("return_labels", return_labels):
         types["label"] = seeds.dtype
@@ -250,31 +254,33 @@ def label(
     """
     image = _checked("image", image)
     how = dict(connectivity=connectivity, criterion=criterion, background=background)
-    made = np.dtype(nearfield.label(np.zeros((1,) * image.ndim, image.dtype), dtype=dtype, **how).dtype)
-    ends = _periodic_of(periodic, image.ndim)
-    windows = windows_of(image, ends * image.ndim if len(ends) == 1 else ends)
-    numbers = list(itertools.product(*map(range, image.numblocks)))
-    faces = [
-        dask.delayed(chunks.faces)(window, *place_of(image.chunks, at), image.shape, **how)
-        for at, window in zip(numbers, windows.to_delayed().ravel(), strict=True)
-    ]
-    tables, count = chunks.merge(dict(zip(numbers, dask.compute(*faces), strict=True)))
-    if count > np.iinfo(made).max:
-        raise ValueError(f"there are {count} components, more than dtype={made} can number; give a wider one")
-    of_chunk = np.empty(image.numblocks, object)
-    for at, table in tables.items():
-        of_chunk[at] = table.astype(made)
-    labels = da.map_blocks(
-        renumbered,
-        windows,
-        da.from_array(of_chunk, chunks=1, meta=np.empty((0,) * image.ndim, object)),
-        chunks=image.chunks,
-        dtype=made,
-        meta=np.empty((0,) * image.ndim, made),
-        sizes=image.chunks,
-        how=how,
-    )
+    labels, count, _ = numbered(image, how, periodic, dtype)
     return (labels, count) if flag_of("return_num", return_num) else labels
+
+
+def components(
+    image: Any,
+    *,
+    connectivity: int = 1,
+    criterion: Any = "nonzero",
+    background: float | None = 0,
+    periodic: Periodic = False,
+    spacing: Spacing = None,
+    dtype: Any = "int32",
+) -> Components:
+    """`nearfield.components` of a dask array of 1 to 3 axes; intensities are not measured.
+
+    Labels are lazy, as those of `label`. The table is computed at once, of arrays of NumPy; for it the image is read
+    once more.
+    """
+    image = _checked("image", image)
+    if image.ndim > 3:
+        raise ValueError(f"image has {image.ndim} axes; tables are of at most 3")
+    lengths_of(spacing, image.ndim)
+    how = dict(connectivity=connectivity, criterion=criterion, background=background)
+    labels, count, known = numbered(image, how, periodic, dtype)
+    table = tabled(image, how, count, known, spacing)
+    return Components(labels, table)
 
 
 # ---- chunks and what lies round them ------------------------------------------------------------------------------
@@ -294,10 +300,10 @@ def _within(image: Any, reach: Sequence[int], types: Types, function: Callable[[
         made = function(window)
         fields = dict(zip(types, made if isinstance(made, tuple) else (made,), strict=True))
         if "index" in fields:
-            site = [s - b + x.astype(np.int64) for s, b, x in zip(start, low, fields["index"], strict=True)]
-            there = fields["index"][0] >= 0
-            at_site = np.ravel_multi_index([np.where(there, x, 0) for x in site], image.shape)
-            fields["index"] = np.where(there, at_site, -1)
+            xp, at_site = space_of(window), 0
+            for s, b, x, n in zip(start, low, fields["index"], image.shape, strict=True):
+                at_site = at_site * n + (s - b + x.astype(np.int64))
+            fields["index"] = xp.where(fields["index"][0] >= 0, at_site, -1)
         return packed([field[inside] for field in fields.values()])
 
     return unpacked(blocks(of_block, windows, wide, types), types)
@@ -334,23 +340,18 @@ def _by_lines(
         held["label"] = image.dtype
     between = blocks(planes, slabs, slabs.chunks, held)
     if scratch is not None:
-        da.to_zarr(between, scratch, overwrite=True)
-        between = da.from_zarr(scratch)
+        meta = between._meta
+        da.to_zarr(between.map_blocks(on_host, meta=np.empty(meta.shape, meta.dtype)), scratch, overwrite=True)
+        between = da.from_zarr(scratch).map_blocks(space_of(meta).asarray, meta=meta)
     lead = between.ndim - image.ndim
     pencils = between.rechunk({axis: -1 if axis <= lead else "auto" for axis in range(between.ndim)})
 
     def lines(pencil: Any, block_info: Any = None) -> Any:
         start = [begin for begin, _ in block_info[0]["array-location"][lead:]]
         part = chunks.lines(of, chunks.Partial(*parts(pencil, held)), start, limit=limit)
-        return packed([_field_of(of, part, name, kind) for name, kind in types.items()])
+        return packed([field_of(of, part, name, kind) for name, kind in types.items()])
 
     return unpacked(blocks(lines, pencils, pencils.chunks[lead:], types), types)
-
-
-def _field_of(of: chunks.Grid, part: chunks.Partial, name: Name, kind: Any) -> Any:
-    if name in ("distance", "squared"):
-        return chunks.distance(of, part.squared, kind, squared=name == "squared")
-    return (part.index if name == "index" else part.label).astype(kind, copy=False)
 
 
 # ---- what is given and returned -----------------------------------------------------------------------------------
@@ -366,12 +367,6 @@ def _checked(name: str, image: Any) -> Any:
     return image
 
 
-def _wants(indices: Indices) -> bool:
-    fields: list[tuple[str, str]] = []
-    add_indices(fields, {}, indices, None)
-    return bool(fields)
-
-
 def _refuse_scratch(scratch: Any) -> None:
     if scratch is not None:
         raise ValueError("scratch does not go with a limit, which needs none; leave one of them out")
@@ -380,10 +375,10 @@ def _refuse_scratch(scratch: Any) -> None:
 def _answers(made: dict[Name, Any], image: Any, indices: Indices) -> Any:
     if "index" in made and indices != "linear":
         made["index"] = made["index"].map_blocks(
-            _coordinates,
+            coordinates,
             image.shape,
             dtype=np.int32,
-            meta=np.empty((0,) * (image.ndim + 1), np.int32),
+            meta=meta_of(image, image.ndim + 1, np.int32),
             chunks=((image.ndim,), *made["index"].chunks),
             new_axis=0,
         )
@@ -391,9 +386,14 @@ def _answers(made: dict[Name, Any], image: Any, indices: Indices) -> Any:
     return each if len(each) > 1 else each[0]
 
 
-def _coordinates(index: Any, shape: Sequence[int]) -> Any:
-    at = np.stack(np.unravel_index(np.maximum(index, 0), shape)).astype(np.int32)
-    return np.where(index < 0, np.int32(-1), at)
-
-
-__all__ = ["closing", "dilation", "distance_transform", "erosion", "expand_labels", "label", "opening", "voronoi"]
+__all__ = [
+    "closing",
+    "components",
+    "dilation",
+    "distance_transform",
+    "erosion",
+    "expand_labels",
+    "label",
+    "opening",
+    "voronoi",
+]

@@ -11,11 +11,12 @@ array([[0.       , 1.       , 2.       ],
        [1.       , 1.4142135, 2.236068 ]], dtype=float32)
 
 Answers have the bits of the whole grid. A source is a path, or an array that slices give parts of, such as one of Zarr
-or HDF5. TIFF and NRRD have to be in one piece and not compressed; of a group of OME-Zarr the finest level is read, with
-its spacing. Targets end in .zarr, .npy, .nrrd or .tif, and appear when they are finished.
+or HDF5. NRRD has to be in one piece and not compressed; TIFF that is compressed or in tiles needs the package zarr. The
+finest level of a group of OME-Zarr is read, with its spacing. Targets end in .zarr, .npy, .nrrd or .tif, and appear
+when they are finished.
 
 A call that was interrupted, killed, or stopped by a full disk is gone on with by the same call: what it had finished is
-noted in the folder ``TARGET.unfinished`` and is not done again. `nearfield.dask` has more functions, and clusters.
+noted in the folder ``TARGET.unfinished`` and is not done again. `nearfield.dask` is for clusters.
 """
 
 from __future__ import annotations
@@ -28,18 +29,24 @@ from typing import Any
 
 import numpy as np
 
+from nearfield import _morphology as morphology
 from nearfield._chunk_call import Asked, few_chunks_at_once
+from nearfield._chunk_classes import Classes
 from nearfield._chunk_components import label_slabs
-from nearfield._chunk_fields import by_lines, by_windows
+from nearfield._chunk_device import gpu_for
+from nearfield._chunk_fields import by_balls, by_lines, by_windows
 from nearfield._chunk_files import Source, check_target
 from nearfield._chunk_lines import grid
+from nearfield._chunk_tables import Rows, tabulate
 from nearfield._chunk_work import Work, bytes_of, full_disk_told
+from nearfield._component_table import ComponentTable
 from nearfield._core import version
+from nearfield._distance import distance_transform as distance_of_array
 from nearfield._distance import distance_type
 from nearfield._label import label as label_of_array
-from nearfield._label_request import Periodic, _periodic_of
+from nearfield._label_request import Periodic, _periodic_of, lengths_of
 from nearfield._progress import Progress, callable_of
-from nearfield._request import Border, Signed, Sites, Spacing, flag_of, request_for, threads_of
+from nearfield._request import Border, Request, Signed, Sites, Spacing, flag_of, request_for, spacing_of, threads_of
 
 File = str | os.PathLike[str]
 
@@ -59,6 +66,7 @@ def distance_transform(
     border: Border = "open",
     max_distance: float | None = None,
     dtype: Any = None,
+    device: str | None = None,
     threads: int | None = None,
     resume: bool = True,
     progress: Progress = None,
@@ -79,10 +87,12 @@ def distance_transform(
         disk space for the field between the two passes: 4 to 8 bytes a cell, and as many for sites.
     spacing
         As in `nearfield.distance_transform`; default: the file's.
-    signed, multilabel, half_cell, sites='other_labels'
+    half_cell
         Only with `max_distance` and an open border of the first axis.
-    sites, squared, border, max_distance, dtype, threads
+    signed, multilabel, sites, squared, border, max_distance, dtype, threads
         As in `nearfield.distance_transform`.
+    device : {'cpu', 'cuda', 'cuda:N'}, optional
+        Default: a GPU, where there is one and the package cupy.
     resume : bool
         Go on with what an earlier call with these arguments left. False: begin anew.
     progress : bool or callable, optional
@@ -104,7 +114,7 @@ def distance_transform(
         kind,
         dtype,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
-        dict(memory=memory, threads=threads, resume=resume, progress=progress),
+        dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress),
     )
 
 
@@ -119,6 +129,7 @@ def voronoi(
     sites: Sites = "nonzero",
     border: Border = "open",
     max_distance: float | None = None,
+    device: str | None = None,
     threads: int | None = None,
     resume: bool = True,
     progress: Progress = None,
@@ -142,7 +153,7 @@ def voronoi(
         "distance",
         None,
         dict(spacing=spacing, border=border, max_distance=max_distance, **flags),
-        dict(memory=memory, threads=threads, resume=resume, progress=progress),
+        dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress),
     )
 
 
@@ -156,6 +167,7 @@ def label(
     background: float | None = 0,
     periodic: Periodic = False,
     dtype: Any = "int32",
+    device: str | None = None,
     threads: int | None = None,
     resume: bool = True,
     progress: Progress = None,
@@ -165,16 +177,69 @@ def label(
     The source is read twice; nothing but what is at the ends of slabs of planes is kept between. Parameters as in
     `nearfield.label`, and as in `distance_transform`.
     """
+    run = dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress)
+    how = dict(connectivity=connectivity, criterion=criterion, background=background)
+    return _numbered(Source(source), target, how, periodic, dtype, run, False)[0]
+
+
+def components(
+    source: Any, target: File, *, spacing: Spacing = None, dtype: Any = "int32", periodic: Periodic = False, **how: Any
+) -> ComponentTable:
+    """`nearfield.components` from file to file: labels go to `target`, and their table is returned.
+
+    Parameters as in `label`, and as in `nearfield.components`; at most three axes, not counting first ones of one cell,
+    which the table does not have. Intensities are not measured.
+    """
     opened = Source(source)
+    axes = len(opened.shape)
+    if axes > 3:
+        raise ValueError(f"source has {axes} axes; tables are of at most 3")
+    lengths = spacing if spacing is not None else (opened.spacing or (1.0,) * axes)[-axes:]
+    lengths_of(lengths, axes)
+    words = {"memory", "device", "threads", "resume", "progress"}
+    run: dict[str, Any] = dict(memory=None, device=None, threads=None, resume=True, progress=None)
+    run.update({word: how.pop(word) for word in words & how.keys()})
+    how = {**dict(connectivity=1, criterion="nonzero", background=0), **how}
+    count, rows, wraps = _numbered(opened, target, how, periodic, dtype, run, True)
+    return tabulate(rows, count, opened.shape, spacing=lengths, periodic=wraps)
+
+
+def _numbered(
+    opened: Source, target: File, how: Any, periodic: Periodic, dtype: Any, run: dict[str, Any], measured: bool
+) -> tuple[int, list[Rows], Any]:
     ends = _periodic_of(periodic, len(opened.full_shape))
     wraps = (ends * len(opened.full_shape) if len(ends) == 1 else ends)[opened.lead :]
-    how = dict(connectivity=connectivity, criterion=criterion, background=background)
     probe = np.zeros((1,) * len(opened.shape), opened.dtype)
     kind = np.dtype(label_of_array(probe, dtype=dtype, periodic=wraps, **how).dtype)
-    run = dict(memory=memory, threads=threads, resume=resume, progress=progress)
-    about = dict(call="label", dtype=kind.name, periodic=wraps, **{k: repr(v) for k, v in how.items()})
+    about = dict(call="label", measured=measured, dtype=kind.name, periodic=wraps)
+    about.update({word: repr(value) for word, value in how.items()})
     asked = _asked(opened, {"label": target}, {"label": kind}, opened.spacing, run)
-    return int(_finished(asked, about, run, lambda: label_slabs(asked, wraps, how)))
+    count, rows = _finished(asked, about, run, lambda: label_slabs(asked, wraps, how, measured))
+    return count, rows, wraps
+
+
+def erosion(source: Any, target: File, radius: float, **how: Any) -> None:
+    """`nearfield.erosion` from file to file.
+
+    Keywords are `spacing`, `border` (of the first axis not periodic) and `labels` of `nearfield.erosion`, and `memory`,
+    `device`, `threads`, `resume` and `progress` of `distance_transform`.
+    """
+    _by_ball(1, morphology.erosion, source, target, radius, **how)
+
+
+def dilation(source: Any, target: File, radius: float, **how: Any) -> None:
+    """`nearfield.dilation` from file to file; keywords as in `erosion`."""
+    _by_ball(1, morphology.dilation, source, target, radius, **how)
+
+
+def opening(source: Any, target: File, radius: float, **how: Any) -> None:
+    """`nearfield.opening` from file to file; keywords as in `erosion`."""
+    _by_ball(2, morphology.opening, source, target, radius, **how)
+
+
+def closing(source: Any, target: File, radius: float, **how: Any) -> None:
+    """`nearfield.closing` from file to file; keywords as in `erosion`."""
+    _by_ball(2, morphology.closing, source, target, radius, **how)
 
 
 # ---- what all have in common ---------------------------------------------------------------------------------------
@@ -206,8 +271,51 @@ def _compute(
         border=of_all.border[source.lead :],
         sites=bool(asked.targets.keys() & {"index", "label"}),
     )
-    plain = request.sign == "none" and not request.half_cell and request.sites != "other_labels"
-    _finished(asked, about, run, lambda: None if by_windows(asked, of, plain) else by_lines(asked, of))
+    if request.sign != "none" or request.sites == "other_labels":
+        distance_of_array(np.zeros((1,) * axes, source.dtype), multilabel=request.sites == "other_labels")
+        asked.classes = Classes(request, source.dtype)
+    _finished(asked, about, run, lambda: None if by_windows(asked, of, not request.half_cell) else by_lines(asked, of))
+
+
+def _by_ball(
+    times: int,
+    function: Any,
+    source: Any,
+    target: File,
+    radius: float,
+    *,
+    spacing: Spacing = None,
+    border: Border = "open",
+    labels: bool = False,
+    memory: Any = None,
+    device: str | None = None,
+    threads: int | None = None,
+    resume: bool = True,
+    progress: Progress = None,
+) -> None:
+    opened = Source(source)
+    of = grid(opened.full_shape, spacing=opened.spacing if spacing is None else spacing, border=border)
+    ends = of.border[opened.lead :]
+    if ends[0] == "periodic" or "closed" in of.border[: opened.lead]:
+        raise ValueError(
+            "border of the first axis is not open or closed, or is closed along an axis of one cell before"
+        )
+    lengths = spacing_of(opened.spacing if spacing is None else spacing, len(of.shape), 0) or (1.0,)
+    each = (lengths * len(of.shape) if len(lengths) == 1 else lengths)[opened.lead :]
+    how: dict[str, Any] = dict(spacing=each, border=ends, labels=flag_of("labels", labels))
+    kind = function(np.zeros((1,) * len(opened.shape), opened.dtype), radius, **how).dtype
+    reach = times * (math.floor(min(radius / each[0], opened.shape[0])) + 1)
+    balls = Request((("distance", "bool"),), each, "other_labels" if labels else "zero", border=ends)
+    if labels:
+        balls = balls._replace(fields=(("label", opened.dtype.name),))
+    run = dict(memory=memory, device=device, threads=threads, resume=resume, progress=progress)
+    asked = _asked(opened, {"image": target}, {"image": kind}, each, run)
+    about = dict(call=function.__name__, radius=float(radius), how=repr(how))
+
+    def fields(window: Any) -> list[Any]:
+        return [function(window, radius, **how, threads=threads)]
+
+    _finished(asked, about, run, lambda: by_balls(asked, reach, balls, fields))
 
 
 def _asked(source: Source, targets: dict[str, Any], types: dict[str, Any], spacing: Any, run: dict[str, Any]) -> Asked:
@@ -221,7 +329,10 @@ def _asked(source: Source, targets: dict[str, Any], types: dict[str, Any], spaci
         if source.path is not None and path.resolve() in (source.path.resolve(), *source.path.resolve().parents):
             raise ValueError(f"{name} is {path}, which is the source; give another name")
     threads, told = threads_of(run["threads"]), callable_of(run["progress"])
-    return Asked(source, paths, types, spacing, bytes_of(run["memory"]), threads or None, told)
+    asked = Asked(source, paths, types, spacing, bytes_of(run["memory"]), threads or None, told)
+    gpu = gpu_for(run["device"], asked.memory)
+    asked.gpu = gpu if len(source.shape) > 1 and asked.plane > 0 else None
+    return asked
 
 
 def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute: Callable[[], Any]) -> Any:
@@ -238,4 +349,4 @@ def _finished(asked: Asked, about: dict[str, Any], run: dict[str, Any], compute:
     return made
 
 
-__all__ = ["distance_transform", "label", "voronoi"]
+__all__ = ["closing", "components", "dilation", "distance_transform", "erosion", "label", "opening", "voronoi"]

@@ -2,6 +2,7 @@
 #include "base/no_cuda.hpp"
 #include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
+#include "exact/partial.hpp"
 
 namespace nearfield::exact {
 
@@ -13,5 +14,6 @@ void run_bounded(const device&, const any_input<device>&, const any_input<device
 }
 call_plan describe(const device&, const plan&, const arrays<device>&) { refuse_device(); }
 call_plan describe(const device&, std::span<const plan>, std::span<const job<device>>) { refuse_device(); }
+void solve_partial(const device&, const partial_pass&) { refuse_device(); }
 
 }  // namespace nearfield::exact

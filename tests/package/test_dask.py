@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
@@ -129,6 +129,23 @@ def test_label(pair, connectivity, criterion, background, periodic):
     wanted, number = nf.label(image, **how)
     assert count == number
     same([labels], [wanted])
+
+
+@settings(max_examples=15)
+@given(
+    images(("uint8",), axes=3),
+    st.sampled_from([(1, "nonzero"), (2, "nonzero"), (1, "equal"), (1, 1)]),
+    st.tuples(*[st.booleans()] * 3),
+)
+def test_tables(pair, kind, periodic):
+    image, lazy = pair
+    connectivity, criterion = min(kind[0], image.ndim), kind[1]
+    how = dict(connectivity=connectivity, criterion=criterion, periodic=periodic[: image.ndim])
+    how["spacing"] = of_axes((2.5, 0.7, 1.1), image.ndim)
+    labels, table = nfd.components(lazy, **how)
+    wanted = nf.components(image, **how)
+    same([labels], [wanted.labels.astype(labels.dtype)])
+    assert table == wanted.table
 
 
 def spiral(side):

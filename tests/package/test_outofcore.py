@@ -26,8 +26,8 @@ def folder(tmp_path_factory):
 
 
 @st.composite
-def images(draw, kinds=("bool", "uint8", ">i2")):
-    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+def images(draw, kinds=("bool", "uint8", ">i2"), axes=4):
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=axes)))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     density = draw(st.sampled_from([0.0, 0.02, 0.3, 0.9, 1.0]))
     kind = np.dtype(draw(st.sampled_from(kinds)))
@@ -95,6 +95,21 @@ def test_more_within_a_limit(folder, image, limit, factor):
         same(away, nf.distance_transform(native, max_distance=limit, **more))
 
 
+@settings(max_examples=15)
+@given(images(("bool", "uint8")), st.sampled_from(SPACINGS), BORDERS, st.sampled_from([None, 3.2]), divided())
+def test_classes_of_any_content(folder, image, spacing, border, limit, factor):
+    source, away, near = folder / "c.npy", folder / "c-away.npy", folder / "c-near.npy"
+    np.save(source, image)
+    how = dict(spacing=of_axes(spacing, image.ndim), border=border[: image.ndim], max_distance=limit)
+    if min(image.shape[:-1], default=2) == 1 and "closed" in how["border"]:
+        how["border"] = "open"
+    for more in ({"signed": True}, {"multilabel": True}, {"signed": "outside", "sites": "nonzero", "squared": True}):
+        in_parts(lambda: outofcore.distance_transform(source, away, indices=near, **how, **more), factor)  # noqa: B023
+        wanted = nf.distance_transform(image, return_indices="linear", **how, **more)
+        same(away, wanted[0])
+        same(near, wanted[1])
+
+
 @given(images(), st.sampled_from(SPACINGS), divided())
 def test_voronoi(folder, image, spacing, factor):
     source, near, cells = folder / "v.npy", folder / "v-near.npy", folder / "v-cells.npy"
@@ -123,6 +138,40 @@ def test_label(folder, image, connectivity, criterion, periodic, factor):
     wanted, number = nf.label(image, return_num=True, dtype="int32", **how)
     assert count == number
     same(target, wanted)
+
+
+@settings(max_examples=15)
+@given(
+    images(("uint8",), axes=3),
+    st.sampled_from([(1, "nonzero"), (2, "nonzero"), (1, "equal"), (1, 1)]),
+    st.tuples(*[st.booleans()] * 3),
+    divided(),
+)
+def test_tables(folder, image, kind, periodic, factor):
+    source, target = folder / "t.npy", folder / "t-out.npy"
+    np.save(source, image)
+    axes = image.ndim - next((k for k, n in enumerate(image.shape) if n != 1), image.ndim - 1)
+    how = dict(connectivity=min(kind[0], axes), criterion=kind[1], spacing=of_axes((2.5, 0.7, 1.1), axes))
+    rounded = dict(how, periodic=periodic[: image.ndim])
+    table = in_parts(lambda: outofcore.components(source, target, **rounded), factor)
+    how["periodic"] = rounded["periodic"][-axes:]
+    wanted = nf.components(image.reshape(image.shape[-axes:]), **how)
+    same(target, wanted.labels.astype("int32").reshape(image.shape))
+    assert table == wanted.table
+
+
+@settings(max_examples=10)
+@given(images(("bool", "uint8", "int32")), st.sampled_from(SPACINGS), st.sampled_from([0, 1, 2.3]), divided())
+def test_morphology(folder, image, spacing, radius, factor):
+    source, target = folder / "m.npy", folder / "m-out.npy"
+    np.save(source, image)
+    how = dict(spacing=of_axes(spacing, image.ndim), labels=image.dtype == "int32")
+    for name, border in (("erosion", "open"), ("dilation", "closed"), ("opening", "closed"), ("closing", "open")):
+        if border == "closed" and min(image.shape[:-1], default=2) == 1:
+            border = "open"
+        call = getattr(outofcore, name)
+        in_parts(lambda: call(source, target, radius, border=border, **how), factor)  # noqa: B023
+        same(target, getattr(nf, name)(image, radius, border=border, **how))
 
 
 def volume(shape=(40, 37, 50), density=0.01):
@@ -154,6 +203,16 @@ def test_formats(tmp_path, suffix):
     np.testing.assert_array_equal(read(first), away)
     in_parts(lambda: outofcore.distance_transform(first, second, max_distance=4), 1.2)
     np.testing.assert_array_equal(read(second), nf.distance_transform(away, max_distance=4))
+
+
+@pytest.mark.parametrize("how", [{"compression": "zlib"}, {"tile": (16, 16)}], ids=str)
+def test_tiff_of_many_pieces(tmp_path, how):
+    tifffile = pytest.importorskip("tifffile")
+    pytest.importorskip("zarr")
+    image = volume(density=0.9)
+    tifffile.imwrite(tmp_path / "a.tif", image, photometric="minisblack", **how)
+    in_parts(lambda: outofcore.distance_transform(tmp_path / "a.tif", tmp_path / "b.npy", memory="1GB"), 1.5)
+    same(tmp_path / "b.npy", nf.distance_transform(image))
 
 
 def test_ome_zarr_and_spacing(tmp_path):
@@ -315,7 +374,7 @@ def test_refusals(tmp_path):
         "which is the source": lambda: outofcore.label(source, source),
         "folder does not exist": lambda: outofcore.label(source, tmp_path / "c" / "b.npy"),
         "does not exist": lambda: outofcore.label(tmp_path / "c.npy", target),
-        "need max_distance": lambda: outofcore.distance_transform(source, target, signed=True),
+        "needs max_distance": lambda: outofcore.distance_transform(source, target, half_cell=True),
         "nothing is asked for": lambda: outofcore.voronoi(source, None),
         "no array of Zarr": lambda: outofcore.label(source, tmp_path.parent / "c.zarr" if mkdir(tmp_path) else target),
         "more than dtype=uint16": lambda: outofcore.label(many(tmp_path), target, dtype="uint16"),

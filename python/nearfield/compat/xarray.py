@@ -129,10 +129,12 @@ def run_lazily(function: Any, image: Any, more: Any, keywords: dict[str, Any]) -
     name, spaced = function.__name__, "spacing" in inspect.signature(function).parameters
     spacing = keywords.pop("spacing", None) if spaced else 1.0
     opened = _open(image, spacing, (), keywords, computed=False)
-    if name == "label":
+    if name in ("label", "components"):
         _order_periodic(image, (), keywords)
     made = function(opened.array, *more, **({"spacing": opened.spacing} if spaced else {}), **keywords)
-    names = {"label": ["components"]}.get(name) or (fields(name, keywords) if name in RETURNED else ["labels"])
+    names = {"label": ["components"], "components": ["components"]}.get(name) or (
+        fields(name, keywords) if name in RETURNED else ["labels"]
+    )
     each = made if isinstance(made, tuple) else (made,)
     back = [opened.back(field, one) for field, one in zip(names, each)] + list(each[len(names) :])
     return tuple(back) if len(back) > 1 else back[0]

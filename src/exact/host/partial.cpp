@@ -1,4 +1,4 @@
-#include "exact/host/partial.hpp"
+#include "exact/partial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -194,15 +194,13 @@ void solve_as(const partial_pass& p, double largest, workers& crew) {
 /// In the narrowest numbers that hold all sums.
 template <class V>
 void solve_values(const partial_pass& p, workers& crew) {
-    const auto farthest = static_cast<double>(p.periodic ? p.rows / 2 : p.rows - 1);
-    const double largest = largest_value<V>(p, crew) + p.weight * farthest * farthest;
+    const double largest = largest_value<V>(p, crew) + p.most();
+    check_fits(p, largest);
     const bool sites = p.site.to != nullptr;
     if constexpr (std::is_same_v<V, double>) {
         if (sites) solve_as<wide_site<double>, V>(p, largest, crew);
         else solve_as<double, V>(p, largest, crew);
     } else {
-        if (!(largest < std::min(most_integer, static_cast<double>(none_of<V>))))
-            fail("squared distances of from.squared go beyond its type; give uint64, or float64 from 2^62 on");
         const bool packs = std::ldexp(largest + 1, p.keys.total()) < most_packed;
         if (sites && packs) solve_as<packed_site, V>(p, largest, crew);
         else if (sites) solve_as<wide_site<std::int64_t>, V>(p, largest, crew);
@@ -212,6 +210,13 @@ void solve_values(const partial_pass& p, workers& crew) {
 }
 
 }  // namespace
+
+void check_fits(const partial_pass& p, double largest) {
+    const bool narrow = p.squared.type == dtype::uint32;
+    if (p.squared.type != dtype::float64 &&
+        !(largest < (narrow ? static_cast<double>(none_of<std::uint32_t>) : most_integer)))
+        fail("squared distances of from.squared go beyond its type; give uint64, or float64 from 2^62 on");
+}
 
 void solve_partial(const host& on, const partial_pass& p) {
     workers crew(on, p.cells());

@@ -1,4 +1,4 @@
-// One pass of a partial field that the caller keeps, along one axis.
+// One pass of a partial field that the caller keeps, along one axis, on either place.
 #pragma once
 
 #include <array>
@@ -26,9 +26,20 @@ struct partial_pass {
     key_layout keys{};
 
     [[nodiscard]] std::int64_t cells() const { return before * rows * after; }
+    /// Of two cells of a line.
+    [[nodiscard]] std::int64_t farthest() const { return periodic ? rows / 2 : rows - 1; }
+    /// The largest term.
+    [[nodiscard]] double most() const {
+        return weight * static_cast<double>(farthest()) * static_cast<double>(farthest());
+    }
 };
 
-/// Throws error(invalid_argument) where integers reach 2^62.
+/// Throws error(invalid_argument) where integers reach 2^62, or their type's maximum.
 void solve_partial(const host& on, const partial_pass& p);
+/// Knows no value of the field: throws where terms alone reach that, and takes larger sums for no site.
+void solve_partial(const device& on, const partial_pass& p);
+
+/// Throws error(invalid_argument) unless squares of `type` hold values up to `largest` and the terms of a line.
+void check_fits(const partial_pass& p, double largest);
 
 }  // namespace nearfield::exact
