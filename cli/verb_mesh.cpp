@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
+#include "edge/arrays_run.hpp"
 #include "io/bytes.hpp"
 #include "nearfield/isosurface.hpp"
 #include "nearfield/offset.hpp"
@@ -86,9 +87,17 @@ int voxelize_verb(const arguments& args) {
         }
         io::array made = io::make_array(dtype::uint8, {grid.shape.begin(), grid.shape.end()});
         made.spacing.assign(grid.pitch.begin(), grid.pitch.end());
-        const computed done = compute_here(args, "voxelize", [&](const host& on) {
-            voxelize(on, m, grid, made.out(), {!args.shell, args.shell, args.winding});
-        });
+        const voxelize_options how{!args.shell, args.shell, args.winding};
+        const any_output<host> out = made.out();
+        const computed done = compute(args, placed_call{[&](const host& on) { voxelize(on, m, grid, out, how); },
+                                                        [&](int ordinal, int warmups, int repeat) {
+                                                            return edge::run_arrays_on_device(
+                                                                ordinal, {}, {&out, 1},
+                                                                [&](const device& on, auto, auto to) {
+                                                                    voxelize(on, device_mesh(on, m), grid, to[0], how);
+                                                                },
+                                                                warmups, repeat);
+                                                        }});
         const auto* const cells = reinterpret_cast<const std::uint8_t*>(made.data.get());
         const std::int64_t marked = std::count(cells, cells + made.cells(), std::uint8_t{1});
         io::write(args.output, made);
@@ -118,8 +127,16 @@ int isosurface_verb(const arguments& args) {
         if (args.sharp) how.method = isosurface_method::dual_contouring;
         const double level = args.level.empty() ? 0.5 : parse_number("--level", args.level, "--level 0.5");
         mesh made;
-        const computed done = compute_here(
-            args, "isosurface", [&](const host& on) { made = isosurface(on, input.image.in(), level, how); });
+        const any_input<host> in = input.image.in();
+        const computed done = compute(args, placed_call{[&](const host& on) { made = isosurface(on, in, level, how); },
+                                                        [&](int ordinal, int warmups, int repeat) {
+                                                            return edge::run_arrays_on_device(
+                                                                ordinal, {&in, 1}, {},
+                                                                [&](const device& on, auto read, auto) {
+                                                                    made = isosurface(on, read[0], level, how);
+                                                                },
+                                                                warmups, repeat);
+                                                        }});
         made = reversed_axes(std::move(made));
         save_mesh(args.output, made);
         const mesh_measures is = measure_mesh(made);

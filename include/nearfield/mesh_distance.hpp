@@ -26,10 +26,10 @@ struct mesh_fields {
 /// The squared distance to a triangle is the least of those to its three sides and, where the foot of the perpendicular
 /// falls inside, that to the foot, each from its nearest point in double by one formula (src/mesh_distance/core.hpp):
 /// off by a few roundings of the coordinates, whatever the triangle's shape. The answer is the smallest value of all
-/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, for any number
-/// of threads. The distance is its root, in double, rounded once to the output's type.
+/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, on host and
+/// device, for any number of threads. The distance is its root, in double, rounded once to the output's type.
 ///
-///   on    host: returns when done. There is none for a device yet
+///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    at least one face
 ///   grid  any; see voxelize() for its reach where distances are signed
 ///
@@ -41,6 +41,8 @@ struct mesh_fields {
 ///
 /// Throws nearfield::error before any work is started.
 void mesh_distance(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
+                   const mesh_distance_options& options = {});
+void mesh_distance(const device& on, const device_mesh& of, const mesh_grid& grid, const mesh_fields<device>& out,
                    const mesh_distance_options& options = {});
 
 }  // namespace nearfield

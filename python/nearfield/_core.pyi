@@ -656,6 +656,9 @@ def voxelize(
     solid: bool,
     surface: bool,
     winding: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -669,6 +672,9 @@ def mesh_distance(
     is_signed: bool,
     winding: bool,
     max_distance: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -680,6 +686,9 @@ def isosurface(
     below: bool,
     closed: bool,
     dual: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes]: ...
