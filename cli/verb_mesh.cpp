@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
@@ -18,15 +17,6 @@ namespace nearfield::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
-
-/// Runs a call of the host; --device cuda is refused.
-computed compute_here(const arguments& args, const char* verb, const std::function<void(const host&)>& call) {
-    if (args.device.starts_with("cuda"))
-        throw error(error_code::unsupported, fmt::format("--device is {}: {} runs on the CPU only", args.device, verb));
-    arguments here = args;
-    here.device = "cpu";
-    return compute(here, placed_call{call, [](int, int, int) -> edge::device_timing { return {}; }});
-}
 
 /// Coordinates in the order of a volume's axes, or back: a mirror image, whose faces are turned round.
 mesh reversed_axes(mesh m) {
@@ -162,8 +152,12 @@ int offset_verb(const arguments& args) {
     in_words_of_options([&] {
         const mesh m = read_mesh(args.input);
         offset_result made;
-        const computed done =
-            compute_here(args, "offset", [&](const host& on) { made = offset(on, m, distance, how); });
+        const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
+        const computed done = compute(
+            args, placed_call{at, [&](int ordinal, int warmups, int repeat) {
+                                  return edge::run_arrays_on_device(
+                                      ordinal, {}, {}, [&](const device& on, auto, auto) { at(on); }, warmups, repeat);
+                              }});
         save_mesh(args.output, made.surface);
         const std::array<std::int64_t, 3>& shape = made.grid.shape;
         json_report said = start_report(args);

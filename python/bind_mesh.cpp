@@ -117,14 +117,14 @@ mesh_row surface_of(const array& field, double level, const triple& origin, cons
 }
 
 std::tuple<mesh_row, double, double> offset_of(const array& vertices, const array& faces, double distance, double pitch,
-                                               bool voxels, bool sharp, bool hollow, bool winding, int threads,
-                                               const nb::object& progress) {
+                                               bool voxels, bool sharp, bool hollow, bool winding, int ordinal,
+                                               int threads, const nb::object& progress) {
     const mesh m = mesh_of(vertices, faces);
     offset_result made;
-    run_watched(std::int64_t{1} << 24, progress, [&](std::function<bool(double)> told) {
-        made = offset(host{threads, std::move(told)}, m, distance,
-                      {pitch, static_cast<offset_method>(voxels), sharp, hollow, winding});
-    });
+    const offset_options how{pitch, static_cast<offset_method>(voxels), sharp, hollow, winding};
+    const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
+    run({ordinal, 0, true, threads, progress}, std::int64_t{1} << 24, at, at,
+        [&](int to) { edge::run_arrays_on_device(to, {}, {}, [&](const device& on, auto, auto) { at(on); }); });
     return {row_of(made.surface), made.grid.pitch[0], made.error_bound};
 }
 
@@ -146,7 +146,7 @@ void bind_mesh(nb::module_& module) {
     module.def("isosurface", &surface_of, nb::arg("field"), nb::arg("level"), origin, nb::arg("spacing"),
                nb::arg("below"), nb::arg("closed"), nb::arg("dual"), ordinal, stream, staged, n, progress);
     module.def("offset", &offset_of, v, f, nb::arg("distance"), pitch, nb::arg("voxels"), nb::arg("sharp"),
-               nb::arg("hollow"), winding, n, progress);
+               nb::arg("hollow"), winding, ordinal, n, progress);
 }
 
 }  // namespace nearfield::python

@@ -701,6 +701,7 @@ def offset(
     sharp: bool,
     hollow: bool,
     winding: bool,
+    ordinal: int,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[tuple[bytes, bytes], float, float]: ...

@@ -331,14 +331,12 @@ def offset(
     method : {'exact', 'voxels'}
         From distances to the triangles, or to the faces of the cells of a voxelised part.
     sharp : bool
-        Keep edges and corners, by dual contouring.
+        Keep edges and corners, by dual contouring; on the CPU only.
     hollow : bool
         The wall between the surface and its offset: a hollow part of the same outside for a negative distance.
     winding : bool
         As in `voxelize`: takes open meshes and overlapping shells.
-    device : {'cpu'}
-        There is no GPU code yet.
-    threads, progress
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -356,24 +354,18 @@ def offset(
     """
     check_flags(sharp=sharp, hollow=hollow, winding=winding)
     voxels = word_of("method", method, ("exact", "voxels")) == "voxels"
-    _refuse_device("offset", device)
     given, far = mesh_of(mesh), length_of("distance", distance)
     step = 0.0 if pitch is None else length_of("pitch", pitch)
     if pitch is not None and not step > 0:
         raise ValueError(f"pitch is {said(pitch)}; give a positive length")
     packed, used, bound = _core.offset(
         *given._described(), far, step, voxels, flag_of("sharp", sharp), flag_of("hollow", hollow),
-        flag_of("winding", winding), threads_of(threads), callable_of(progress),
+        flag_of("winding", winding), target(device, HOST, "mesh"), threads_of(threads), callable_of(progress),
     )  # fmt: skip
     plain = unpacked_mesh(packed)
     made = OffsetMesh(plain.vertices, plain.faces)
     made.pitch, made.error_bound = used, bound
     return made
-
-
-def _refuse_device(name: str, device: str | None) -> None:
-    if target(device, HOST, "mesh") >= 0:
-        raise RuntimeError(f"device: {name} runs on the CPU only; leave out device=")
 
 
 def _three(name: str, value: Any) -> tuple[float, ...]:

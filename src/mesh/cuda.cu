@@ -13,6 +13,15 @@ struct kept {
 
 }  // namespace
 
+std::shared_ptr<const void> reserve(const device& on, std::int64_t bytes, void** at) {
+    const cuda::device_guard current(on);
+    const auto made = std::make_shared<kept>(on);
+    const std::int64_t place = made->memory.reserve<std::byte>(bytes);
+    made->memory.allocate();
+    *at = made->memory.get<std::byte>(place);
+    return made;
+}
+
 std::shared_ptr<const void> upload(const device& on, std::span<const std::span<const std::byte>> blocks,
                                    const void** at) {
     const cuda::device_guard current(on);

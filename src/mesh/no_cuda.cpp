@@ -4,6 +4,7 @@
 
 namespace nearfield::meshes {
 
+std::shared_ptr<const void> reserve(const device&, std::int64_t, void**) { refuse_device(); }
 std::shared_ptr<const void> upload(const device&, std::span<const std::span<const std::byte>>, const void**) {
     refuse_device();
 }

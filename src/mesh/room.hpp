@@ -18,6 +18,8 @@ struct device_mesh::parts {
 
 namespace meshes {
 
+/// Memory of a device that lives as long as what is returned, and is freed on the stream; `at` is where it lies.
+std::shared_ptr<const void> reserve(const device& on, std::int64_t bytes, void** at);
 /// Copies blocks of bytes to memory of a device, which lives as long as what is returned, and waits. Sets `at` to where
 /// each of them lies.
 std::shared_ptr<const void> upload(const device& on, std::span<const std::span<const std::byte>> blocks,

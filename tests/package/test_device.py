@@ -357,3 +357,7 @@ def test_meshes(cupy):
         np.testing.assert_array_equal(again.faces, ball.faces)
     with pytest.raises(RuntimeError, match="dual contouring"):
         nf.isosurface(cupy.asarray(field), 8, method="dual_contouring")
+    for method in ("exact", "voxels"):
+        grown, other = (nf.offset(ball, 2, pitch=1, method=method, hollow=True, device=at) for at in ("cuda", "cpu"))
+        np.testing.assert_array_equal(grown.vertices, other.vertices)
+        np.testing.assert_array_equal(grown.faces, other.faces)

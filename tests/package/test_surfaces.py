@@ -90,8 +90,6 @@ def test_cells():
     np.testing.assert_array_equal(of_bytes, cells)
     with pytest.raises(ValueError, match="out has shape"):
         nf.voxelize(BOX, grid=grid, out=of_bytes[1:])
-    with pytest.raises(RuntimeError, match="device"):
-        nf.offset(BOX, 1, device="cuda")
 
 
 def test_distances():
