@@ -37,7 +37,8 @@ struct mesh_fields {
 /// of its cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through
 /// the nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are
 /// looked at. Time O(cells log(faces)) for shapes that are not all round one point. Workspace: 8 bytes a triangle and
-/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed.
+/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed; on a device 2.2 KB a triangle, of
+/// which lists take 1 GB at most, and 1/12 byte a cell.
 ///
 /// Throws nearfield::error before any work is started.
 void mesh_distance(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
