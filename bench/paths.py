@@ -212,7 +212,8 @@ def measure(place, quick):
     return {"place": place, "device": machine, "date": f"{datetime.date.today()}", "rows": sheet.rows}
 
 
-def write(said):
+def write_rows(sheet, head, said):
+    """The table of a sheet: its name, title and text with {place}, and what measure() gave."""
     rows = []
     for row in said["rows"]:
         size = "x".join(map(str, row["shape"]))
@@ -221,8 +222,8 @@ def write(said):
     text = f"{said['device']}, {said['date']}.\n\n" + table(
         ["input", "call", "ms", "beside, and how much faster"], rows
     )
-    write_table(f"paths-{said['place']}", text, tuple(each.format(place=said["place"]) for each in HEAD))
+    write_table(f"{sheet}-{said['place']}", text, tuple(each.format(place=said["place"]) for each in head))
 
 
 if __name__ == "__main__":
-    main(__doc__, measure, write)
+    main(__doc__, measure, partial(write_rows, "paths", HEAD))

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
+#include "edge/arrays_run.hpp"
 #include "io/bytes.hpp"
 #include "nearfield/isosurface.hpp"
 #include "nearfield/offset.hpp"
@@ -17,15 +17,6 @@ namespace nearfield::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
-
-/// Runs a call of the host; --device cuda is refused.
-computed compute_here(const arguments& args, const char* verb, const std::function<void(const host&)>& call) {
-    if (args.device.starts_with("cuda"))
-        throw error(error_code::unsupported, fmt::format("--device is {}: {} runs on the CPU only", args.device, verb));
-    arguments here = args;
-    here.device = "cpu";
-    return compute(here, placed_call{call, [](int, int, int) -> edge::device_timing { return {}; }});
-}
 
 /// Coordinates in the order of a volume's axes, or back: a mirror image, whose faces are turned round.
 mesh reversed_axes(mesh m) {
@@ -86,9 +77,17 @@ int voxelize_verb(const arguments& args) {
         }
         io::array made = io::make_array(dtype::uint8, {grid.shape.begin(), grid.shape.end()});
         made.spacing.assign(grid.pitch.begin(), grid.pitch.end());
-        const computed done = compute_here(args, "voxelize", [&](const host& on) {
-            voxelize(on, m, grid, made.out(), {!args.shell, args.shell, args.winding});
-        });
+        const voxelize_options how{!args.shell, args.shell, args.winding};
+        const any_output<host> out = made.out();
+        const computed done = compute(args, placed_call{[&](const host& on) { voxelize(on, m, grid, out, how); },
+                                                        [&](int ordinal, int warmups, int repeat) {
+                                                            return edge::run_arrays_on_device(
+                                                                ordinal, {}, {&out, 1},
+                                                                [&](const device& on, auto, auto to) {
+                                                                    voxelize(on, device_mesh(on, m), grid, to[0], how);
+                                                                },
+                                                                warmups, repeat);
+                                                        }});
         const auto* const cells = reinterpret_cast<const std::uint8_t*>(made.data.get());
         const std::int64_t marked = std::count(cells, cells + made.cells(), std::uint8_t{1});
         io::write(args.output, made);
@@ -118,8 +117,16 @@ int isosurface_verb(const arguments& args) {
         if (args.sharp) how.method = isosurface_method::dual_contouring;
         const double level = args.level.empty() ? 0.5 : parse_number("--level", args.level, "--level 0.5");
         mesh made;
-        const computed done = compute_here(
-            args, "isosurface", [&](const host& on) { made = isosurface(on, input.image.in(), level, how); });
+        const any_input<host> in = input.image.in();
+        const computed done = compute(args, placed_call{[&](const host& on) { made = isosurface(on, in, level, how); },
+                                                        [&](int ordinal, int warmups, int repeat) {
+                                                            return edge::run_arrays_on_device(
+                                                                ordinal, {&in, 1}, {},
+                                                                [&](const device& on, auto read, auto) {
+                                                                    made = isosurface(on, read[0], level, how);
+                                                                },
+                                                                warmups, repeat);
+                                                        }});
         made = reversed_axes(std::move(made));
         save_mesh(args.output, made);
         const mesh_measures is = measure_mesh(made);
@@ -145,8 +152,12 @@ int offset_verb(const arguments& args) {
     in_words_of_options([&] {
         const mesh m = read_mesh(args.input);
         offset_result made;
-        const computed done =
-            compute_here(args, "offset", [&](const host& on) { made = offset(on, m, distance, how); });
+        const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
+        const computed done = compute(
+            args, placed_call{at, [&](int ordinal, int warmups, int repeat) {
+                                  return edge::run_arrays_on_device(
+                                      ordinal, {}, {}, [&](const device& on, auto, auto) { at(on); }, warmups, repeat);
+                              }});
         save_mesh(args.output, made.surface);
         const std::array<std::int64_t, 3>& shape = made.grid.shape;
         json_report said = start_report(args);

@@ -4,10 +4,11 @@
 
 #include <cstring>
 
+#include "edge/arrays_run.hpp"
 #include "nearfield/isosurface.hpp"
 #include "nearfield/mesh_distance.hpp"
 #include "nearfield/offset.hpp"
-#include "python/bind_call.hpp"
+#include "python/bind_run.hpp"
 
 namespace nearfield::python {
 namespace {
@@ -59,45 +60,71 @@ std::tuple<sizes, triple, triple> around(const array& vertices, const array& fac
     return {g.shape, g.origin, g.pitch};
 }
 
+/// A call that fills these arrays, of which some may be missing: call(place, mesh there, views).
+template <std::size_t Out, class Call>
+void fill(const run_at& where, const mesh& m, const std::array<const array*, Out>& out, const Call& call) {
+    const auto views = [&]<class Place>(const Place&) {
+        std::array<any_output<Place>, Out> to;
+        for (std::size_t k = 0; k < Out; ++k) to[k] = view_of<void, Place>(out[k]);
+        return to;
+    };
+    run(
+        where, out[0]->cells(), [&](const host& on) { call(on, m, views(on)); },
+        [&](const device& on) { call(on, device_mesh(on, m), views(on)); },
+        [&](int ordinal) {
+            edge::run_arrays_on_device(ordinal, {}, views(host{}),
+                                       [&](const device& on, auto, auto to) { call(on, device_mesh(on, m), to); });
+        });
+}
+
+mesh_grid grid_of(const array& cells, const triple& origin, const triple& pitch) {
+    return {{cells.shape[0], cells.shape[1], cells.shape[2]}, origin, pitch};
+}
+
 void mark(const array& vertices, const array& faces, const array& out, const triple& origin, const triple& pitch,
-          bool solid, bool surface, bool winding, int threads, const nb::object& progress) {
-    const mesh m = mesh_of(vertices, faces);
-    run_watched(out.cells(), progress, [&](std::function<bool(double)> told) {
-        voxelize(host{threads, std::move(told)}, m, {{out.shape[0], out.shape[1], out.shape[2]}, origin, pitch},
-                 out.view<void, host>(), {solid, surface, winding});
-    });
+          bool solid, bool surface, bool winding, int ordinal, std::uintptr_t stream, bool staged, int threads,
+          const nb::object& progress) {
+    fill<1>({ordinal, stream, staged, threads, progress}, mesh_of(vertices, faces), {&out},
+            [&](const auto& on, const auto& m, const auto& to) {
+                voxelize(on, m, grid_of(out, origin, pitch), to[0], {solid, surface, winding});
+            });
 }
 
 void distance_to(const array& vertices, const array& faces, const array& distance, const array* triangle,
-                 const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, int threads,
-                 const nb::object& progress) {
-    const mesh m = mesh_of(vertices, faces);
-    run_watched(distance.cells(), progress, [&](std::function<bool(double)> told) {
-        mesh_distance(host{threads, std::move(told)}, m,
-                      {{distance.shape[0], distance.shape[1], distance.shape[2]}, origin, pitch},
-                      {distance.view<void, host>(), view_of<void, host>(triangle)}, {is_signed, winding, most});
-    });
+                 const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, int ordinal,
+                 std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+    fill<2>({ordinal, stream, staged, threads, progress}, mesh_of(vertices, faces), {&distance, triangle},
+            [&](const auto& on, const auto& m, const auto& to) {
+                mesh_distance(on, m, grid_of(distance, origin, pitch), {to[0], to[1]}, {is_signed, winding, most});
+            });
 }
 
 mesh_row surface_of(const array& field, double level, const triple& origin, const triple& spacing, bool below,
-                    bool closed, bool dual, int threads, const nb::object& progress) {
+                    bool closed, bool dual, int ordinal, std::uintptr_t stream, bool staged, int threads,
+                    const nb::object& progress) {
     mesh made;
-    run_watched(field.cells(), progress, [&](std::function<bool(double)> told) {
-        made = isosurface(host{threads, std::move(told)}, field.view<const void, host>(), level,
-                          {origin, spacing, below, closed, static_cast<isosurface_method>(dual)});
-    });
+    const isosurface_options how{origin, spacing, below, closed, static_cast<isosurface_method>(dual)};
+    const auto at = [&](const auto& on, const auto& in) { made = isosurface(on, in, level, how); };
+    run(
+        {ordinal, stream, staged, threads, progress}, field.cells(),
+        [&](const host& on) { at(on, field.view<const void, host>()); },
+        [&](const device& on) { at(on, field.view<const void, device>()); },
+        [&](int to) {
+            const any_input<host> in = field.view<const void, host>();
+            edge::run_arrays_on_device(to, {&in, 1}, {}, [&](const device& on, auto read, auto) { at(on, read[0]); });
+        });
     return row_of(made);
 }
 
 std::tuple<mesh_row, double, double> offset_of(const array& vertices, const array& faces, double distance, double pitch,
-                                               bool voxels, bool sharp, bool hollow, bool winding, int threads,
-                                               const nb::object& progress) {
+                                               bool voxels, bool sharp, bool hollow, bool winding, int ordinal,
+                                               int threads, const nb::object& progress) {
     const mesh m = mesh_of(vertices, faces);
     offset_result made;
-    run_watched(std::int64_t{1} << 24, progress, [&](std::function<bool(double)> told) {
-        made = offset(host{threads, std::move(told)}, m, distance,
-                      {pitch, static_cast<offset_method>(voxels), sharp, hollow, winding});
-    });
+    const offset_options how{pitch, static_cast<offset_method>(voxels), sharp, hollow, winding};
+    const auto at = [&](const auto& on) { made = offset(on, m, distance, how); };
+    run({ordinal, 0, true, threads, progress}, std::int64_t{1} << 24, at, at,
+        [&](int to) { edge::run_arrays_on_device(to, {}, {}, [&](const device& on, auto, auto) { at(on); }); });
     return {row_of(made.surface), made.grid.pitch[0], made.error_bound};
 }
 
@@ -111,14 +138,15 @@ void bind_mesh(nb::module_& module) {
     module.def("mesh_bytes", &written, v, f, path, nb::arg("text"));
     module.def("measure_mesh", &measured, v, f);
     module.def("grid_around", &around, v, f, pitch, nb::arg("shape"), nb::arg("by_shape"), nb::arg("margin"));
-    module.def("voxelize", &mark, v, f, nb::arg("out"), origin, pitch, nb::arg("solid"), nb::arg("surface"), winding, n,
-               progress);
+    const auto ordinal = nb::arg("ordinal"), stream = nb::arg("stream"), staged = nb::arg("staged");
+    module.def("voxelize", &mark, v, f, nb::arg("out"), origin, pitch, nb::arg("solid"), nb::arg("surface"), winding,
+               ordinal, stream, staged, n, progress);
     module.def("mesh_distance", &distance_to, v, f, nb::arg("distance"), nb::arg("triangle").none(), origin, pitch,
-               nb::arg("is_signed"), winding, nb::arg("max_distance"), n, progress);
+               nb::arg("is_signed"), winding, nb::arg("max_distance"), ordinal, stream, staged, n, progress);
     module.def("isosurface", &surface_of, nb::arg("field"), nb::arg("level"), origin, nb::arg("spacing"),
-               nb::arg("below"), nb::arg("closed"), nb::arg("dual"), n, progress);
+               nb::arg("below"), nb::arg("closed"), nb::arg("dual"), ordinal, stream, staged, n, progress);
     module.def("offset", &offset_of, v, f, nb::arg("distance"), pitch, nb::arg("voxels"), nb::arg("sharp"),
-               nb::arg("hollow"), winding, n, progress);
+               nb::arg("hollow"), winding, ordinal, n, progress);
 }
 
 }  // namespace nearfield::python

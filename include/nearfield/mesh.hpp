@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "nearfield/error.hpp"
+#include "nearfield/grid.hpp"
 
 namespace [[gnu::visibility("default")]] nearfield {
 
@@ -35,6 +37,24 @@ struct mesh_measures {
 
 /// `more` behind the vertices and faces of `to`; `reversed` turns its faces round.
 void append_mesh(mesh& to, const mesh& more, bool reversed = false);
+
+/// A mesh in the memory of a GPU, checked and with its open edges found, for any number of calls there.
+class device_mesh {
+public:
+    /// Copies, and waits until that is done: the stream may not be captured. Throws as measure_mesh() does.
+    device_mesh(const device& on, const mesh& of);
+    device_mesh(device_mesh&&) noexcept;
+    device_mesh& operator=(device_mesh&&) noexcept;
+    /// Frees the memory on the stream of `on` after the work that is on it. Work on other streams, and graphs, have to
+    /// be done.
+    ~device_mesh();
+
+    struct parts;
+    [[nodiscard]] const parts& inside() const { return *parts_; }
+
+private:
+    std::unique_ptr<const parts> parts_;
+};
 
 enum class mesh_format : std::uint8_t { stl, obj, ply, off };
 

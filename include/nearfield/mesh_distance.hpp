@@ -26,10 +26,10 @@ struct mesh_fields {
 /// The squared distance to a triangle is the least of those to its three sides and, where the foot of the perpendicular
 /// falls inside, that to the foot, each from its nearest point in double by one formula (src/mesh_distance/core.hpp):
 /// off by a few roundings of the coordinates, whatever the triangle's shape. The answer is the smallest value of all
-/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, for any number
-/// of threads. The distance is its root, in double, rounded once to the output's type.
+/// triangles, and of those that have it the first one: what a loop over all triangles gives, to the bit, on host and
+/// device, for any number of threads. The distance is its root, in double, rounded once to the output's type.
 ///
-///   on    host: returns when done. There is none for a device yet
+///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    at least one face
 ///   grid  any; see voxelize() for its reach where distances are signed
 ///
@@ -37,10 +37,13 @@ struct mesh_fields {
 /// of its cells, by bounds at its centre: from there a distance grows no faster than the distance to the plane through
 /// the nearest point, and no slower than that to the nearest point itself. Typically 5 to 40 triangles a cell are
 /// looked at. Time O(cells log(faces)) for shapes that are not all round one point. Workspace: 8 bytes a triangle and
-/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed.
+/// thread, 144 bytes a triangle, and that of voxelize() where distances are signed; on a device 2.2 KB a triangle, of
+/// which lists take 1 GB at most, and 1/12 byte a cell.
 ///
 /// Throws nearfield::error before any work is started.
 void mesh_distance(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
+                   const mesh_distance_options& options = {});
+void mesh_distance(const device& on, const device_mesh& of, const mesh_grid& grid, const mesh_fields<device>& out,
                    const mesh_distance_options& options = {});
 
 }  // namespace nearfield

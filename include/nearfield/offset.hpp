@@ -32,7 +32,7 @@ struct offset_result {
 /// a grid. Faces look outwards. Where fronts from different sides meet, what lies beyond them is gone: no part of the
 /// answer cuts another one.
 ///
-///   on        host: returns when done. There is none for a device yet
+///   on        returns when done, on a device too, where `sharp` is not taken. Host and device make the same mesh
 ///   of        without open edges, unless `winding`; at least one face
 ///   distance  finite; not 0 if `hollow`, and then at least 2 pitches in size
 ///
@@ -43,5 +43,7 @@ struct offset_result {
 /// Time and workspace of mesh_distance() within the distance, or of voxelize() and distance_transform(), of
 /// isosurface(), and 4 bytes a cell. Throws nearfield::error before any work is started.
 [[nodiscard]] offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options = {});
+[[nodiscard]] offset_result offset(const device& on, const mesh& of, double distance,
+                                   const offset_options& options = {});
 
 }  // namespace nearfield

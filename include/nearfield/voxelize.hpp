@@ -39,20 +39,23 @@ struct voxelize_options {
 /// points for 512 cells); all tests are exact integers after that. A centre on a surface is settled as if it were moved
 /// by an infinitesimal step along axis 2, and by far smaller ones along axes 0 and 1: closed meshes have no leaks. The
 /// winding number of open meshes is the count of crossings below the centre, which is an integer, and the solid angles
-/// of the open edges in double.
+/// of the open edges in double. Host and device have the same bits.
 ///
-///   on    host: returns when done. There is none for a device yet
+///   on    on a device, whose mesh is copied there once, the call returns before the work is done
 ///   of    with `solid` and without `winding` it has no open edges
 ///   grid  any; the mesh may reach beyond it, up to 2^20 cells
 ///   out   bool or uint8, shape of the grid, any strides: 1 in marked cells, else 0
 ///
 /// Time O(cells + columns below triangles), and O(cells * open edges) with `winding`. Workspace 1 byte a cell, 4 with
-/// `winding`. Equal bits for any number of threads. Throws nearfield::error before any work is started.
+/// `winding`; on a device 1/8 byte a cell, 4 1/8 with `winding`, and 24 bytes a vertex. Equal bits for any number of
+/// threads. Throws nearfield::error before any work is started.
 ///
 /// Akenine-Moeller, "Fast 3D triangle-box overlap testing", Journal of Graphics Tools 6(1), 2001, for the tests of
 /// cells; Martens, Bessmeltsev, "One-shot method for computing generalized winding numbers", Computer Graphics Forum
 /// 44(5), 2025, for those of open meshes.
 void voxelize(const host& on, const mesh& of, const mesh_grid& grid, const any_output<host>& out,
+              const voxelize_options& options = {});
+void voxelize(const device& on, const device_mesh& of, const mesh_grid& grid, const any_output<device>& out,
               const voxelize_options& options = {});
 
 }  // namespace nearfield

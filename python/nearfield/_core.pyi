@@ -658,6 +658,9 @@ def voxelize(
     solid: bool,
     surface: bool,
     winding: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -671,6 +674,9 @@ def mesh_distance(
     is_signed: bool,
     winding: bool,
     max_distance: float,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
@@ -682,6 +688,9 @@ def isosurface(
     below: bool,
     closed: bool,
     dual: bool,
+    ordinal: int,
+    stream: int,
+    staged: bool,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[bytes, bytes]: ...
@@ -694,6 +703,7 @@ def offset(
     sharp: bool,
     hollow: bool,
     winding: bool,
+    ordinal: int,
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> tuple[tuple[bytes, bytes], float, float]: ...

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from nearfield import _core
-from nearfield._arrays import HOST, NUMPY, name_of
+from nearfield._arrays import HOST, name_of
 from nearfield._call import target
+from nearfield._filled import Filled
+from nearfield._medial_axis import _Where
 from nearfield._mesh import Array, Mesh, mesh_of, unpacked_mesh
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
@@ -43,7 +44,7 @@ class VoxelGrid:
 
     Attributes
     ----------
-    cells : array of bool or None
+    cells : array of bool, or what `voxelize` was given as `out`, or None
         What `voxelize` marked; ``np.asarray(grid)`` reads it.
     """
 
@@ -54,7 +55,7 @@ class VoxelGrid:
         self.shape = tuple(count_of("shape", each, 0) for each in sizes)
         self.origin = _three("origin", origin)
         self.pitch = pitch if isinstance(pitch, float | int) and not isinstance(pitch, bool) else _three("pitch", pitch)
-        self.cells: Array | None = None
+        self.cells: Any = None
 
     @classmethod
     def around(
@@ -111,6 +112,7 @@ def voxelize(
     solid: bool = True,
     surface: bool = False,
     winding: bool = False,
+    out: Any = None,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -131,9 +133,9 @@ def voxelize(
     winding : bool
         Inside is where the generalised winding number is above 1/2 in size: takes open meshes, and keeps what several
         shells cover. Without it the mesh has no open edges, and what two shells cover is outside again.
-    device : {'cpu'}
-        There is no GPU code yet.
-    threads, progress
+    out : array of bool or uint8, of the grid's shape
+        Becomes `cells`: of NumPy, or on a GPU of CuPy, torch and others, where the call then runs.
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -152,7 +154,6 @@ def voxelize(
            [0, 0, 0, 0]])
     """
     check_flags(solid=solid, surface=surface, winding=winding)
-    _refuse_device("voxelize", device)
     given = mesh_of(mesh)
     if grid is None:
         made = VoxelGrid.around(given, pitch, shape=shape, margin=margin)
@@ -161,12 +162,13 @@ def voxelize(
             raise TypeError("pitch or shape: leave out both where a grid is given")
         count_of("margin", margin, 0)
         made = VoxelGrid(*_checked(grid))
-    _core.require_memory(math.prod(made.shape), "the output")
-    made.cells = np.empty(made.shape, np.bool_)
+    filled = Filled(made.shape, [("out", out, "bool")], device, threads, progress)
+    (cells,), (vertices, faces) = filled.described(), given._described()
     _core.voxelize(
-        *given._described(), NUMPY.describe("out", made.cells, True), made.origin, made.spacing, bool(solid),
-        bool(surface), bool(winding), threads_of(threads), callable_of(progress),
+        vertices, faces, cells, made.origin, made.spacing, bool(solid), bool(surface), bool(winding),
+        *filled.where.place(),
     )  # fmt: skip
+    (made.cells,) = filled.finish()
     return made
 
 
@@ -179,6 +181,8 @@ def mesh_distance(
     max_distance: float | None = None,
     return_triangle: bool = False,
     dtype: Any = "float32",
+    out: Any = None,
+    triangle_out: Any = None,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -199,9 +203,9 @@ def mesh_distance(
     return_triangle : bool
         Also return the number of the nearest face, the first one of several.
     dtype : {'float32', 'float64'}
-    device : {'cpu'}
-        There is no GPU code yet.
-    threads, progress
+    out, triangle_out : arrays of the grid's shape
+        To be filled, the second one of int32: of NumPy, or on a GPU of CuPy, torch and others, where the call runs.
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -220,21 +224,22 @@ def mesh_distance(
             [1, 1, 1]]], dtype=int32))
     """
     check_flags(signed=signed, winding=winding, return_triangle=return_triangle)
-    _refuse_device("mesh_distance", device)
     given, most = mesh_of(mesh), max_distance_of(max_distance)
     where = VoxelGrid(*_checked(grid))
     made = name_of(dtype)
     if made not in ("float32", "float64"):
         raise ValueError(f"dtype is {said(made)}; give float32 or float64")
-    _core.require_memory(math.prod(where.shape) * (np.dtype(made).itemsize + 4 * bool(return_triangle)), "the output")
-    distance = np.empty(where.shape, made)
-    triangle = np.empty(where.shape, np.int32) if return_triangle else None
+    wanted = [("out", out, made)]
+    if return_triangle or triangle_out is not None:
+        wanted.append(("triangle_out", triangle_out, "int32"))
+    filled = Filled(where.shape, wanted, device, threads, progress)
+    (distance, *more), (vertices, faces) = filled.described(), given._described()
     _core.mesh_distance(
-        *given._described(), NUMPY.describe("distance", distance, True),
-        None if triangle is None else NUMPY.describe("triangle", triangle, True), where.origin, where.spacing,
-        bool(signed), bool(winding), most, threads_of(threads), callable_of(progress),
+        vertices, faces, distance, more[0] if more else None, where.origin, where.spacing, bool(signed),
+        bool(winding), most, *filled.where.place(),
     )  # fmt: skip
-    return distance if triangle is None else (distance, triangle)
+    fields = filled.finish()
+    return fields[0] if len(fields) == 1 else tuple(fields)
 
 
 def isosurface(
@@ -265,10 +270,8 @@ def isosurface(
     closed : bool
         Outside lies beyond the ends of the grid: caps close what reaches them.
     method : {'marching_cubes', 'dual_contouring'}
-        The second one keeps sharp edges of distance fields.
-    device : {'cpu'}
-        There is no GPU code yet: arrays on a GPU are refused.
-    threads, progress
+        The second one keeps sharp edges of distance fields; it runs on the CPU only.
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -293,17 +296,14 @@ def isosurface(
     if isinstance(field, VoxelGrid):
         spacing = field.spacing if spacing is None else spacing
         origin = field.origin if origin is None else origin
-        field = np.asarray(field)
+        field = np.asarray(field) if field.cells is None else field.cells
     work = Workplace("field", field)
-    if target(device, work.place, work.name) >= 0:
-        raise RuntimeError("device: isosurface runs on the CPU only; give arrays of the CPU and leave out device=")
+    where = _Where(work, device, threads, progress)
     if len(work.shape) != 3:
         raise ValueError(f"field has {len(work.shape)} axes; give 3")
     steps = _three("spacing", 1.0 if spacing is None else spacing)
     first = _three("origin", (0, 0, 0) if origin is None else origin)
-    made = _core.isosurface(
-        work.described(), at, first, steps, below, bool(closed), dual, threads_of(threads), callable_of(progress)
-    )
+    made = _core.isosurface(where.read(), at, first, steps, below, bool(closed), dual, *where.place())
     return unpacked_mesh(made)
 
 
@@ -331,14 +331,12 @@ def offset(
     method : {'exact', 'voxels'}
         From distances to the triangles, or to the faces of the cells of a voxelised part.
     sharp : bool
-        Keep edges and corners, by dual contouring.
+        Keep edges and corners, by dual contouring; on the CPU only.
     hollow : bool
         The wall between the surface and its offset: a hollow part of the same outside for a negative distance.
     winding : bool
         As in `voxelize`: takes open meshes and overlapping shells.
-    device : {'cpu'}
-        There is no GPU code yet.
-    threads, progress
+    device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -356,24 +354,18 @@ def offset(
     """
     check_flags(sharp=sharp, hollow=hollow, winding=winding)
     voxels = word_of("method", method, ("exact", "voxels")) == "voxels"
-    _refuse_device("offset", device)
     given, far = mesh_of(mesh), length_of("distance", distance)
     step = 0.0 if pitch is None else length_of("pitch", pitch)
     if pitch is not None and not step > 0:
         raise ValueError(f"pitch is {said(pitch)}; give a positive length")
     packed, used, bound = _core.offset(
         *given._described(), far, step, voxels, flag_of("sharp", sharp), flag_of("hollow", hollow),
-        flag_of("winding", winding), threads_of(threads), callable_of(progress),
+        flag_of("winding", winding), target(device, HOST, "mesh"), threads_of(threads), callable_of(progress),
     )  # fmt: skip
     plain = unpacked_mesh(packed)
     made = OffsetMesh(plain.vertices, plain.faces)
     made.pitch, made.error_bound = used, bound
     return made
-
-
-def _refuse_device(name: str, device: str | None) -> None:
-    if target(device, HOST, "mesh") >= 0:
-        raise RuntimeError(f"device: {name} runs on the CPU only; leave out device=")
 
 
 def _three(name: str, value: Any) -> tuple[float, ...]:

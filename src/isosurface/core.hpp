@@ -1,4 +1,5 @@
-// Which polygons separate the inside corners of a cell from the others: made by one rule, not typed in.
+// What host and device share: the problem, where an edge crosses the level, and which polygons separate the inside
+// corners of a cell from the others: made by one rule, not typed in.
 //
 // Corner c of a cell lies at (c >> 2, c >> 1 & 1, c & 1). Edge 8 * axis + c goes from corner c along an axis.
 #pragma once
@@ -7,8 +8,33 @@
 #include <cstdint>
 
 #include "base/annotate.hpp"
+#include "nearfield/isosurface.hpp"
 
 namespace nearfield::isosurfaces {
+
+template <class Place>
+struct problem {
+    any_input<Place> field;
+    double level = 0;
+    isosurface_options how;
+    std::int64_t rim = 0;                 ///< planes of outside that are put round the field
+    std::array<std::int64_t, 3> nodes{};  ///< of the field and the rim
+
+    [[nodiscard]] NF_HD std::int64_t plane_nodes() const { return nodes[1] * nodes[2]; }
+    [[nodiscard]] NF_HD double coordinate(std::size_t axis, double node) const {
+        return how.origin[axis] + how.spacing[axis] * (node - static_cast<double>(rim));
+    }
+    /// Whether a value is inside; NaN is not.
+    [[nodiscard]] NF_HD bool is_inside(double value) const { return how.inside_below ? value < level : value > level; }
+};
+
+/// How far along an edge the level lies, between values a and b.
+[[nodiscard]] NF_HD inline double place_between(double a, double b, double level) {
+    constexpr double nearest = 0x1p-10;
+    const double t = (level - a) / (b - a);
+    if (!(t == t)) return 0.5;
+    return t < nearest ? nearest : t > 1 - nearest ? 1 - nearest : t;
+}
 
 constexpr int bit_of(int axis) { return 4 >> axis; }
 constexpr int edge_between(int a, int b) {

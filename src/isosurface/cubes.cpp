@@ -15,7 +15,7 @@ struct totals {
 
 class layers {
 public:
-    layers(const problem& p, totals& of) : p_(p), of_(of), here_(p), above_(p), next_(p) {}
+    layers(const problem<host>& p, totals& of) : p_(p), of_(of), here_(p), above_(p), next_(p) {}
 
     void count(std::int64_t first, std::int64_t last) {
         load(p_, first, here_);
@@ -114,14 +114,14 @@ private:
         return of.first[c] + std::popcount(static_cast<unsigned>(of.crossed[c] & ((1 << axis) - 1)));
     }
 
-    const problem& p_;
+    const problem<host>& p_;
     totals& of_;
     plane here_, above_, next_;
 };
 
 }  // namespace
 
-mesh marching_cubes(const host& on, const problem& p) {
+mesh marching_cubes(const host& on, const problem<host>& p) {
     const std::int64_t planes = p.nodes[0], lines = planes * p.nodes[1];
     workers team(on, 2 * planes);
     // Blocks read two planes of the next one again.

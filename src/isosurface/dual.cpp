@@ -56,7 +56,7 @@ private:
 
 class dual {
 public:
-    dual(const host& on, const problem& p)
+    dual(const host& on, const problem<host>& p)
         : p_(p),
           team_(on, 4 * p.nodes[0]),
           step_{p.plane_nodes(), p.nodes[2], 1},
@@ -293,7 +293,7 @@ private:
         });
     }
 
-    const problem& p_;
+    const problem<host>& p_;
     workers team_;
     std::array<std::int64_t, 3> step_;
     host_scratch<std::uint8_t> inside_;
@@ -305,6 +305,6 @@ private:
 
 }  // namespace
 
-mesh dual_contouring(const host& on, const problem& p) { return dual(on, p).solve(); }
+mesh dual_contouring(const host& on, const problem<host>& p) { return dual(on, p).solve(); }
 
 }  // namespace nearfield::isosurfaces

@@ -9,7 +9,7 @@
 
 namespace nearfield::isosurfaces {
 
-void load(const problem& p, std::int64_t i, plane& to) {
+void load(const problem<host>& p, std::int64_t i, plane& to) {
     const std::int64_t n = p.nodes[2], rim = p.rim;
     constexpr double outside = std::numeric_limits<double>::quiet_NaN();
     const auto read_row = [&]<class T>(T, std::int64_t j, double* row) {
@@ -27,14 +27,11 @@ void load(const problem& p, std::int64_t i, plane& to) {
             else if (p.field.type == dtype::float32) read_row(float{}, j, row);
             else with_integer(p.field.type, [&](auto zero) { read_row(zero, j, row); });
         }
-        if (p.how.inside_below)
-            for (std::int64_t k = 0; k < n; ++k) inside[k] = row[k] < p.level ? 1 : 0;
-        else
-            for (std::int64_t k = 0; k < n; ++k) inside[k] = row[k] > p.level ? 1 : 0;
+        for (std::int64_t k = 0; k < n; ++k) inside[k] = p.is_inside(row[k]) ? 1 : 0;
     }
 }
 
-void cross(const problem& p, plane& of, const plane* above) {
+void cross(const problem<host>& p, plane& of, const plane* above) {
     const std::int64_t n = p.nodes[2], all = p.plane_nodes();
     const std::uint8_t* const in = of.inside.data();
     std::uint8_t* const to = of.crossed.data();

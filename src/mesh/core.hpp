@@ -40,4 +40,31 @@ void for_each_edge(const mesh& m, const Body& body) {
     }
 }
 
+/// An edge that faces run along `net` times more often from `from` to `to` than back.
+struct open_edge {
+    std::int32_t from, to;
+    std::int64_t net;
+};
+[[nodiscard]] inline std::vector<open_edge> open_edges_of(const mesh& m) {
+    std::vector<open_edge> found;
+    for_each_edge(m, [&](std::int32_t low, std::int32_t high, std::int64_t forward, std::int64_t backward) {
+        if (forward != backward) found.push_back({low, high, forward - backward});
+    });
+    return found;
+}
+
+/// The smallest box that has all vertices.
+struct box {
+    std::array<double, 3> low{}, high{};
+    bool empty = true;  ///< there are none
+};
+[[nodiscard]] inline box box_of(const mesh& m) {
+    if (m.vertices.empty()) return {};
+    box made{m.vertices[0], m.vertices[0], false};
+    for (const auto& at : m.vertices)
+        for (std::size_t k = 0; k < 3; ++k)
+            made.low[k] = std::min(made.low[k], at[k]), made.high[k] = std::max(made.high[k], at[k]);
+    return made;
+}
+
 }  // namespace nearfield::meshes

@@ -9,17 +9,9 @@
 namespace nearfield::nearest_faces {
 
 struct problem {
-    mesh_grid grid;
-    double scale = 1;                                       ///< a power of two; coordinates times it are in (-1, 1)
-    double most = std::numeric_limits<double>::infinity();  ///< max_distance, scaled
+    space in;
     std::vector<triangle> triangles;
     any_output<host> distance, face;
-
-    /// Scaled coordinate of a place that is counted in cells, and in halves of a cell within blocks.
-    [[nodiscard]] double at(int axis, double cells) const {
-        const auto k = static_cast<std::size_t>(axis);
-        return (grid.origin[k] + grid.pitch[k] * cells) * scale;
-    }
 };
 
 /// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, ascending.

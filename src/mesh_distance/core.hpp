@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/annotate.hpp"
 #include "nearfield/mesh_distance.hpp"
@@ -15,7 +16,23 @@ namespace nearfield::nearest_faces {
 /// Above the errors of a distance, of a bound and of their comparison together, which are some hundred units of 2^-53.
 constexpr double slack = 0x1p-43;
 
-struct triangle {
+/// The grid, scaled.
+struct space {
+    std::int64_t shape[3] = {0, 0, 0};
+    double origin[3] = {0, 0, 0}, pitch[3] = {1, 1, 1};
+    double scale = 1;                                       ///< a power of two; coordinates times it are in (-1, 1)
+    double most = std::numeric_limits<double>::infinity();  ///< max_distance, scaled
+
+    /// Coordinate of a place that is counted in cells, and in halves of a cell within blocks.
+    [[nodiscard]] NF_HD double at(int axis, double cells) const { return (origin[axis] + pitch[axis] * cells) * scale; }
+    /// Half the length of a block of 2^level cells along each axis, between the centres of its outer cells.
+    NF_HD void half_of_block(int level, double* half) const {
+        const double cells = static_cast<double>((std::int64_t{1} << level) - 1) / 2;
+        for (int k = 0; k < 3; ++k) half[k] = cells * (pitch[k] * scale);
+    }
+};
+
+struct alignas(16) triangle {
     double a[3], ab[3], ac[3];
     double ab_ab, ac_ac, ab_ac;        ///< scalar products
     double over_ab, over_ac, over_bc;  ///< 1 / squared lengths of the sides; 0 for sides without length
@@ -46,6 +63,14 @@ NF_HD inline triangle triangle_of(const double* a, const double* b, const double
     const double foot = slack / sine, height = std::sqrt(area / longer) + slack;
     t.loss = foot < height ? foot : height;
     return t;
+}
+
+/// That of three corners, which are scaled first.
+NF_HD inline triangle triangle_at(const double* const* corners, double scale) {
+    double at[3][3];
+    for (int corner = 0; corner < 3; ++corner)
+        for (int k = 0; k < 3; ++k) at[corner][k] = corners[corner][k] * scale;
+    return triangle_of(at[0], at[1], at[2]);
 }
 
 /// The vector from the nearest point of a triangle to a point, its squared length, and the least scalar product of that
@@ -90,6 +115,18 @@ NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double
     return n;
 }
 
+/// What a cell is told.
+struct answer {
+    double distance;
+    std::int32_t face;
+
+    NF_HD static answer of(const space& s, double squared, std::int32_t face) {
+        const double d = std::sqrt(squared);
+        if (!(d <= s.most)) return {std::numeric_limits<double>::infinity(), -1};
+        return {d / s.scale, face};
+    }
+};
+
 /// Bounds for the triangles of a block of points: those within half[k] of a centre along axis k.
 ///
 /// Let q be the nearest point found so far, d its distance from the centre and n the unit vector from q to the centre.
@@ -111,6 +148,11 @@ struct bound {
         const double quadratic = d > radius * 1.001 ? radius * radius / (2 * (d - radius)) : 8;
         b.support = d + (quadratic + (loss + slack));
         return b;
+    }
+    /// The squared distance beyond which no triangle is within reach of a cell of the block.
+    NF_HD static double far2(double radius, double most) {
+        const double far = most + (radius + slack);
+        return far * far;
     }
     NF_HD [[gnu::always_inline]] bool keeps(const nearest& t, const double* half) const {
         const double d = std::sqrt(t.squared);

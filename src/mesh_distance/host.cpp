@@ -105,8 +105,8 @@ private:
             for (int axis = 0; axis < 3; ++axis) {
                 first_[lane][axis] = of.first[axis] + ((lane >> (2 - axis) & 1) != 0 ? side : 0);
                 const double middle = static_cast<double>(first_[lane][axis]) + static_cast<double>(side - 1) / 2;
-                at_[axis][lane] = p_.at(axis, middle);
-                outside_[lane] = outside_[lane] || first_[lane][axis] >= p_.grid.shape[static_cast<std::size_t>(axis)];
+                at_[axis][lane] = p_.in.at(axis, middle);
+                outside_[lane] = outside_[lane] || first_[lane][axis] >= p_.in.shape[axis];
             }
         }
     }
@@ -116,13 +116,12 @@ private:
     }
 
     void set_bounds(const block& of, const lane_best& best) {
-        const double cells = (std::ldexp(1, of.level - 1) - 1) / 2;
-        for (std::size_t k = 0; k < 3; ++k) half_[k] = cells * (p_.grid.pitch[k] * p_.scale);
-        const double radius = std::sqrt(dot(half_, half_)), far = p_.most + (radius + slack);
-        far2_ = far * far;
+        p_.in.half_of_block(of.level - 1, half_);
+        const double radius = std::sqrt(dot(half_, half_)), most = p_.in.most;
+        far2_ = bound::far2(radius, most);
         for (int lane = 0; lane < lanes; ++lane) {
             const triangle& t = triangle_at(of, best.place[lane]);
-            const bound b = bound::of(nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]), t.loss, radius, p_.most);
+            const bound b = bound::of(nearest_of(t, at_[0][lane], at_[1][lane], at_[2][lane]), t.loss, radius, most);
             for (int k = 0; k < 3; ++k) bound_n_[k][lane] = b.n[k];
             plain2_[lane] = b.plain2, support_[lane] = b.support;
         }

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/scratch.hpp"
+#include "mesh/room.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/isosurface.hpp"
 #include "nearfield/mesh_distance.hpp"
@@ -26,34 +28,77 @@ mesh_grid grid_for(const mesh& of, double distance, const offset_options& option
     return grid_around(of, pitch, static_cast<std::int64_t>(rim));
 }
 
+/// Bytes of a call where it runs, which live as long as what is returned.
+std::shared_ptr<const void> memory_for(const host&, std::int64_t bytes, void** at) {
+    const auto made = std::make_shared<host_scratch<std::byte>>(bytes);
+    *at = made->get();
+    return made;
+}
+std::shared_ptr<const void> memory_for(const device& on, std::int64_t bytes, void** at) {
+    return meshes::reserve(on, bytes, at);
+}
+const mesh& mesh_for(const host&, const mesh& of) { return of; }
+device_mesh mesh_for(const device& on, const mesh& of) { return {on, of}; }
+
 /// Signed distances at the points of the grid, infinite where no surface that is asked for passes nearby.
-void fill_field(const host& on, const mesh& of, const mesh_grid& grid, double most, const offset_options& options,
-                const any_output<host>& field) {
+template <class Place>
+void fill_field(const Place& on, const mesh& of, const mesh_grid& grid, double most, const offset_options& options,
+                const any_output<Place>& field) {
+    const auto& there = mesh_for(on, of);
     if (options.method == offset_method::exact) {
         mesh_distance_options how;
         how.is_signed = true, how.winding = options.winding, how.max_distance = most;
-        return mesh_distance(on, of, grid, {field, {}}, how);
+        return mesh_distance(on, there, grid, {field, {}}, how);
     }
-    const host_scratch<std::uint8_t> mask(field.cells());
-    const auto cells = any_output<host>::contiguous(mask.get(), dtype::uint8, grid.shape);
-    voxelize(on, of, grid, cells, {true, false, options.winding});
+    void* at = nullptr;
+    const auto mask = memory_for(on, field.cells(), &at);
+    const auto cells = any_output<Place>::contiguous(at, dtype::uint8, grid.shape);
+    voxelize(on, there, grid, cells, {true, false, options.winding});
     distance_options how;
     how.spacing = grid.pitch[0], how.sign = sign::inside_negative, how.half_cell = true, how.max_distance = most;
     nearfield::distance(on, cells, field, how);
 }
 
-void check_arguments(const host& on, double distance, const offset_options& options) {
-    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+void check_arguments(double distance, const offset_options& options) {
     if (!std::isfinite(distance)) fail(fmt::format("distance is {}; give a finite length", distance));
     if (options.pitch < 0 || !std::isfinite(options.pitch))
         fail(fmt::format("pitch is {}; give a positive length, or 0 for 1/256 of the longest side", options.pitch));
 }
 
-}  // namespace
+/// The surface, for a mesh that is checked and has faces.
+template <class Place>
+offset_result solve(const Place& on, const mesh& of, bool is_closed, double distance, const offset_options& options) {
+    offset_result made;
+    made.grid = grid_for(of, distance, options);
+    const double pitch = made.grid.pitch[0];
+    if (options.hollow && !(std::abs(distance) >= 2 * pitch))
+        fail(fmt::format("distance is {} and pitch {}; a hollow wall takes 2 pitches or more: give a smaller pitch",
+                         distance, pitch));
+    const std::int64_t cells = made.grid.shape[0] * made.grid.shape[1] * made.grid.shape[2];
+    void* at = nullptr;
+    const auto memory = memory_for(on, cells * 4, &at);
+    const auto field = any_output<Place>::contiguous(at, dtype::float32, made.grid.shape);
+    fill_field<Place>(on, of, made.grid, std::abs(distance) + 2 * pitch, options, field);
+    isosurface_options how{made.grid.origin, made.grid.pitch, true, false, {}};
+    if (options.sharp) how.method = isosurface_method::dual_contouring;
+    made.surface = isosurface(on, field, distance, how);
+    if (options.hollow) {
+        const mesh own = is_closed ? of : isosurface(on, field, 0, how);
+        mesh both;
+        append_mesh(both, distance > 0 ? made.surface : own);
+        append_mesh(both, distance > 0 ? own : made.surface, true);
+        made.surface = std::move(both);
+    }
+    made.measures = measure_mesh(made.surface);
+    made.error_bound = pitch * ((options.sharp ? std::sqrt(3.0) + 0.5 : 1.5 + 0x1p-10) +
+                                (options.method == offset_method::voxels ? std::sqrt(0.75) : 0));
+    return made;
+}
 
-offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options) {
+template <class Place>
+offset_result checked(const Place& on, const mesh& of, double distance, const offset_options& options) {
     return in_call([&] {
-        check_arguments(on, distance, options);
+        check_arguments(distance, options);
         if (of.faces.empty()) fail("mesh has no faces, so it has no offset; give at least one");
         const mesh_measures given = measure_mesh(of);
         if (!options.winding && given.open_edges > 0)
@@ -61,31 +106,21 @@ offset_result offset(const host& on, const mesh& of, double distance, const offs
                 fmt::format("mesh has {} open edges, so that parity cannot tell inside from outside; close it, or use "
                             "the winding number (winding)",
                             given.open_edges));
-        offset_result made;
-        made.grid = grid_for(of, distance, options);
-        const double pitch = made.grid.pitch[0];
-        if (options.hollow && !(std::abs(distance) >= 2 * pitch))
-            fail(fmt::format("distance is {} and pitch {}; a hollow wall takes 2 pitches or more: give a smaller pitch",
-                             distance, pitch));
-        const std::int64_t cells = made.grid.shape[0] * made.grid.shape[1] * made.grid.shape[2];
-        const host_scratch<float> values(cells);
-        const auto field = any_output<host>::contiguous(values.get(), dtype::float32, made.grid.shape);
-        fill_field(on, of, made.grid, std::abs(distance) + 2 * pitch, options, field);
-        isosurface_options how{made.grid.origin, made.grid.pitch, true, false, {}};
-        if (options.sharp) how.method = isosurface_method::dual_contouring;
-        made.surface = isosurface(on, field, distance, how);
-        if (options.hollow) {
-            const mesh own = given.closed ? of : isosurface(on, field, 0, how);
-            mesh both;
-            append_mesh(both, distance > 0 ? made.surface : own);
-            append_mesh(both, distance > 0 ? own : made.surface, true);
-            made.surface = std::move(both);
-        }
-        made.measures = measure_mesh(made.surface);
-        made.error_bound = pitch * ((options.sharp ? std::sqrt(3.0) + 0.5 : 1.5 + 0x1p-10) +
-                                    (options.method == offset_method::voxels ? std::sqrt(0.75) : 0));
-        return made;
+        return solve(on, of, given.closed, distance, options);
     });
+}
+
+}  // namespace
+
+offset_result offset(const host& on, const mesh& of, double distance, const offset_options& options) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+    return checked(on, of, distance, options);
+}
+offset_result offset(const device& on, const mesh& of, double distance, const offset_options& options) {
+    if (options.sharp)
+        throw error(error_code::unsupported,
+                    "device: sharp offsets run on the CPU only; leave out sharp, or use host{}");
+    return checked(on, of, distance, options);
 }
 
 }  // namespace nearfield

@@ -3,8 +3,8 @@
 // Coordinates are at most 2^29 in size: differences fit 31 bits, their products and sums of two of these 63 bits.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/annotate.hpp"
 #include "base/wide.hpp"
@@ -16,6 +16,11 @@ namespace nearfield::voxels {
 struct triangle {
     std::int64_t at[3][3];
 };
+
+/// Coordinate of a vertex; cells of the lattice are so small that it has 30 bits.
+NF_HD inline std::int32_t moved_to_lattice(double at, double origin, double pitch, int shift) {
+    return static_cast<std::int32_t>(std::rint((at - origin) / pitch * static_cast<double>(std::int64_t{1} << shift)));
+}
 
 NF_HD constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {  // b > 0
     const std::int64_t q = a / b;
@@ -35,9 +40,11 @@ NF_HD constexpr bool tie_is_left(const std::int64_t* a, const std::int64_t* b) {
 }
 
 /// Calls cross(i, j, k, way) for each column (i, j) that a triangle covers: cells from k on, which is in [0, shape[2]),
-/// lie above it. `way` is 1 where the triangle looks down, to smaller coordinates, else -1.
+/// lie above it. `way` is 1 where the triangle looks down, to smaller coordinates, else -1. Of the triangle's rows
+/// the first ones are `skipped`, then every `step`-th is done.
 template <class Cross>
-NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t* shape, const Cross& cross) {
+NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t* shape, const Cross& cross,
+                                int skipped = 0, int step = 1) {
     const std::int64_t *a = t.at[0], *b = t.at[1], *c = t.at[2], side = std::int64_t{1} << shift;
     const std::int64_t twice = left_of(a, b, c[0], c[1]), area = twice < 0 ? -twice : twice;
     if (twice == 0) return;
@@ -45,14 +52,14 @@ NF_HD inline void cross_columns(const triangle& t, int shift, const std::int64_t
     const std::int64_t* const corner[] = {a, b, c};
     const std::int64_t low = smaller(smaller(a[0], b[0]), c[0]), high = larger(larger(a[0], b[0]), c[0]);
     const std::int64_t last_row = smaller(floor_divide(high, side), shape[0] - 1);
-    for (std::int64_t i = larger(ceil_divide(low, side), 0); i <= last_row; ++i) {
+    for (std::int64_t i = larger(ceil_divide(low, side), 0) + skipped; i <= last_row; i += step) {
         std::int64_t first = 0, last = shape[1] - 1;
         for (int e = 0; e < 3; ++e) {
             const std::int64_t *from = corner[e], *to = corner[(e + 1) % 3];
-            const std::int64_t step = (to[0] - from[0]) * side, rest = left_of(from, to, i * side, 0),
-                               least = tie_is_left(from, to) ? 0 : 1;  // rest + step j >= least
-            if (step > 0) first = larger(first, ceil_divide(least - rest, step));
-            else if (step < 0) last = smaller(last, floor_divide(rest - least, -step));
+            const std::int64_t slope = (to[0] - from[0]) * side, rest = left_of(from, to, i * side, 0),
+                               least = tie_is_left(from, to) ? 0 : 1;  // rest + slope j >= least
+            if (slope > 0) first = larger(first, ceil_divide(least - rest, slope));
+            else if (slope < 0) last = smaller(last, floor_divide(rest - least, -slope));
             else if (rest < least) last = -1;
         }
         for (std::int64_t j = first; j <= last; ++j) {
@@ -92,9 +99,10 @@ NF_HD inline void near_plane(int128 height, int128 reach, double unit, std::int6
         high = smaller(static_cast<std::int64_t>(middle + around) + 1, last);
 }
 
-/// Calls meet(i, j, k) for the cells whose closed box a triangle meets.
+/// Calls meet(i, j, k) for the cells whose closed box a triangle meets, in rows as cross_columns() has them.
 template <class Meet>
-NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* shape, const Meet& meet) {
+NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* shape, const Meet& meet, int skipped = 0,
+                             int step = 1) {
     const std::int64_t side = std::int64_t{1} << shift, half = side / 2;
     std::int64_t first[3], last[3], u[3], w[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -111,7 +119,7 @@ NF_HD inline void meet_cells(const triangle& t, int shift, const std::int64_t* s
         reach += static_cast<int128>(normal[axis] < 0 ? -normal[axis] : normal[axis]) * half;
     }
     std::int64_t cell[3];
-    for (std::int64_t i = first[0]; i <= last[0]; ++i)
+    for (std::int64_t i = first[0] + skipped; i <= last[0]; i += step)
         for (std::int64_t j = first[1]; j <= last[1]; ++j) {
             cell[0] = i * side, cell[1] = j * side, cell[2] = 0;
             bool apart = false;

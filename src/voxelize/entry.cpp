@@ -15,19 +15,13 @@ namespace nearfield {
 namespace voxels {
 namespace {
 
-struct box {
-    std::array<double, 3> low{}, high{};
-};
+using meshes::box;
 
-box box_of(const mesh& m, std::int64_t margin) {
+box checked_box(const mesh& m, std::int64_t margin) {
     meshes::check_mesh("mesh", m);
     if (m.vertices.empty()) fail("mesh has no vertices, so there is no grid round it; give a grid");
     if (margin < 0 || margin > 1 << 20) fail(fmt::format("margin is {}; give 0 to 2^20 cells", margin));
-    box made{m.vertices[0], m.vertices[0]};
-    for (const auto& at : m.vertices)
-        for (std::size_t k = 0; k < 3; ++k)
-            made.low[k] = std::min(made.low[k], at[k]), made.high[k] = std::max(made.high[k], at[k]);
-    return made;
+    return meshes::box_of(m);
 }
 
 mesh_grid centred(const box& b, const std::array<std::int64_t, 3>& shape, double pitch) {
@@ -51,7 +45,7 @@ private:
     cell_offsets at_;
 };
 
-void run(const host& on, const lattice& l, const any_output<host>& out, const voxelize_options& options) {
+void run_here(const host& on, const lattice& l, const any_output<host>& out, const voxelize_options& options) {
     const std::int64_t n = l.grid.shape[2], faces = static_cast<std::int64_t>(l.of.faces.size());
     const std::int64_t* const shape = l.grid.shape.data();
     workers team(on, 2 * l.lines() * n + 2 * faces);
@@ -73,12 +67,24 @@ void run(const host& on, const lattice& l, const any_output<host>& out, const vo
     });
 }
 
+template <class Place>
+void check(std::size_t open_edges, const mesh_grid& grid, const any_output<Place>& out,
+           const voxelize_options& options) {
+    if (options.solid) check_solid(open_edges, options.winding);
+    else if (!options.surface) fail("neither solid nor surface is asked for; ask for one of them");
+    check_type("out", out.type, {dtype::boolean, dtype::uint8});
+    check_same_shape<Place>("out", out, any_input<Place>::contiguous(nullptr, dtype::uint8, grid.shape));
+    const named_view<Place> views[] = {{"out", out}};
+    check_data<Place>(views);
+    check_apart<Place>(views, 0);
+}
+
 }  // namespace
 }  // namespace voxels
 
 mesh_grid grid_around(const mesh& of, double pitch, std::int64_t margin) {
     return in_call([&] {
-        const voxels::box b = voxels::box_of(of, margin);
+        const meshes::box b = voxels::checked_box(of, margin);
         if (!(pitch > 0) || !std::isfinite(pitch)) fail(fmt::format("pitch is {}; give a positive length", pitch));
         std::array<std::int64_t, 3> shape{};
         for (std::size_t k = 0; k < 3; ++k) {
@@ -94,7 +100,7 @@ mesh_grid grid_around(const mesh& of, double pitch, std::int64_t margin) {
 
 mesh_grid grid_around(const mesh& of, const std::array<std::int64_t, 3>& shape, std::int64_t margin) {
     return in_call([&] {
-        const voxels::box b = voxels::box_of(of, margin);
+        const meshes::box b = voxels::checked_box(of, margin);
         double pitch = 0;
         for (std::size_t k = 0; k < 3; ++k) {
             if (shape[k] <= 2 * margin)
@@ -111,15 +117,18 @@ void voxelize(const host& on, const mesh& of, const mesh_grid& grid, const any_o
     if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
     in_call([&] {
         const voxels::lattice l(of, grid);
-        if (options.solid) voxels::check_solid(l, options.winding);
-        else if (!options.surface) fail("neither solid nor surface is asked for; ask for one of them");
-        check_type("out", out.type, {dtype::boolean, dtype::uint8});
-        check_same_shape<host>("out", out, any_input<host>::contiguous(nullptr, dtype::uint8, grid.shape));
-        const named_view<host> views[] = {{"out", out}};
-        check_data<host>(views);
-        check_apart<host>(views, 0);
-        if (out.cells() == 0) return;
-        voxels::run(on, l, out, options);
+        voxels::check<host>(l.open.size(), grid, out, options);
+        if (out.cells() > 0) voxels::run_here(on, l, out, options);
+    });
+}
+void voxelize(const device& on, const device_mesh& of, const mesh_grid& grid, const any_output<device>& out,
+              const voxelize_options& options) {
+    in_call([&] {
+        const device_mesh::parts& m = of.inside();
+        voxels::check_grid(grid);
+        const int shift = voxels::shift_for(m.box, grid);
+        voxels::check<device>(static_cast<std::size_t>(m.open_count), grid, out, options);
+        if (out.cells() > 0) voxels::run(on, m, grid, shift, out, options);
     });
 }
 

@@ -1,26 +1,22 @@
-// A mesh on the lattice of a grid, and which cells lie inside it: for voxelize() and the signs of distances.
+// A mesh on the lattice of a grid, and which cells lie inside it, on the host and on a device: for voxelize() and the
+// signs of distances.
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "mesh/room.hpp"
 #include "voxelize/core.hpp"
 
 namespace nearfield::voxels {
-
-/// An edge that faces run along `net` times more often from `from` to `to` than back.
-struct open_edge {
-    std::int32_t from, to;
-    std::int64_t net;
-};
 
 struct lattice {
     const mesh& of;
     mesh_grid grid;
     int shift = 0;
     std::vector<std::array<std::int32_t, 3>> vertices;
-    std::vector<open_edge> open;
+    std::vector<meshes::open_edge> open;
 
     /// Checks mesh and grid; throws invalid_argument.
     lattice(const mesh& m, const mesh_grid& g);
@@ -31,10 +27,25 @@ struct lattice {
 /// Throws invalid_argument for a shape, an origin or a pitch that is none.
 void check_grid(const mesh_grid& grid);
 /// Throws invalid_argument where parity cannot tell: the mesh has open edges and `winding` is not asked for.
-void check_solid(const lattice& l, bool winding);
+void check_solid(std::size_t open_edges, bool winding);
+/// Powers of two that the lattice has a cell, for a mesh in this box. Throws invalid_argument where it is too far away.
+int shift_for(const meshes::box& of, const mesh_grid& grid);
 
 /// Calls line(number, inside) for every line of cells along axis 2, in blocks, with a byte a cell: 1 inside.
 void for_each_inside_line(workers& team, const lattice& l, bool winding,
                           const std::function<void(std::int64_t, const std::uint8_t*)>& line);
+
+/// Words of a line of cells along axis 2 in a set of cells that has a bit for each: bit k % 32 of word k / 32.
+[[nodiscard]] constexpr std::int64_t words_of(std::int64_t length) { return (length + 31) / 32; }
+[[nodiscard]] inline std::int64_t words_of(const mesh_grid& grid) {
+    return grid.shape[0] * grid.shape[1] * words_of(grid.shape[2]);
+}
+
+/// Sets the bits of the cells that lie inside. `shift` is that of shift_for().
+void find_inside(const device& on, const device_mesh::parts& of, const mesh_grid& grid, int shift, bool winding,
+                 std::uint32_t* bits);
+
+void run(const device& on, const device_mesh::parts& of, const mesh_grid& grid, int shift,
+         const any_output<device>& out, const voxelize_options& options);
 
 }  // namespace nearfield::voxels

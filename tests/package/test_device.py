@@ -332,3 +332,32 @@ assert torch.equal(distance.cpu(), nf.distance_transform(image.cpu()))
 
 def test_the_first_call_of_a_process_may_be_captured(torch):
     subprocess.run([sys.executable, "-c", FIRST_IN_CAPTURE], check=True, timeout=120)
+
+
+def test_meshes(cupy):
+    z, y, x = np.mgrid[:30, :31, :32] - 15.0
+    field = np.sqrt(x * x + y * y + z * z).astype(np.float32)
+    ball = nf.isosurface(field, 8, inside="below")
+    grid = nf.VoxelGrid.around(ball, 0.7, margin=3)
+    for winding in (False, True):
+        cells = nf.voxelize(ball, grid=grid, surface=True, winding=winding)
+        there = nf.voxelize(ball, grid=grid, surface=True, winding=winding, out=cupy.zeros(grid.shape, bool))
+        np.testing.assert_array_equal(there.cells.get(), cells.cells)
+        np.testing.assert_array_equal(nf.voxelize(ball, grid=grid, surface=True, winding=winding, device="cuda"), cells)
+    wanted = nf.mesh_distance(ball, grid, signed=True, return_triangle=True)
+    for found in (
+        nf.mesh_distance(ball, grid, signed=True, return_triangle=True, device="cuda"),
+        nf.mesh_distance(ball, grid, signed=True, return_triangle=True, out=cupy.zeros(grid.shape, "f4")),
+    ):
+        for one, other in zip(found, wanted):
+            np.testing.assert_array_equal(cupy.asnumpy(one), other)
+    for given, device in ((field, "cuda"), (cupy.asarray(field), None)):
+        again = nf.isosurface(given, 8, inside="below", device=device)
+        np.testing.assert_array_equal(again.vertices, ball.vertices)
+        np.testing.assert_array_equal(again.faces, ball.faces)
+    with pytest.raises(RuntimeError, match="dual contouring"):
+        nf.isosurface(cupy.asarray(field), 8, method="dual_contouring")
+    for method in ("exact", "voxels"):
+        grown, other = (nf.offset(ball, 2, pitch=1, method=method, hollow=True, device=at) for at in ("cuda", "cpu"))
+        np.testing.assert_array_equal(grown.vertices, other.vertices)
+        np.testing.assert_array_equal(grown.faces, other.faces)

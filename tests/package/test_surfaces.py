@@ -85,8 +85,11 @@ def test_cells():
     for wrong in ({}, {"pitch": 1, "shape": 9}, {"pitch": 1, "grid": grid}):
         with pytest.raises(TypeError, match="pitch or shape"):
             nf.voxelize(BOX, **wrong)
-    with pytest.raises(RuntimeError, match="device"):
-        nf.voxelize(BOX, 1, device="cuda")
+    of_bytes = np.zeros((9, *grid.shape), np.uint8)[::2].transpose(1, 2, 3, 0)[..., 1]
+    assert nf.voxelize(BOX, grid=grid, out=of_bytes).cells is of_bytes
+    np.testing.assert_array_equal(of_bytes, cells)
+    with pytest.raises(ValueError, match="out has shape"):
+        nf.voxelize(BOX, grid=grid, out=of_bytes[1:])
 
 
 def test_distances():

@@ -216,6 +216,11 @@ T atomicOr(T* to, std::type_identity_t<T> by) {
     return *to = before | by, before;
 }
 template <class T>
+T atomicXor(T* to, std::type_identity_t<T> by) {
+    const T before = *to;
+    return *to = before ^ by, before;
+}
+template <class T>
 T atomicAnd(T* to, std::type_identity_t<T> by) {
     const T before = *to;
     return *to = before & by, before;

@@ -1,0 +1,13 @@
+// Marching cubes on a device.
+#pragma once
+
+#include "isosurface/core.hpp"
+
+namespace nearfield::isosurfaces {
+
+/// Throws where a mesh cannot number so many.
+void check_counts(std::int64_t vertices, std::int64_t faces);
+
+[[nodiscard]] mesh marching_cubes(const device& on, const problem<device>& p);
+
+}  // namespace nearfield::isosurfaces

@@ -1,0 +1,143 @@
+// On a device: blocks of cells are halved level by level down to 16 cells, each with a list of the triangles that can
+// be nearest in it. Lists lie in a pool; a block for which it has no room left keeps the list that it was halved from,
+// so that no call waits for a count and any room gives the same answer.
+#include "base/cuda_scan.cuh"
+#include "mesh_distance/cuda_cells.cuh"
+#include "mesh_distance/device_room.hpp"
+#include "voxelize/room.hpp"
+
+namespace nearfield::nearest_faces {
+namespace {
+
+constexpr int most_threads = 512, least_listed_level = 4;
+
+/// A thread a triangle.
+__global__ void __launch_bounds__(threads_of_block)
+    make_triangles(const double* vertices, const std::int32_t* faces, std::int64_t count, double scale, triangle* to) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i >= count) return;
+    const double* corners[3];
+    for (int k = 0; k < 3; ++k) corners[k] = vertices + 3 * std::int64_t{faces[3 * i + k]};
+    to[i] = triangle_at(corners, scale);
+}
+
+struct list_pool {
+    std::int32_t* numbers;
+    unsigned long long* taken;
+    std::int64_t room;
+};
+
+/// A block of threads a block of cells: the nearest triangle of its centre, then a count of those that may be nearer
+/// elsewhere, then their list.
+__global__ void __launch_bounds__(most_threads)
+    list_triangles(const __grid_constant__ task t, const __grid_constant__ blocks from,
+                   const __grid_constant__ blocks to, const __grid_constant__ list_pool pool) {
+    __shared__ found held[most_threads / cuda::warp];
+    __shared__ int counts[most_threads / cuda::warp];
+    __shared__ candidates made;
+    std::int64_t first[3];
+    to.place(blockIdx.x, first);
+    const candidates given = from.list_at(first);
+    const box at = box::of(t.in, first, to.level);
+    const auto threads = static_cast<int>(blockDim.x), own = static_cast<int>(threadIdx.x);
+    const found nearest = least_of_block(least_of(t, given, at.centre, own, threads), held);
+    if (given.count == 0 || nearest.squared > bound::far2(at.radius, t.in.most)) {
+        if (own == 0) to.lists[blockIdx.x] = {nullptr, 0};
+        return;
+    }
+    const bound limits = at.bounds(t, nearest.face);
+    const auto keeps = [&](std::int64_t i) {
+        return limits.keeps(nearest_of(t.triangles[given[i]], at.centre[0], at.centre[1], at.centre[2]), at.half);
+    };
+    int kept = 0, all = 0;
+    for (std::int64_t i = own; i < given.count; i += threads) kept += keeps(i) ? 1 : 0;
+    int place = cuda::sum_before(kept, counts, all);
+    if (own == 0) {
+        const unsigned long long start = atomicAdd(pool.taken, static_cast<unsigned long long>(all));
+        const bool fits = start + static_cast<unsigned long long>(all) <= static_cast<unsigned long long>(pool.room);
+        made = fits ? candidates{pool.numbers + start, all} : given;
+        to.lists[blockIdx.x] = made;
+    }
+    __syncthreads();
+    if (made.numbers == given.numbers) return;
+    auto* const numbers = const_cast<std::int32_t*>(made.numbers);
+    for (std::int64_t i = own; i < given.count; i += threads)
+        if (keeps(i)) numbers[place++] = given[i];
+}
+
+/// Levels of blocks that have lists, and their blocks.
+std::vector<blocks> levels_of(const space& in, std::int64_t faces) {
+    const std::int64_t yz = in.shape[1] < in.shape[2] ? in.shape[2] : in.shape[1],
+                       longest = in.shape[0] < yz ? yz : in.shape[0];
+    std::vector<blocks> made;
+    const auto add = [&](int level) {
+        blocks& one = made.emplace_back();
+        one.level = level, one.all = {nullptr, faces};
+        for (int k = 0; k < 3; ++k) one.size[k] = cuda::blocks_for(in.shape[k], std::int64_t{1} << level);
+    };
+    int level = block_level;
+    while (std::int64_t{1} << level < longest) ++level;
+    add(level);
+    // The first step is to up to 64 blocks: fewer would leave most of a device idle.
+    for (int step = 2; level > least_listed_level; step = 1)
+        add(level = level - step < least_listed_level ? least_listed_level : level - step);
+    return made;
+}
+
+/// Numbers that the pool has room for: 10^5 triangles in 512^3 cells take 380 a triangle.
+std::int64_t pool_room(const std::vector<blocks>& levels, std::int64_t faces) {
+    constexpr std::int64_t most = std::int64_t{1} << 28, of_face = 512, of_block = 64;
+    double all = 0;
+    for (std::size_t i = 1; i < levels.size(); ++i) all += static_cast<double>(levels[i].count());
+    const double each = static_cast<double>(faces), some = of_face * each + of_block * all, every = all * each;
+    const double room = some < every ? some : every;
+    return room < static_cast<double>(most) ? static_cast<std::int64_t>(room) : most;
+}
+
+void list_all(const device& on, const task& t, const std::vector<blocks>& levels, const list_pool& pool) {
+    cuda::check(cudaMemsetAsync(pool.taken, 0, sizeof *pool.taken, cuda::stream_of(on)), "clearing a count");
+    for (std::size_t i = 1; i < levels.size(); ++i) {
+        const std::int64_t count = levels[i].count();
+        const unsigned threads = count < 1024 ? most_threads : count < 16384 ? 256 : 128;
+        cuda::launch(on, list_triangles, count, dim3(threads), 0, t, levels[i - 1], levels[i], pool);
+    }
+}
+
+written_fields fields_of(const device_problem& p, const std::uint32_t* inside) {
+    written_fields made{p.out.distance.data,
+                        static_cast<std::int32_t*>(p.out.triangle.data),
+                        p.out.distance.type == dtype::float64,
+                        {},
+                        {},
+                        inside,
+                        voxels::words_of(p.in.shape[2])};
+    for (std::size_t k = 0; k < 3; ++k)
+        made.distance_step[k] = p.out.distance.stride[k], made.triangle_step[k] = p.out.triangle.stride[k];
+    return made;
+}
+
+}  // namespace
+
+void run(const device& on, const device_mesh::parts& of, const device_problem& p) {
+    const cuda::device_guard current(on);
+    std::vector<blocks> levels = levels_of(p.in, of.face_count);
+    const bool has_signs = p.is_signed && p.out.distance.wanted();
+    const std::int64_t room = p.room < 0 ? pool_room(levels, of.face_count) : p.room;
+    cuda::workspace memory(on);
+    const std::int64_t triangles = memory.reserve<triangle>(of.face_count),
+                       numbers = memory.reserve<std::int32_t>(room), taken = memory.reserve<unsigned long long>(1),
+                       words = memory.reserve<std::uint32_t>(has_signs ? voxels::words_of(p.grid) : 0);
+    std::vector<std::int64_t> lists;
+    for (const blocks& each : levels) lists.push_back(memory.reserve<candidates>(each.count()));
+    memory.allocate();
+    for (std::size_t i = 1; i < levels.size(); ++i) levels[i].lists = memory.get<candidates>(lists[i]);
+    auto* const inside = has_signs ? memory.get<std::uint32_t>(words) : nullptr;
+    if (has_signs) voxels::find_inside(on, of, p.grid, p.shift, p.winding, inside);
+    const task t{p.in, memory.get<triangle>(triangles)};
+    cuda::launch(on, make_triangles, cuda::blocks_for(of.face_count, threads_of_block), dim3(threads_of_block), 0,
+                 of.vertices, of.faces, of.face_count, p.in.scale, memory.get<triangle>(triangles));
+    list_all(on, t, levels, {memory.get<std::int32_t>(numbers), memory.get<unsigned long long>(taken), room});
+    solve_cells(on, t, levels.back(), fields_of(p, inside));
+}
+
+}  // namespace nearfield::nearest_faces

@@ -1,0 +1,24 @@
+// Distances from a mesh on a device.
+#pragma once
+
+#include "mesh/room.hpp"
+#include "mesh_distance/core.hpp"
+
+namespace nearfield::nearest_faces {
+
+struct device_problem {
+    space in;
+    mesh_grid grid;
+    mesh_fields<device> out;
+    bool is_signed = false, winding = false;
+    int shift = 0;           ///< of the lattice for signs
+    std::int64_t room = -1;  ///< numbers that lists of triangles have room for; -1: as many as they mostly take
+};
+
+/// Throws invalid_argument.
+device_problem problem_of(const device_mesh::parts& of, const mesh_grid& grid, const mesh_fields<device>& out,
+                          const mesh_distance_options& options);
+
+void run(const device& on, const device_mesh::parts& of, const device_problem& p);
+
+}  // namespace nearfield::nearest_faces

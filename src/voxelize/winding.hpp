@@ -1,0 +1,83 @@
+// The winding number of meshes with open edges.
+//
+// It is the sum of the crossings below a cell, which is that of the mesh with all open edges drawn out upwards, and the
+// solid angles of the open edges and the direction up. Angles are added as products of complex numbers whose half turns
+// are counted, so that no angle is ever computed.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "base/annotate.hpp"
+#include "mesh/core.hpp"
+#include "voxelize/core.hpp"
+
+namespace nearfield::voxels {
+
+NF_HD inline bool is_negative(double x) { return std::bit_cast<std::int64_t>(x) < 0; }  // -0 is
+
+/// Whole turns and a rest in [-pi, pi], the direction of (re, im).
+struct angle_sum {
+    double re = 1, im = 0;
+    std::int64_t turns = 0;
+
+    /// Adds the angle of (x, +-|y|), which is in [-pi, 0] where `negative`, else in [0, pi].
+    NF_HD void add(double x, double y, bool negative) {
+        y = negative ? -std::abs(y) : std::abs(y);
+        const bool below = is_negative(im);
+        const double r = re * x - im * y, i = re * y + im * x, size = std::abs(r) + std::abs(i);
+        // From one half plane on by up to half a turn the same way: past the cut at the negative axis, or not.
+        if (!below && !negative && (i < 0 || (i == 0 && r > 0 && re < 0))) turns += 1;
+        if (below && negative && (i > 0 || (i == 0 && r > 0 && re < 0))) turns -= 1;
+        re = r / size, im = i / size;
+        if (im == 0) im = (x > 0 ? below : negative) ? -0.0 : 0.0;
+    }
+    /// Whether `more` turns besides make more than half a turn, either way.
+    [[nodiscard]] NF_HD bool is_inside(std::int64_t more) const {
+        const std::int64_t all = turns + more;
+        if (all == 0) return false;
+        const bool back_by_half = re < 0 && im == 0 && is_negative(im) == (all > 0);
+        return (all != 1 && all != -1) || !back_by_half;
+    }
+};
+
+/// Open edges of a mesh on the lattice of a grid.
+struct open_edges {
+    const meshes::open_edge* edges;
+    std::int64_t count;
+    const std::array<std::int32_t, 3>* vertices;
+    double unit[3];  ///< length of a step of the lattice
+
+    /// Whether a cell on the lattice, below which the mesh is crossed so often, is inside.
+    [[nodiscard]] NF_HD bool winds_round(const std::int64_t* cell, std::int64_t crossings) const {
+        angle_sum sum;
+        for (std::int64_t n = 0; n < count; ++n) add(edges[n], cell, sum);
+        return sum.is_inside(crossings);
+    }
+
+private:
+    NF_HD void add(const meshes::open_edge& e, const std::int64_t* cell, angle_sum& sum) const {
+        std::int64_t a[3], b[3];
+        double u[3], w[3];
+        for (int k = 0; k < 3; ++k) {
+            const auto axis = static_cast<std::size_t>(k);
+            a[k] = vertices[e.from][axis] - cell[k], b[k] = vertices[e.to][axis] - cell[k];
+            u[k] = unit[k] * static_cast<double>(a[k]), w[k] = unit[k] * static_cast<double>(b[k]);
+        }
+        const std::int64_t left = left_of(a, b, 0, 0);
+        const double lu = std::sqrt((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]),
+                     lw = std::sqrt((w[0] * w[0] + w[1] * w[1]) + w[2] * w[2]);
+        const double x = ((lu * lw + ((u[0] * w[0] + u[1] * w[1]) + u[2] * w[2])) + u[2] * lw) + w[2] * lu;
+        // Half the solid angle is that of (x, y). Where the cell is above or below the edge its side decides.
+        const bool negative = left == 0 ? !tie_is_left(a, b) : left < 0;
+        const double y = left == 0 ? 0 : u[0] * w[1] - u[1] * w[0];
+        const double size = std::abs(x) + std::abs(y);
+        if (!(size > 0)) return;
+        const std::int64_t times = e.net < 0 ? -e.net : e.net;
+        for (std::int64_t n = 0; n < times; ++n) sum.add(x / size, y / size, negative == (e.net > 0));
+    }
+};
+
+}  // namespace nearfield::voxels

@@ -1,0 +1,64 @@
+#include "mesh_distance/cases.hpp"
+
+#include <cmath>
+
+#include "mesh_distance/core.hpp"
+
+namespace nearfield::test {
+
+mesh_case mesh_case_of(std::uint64_t seed) {
+    mesh m;
+    switch (seed % 6) {
+        case 0: m = random_triangles(seed, 1 + static_cast<int>(mix(seed) % 40), 20); break;
+        case 1: m = sphere_mesh({9, 9, 9}, 8, 12, 20); break;  // round the middle of the grid: all are near
+        case 2: m = torus_mesh(6, 2, 20, 12); break;
+        case 3: m = box_mesh({2, 3, 4}, {9, 12, 15}); break;  // ties at all edges
+        case 4: m = random_triangles(seed, 30, 5e-3); break;
+        default: m = sphere_mesh({5, 5, 5}, 3, 4, 150); break;  // slivers
+    }
+    if (seed % 5 == 4) append_mesh(m, m);  // every distance twice
+    const mesh_grid g{{1 + static_cast<std::int64_t>(mix(seed) % 19), 18, seed % 4 == 0 ? 1 : 17},
+                      {0, seed % 2 == 0 ? 0.0 : -3.3, 0},
+                      {1, seed % 3 == 0 ? 1.0 : 0.7, 1}};
+    mesh_distance_options o;
+    if (seed % 7 == 3) o.max_distance = 2.5;
+    return {m, g, o};
+}
+
+fields_of_mesh expected(const mesh& m, const mesh_grid& g, double most) {
+    double largest = 0;
+    for (const auto& v : m.vertices)
+        for (const double x : v) largest = std::max(largest, std::abs(x));
+    for (std::size_t k = 0; k < 3; ++k)
+        largest = std::max({largest, std::abs(g.origin[k]) + g.pitch[k],
+                            std::abs(g.origin[k] + g.pitch[k] * static_cast<double>(g.shape[k]))});
+    const double scale = std::ldexp(1, -1 - std::ilogb(largest));
+    std::vector<nearest_faces::triangle> all;
+    for (const auto& face : m.faces) {
+        double at[3][3];
+        for (std::size_t c = 0; c < 3; ++c)
+            for (std::size_t k = 0; k < 3; ++k) at[c][k] = m.vertices[static_cast<std::size_t>(face[c])][k] * scale;
+        all.push_back(nearest_faces::triangle_of(at[0], at[1], at[2]));
+    }
+    fields_of_mesh out;
+    double p[3];
+    const auto place = [&](std::size_t k, std::int64_t i) {
+        p[k] = (g.origin[k] + g.pitch[k] * static_cast<double>(i)) * scale;
+    };
+    for (std::int64_t i = 0; i < g.shape[0]; ++i)
+        for (std::int64_t j = 0; j < g.shape[1]; ++j)
+            for (std::int64_t k = 0; k < g.shape[2]; ++k) {
+                place(0, i), place(1, j), place(2, k);
+                double best = INFINITY;
+                std::int32_t face = -1;
+                for (std::size_t t = 0; t < all.size(); ++t)
+                    if (const double f = nearest_faces::nearest_of(all[t], p[0], p[1], p[2]).squared; f < best)
+                        best = f, face = static_cast<std::int32_t>(t);
+                const bool far = !(std::sqrt(best) <= most * scale);
+                out.distance.push_back(far ? INFINITY : std::sqrt(best) / scale),
+                    out.triangle.push_back(far ? -1 : face);
+            }
+    return out;
+}
+
+}  // namespace nearfield::test
