@@ -2,6 +2,7 @@
 #include "base/no_cuda.hpp"
 #include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
+#include "exact/where.hpp"
 
 namespace nearfield::exact {
 
@@ -11,6 +12,8 @@ void run_bounded(const device&, const any_input<device>&, const any_input<device
                  const distance_options&) {
     refuse_device();
 }
+void run_step(const device&, const where_cells&) { refuse_device(); }
+std::uint64_t differing_bits(const device&, const where_cells&) { refuse_device(); }
 call_plan describe(const device&, const plan&, const arrays<device>&) { refuse_device(); }
 call_plan describe(const device&, std::span<const plan>, std::span<const job<device>>) { refuse_device(); }
 
