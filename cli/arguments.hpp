@@ -32,7 +32,7 @@ struct arguments {
     bool timings = false;
     std::string sizes;  // of thickness
     // Of label.
-    std::string criterion = "nonzero", norm, background, stats, intensity, unit;
+    std::string criterion = "nonzero", norm, background, stats, intensity, unit, over;
     std::int64_t connectivity = 1, min_size = 1, max_size = std::numeric_limits<std::int64_t>::max(),
                  largest = std::numeric_limits<std::int64_t>::max();
     bool clear_border = false, shapes = false, periodic = false, no_links = false, no_neighbours = false,

@@ -37,6 +37,25 @@ io::array load_weights(const arguments& args, const io::array& seeds) {
     return in_weight_type(std::move(weights));
 }
 
+io::array load_part(const arguments& args, const field_run& run) {
+    const char* not_with = run.weighted()            ? "--weights"
+                           : !args.by_method.empty() ? "--method"
+                           : args.plan               ? "--plan"
+                           : args.inputs.size() > 1  ? "several inputs"
+                                                     : nullptr;
+    if (not_with != nullptr) refuse(fmt::format("--where does not go with {}; leave one of them out", not_with));
+    const io::array given = read_file(args.where, args), &image = run.input.image;
+    if (given.color || given.shape != image.shape)
+        refuse(fmt::format("--where {} has shape {} and the input has {}; give an array with one value a cell",
+                           args.where, text_of(given.shape), text_of(image.shape)));
+    io::array part = make_like(given, dtype::uint8, given.shape);
+    auto* cells = reinterpret_cast<std::uint8_t*>(part.data.get());
+    with_elements(given.data.get(), given.type, [&](const auto* values) {
+        for (std::int64_t i = 0, n = given.cells(); i < n; ++i) cells[i] = static_cast<double>(values[i]) != 0 ? 1 : 0;
+    });
+    return part;
+}
+
 void check_power(const field_run& run) {
     const distance_options& options = run.options;
     const char* not_with = std::isfinite(options.max_distance) ? "--max-distance"
@@ -67,7 +86,9 @@ dtype values_type(const field_run& run, const arguments& args) {
 }
 
 picture draw(const field_run& run, const arguments& args, content what) {
-    const sheet on = arrange(run.input.image.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
+    constexpr int least_height = 300;  // pixels; small pictures stay pictures
+    sheet on = arrange(run.input.image.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
+    if (what == content::values && !args.numbers) on = with_legend(std::move(on), least_height);
     const bool is_signed = run.options.sign != sign::none || run.weighted();
     if (what == content::values)
         return draw_distance(on, run.values,
@@ -85,7 +106,7 @@ picture draw(const field_run& run, const arguments& args, content what) {
     for (int axis = 0; axis < static_cast<int>(run.input.image.shape.size()); ++axis)
         style.borders.push_back(run.options.border[axis]);
     const bool same_sites_for_all = run.options.sites != sites::other_labels && run.options.sign == sign::none;
-    style.flat = run.options.half_cell || !same_sites_for_all;
+    style.flat = run.options.half_cell || !same_sites_for_all || run.partly();
     // Where sites are cells of all values, connected cells of one kind are no groups.
     const bool by_value = what == content::label || !same_sites_for_all;
     const auto groups = by_value
@@ -153,7 +174,9 @@ field_run load_run(const arguments& args, const outputs& wanted, const std::stri
             const sheet on = arrange(image.shape, run.input.per_axis, page_of(args, run.input), false);
             if (args.numbers && each.what == content::values) require_room_for_numbers(on);
         }
-    run.empty = image.cells() > 0 && !any_site(image, run.options.sites);
+    if (!args.where.empty()) run.part = load_part(args, run);
+    const auto* part = reinterpret_cast<const std::uint8_t*>(run.part.data.get());
+    run.empty = image.cells() > 0 && !any_site(image, run.options.sites, part);
     return run;
 }
 
@@ -185,6 +208,14 @@ void allocate(field_run& run, const arguments& args, const outputs& wanted, bool
             io::require_writable(each.path, is_shaded(args, each) ? dtype::uint8 : made.type, made.shape, false,
                                  made.axes);
         }
+}
+
+work<host> work_of(const field_run& run) {
+    work<host> call{.jobs = {{run.input.image.in(), run.out}},
+                    .weights = run.weighted() ? run.weights.in() : any_input<host>{},
+                    .options = run.options};
+    if (run.partly()) call.where = run.part.in(), call.cleared = {true, true, true, true, true, true};
+    return call;
 }
 
 void save(const field_run& run, const arguments& args) {

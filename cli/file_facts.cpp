@@ -9,6 +9,7 @@
 #include "cli/load.hpp"
 #include "cli/report.hpp"
 #include "cli/values.hpp"
+#include "io/bytes.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -47,7 +48,25 @@ std::string text_of_use(const io::array& image, const value_facts& facts) {
     return fmt::format("a gray image, or labels; --threshold {} (Otsu's, as auto) makes a gray one a mask", cut);
 }
 
+bool looks_gray(const io::array& image) {
+    constexpr std::int64_t enough = 1 << 20, least = 64;
+    return with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        std::int64_t pairs = 0, changes = 0;
+        for (std::int64_t i = 1, n = std::min(image.cells(), enough); i < n; ++i) {
+            if (static_cast<double>(cells[i]) == 0 || static_cast<double>(cells[i - 1]) == 0) continue;
+            ++pairs, changes += cells[i] != cells[i - 1] ? 1 : 0;
+        }
+        return pairs >= least && 4 * changes > pairs;
+    });
+}
+
 }  // namespace
+
+std::string text_of_gray(const std::string& path, const io::array& image, const std::string& taken) {
+    if (image.color || !looks_gray(image)) return {};
+    return fmt::format("{} looks like a gray image: {}; --threshold {:.6g} (Otsu's, as auto) makes a mask of it",
+                       io::printable(path), taken, otsu_threshold(image));
+}
 
 value_facts facts_of(const io::array& image) {
     value_facts facts;

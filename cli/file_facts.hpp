@@ -19,6 +19,10 @@ struct value_facts {
 
 [[nodiscard]] value_facts facts_of(const io::array& image);
 
+/// What to say of an input that was taken as a mask though it looks like a gray image, whose values change from cell to
+/// cell as those of labels do not: "... looks like a gray image: TAKEN; --threshold 107 ..."; empty for all others.
+[[nodiscard]] std::string text_of_gray(const std::string& path, const io::array& image, const std::string& taken);
+
 /// Lines under the file's name, each with two blanks before it: shape, type, spacing, values, and what to do with them.
 [[nodiscard]] std::string text_of_file(const io::array& image, const value_facts& facts);
 

@@ -25,6 +25,19 @@ std::vector<double> marks_of(double largest, std::vector<double> levels, bool is
 
 }  // namespace
 
+void name_planes(picture& image, const sheet& on) {
+    if (on.panels.size() != 3 || on.panels[0].top < glyph_height + 2) return;
+    for (const panel& each : on.panels) {
+        std::string text;
+        for (int axis = 0; axis < static_cast<int>(each.shows.at.size()); ++axis)
+            if (axis != each.shows.row_axis && axis != each.shows.column_axis)
+                text += fmt::format("{}{}:{}", text.empty() ? "" : " ", axis,
+                                    each.shows.at[static_cast<std::size_t>(axis)]);
+        if (text_width(text, 1) <= each.width)
+            draw_text(image, each.left, each.top - glyph_height - 2, text, 1, text_colour);
+    }
+}
+
 void draw_legend(picture& image, const sheet& on, double largest, bool is_signed, const std::vector<double>& levels,
                  const std::string& unit) {
     const int size = std::clamp(on.legend_height / 220, 1, 3), margin = 10 * size;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "cli/component_columns.hpp"
 #include "cli/files.hpp"
 #include "cli/parse.hpp"
 #include "cli/values.hpp"
@@ -73,7 +74,15 @@ io::array read_file(const std::string& path, const arguments& args) {
     return image;
 }
 
+void check_unit(const arguments& args) {
+    if (!is_plain_word(args.unit))
+        refuse(fmt::format(
+            "--unit is {}; give letters and digits, as they are to stand in tables and files, e.g. --unit um",
+            args.unit));
+}
+
 loaded load(const std::string& path, const arguments& args, bool keep_colour) {
+    check_unit(args);
     const auto start = std::chrono::steady_clock::now();
     loaded input;
     input.image = read_file(path, args);
@@ -85,6 +94,7 @@ loaded load(const std::string& path, const arguments& args, bool keep_colour) {
     const std::span grid(input.image.shape.data(), static_cast<std::size_t>(input.image.grid_rank()));
     input.per_axis = parse_spacing(args.spacing, input.image.spacing, grid, input.batch_axes);
     input.image.spacing = args.spacing.empty() ? input.image.spacing : input.per_axis;
+    if (!args.unit.empty()) input.image.unit = args.unit;
     input.rows_up = draws_rows_up(path);
     return input;
 }

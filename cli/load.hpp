@@ -28,6 +28,8 @@ struct loaded {
 
 /// --batch-axes; 0 where it is not given.
 [[nodiscard]] int asked_batch_axes(const arguments& args);
+/// Throws invalid_argument for a --unit that cannot be written.
+void check_unit(const arguments& args);
 /// How many leading axes number images: --batch-axes, else those of which the file says that they count times, channels
 /// or images. The image's axes say the same afterwards. Throws invalid_argument where neither the file nor the user
 /// tells.

@@ -102,14 +102,14 @@ const char* name_of(sites which) {
     return which == sites::zero ? "zero" : which == sites::nonzero ? "nonzero" : "other-labels";
 }
 
-bool any_site(const io::array& image, sites which) {
+bool any_site(const io::array& image, sites which, const std::uint8_t* part) {
     return with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        const auto* end = cells + image.cells();
-        if (which == sites::other_labels)
-            return std::any_of(cells, end,
-                               [&](const auto& cell) { return static_cast<double>(cell) == 0 || cell != *cells; });
-        return std::any_of(
-            cells, end, [&](const auto& cell) { return (static_cast<double>(cell) == 0) == (which == sites::zero); });
+        const auto* first = cells;  // that takes part
+        return std::any_of(cells, cells + image.cells(), [&](const auto& cell) {
+            if (part != nullptr && part[&cell - cells] == 0) return first += first == &cell, false;
+            const bool zero = static_cast<double>(cell) == 0;
+            return which == sites::other_labels ? zero || cell != *first : zero == (which == sites::zero);
+        });
     });
 }
 

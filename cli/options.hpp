@@ -28,6 +28,7 @@ void check_picture_size(const arguments& args);
 [[nodiscard]] const char* name_of(sites which);
 
 /// Is there a cell that `which` makes a site, of any image?
-[[nodiscard]] bool any_site(const io::array& image, sites which);
+/// Among the cells where `part`, if given, is not zero.
+[[nodiscard]] bool any_site(const io::array& image, sites which, const std::uint8_t* part = nullptr);
 
 }  // namespace nearfield::cli

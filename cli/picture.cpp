@@ -190,6 +190,7 @@ picture draw_distance(const sheet& on, const io::array& values, const distance_s
         });
     }
     if (style.numbers) write_numbers(image, on, values);
+    name_planes(image, on);
     draw_legend(image, on, largest, style.is_signed, levels, style.unit);
     return image;
 }

@@ -72,7 +72,13 @@ struct voronoi_style {
 
 /// A colour for each label, unlike that of any label beside it; 0 is black. `labels` has the cells that `on` was
 /// arranged for.
-[[nodiscard]] picture draw_labels(const sheet& on, const io::array& labels);
+struct label_style {
+    /// Gray or colour, of the same grid, under the labels, which are outlines then with a breath of colour inside;
+    /// nullptr or no shape: labels are areas.
+    const io::array* over = nullptr;
+    bool numbers = false;  ///< each label's number, inside it where there is room
+};
+[[nodiscard]] picture draw_labels(const sheet& on, const io::array& labels, const label_style& style = {});
 
 /// Green where the mask is 1, else orange.
 [[nodiscard]] picture draw_trust(const sheet& on, const io::array& trusted);
@@ -86,6 +92,9 @@ struct voronoi_style {
                                                                     int batch_axes = 0);
 /// Cells of equal value.
 [[nodiscard]] std::function<std::int64_t(std::int64_t)> group_by_value(const io::array& seeds);
+
+/// Names the planes of a volume in the gaps above them, as --slice does: axis and index.
+void name_planes(picture& image, const sheet& on);
 
 /// A colour bar from 0, or from -largest where signed, to `largest` with round numbers beside it, in the sheet's free
 /// corner, if there is room.

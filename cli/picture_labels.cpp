@@ -1,8 +1,11 @@
 // Labels as colours.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <string>
 #include <unordered_map>
 
+#include "cli/letters.hpp"
 #include "cli/picture.hpp"
 #include "cli/seeded_hash.hpp"
 #include "cli/slabs.hpp"
@@ -63,17 +66,63 @@ void add_pairs(const numbered_plane& in, std::vector<std::array<std::int64_t, 2>
     }
 }
 
+/// A photograph's cells as colours.
+std::vector<rgb> take_photo(const plane& shows, const io::array& photo) {
+    std::vector<rgb> taken;
+    const std::int64_t samples = photo.color ? photo.shape.back() : 1;
+    with_elements(photo.data.get(), photo.type, [&]<class T>(const T* cells) {
+        // Bytes are as they are; of other types the range is stretched from black to white.
+        double least = 0, most = 255;
+        if (sizeof(T) != 1) {
+            const auto [low, high] = std::minmax_element(cells, cells + photo.cells());
+            least = static_cast<double>(*low), most = static_cast<double>(*high);
+        } else if (photo.type == dtype::boolean) {
+            most = 1;
+        }
+        const auto level = [&](std::int64_t at) {
+            const double share = most > least ? (static_cast<double>(cells[at]) - least) / (most - least) : 0;
+            return static_cast<std::uint8_t>(std::lround(255 * (share >= 0 ? std::min(share, 1.0) : 0)));
+        };
+        for (std::int64_t row = 0; row < shows.rows; ++row)
+            for (std::int64_t column = 0; column < shows.columns; ++column) {
+                const std::int64_t at = shows.cell(row, column) * samples;
+                taken.push_back(samples == 1 ? rgb{level(at), level(at), level(at)}
+                                             : rgb{level(at), level(at + 1), level(at + 2)});
+            }
+    });
+    return taken;
+}
+
 struct label_painter {
     const panel& on;
     const numbered_plane& in;
     const std::vector<rgb>& colours;
+    const std::vector<rgb>& photo;  ///< of the plane's cells, or empty
     double pitch;
+
+    /// The photograph, with a line within each label along faces towards anything else.
+    [[nodiscard]] rgb outlined(double cell_row, double cell_column) const {
+        const auto row = std::min(static_cast<std::int64_t>(cell_row), in.rows - 1),
+                   column = std::min(static_cast<std::int64_t>(cell_column), in.columns - 1);
+        const rgb below = photo[static_cast<std::size_t>(row * in.columns + column)];
+        const std::int32_t own = in.at(row, column);
+        if (own < 0) return below;
+        const double down = cell_row - static_cast<double>(row), right = cell_column - static_cast<double>(column),
+                     high = on.shows.row_spacing / pitch, wide = on.shows.column_spacing / pitch;
+        constexpr double thick = 1.6;  // pixels
+        const bool line = (down * high < thick && in.at(row - 1, column) != own) ||
+                          ((1 - down) * high < thick && in.at(row + 1, column) != own) ||
+                          (right * wide < thick && in.at(row, column - 1) != own) ||
+                          ((1 - right) * wide < thick && in.at(row, column + 1) != own);
+        return mix(below, colours[static_cast<std::size_t>(own)], line ? 1.0 : 0.22);
+    }
 
     /// Of the cell under the point, with a line along faces between two components where cells are large enough for
     /// lines.
     [[nodiscard]] rgb colour(double x, double y) const {
         if (on.rows_up) y = on.height - y;
         const double cell_row = y * pitch / on.shows.row_spacing, cell_column = x * pitch / on.shows.column_spacing;
+        if (!photo.empty()) return outlined(cell_row, cell_column);
         const auto row = static_cast<std::int64_t>(cell_row), column = static_cast<std::int64_t>(cell_column);
         const std::int32_t own = in.at(row, column);
         if (own < 0) return background;
@@ -89,9 +138,57 @@ struct label_painter {
     }
 };
 
+/// The cell of each label in a plane that is nearest to the middle of its cells; -1 for labels that it does not have.
+std::vector<std::int64_t> middles(const numbered_plane& in, std::size_t labels) {
+    struct sum {
+        double row = 0, column = 0, cells = 0, nearest = INFINITY;
+    };
+    std::vector<sum> of(labels);
+    std::vector<std::int64_t> middle(labels, -1);
+    const auto each_cell = [&](const auto& use) {
+        for (std::int64_t row = 0; row < in.rows; ++row)
+            for (std::int64_t column = 0; column < in.columns; ++column)
+                if (const std::int32_t own = in.at(row, column); own >= 0)
+                    use(static_cast<std::size_t>(own), row, column);
+    };
+    each_cell([&](std::size_t own, std::int64_t row, std::int64_t column) {
+        of[own].row += static_cast<double>(row), of[own].column += static_cast<double>(column), of[own].cells += 1;
+    });
+    each_cell([&](std::size_t own, std::int64_t row, std::int64_t column) {
+        sum& s = of[own];
+        const double away =
+            std::hypot(static_cast<double>(row) - s.row / s.cells, static_cast<double>(column) - s.column / s.cells);
+        if (away < s.nearest) s.nearest = away, middle[own] = row * in.columns + column;
+    });
+    return middle;
+}
+
+/// Light with a dark rim, so that it is read on any photograph.
+void write_numbers_of(picture& image, const panel& part, const numbered_plane& in,
+                      const std::vector<std::string>& texts) {
+    const std::vector<std::int64_t> middle = middles(in, texts.size());
+    const int size = std::clamp(part.height / 400, 1, 3);
+    for (std::size_t label = 0; label < texts.size(); ++label) {
+        if (middle[label] < 0) continue;
+        const double row = static_cast<double>(middle[label] / in.columns) + 0.5,
+                     column = static_cast<double>(middle[label] % in.columns) + 0.5;
+        const double down = (part.rows_up ? static_cast<double>(in.rows) - row : row) / static_cast<double>(in.rows);
+        const int width = text_width(texts[label], size), height = glyph_height * size;
+        const int left =
+                      part.left + static_cast<int>(column / static_cast<double>(in.columns) * part.width) - width / 2,
+                  top = part.top + static_cast<int>(down * part.height) - height / 2;
+        const int most_left = part.left + part.width - width - 1, most_top = part.top + part.height - height - 1;
+        if (most_left <= part.left || most_top <= part.top) continue;  // no room in the whole panel
+        const int x = std::clamp(left, part.left + 1, most_left), y = std::clamp(top, part.top + 1, most_top);
+        for (const auto& [right, below] : {std::pair{-1, 0}, {1, 0}, {0, -1}, {0, 1}})
+            draw_text(image, x + right, y + below, texts[label], size, ink);
+        draw_text(image, x, y, texts[label], size, {255, 255, 255});
+    }
+}
+
 }  // namespace
 
-picture draw_labels(const sheet& on, const io::array& labels) {
+picture draw_labels(const sheet& on, const io::array& labels, const label_style& style) {
     numbers known;
     std::vector<numbered_plane> planes;
     std::vector<std::array<std::int64_t, 2>> pairs;
@@ -101,16 +198,24 @@ picture draw_labels(const sheet& on, const io::array& labels) {
     }
     std::vector<rgb> colours;
     for (const oklab& each : spread_colours(known.size(), std::move(pairs))) colours.push_back(to_rgb(each));
+    std::vector<std::string> texts(style.numbers ? known.size() : 0);
+    if (style.numbers)
+        for (const auto& [key, number] : known)
+            texts[static_cast<std::size_t>(number)] = std::to_string(static_cast<std::uint32_t>(key));
     picture image(on);
     for (std::size_t i = 0; i < on.panels.size(); ++i) {
         const panel& part = on.panels[i];
-        const label_painter painter{part, planes[i], colours, on.pitch};
+        const bool over = style.over != nullptr && !style.over->shape.empty();
+        const std::vector<rgb> photo = over ? take_photo(part.shows, *style.over) : std::vector<rgb>{};
+        const label_painter painter{part, planes[i], colours, photo, on.pitch};
         for_slabs(part.height, [&](std::int64_t begin, std::int64_t end) {
             for (int y = static_cast<int>(begin); y < end; ++y)
                 for (int x = 0; x < part.width; ++x)
                     image.at(part.left + x, part.top + y) = painter.colour(x + 0.5, y + 0.5);
         });
+        if (style.numbers) write_numbers_of(image, part, planes[i], texts);
     }
+    name_planes(image, on);
     return image;
 }
 

@@ -300,6 +300,7 @@ picture draw_voronoi(const sheet& on, const io::array& nearest, const std::vecto
                     image.at(part.left + x, part.top + y) = painter.colour(x + 0.5, y + 0.5);
         });
     }
+    name_planes(image, on);
     return image;
 }
 

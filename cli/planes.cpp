@@ -14,7 +14,6 @@ namespace {
 
 constexpr double longest_side = 8192, gap_pixels = 12;
 constexpr std::size_t most_images = 16;
-constexpr int least_legend_height = 80;
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
@@ -181,8 +180,8 @@ sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>&
     return images.size() == 1 ? one_panel(images[0], rows_up, wanted) : contact_sheet(images, rows_up, wanted);
 }
 
-sheet with_legend(sheet on) {
-    if (on.legend_width > 0 || on.height < least_legend_height) return on;
+sheet with_legend(sheet on, int least_height) {
+    if (on.legend_width > 0 || on.height < least_height) return on;
     on.legend_left = on.width, on.legend_height = on.height;
     on.legend_width = 86 * std::clamp(on.height / 220, 1, 3);
     on.width += on.legend_width;

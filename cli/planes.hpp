@@ -48,7 +48,7 @@ struct page {
 [[nodiscard]] sheet arrange(const std::vector<std::int64_t>& shape, const std::vector<double>& per_axis,
                             const page& drawn, bool rows_up);
 
-/// The same with room for a legend at its right, where it has none and is high enough for one.
-[[nodiscard]] sheet with_legend(sheet on);
+/// The same with room for a legend at its right, where it has none and is so many pixels high.
+[[nodiscard]] sheet with_legend(sheet on, int least_height = 80);
 
 }  // namespace nearfield::cli

@@ -40,6 +40,17 @@ const option trust_row = file("--trust",
                               "open borders, else 0; .png draws it",
                               &a::trust);
 
+const option where_row{"--where",
+                       "FILE",
+                       "array of the input's shape: cells where it is zero take no part, they are neither sites nor "
+                       "answered (inf, -1, 0)",
+                       &a::where,
+                       {},
+                       false,
+                       true,
+                       false,
+                       true};
+
 const rows distance_rows{
     inputs("image or volume to read"),
     output(
@@ -51,6 +62,7 @@ const rows distance_rows{
     cell,
     border,
     max_distance,
+    where_row,
     batch_axes,
     method,
     timings,
@@ -95,6 +107,7 @@ const rows voronoi_rows{
     cell,
     border,
     max_distance,
+    where_row,
     batch_axes,
     method,
     timings,

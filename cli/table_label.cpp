@@ -21,6 +21,16 @@ const std::vector<option> label_rows{
     output("where the labels go, by suffix: .npy .tif .nrrd .nii .nii.gz .pgm; .png draws a picture; '-' is NPY on "
            "stdout"),
     picture,
+    {"--over",
+     "FILE",
+     "draw the labels over this picture or volume of the input's shape: outlines, and a breath of colour inside",
+     &a::over,
+     {},
+     false,
+     true,
+     false,
+     true},
+    {"--numbers", "", "write each label's number into the picture", &a::numbers},
     {"--stats",
      "FILE",
      "also write a table with a row for each component, .csv or .json: size in cells, bounding box (start_0 up to but "
@@ -44,7 +54,6 @@ const std::vector<option> label_rows{
      "euler_number, inertia, axes and others; perimeter, orientation, solidity of images, surface_area of volumes "
      "(docs/measures.md)",
      &a::shapes},
-    {"--unit", "WORD", "unit of the spacing in the table, such as um (default: the one that the file names)", &a::unit},
     {"--criterion", "WHICH",
      "which neighbours belong together (default nonzero): all cells that are not zero; equal: cells of equal value; a "
      "number: cells whose values differ by at most that much; links: of which one names the other by a bit of its "

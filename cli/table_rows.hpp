@@ -71,6 +71,9 @@ inline const option allow_outside{
 inline const option cell{"--spacing", "A,B,...",
                          "size of a cell along each axis in array order, or one value for all; overrides the file's",
                          &arguments::spacing};
+inline const option unit{"--unit", "WORD",
+                         "unit of the spacing, such as um, in tables, legends and files (default: the file's)",
+                         &arguments::unit};
 inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
 inline const option picture_size{"--picture-size", "N",
                                  "about how many pixels the longest side of a picture gets, if the array "
@@ -154,8 +157,8 @@ inline option any_sites(const std::string& otherwise) {
 
 /// Behind a verb's own rows: how pictures are drawn, how the input is read, where it runs, what is said.
 inline std::vector<option> and_the_usual(std::vector<option> rows) {
-    for (const option* each : {&picture_size, &slice, &threshold, &channel, &max_bytes, &allow_outside, &overwrite,
-                               &device, &threads, &json, &quiet})
+    for (const option* each : {&picture_size, &slice, &unit, &threshold, &channel, &max_bytes, &allow_outside,
+                               &overwrite, &device, &threads, &json, &quiet})
         rows.push_back(*each);
     return rows;
 }

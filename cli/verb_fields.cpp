@@ -10,6 +10,7 @@
 
 #include "cli/compute.hpp"
 #include "cli/field_run.hpp"
+#include "cli/file_facts.hpp"
 #include "cli/method_run.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
@@ -27,9 +28,9 @@ computed compute_all(const arguments& args, std::vector<field_run>& runs) {
         const io::array& image = run.input.image;
         work<host>& call =
             calls[{image.shape.size(), run.options.batch_axes, image.type, run.values.type, run.input.per_axis}];
-        call.jobs.push_back({image.in(), run.out});
-        call.options = run.options;
-        if (run.weighted()) call.weights = run.weights.in();
+        work<host> one = work_of(run);
+        one.jobs.insert(one.jobs.begin(), call.jobs.begin(), call.jobs.end());
+        call = std::move(one);
     }
     std::vector<computed> done;
     done.reserve(calls.size());
@@ -43,8 +44,18 @@ void note_if_empty(const arguments& args, const field_run& run) {
     const std::string what = run.options.sites == sites::other_labels
                                  ? "all cells have one value that is not zero"
                                  : fmt::format("no cell is {}", name_of(run.options.sites));
-    note(args, fmt::format("{}{}, so there is no site: distances are infinite and indices -1; see --sites",
+    note(args, fmt::format("{}{}, so there is no site: distances are infinite and indices -1; see --sites, and "
+                           "--threshold for gray images",
                            args.inputs.size() > 1 ? run.path + ": " : "", what));
+}
+
+void note_if_gray(const arguments& args, const field_run& run) {
+    if (run.empty || args.verb != "distance" || !args.threshold.empty() || run.options.sites == sites::other_labels)
+        return;
+    const std::string text = text_of_gray(run.path, run.input.image,
+                                          fmt::format("the cells that are {} were taken as sites",
+                                                      run.options.sites == sites::zero ? "zero" : "not zero"));
+    if (!text.empty()) note(args, text);
 }
 
 /// What a run says of itself: its input, its files, the range of its values.
@@ -57,6 +68,7 @@ json_report describe_run(const arguments& args, const field_run& run) {
     said["any_site"] = !run.empty;
     if (run.options.sign != sign::none) said["negative_side"] = args.sign;
     if (run.options.half_cell) said["half_cell"] = true;
+    if (run.partly()) said["where"] = args.where;
     if (!args.border.empty()) said["border"] = split(args.border, ',');
     if (!args.max_distance.empty()) said["max_distance"] = args.max_distance;
     if (run.options.batch_axes > 0) said["batch_axes"] = run.options.batch_axes;
@@ -125,12 +137,6 @@ json_report as_json(const call_plan& p) {
                                   {"tile_rows", each.tile_rows},
                                   {"tile_columns", each.tile_columns}});
     return said;
-}
-
-work<host> work_of(const field_run& run) {
-    return {.jobs = {{run.input.image.in(), run.out}},
-            .weights = run.weighted() ? run.weights.in() : any_input<host>{},
-            .options = run.options};
 }
 
 void print_plans(const arguments& args, const outputs& wanted) {
@@ -204,7 +210,7 @@ void run_fields(const arguments& args, const outputs& wanted) {
     method_report took;
     const computed done = uses_method(args) ? compute_by_method(args, runs.front(), took) : compute_all(args, runs);
     if (!done.note.empty()) note(args, done.note);
-    for (const field_run& run : runs) note_if_empty(args, run);
+    for (const field_run& run : runs) note_if_empty(args, run), note_if_gray(args, run);
     const stopwatch saving;
     for (const field_run& run : runs) save(run, args);
     if (args.timings && !args.json)

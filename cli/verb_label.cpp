@@ -3,12 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <numeric>
+#include <optional>
 #include <string_view>
 
 #include "cli/component_columns.hpp"
 #include "cli/compute.hpp"
+#include "cli/file_facts.hpp"
 #include "cli/files.hpp"
 #include "cli/folders.hpp"
+#include "cli/label_outputs.hpp"
 #include "cli/label_words.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
@@ -23,76 +26,11 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw error(error_code::invalid_argument, message); }
 
-bool has_suffix(const std::string& path, const std::string& lower, const std::string& upper) {
-    return path.ends_with(lower) || path.ends_with(upper);
-}
-bool is_png(const std::string& path) { return has_suffix(path, ".png", ".PNG"); }
-bool is_json(const std::string& path) { return has_suffix(path, ".json", ".JSON"); }
-
-/// Where things go; empty: not wanted.
-struct destinations {
-    std::string labels, picture, stats;
-    bool stdout_carries_data = false;
-};
-
-destinations destinations_of(const arguments& args) {
-    if (is_png(args.output) && !args.picture.empty())
-        refuse("-o and --picture both name a picture; give -o a format that holds labels, e.g. -o labels.npy");
-    destinations to{is_png(args.output) ? "" : args.output, is_png(args.output) ? args.output : args.picture,
-                    args.stats};
-    if (to.labels.empty() && to.picture.empty() && to.stats.empty() && args.quiet && !args.json)
-        refuse("nothing to make: give -o, --picture or --stats, or leave out --quiet to be told how many there are");
-    if (!to.picture.empty() && !is_png(to.picture))
-        refuse(fmt::format("--picture is {}; pictures are PNG files, e.g. --picture labels.png", to.picture));
-    if (!to.stats.empty() && to.stats != "-" && !is_json(to.stats) && !has_suffix(to.stats, ".csv", ".CSV"))
-        refuse(fmt::format("--stats is {}; tables are CSV or JSON files, e.g. --stats components.csv", to.stats));
-    if (!args.unit.empty() && to.stats.empty()) refuse("--unit names columns of --stats; give --stats FILE too");
-    if (!is_plain_word(args.unit))
-        refuse(fmt::format("--unit is {}; give letters and digits, as they are to stand in a table, e.g. --unit um",
-                           args.unit));
-    if (!args.intensity.empty() && to.stats.empty())
-        refuse("--intensity is measured by --stats; give --stats FILE too");
-    if (args.shapes && to.stats.empty()) refuse("--shapes adds columns to --stats; give --stats FILE too");
-    if (!args.dtype.empty() && to.labels.empty()) refuse("--dtype says how to write the labels; give -o FILE too");
-    to.stdout_carries_data = one_stdout({to.labels, to.picture, to.stats});
-    return to;
-}
-
-void check_places(const destinations& to) {
-    check_destination(to.labels), check_destination(to.picture);
-    if (!to.stats.empty() && to.stats != "-") io::require_place(to.stats);
-}
-
-/// The words for one input; of several its files lie in the folders that the outputs name.
-std::vector<arguments> words_for_each(const arguments& args) {
-    std::vector<arguments> all;
-    std::vector<named_file> written;
-    for (const std::string& input : args.inputs) {
-        arguments one = args;
-        one.inputs = {input}, one.input = input;
-        const auto place = [&](const char* option, std::string& path, const char* suffix) {
-            if (path.empty() || args.inputs.size() == 1) return;
-            check_folder(option, path);
-            path = file_for(input, path, suffix);
-            written.push_back({option, path});
-        };
-        place("-o", one.output, ".npy"), place("--picture", one.picture, ".png"), place("--stats", one.stats, ".csv");
-        all.push_back(std::move(one));
-    }
-    if (args.inputs.size() == 1) return all;
-    check_names(args);
-    if (!args.intensity.empty())
-        refuse(fmt::format("--intensity has the values of one input, and there are {}; give one INPUT",
-                           args.inputs.size()));
-    refuse_lost_files(args, written);
-    return all;
-}
-
 /// One input, and what the library fills.
 struct label_run {
     loaded input;
     io::array intensity, labels;
-    std::string unit;  ///< the one given
+    io::array over;  ///< what labels are drawn over; no shape: nothing
     label_options options;
     propagation_options propagation;
     propagation_report propagated{};   ///< of --method propagation
@@ -107,7 +45,7 @@ struct label_run {
     [[nodiscard]] std::int64_t count() const { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
     [[nodiscard]] measure lengths() const {
         return {{input.per_axis.begin() + options.batch_axes, input.per_axis.end()},
-                unit.empty() ? input.image.unit : unit,
+                input.image.unit,
                 options.batch_axes > 0};
     }
     [[nodiscard]] any_input<host> measured() const {
@@ -132,6 +70,14 @@ io::array load_intensity(const arguments& args, const std::vector<std::int64_t>&
         refuse(fmt::format("--intensity {} has shape {} and the input has {}; give one value a cell", args.intensity,
                            text_of(values.shape), text_of(grid)));
     return values;
+}
+
+io::array load_over(const arguments& args, const std::vector<std::int64_t>& grid) {
+    io::array photo = read_file(args.over, args);
+    if (std::vector<std::int64_t>(photo.shape.begin(), photo.shape.begin() + photo.grid_rank()) != grid)
+        refuse(fmt::format("--over {} has shape {} and the input has {}; give a picture of the same size", args.over,
+                           text_of(photo.shape), text_of(grid)));
+    return photo;
 }
 
 /// The type asked for, else the narrowest of the usual ones that the format can hold: int32, or uint16 for pictures.
@@ -167,7 +113,6 @@ label_run load_run(const arguments& args, const destinations& to) {
     run.input = load(args.input, args, args.criterion != "nonzero");
     if (io::array wide = comparable(run.input.image); !wide.shape.empty()) run.input.image = std::move(wide);
     check_colour_type(run.input.image);
-    run.unit = args.unit;
     run.options = label_options_for(args, run.input);
     run.propagation = propagation_of(args);
     if (args.method != "fast" && run.options.batch_axes > 0)
@@ -176,6 +121,7 @@ label_run load_run(const arguments& args, const destinations& to) {
                         "them",
                         args.input, text_of_axes(run.input.image)));
     if (!args.intensity.empty()) run.intensity = load_intensity(args, run.grid());
+    if (!args.over.empty()) run.over = load_over(args, run.grid());
     if (args.shapes) check_shapes(args, run);
     const dtype type = labels_type(args, to, run);
     if (!to.labels.empty()) io::require_writable(to.labels, type, run.grid(), false, run.input.image.axes);
@@ -246,7 +192,7 @@ void measure_shapes(const arguments& args, label_run& run, computed& done) {
 
 void write_stats(const destinations& to, const label_run& run, const text_sink& sink) {
     const measure lengths = run.lengths();
-    if (!is_json(to.stats)) return run.columns.csv(lengths, run.counts, sink);
+    if (!to.stats_as_json()) return run.columns.csv(lengths, run.counts, sink);
     json_report head;
     head["spacing"] = lengths.per_axis;
     if (!lengths.unit.empty()) head["unit"] = lengths.unit;
@@ -261,7 +207,7 @@ void save(const arguments& args, const destinations& to, const label_run& run) {
     if (!to.labels.empty()) io::write(to.labels, run.labels);
     if (!to.picture.empty()) {
         const sheet on = arrange(run.labels.shape, run.input.per_axis, page_of(args, run.input), run.input.rows_up);
-        io::write(to.picture, to_array(draw_labels(on, run.labels)));
+        io::write(to.picture, to_array(draw_labels(on, run.labels, {&run.over, args.numbers})));
     }
     if (to.stats.empty()) return;
     const measure lengths = run.lengths();
@@ -332,16 +278,44 @@ struct told {
     bool stdout_carries_data = false;
 };
 
-told label_one(const arguments& args, bool several) {
+void note_if_gray(const arguments& args, const label_run& run) {
+    if (args.criterion != "nonzero" || !args.threshold.empty()) return;
+    const std::string text = text_of_gray(args.input, run.input.image, "every cell that is not zero is foreground");
+    if (!text.empty()) note(args, text);
+}
+
+/// Reads and checks an input and the places of what comes of it.
+label_run checked_run(const arguments& args) {
     const destinations to = destinations_of(args);
     check_places(to);
-    label_run run = load_run(args, to);
+    return load_run(args, to);
+}
+
+told label_one(const arguments& args, label_run run, bool several) {
+    const destinations to = destinations_of(args);
     computed done = args.method == "fast" ? label_all(args, to, run) : propagate_all(args, run);
     if (args.shapes) measure_shapes(args, run, done);
     if (!done.note.empty()) note(args, done.note);
     if (run.count() == 0) note(args, "no component is left: every label is 0");
+    note_if_gray(args, run);
     save(args, to, run);
     return {describe_run(args, to, run, done), summary(args, to, run, done, several), to.stdout_carries_data};
+}
+
+/// Of all inputs, before any work: what is wrong with the last one is found before the first one's files are written.
+/// Large ones are read again when their turn comes.
+std::vector<std::optional<label_run>> checked_runs(const std::vector<arguments>& all) {
+    constexpr std::int64_t most_kept = std::int64_t{1} << 28;  // bytes
+    std::vector<std::optional<label_run>> runs;
+    std::int64_t kept = 0;
+    for (const arguments& one : all) {
+        runs.emplace_back(checked_run(one));
+        const std::int64_t bytes = runs.back()->input.image.bytes() + runs.back()->labels.bytes();
+        const bool once = one.input == "-" || all.size() == 1;  // a pipe can be read once
+        if (once || kept + bytes <= most_kept) kept += bytes;
+        else runs.back().reset();
+    }
+    return runs;
 }
 
 }  // namespace
@@ -358,8 +332,12 @@ int label_verb(const arguments& args) {
     json_report said = start_report(args);
     bool stdout_carries_data = false;
     try {
-        for (const arguments& one : all) {
-            told each = label_one(one, several);
+        std::vector<std::optional<label_run>> runs = checked_runs(all);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const arguments& one = all[i];
+            label_run run = runs[i] ? std::move(*runs[i]) : checked_run(one);
+            runs[i].reset();
+            told each = label_one(one, std::move(run), several);
             if (several) said["inputs"].push_back(std::move(each.said));
             else said.update(each.said);
             stdout_carries_data = each.stdout_carries_data;

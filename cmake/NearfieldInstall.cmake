@@ -16,4 +16,12 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nearfieldConfig.cmake.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nearfieldConfig.cmake ${PROJECT_BINARY_DIR}/nearfieldConfigVersion.cmake
   DESTINATION ${NEARFIELD_CMAKE_DIR})
+# For builds without CMake. A static library leaves what it uses to `pkg-config --static`.
+set(NEARFIELD_PC_CUDA "")
+if(NEARFIELD_HAS_CUDA)
+  set(NEARFIELD_PC_CUDA " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
+file(RELATIVE_PATH NEARFIELD_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # wherever it is installed
+configure_file(${PROJECT_SOURCE_DIR}/cmake/nearfield.pc.in ${PROJECT_BINARY_DIR}/nearfield.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nearfield.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/nearfield)

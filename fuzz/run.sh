@@ -7,7 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:-10}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- png pnm tiff npy nrrd nifti detached written mesh
+[ $# -gt 0 ] || set -- png pnm tiff npy nrrd nifti meta_image jpeg bmp gif detached written mesh
 if [ -z "${BUILD:-}" ]; then
     cd "$here/.."
     BUILD=$PWD/build/fuzz

@@ -103,13 +103,17 @@ item::item(const array& image_, const nb::tuple& outputs) : image(&image_) {
 }
 
 call::call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_,
-           const nb::list& more, const array* bounds_)
+           const nb::list& more, const array* bounds_, const nb::tuple& where_)
     : weights(weights_), bounds(bounds_), options(options_) {
     items.emplace_back(image, out);
     for (const nb::handle each : more) {
         const auto pair = nb::cast<nb::tuple>(each);
         items.emplace_back(nb::cast<const array&>(pair[0]), nb::cast<nb::tuple>(pair[1]));
     }
+    if (where_.size() == 0) return;
+    const auto is = [&](std::size_t k) { return nb::cast<bool>(where_[k]); };
+    where = nb::cast<const array*>(where_[0]);
+    cleared = {is(1), is(2), is(3), is(4), is(5), is(6)};
 }
 
 distance_options options_of(const std::vector<double>& spacing, const std::string& sites, const std::string& sign,
@@ -146,23 +150,27 @@ void bind_runs(nb::module_& m) {
     m.def(
         "run_on_host",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int threads,
-           const nb::object& progress, const nb::list& more,
-           const array* bounds) { run_on_host(call(image, out, options, weights, more, bounds), threads, progress); },
+           const nb::object& progress, const nb::list& more, const array* bounds, const nb::tuple& where) {
+            run_on_host(call(image, out, options, weights, more, bounds, where), threads, progress);
+        },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("threads"),
-        nb::arg("progress").none(), nb::arg("more"), nb::arg("bounds").none() = nb::none());
+        nb::arg("progress").none(), nb::arg("more"), nb::arg("bounds").none() = nb::none(),
+        nb::arg("where") = nb::tuple());
     m.def(
         "run_on_stream",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
-           std::uintptr_t stream, const nb::list& more,
-           const array* bounds) { run_on_stream(call(image, out, options, weights, more, bounds), ordinal, stream); },
+           std::uintptr_t stream, const nb::list& more, const array* bounds, const nb::tuple& where) {
+            run_on_stream(call(image, out, options, weights, more, bounds, where), ordinal, stream);
+        },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
-        nb::arg("stream"), nb::arg("more"), nb::arg("bounds").none() = nb::none());
+        nb::arg("stream"), nb::arg("more"), nb::arg("bounds").none() = nb::none(), nb::arg("where") = nb::tuple());
     m.def(
         "run_staged",
         [](const array& image, const nb::tuple& out, const distance_options& options, const array* weights, int ordinal,
-           const array* bounds) { run_staged(call(image, out, options, weights, {}, bounds), ordinal); },
+           const array* bounds,
+           const nb::tuple& where) { run_staged(call(image, out, options, weights, {}, bounds, where), ordinal); },
         nb::arg("image"), nb::arg("out"), nb::arg("options"), nb::arg("weights").none(), nb::arg("ordinal"),
-        nb::arg("bounds").none() = nb::none());
+        nb::arg("bounds").none() = nb::none(), nb::arg("where") = nb::tuple());
 }
 
 /// What is asked about a call, and about the machine.

@@ -28,12 +28,14 @@ struct item {
 
 struct call {
     std::vector<item> items;
-    const array *weights = nullptr, *bounds = nullptr;
+    const array *weights = nullptr, *bounds = nullptr, *where = nullptr;
+    cleared_fields cleared{};
     distance_options options{};
 
-    /// `more` is a list of pairs of an image and its outputs.
+    /// `more` is a list of pairs of an image and its outputs; `where_` an array, and for each field whether cells that
+    /// take no part lose what they held.
     call(const array& image, const nb::tuple& out, const distance_options& options_, const array* weights_ = nullptr,
-         const nb::list& more = {}, const array* bounds_ = nullptr);
+         const nb::list& more = {}, const array* bounds_ = nullptr, const nb::tuple& where_ = {});
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;
@@ -44,6 +46,7 @@ struct call {
     [[nodiscard]] edge::work<Place> work() const {
         edge::work<Place> made{{}, view_of<const void, Place>(weights), options};
         made.bounds = view_of<const void, Place>(bounds);
+        made.where = view_of<const void, Place>(where), made.cleared = cleared;
         for (const item& each : items) made.jobs.push_back(each.asked<Place>());
         return made;
     }

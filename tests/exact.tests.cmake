@@ -13,7 +13,7 @@ nearfield_test(exact_host
   LIBS nearfield_exact_tests hwy::hwy)
 nearfield_test(exact_options
   exact/bounds_test.cpp exact/host_lines_test.cpp exact/host_sides_test.cpp exact/memory_order_test.cpp exact/options_arguments_test.cpp exact/options_batch_test.cpp exact/options_identities_test.cpp
-  exact/options_lines_test.cpp exact/options_plan_test.cpp exact/options_property_test.cpp exact/partial_test.cpp exact/same_spacing_test.cpp exact/short_axes_test.cpp
+  exact/options_lines_test.cpp exact/options_plan_test.cpp exact/options_property_test.cpp exact/partial_test.cpp exact/same_spacing_test.cpp exact/short_axes_test.cpp exact/where_test.cpp
   LIBS nearfield_exact_tests)
 if(NEARFIELD_HAS_CUDA)
   # What the device tests of all rooms share.
@@ -21,7 +21,7 @@ if(NEARFIELD_HAS_CUDA)
   target_link_libraries(nearfield_device_tests PUBLIC nearfield_exact_tests CUDA::cudart_static PRIVATE nearfield_flags)
   nearfield_test(exact_device
     exact/device_test.cpp exact/device_large_test.cpp
-    exact/bounds_device_test.cpp exact/workspace_test.cpp exact/options_device_engine.cpp exact/options_device_test.cpp exact/options_values_test.cpp exact/options_smooth_test.cpp
+    exact/bounds_device_test.cpp exact/where_device_test.cpp exact/workspace_test.cpp exact/options_device_engine.cpp exact/options_device_test.cpp exact/options_values_test.cpp exact/options_smooth_test.cpp
     exact/options_wrapped_test.cpp exact/options_alone_test.cpp exact/lines_device_test.cpp exact/ladder_test.cpp exact/options_sites_test.cpp exact/options_windows_test.cpp exact/options_far_test.cpp exact/counted_test.cpp exact/near_sites_test.cpp exact/swept_sites_test.cpp exact/image_sites_test.cpp exact/small_volumes_test.cpp exact/far_volumes_test.cpp
     exact/partial_device_test.cpp exact/posted_sites_test.cpp
     LIBS nearfield_exact_tests nearfield_device_tests)

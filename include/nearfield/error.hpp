@@ -7,6 +7,23 @@
 
 namespace [[gnu::visibility("default")]] nearfield {
 
+#ifdef __cpp_lib_source_location
+using source_location = std::source_location;
+#else
+/// For clang before 15, which has none: of the same size, and of no place.
+class source_location {
+public:
+    static constexpr source_location current() noexcept { return {}; }
+    [[nodiscard]] constexpr unsigned line() const noexcept { return 0; }
+    [[nodiscard]] constexpr unsigned column() const noexcept { return 0; }
+    [[nodiscard]] constexpr const char* file_name() const noexcept { return ""; }
+    [[nodiscard]] constexpr const char* function_name() const noexcept { return ""; }
+
+private:
+    [[maybe_unused]] const void* place_ = nullptr;
+};
+#endif
+
 /// What went wrong, for callers that branch on it; the command line maps each to an exit code.
 enum class error_code {
     invalid_argument,  ///< an argument breaks a rule of the call; nothing was started
@@ -21,16 +38,16 @@ enum class error_code {
 /// and how to fix it. Arguments are checked before any work is started.
 class error : public std::runtime_error {
 public:
-    error(error_code code, const std::string& message, std::source_location where = std::source_location::current())
+    error(error_code code, const std::string& message, source_location where = source_location::current())
         : std::runtime_error(message), code_(code), where_(where) {}
 
     [[nodiscard]] error_code code() const noexcept { return code_; }
     /// The place in the library that found the problem.
-    [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
+    [[nodiscard]] const source_location& where() const noexcept { return where_; }
 
 private:
     error_code code_;
-    std::source_location where_;
+    source_location where_;
 };
 
 }  // namespace nearfield

@@ -8,6 +8,7 @@
 #include "nearfield/components.hpp"
 #include "nearfield/distance.hpp"
 #include "nearfield/distance_bounds.hpp"
+#include "nearfield/distance_where.hpp"
 #include "nearfield/effects.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/esdf.hpp"

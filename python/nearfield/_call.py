@@ -47,32 +47,37 @@ def compute(
     name: str = "image",
     weights: Any = None,
     bounds: Any = None,
+    where: Any = None,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> list[Any]:
     """Fills and returns the requested fields, in the request's order: those in `given` in place, the others new.
 
-    `bounds` are `max_distance` of each cell.
+    `bounds` are `max_distance` of each cell, `where` the cells that take part: others keep what `given` held.
     """
     threads = threads_of(threads)
     tell = callable_of(progress)
     framework, array, place, out = taken(image, request, given, name)
     weighed = None if weights is None else _at(place, "weights", weights)
-    bounded = None if bounds is None else _at(place, "max_distance", _broadcast(bounds, tuple(array.shape)))
+    shape = tuple(array.shape)
+    bounded = None if bounds is None else _at(place, "max_distance", _broadcast("max_distance", bounds, shape))
+    part = None if where is None else _at(place, "where", _broadcast("where", where, shape))
+    cleared = tuple(given.get(field) is None for field in FIELDS)
     ordinal = target(device, place, name)
     if ordinal >= 0 and place.ordinal < 0:
         with arguments_named(name, given):
-            return _staged(framework, array, out, request, weighed, bounded, ordinal)
+            return _staged(framework, array, out, request, weighed, bounded, (part, cleared), ordinal)
     described = _described(request, out)
     seen = framework.describe(name, array, False)
     scales = None if weighed is None else framework_of(weighed).describe("weights", weighed, False)
     limits = None if bounded is None else framework_of(bounded).describe("max_distance", bounded, False)
+    parts = () if part is None else (framework_of(part).describe("where", part, False), *cleared)
     with arguments_named(name, given):
         if place.ordinal < 0:
-            _core.run_on_host(seen, described, request.options(), scales, threads, tell, [], limits)
+            _core.run_on_host(seen, described, request.options(), scales, threads, tell, [], limits, parts)
         else:
-            _core.run_on_stream(seen, described, request.options(), scales, *place, [], limits)
+            _core.run_on_stream(seen, described, request.options(), scales, *place, [], limits, parts)
     return out
 
 
@@ -228,14 +233,23 @@ def target(device: str | None, place: Place, name: str) -> int:
 
 
 def _staged(
-    framework: Framework, array: Any, out: list[Any], request: Request, weights: Any, bounds: Any, ordinal: int
+    framework: Framework,
+    array: Any,
+    out: list[Any],
+    request: Request,
+    weights: Any,
+    bounds: Any,
+    where: tuple[Any, tuple[bool, ...]],
+    ordinal: int,
 ) -> list[Any]:
     """Arrays of the host on a device: the library copies contiguous memory there and back."""
     views = [as_numpy(x) for x in out]
-    packed = [v if v.flags.c_contiguous else np.empty(v.shape, v.dtype) for v in views]
+    packed = [v if v.flags.c_contiguous else v.copy() for v in views]
     image = np.ascontiguousarray(as_numpy(array))
     scales = None if weights is None else np.ascontiguousarray(as_numpy(weights))
     limits = None if bounds is None else np.ascontiguousarray(as_numpy(bounds))
+    part, cleared = where
+    part = None if part is None else np.ascontiguousarray(as_numpy(part))
     _core.run_staged(
         NUMPY.describe("image", image, False),
         _described(request, packed),
@@ -243,6 +257,7 @@ def _staged(
         None if scales is None else NUMPY.describe("weights", scales, False),
         ordinal,
         None if limits is None else NUMPY.describe("max_distance", limits, False),
+        () if part is None else (NUMPY.describe("where", part, False), *cleared),
     )
     for view, filled in zip(views, packed):
         if view is not filled:
@@ -250,18 +265,18 @@ def _staged(
     return out
 
 
-def _broadcast(bounds: Any, shape: tuple[int, ...]) -> Any:
-    """A view of the shape of an image, by the library whose array it is; numbers become float64."""
-    if not hasattr(bounds, "__dlpack__") and not hasattr(bounds, "__cuda_array_interface__"):
-        bounds = np.asarray(bounds)
-    if isinstance(bounds, np.ndarray) and bounds.dtype.kind in "biu":
-        bounds = bounds.astype(np.float64)
+def _broadcast(name: str, x: Any, shape: tuple[int, ...]) -> Any:
+    """A view of the shape of an image, by the library whose array it is; bounds that are integers become float64."""
+    if not hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
+        x = np.asarray(x)
+    if name == "max_distance" and isinstance(x, np.ndarray) and x.dtype.kind in "biu":
+        x = x.astype(np.float64)
     try:
-        return sys.modules[type(bounds).__module__.split(".")[0]].broadcast_to(bounds, shape)
+        return sys.modules[type(x).__module__.split(".")[0]].broadcast_to(x, shape)
     except (AttributeError, RuntimeError, ValueError):
+        one = "one number or one" if name == "max_distance" else "one value"
         raise ValueError(
-            f"max_distance has shape {tuple(bounds.shape)}, which does not broadcast to {shape}; "
-            "give one number or one for each cell"
+            f"{name} has shape {tuple(x.shape)}, which does not broadcast to {shape}; give {one} for each cell"
         ) from None
 
 

@@ -45,7 +45,7 @@ def step_transform(
     """`distance_transform`, with its keywords, in a metric of steps."""
     refuse_traced("image", image)
     word = metric_of(metric)
-    usual = {"method": "exact", "spacing": None, "indices_out": None}
+    usual = {"method": "exact", "spacing": None, "indices_out": None, "where": None}
     for name, value in others.items():
         if value is not usual.get(name, False) and not (isinstance(value, str) and value == usual.get(name)):
             raise ValueError(f"{name} is {said(value)}, which goes with metric='euclidean', not {word!r}; leave it out")

@@ -114,6 +114,7 @@ def run_on_host(
     progress: Callable[[float], object] | None,
     more: list[tuple[Array, tuple[Array | None, ...]]],
     bounds: Array | None = None,
+    where: tuple[Any, ...] = (),
 ) -> None: ...
 def run_on_stream(
     image: Array,
@@ -124,6 +125,7 @@ def run_on_stream(
     stream: int,
     more: list[tuple[Array, tuple[Array | None, ...]]],
     bounds: Array | None = None,
+    where: tuple[Any, ...] = (),
 ) -> None: ...
 def run_method_on_host(
     image: Array,
@@ -153,6 +155,7 @@ def run_staged(
     weights: Array | None,
     ordinal: int,
     bounds: Array | None = None,
+    where: tuple[Any, ...] = (),
 ) -> None: ...
 def plan(
     image: Array,

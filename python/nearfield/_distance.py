@@ -52,6 +52,7 @@ class DistanceKeywords(TypedDict, total=False):
     half_cell: bool
     border: Border
     max_distance: Any
+    where: Any
     dtype: Any
     out: Any
     indices_out: Any
@@ -96,6 +97,7 @@ def distance_transform(
     half_cell: bool = False,
     border: Border = "open",
     max_distance: Any = None,
+    where: Any = None,
     return_distances: bool = True,
     return_indices: Indices = False,
     return_labels: bool = False,
@@ -143,6 +145,12 @@ def distance_transform(
         each cell: an array of numbers that broadcasts to the shape of `image`, on its device (there float32 or
         float64), where inf bounds nothing and NaN leaves no site. Bounds of cells do not go with `return_trusted`, a
         list of images or another `method`; they take a field of float64 more and another pass.
+    where : array of bool or uint8, optional
+        Broadcasts to the shape of `image`, on its device. Cells where it is zero take no part: they are neither sites
+        nor answered, and distances go straight through them. As in NumPy they keep what `out` and `indices_out` held;
+        in new arrays they have no site: inf, -1, 0. Not with a list of images, `max_distance` of each cell, another
+        `metric` or `method`, torch.compile, or `multilabel` of JAX's arrays. `multilabel` takes two searches for each
+        bit in which labels differ.
     return_distances, return_indices, return_labels, return_trusted : bool
         What to return. Indices are coordinates, int32 of shape ``(ndim, *image.shape)`` as SciPy's; ``'linear'`` asks
         for int64 C-order linear indices of the image's shape instead. Labels are the image's values at the nearest
@@ -235,9 +243,9 @@ def distance_transform(
         return Asked(image, request._replace(fields=tuple(fields)), given)
 
     if is_several(image):
-        refuse_with_several("image", out=out, indices_out=indices_out, max_distance=bounds)
+        refuse_with_several("image", out=out, indices_out=indices_out, max_distance=bounds, where=where)
         return answers([asked_of(each) for each in image], how)
-    return answer(asked_of(image), how, bounds=bounds)
+    return answer(asked_of(image), how, bounds=bounds, where=where)
 
 
 def bounds_of(max_distance: Any, how: How, return_trusted: bool) -> Any:

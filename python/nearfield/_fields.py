@@ -45,9 +45,19 @@ def refuse_with_several(name: str, **given: Any) -> None:
             )
 
 
-def answer(asked: Asked, how: How, weights: Any = None, bounds: Any = None) -> Any:
+def answer(asked: Asked, how: How, weights: Any = None, bounds: Any = None, where: Any = None) -> Any:
     """The fields in a tuple; one alone."""
     options: dict[str, Any] = {"name": how.name, "device": how.device, "threads": how.threads, "progress": how.progress}
+    if where is not None:
+        _check_where(asked.image, how.method, weights, bounds)
+        if is_jax(asked.image):
+            from nearfield import _jax_where
+
+            def call(image: Any, request: Request) -> list[Any]:
+                return compute(image, request, asked.given, **options)
+
+            return _alone_or_tuple(_jax_where.compute(asked.image, asked.request, where, call))
+        return _alone_or_tuple(compute_here(*asked, where=where, **options))
     if how.method != "exact":
         return _alone_or_tuple(compute_by_method(*asked, how.method, **options)[0])
     if bounds is not None:
@@ -56,6 +66,16 @@ def answer(asked: Asked, how: How, weights: Any = None, bounds: Any = None) -> A
         return _alone_or_tuple(compute_here(*asked, bounds=bounds, **options))
     run = in_graph if in_graph.serves(asked.image) else compute
     return _alone_or_tuple(run(*asked, weights=weights, **options))
+
+
+def _check_where(image: Any, method: str, weights: Any, bounds: Any) -> None:
+    if method != "exact" or weights is not None or bounds is not None:
+        raise ValueError("where goes with neither weights, a max_distance of each cell nor a method but 'exact'")
+    if in_graph.serves(image):
+        raise ValueError(
+            "where does not go with torch.compile, torch.vmap and fake tensors; take the cells from the sites with "
+            "torch.where before the call, and from the answer after it"
+        )
 
 
 def answers(asked: Sequence[Asked], how: How) -> list[Any]:

@@ -31,6 +31,7 @@ class GrowthKeywords(TypedDict, total=False):
     """What `voronoi` and `expand_labels` share."""
 
     weights: Any
+    where: Any
     border: Border
     labels_out: Any
     out: Any
@@ -76,6 +77,7 @@ def voronoi(
     *,
     spacing: Spacing = None,
     weights: Any = None,
+    where: Any = None,
     border: Border = "open",
     max_distance: float | None = None,
     return_indices: Indices = True,
@@ -107,7 +109,7 @@ def voronoi(
         Trusted, bool, as in `distance_transform`.
     indices_out, labels_out, out : array, optional
         Filled instead of new arrays: the indices, the labels, the distances.
-    spacing, border, max_distance, batch_axes, method, device, threads, progress
+    spacing, border, max_distance, where, batch_axes, method, device, threads, progress
         As in `distance_transform`.
 
     Returns
@@ -152,11 +154,13 @@ def voronoi(
         return Asked(seeds, Request(tuple(fields), *options, max_distance_of(max_distance), batch), given)
 
     if is_several(seeds):
-        refuse_with_several("seeds", weights=weights, indices_out=indices_out, labels_out=labels_out, out=out)
+        refuse_with_several(
+            "seeds", weights=weights, where=where, indices_out=indices_out, labels_out=labels_out, out=out
+        )
         return answers([asked_of(each) for each in seeds], how)
     if weights is not None and how.method != "exact":
         raise ValueError(f"weights do not go with method={said(how.method)}; leave one of them out")
-    return answer(asked_of(seeds), how, weights)
+    return answer(asked_of(seeds), how, weights, where=where)
 
 
 @overload
@@ -182,6 +186,7 @@ def expand_labels(
     spacing: Spacing = None,
     *,
     weights: Any = None,
+    where: Any = None,
     border: Border = "open",
     return_distances: bool = False,
     labels_out: Any = None,
@@ -222,6 +227,7 @@ def expand_labels(
             labels,
             spacing=spacing,
             weights=weights,
+            where=where,
             border=border,
             max_distance=distance,
             return_indices=False,

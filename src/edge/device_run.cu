@@ -7,13 +7,25 @@ namespace nearfield::edge {
 namespace {
 
 work<device> upload(mirror& memory, const work<host>& what, cudaStream_t on) {
-    work<device> there{{},          upload(memory, what.weights, on), what.options, what.by,
-                       what.report, upload(memory, what.bounds, on)};
+    work<device> there{{},
+                       upload(memory, what.weights, on),
+                       what.options,
+                       what.by,
+                       what.report,
+                       upload(memory, what.bounds, on),
+                       upload(memory, what.where, on),
+                       what.cleared};
+    const auto place = [&](const any_output<host>& field) {
+        const any_output<device> to = memory.add(field);
+        // What cells hold that take no part stays.
+        if (what.where.wanted()) copy(to.data, field.data, bytes_of(field), cudaMemcpyHostToDevice, on);
+        return to;
+    };
     for (const job<host>& each : what.jobs) {
         const fields<host>& out = each.out;
         there.jobs.push_back({upload(memory, each.image, on),
-                              {memory.add(out.distance), memory.add(out.squared), memory.add(out.index),
-                               memory.add(out.coordinates), memory.add(out.label), memory.add(out.trusted)}});
+                              {place(out.distance), place(out.squared), place(out.index), place(out.coordinates),
+                               place(out.label), place(out.trusted)}});
     }
     return there;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nearfield/distance_bounds.hpp"
+#include "nearfield/distance_where.hpp"
 #include "nearfield/methods.hpp"
 #include "nearfield/voronoi.hpp"
 
@@ -20,6 +21,8 @@ struct work {
     std::optional<method> by{};       ///< instead of the engine, for the only job
     method_report* report = nullptr;  ///< and what it took
     any_input<Place> bounds{};        ///< where wanted: of each cell of the only job
+    any_input<Place> where{};         ///< where wanted: the cells of the only job that take part
+    cleared_fields cleared{};         ///< and what becomes of the others
 
     [[nodiscard]] std::int64_t cells() const {
         std::int64_t sum = 0;
@@ -34,7 +37,9 @@ void run(const Place& on, const work<Place>& what) {
     if (what.by) {
         const method_report took = nearest_sites(*what.by, on, first.image, first.out, what.options);
         if (what.report != nullptr) *what.report = took;
-    } else if (what.bounds.wanted()) bounded_distance_transform(on, first.image, what.bounds, first.out, what.options);
+    } else if (what.where.wanted())
+        distance_transform_where(on, first.image, what.where, first.out, what.options, what.cleared);
+    else if (what.bounds.wanted()) bounded_distance_transform(on, first.image, what.bounds, first.out, what.options);
     else if (what.weights.wanted()) power_diagram(on, first.image, what.weights, first.out, what.options);
     else if (what.jobs.size() == 1) distance_transform(on, first.image, first.out, what.options);
     else distance_transform(on, std::span<const job<Place>>(what.jobs), what.options);

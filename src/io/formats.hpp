@@ -45,6 +45,11 @@ array read_nifti(const source& from, const read_limits& limits);
 std::string refuse_nifti(const outline& o);
 void write_nifti(output& to, const array& values, std::string_view suffix);
 
+array read_meta_image(const source& from, const read_limits& limits);
+array read_jpeg(const source& from, const read_limits& limits);
+array read_bmp(const source& from, const read_limits& limits);
+array read_gif(const source& from, const read_limits& limits);
+
 /// compression::automatic resolved for a type.
 bool deflates(compression wanted, dtype type);
 

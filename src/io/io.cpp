@@ -23,10 +23,12 @@ struct suffix_of {
 };
 constexpr std::string_view detached = ".nhdr";  // read but not written, so no message suggests it
 constexpr suffix_of suffixes[] = {
-    {".npy", format::npy, true},      {".nrrd", format::nrrd, true},  {detached, format::nrrd, false},
-    {".nii.gz", format::nifti, true}, {".nii", format::nifti, false}, {".tif", format::tiff, true},
-    {".tiff", format::tiff, false},   {".png", format::png, true},    {".pgm", format::pnm, true},
-    {".pbm", format::pnm, true},      {".ppm", format::pnm, true},    {".pnm", format::pnm, false}};
+    {".npy", format::npy, true},         {".nrrd", format::nrrd, true},       {detached, format::nrrd, false},
+    {".nii.gz", format::nifti, true},    {".nii", format::nifti, false},      {".tif", format::tiff, true},
+    {".tiff", format::tiff, false},      {".png", format::png, true},         {".pgm", format::pnm, true},
+    {".pbm", format::pnm, true},         {".ppm", format::pnm, true},         {".pnm", format::pnm, false},
+    {".mha", format::meta_image, false}, {".mhd", format::meta_image, false}, {".jpg", format::jpeg, false},
+    {".jpeg", format::jpeg, false},      {".bmp", format::bmp, false},        {".gif", format::gif, false}};
 
 std::string lower(std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -65,6 +67,10 @@ std::optional<format> format_by_content(const source& from) {
     if (h.size() >= 3 && h[0] == 'P' && h[1] >= '1' && h[1] <= '6' &&
         (std::isspace(static_cast<unsigned char>(h[2])) || h[2] == '#'))
         return format::pnm;
+    if (h.starts_with("ObjectType") || h.starts_with("NDims")) return format::meta_image;
+    if (h.starts_with("\xff\xd8\xff")) return format::jpeg;
+    if (h.starts_with("GIF87a") || h.starts_with("GIF89a")) return format::gif;
+    if (h.starts_with("BM") && h.size() > 18 && h.substr(6, 4) == std::string_view("\0\0\0\0", 4)) return format::bmp;
     return std::nullopt;
 }
 
@@ -75,6 +81,10 @@ array read(const source& from, format as, const read_limits& limits) {
         case format::tiff: return read_tiff(from, limits);
         case format::nrrd: return read_nrrd(from, limits);
         case format::nifti: return read_nifti(from, limits);
+        case format::meta_image: return read_meta_image(from, limits);
+        case format::jpeg: return read_jpeg(from, limits);
+        case format::bmp: return read_bmp(from, limits);
+        case format::gif: return read_gif(from, limits);
         case format::npy: break;
     }
     plain_stream bytes(from);
@@ -88,9 +98,9 @@ std::string refuse(format as, const outline& o) {
         case format::tiff: return refuse_tiff(o);
         case format::nrrd: return refuse_nrrd(o);
         case format::nifti: return refuse_nifti(o);
-        case format::npy: break;
+        case format::npy: return refuse_npy(o);
+        default: return "it can be read but not written";
     }
-    return refuse_npy(o);
 }
 
 void check_data_and_spacing(const std::filesystem::path& path, const array& values) {
@@ -146,7 +156,9 @@ array read_standard_input(const read_limits& limits, std::int64_t most) {
     const auto found = format_by_content(from);
     if (!found) {
         if (from.head(1).empty()) throw bad_file(from.name(), "is empty");
-        throw bad_file(from.name(), "is none of PNG, PBM, PGM, PPM, TIFF, NPY, NRRD and NIfTI, by its first bytes");
+        throw bad_file(
+            from.name(),
+            "is none of PNG, PBM, PGM, PPM, TIFF, NPY, NRRD, NIfTI, MetaImage, JPEG, BMP and GIF, by its first bytes");
     }
     if (*found != format::npy || from.known_size()) return read(from, *found, limits);
     // Straight into the array, not by way of what a source keeps of a pipe.
@@ -217,6 +229,7 @@ void write(const std::filesystem::path& path, const array& values, const write_o
         case format::npy: write_npy(to, values); break;
         case format::nrrd: write_nrrd(to, values, options.compression); break;
         case format::nifti: write_nifti(to, values, wanted.suffix); break;
+        default: break;  // refused above
     }
     to.commit();
 }

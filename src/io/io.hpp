@@ -44,10 +44,11 @@ struct array {
 /// sizes.
 [[nodiscard]] array make_array(dtype type, std::vector<std::int64_t> shape);
 
-enum class format { png, pnm, tiff, npy, nrrd, nifti };
+/// The last four are read but not written.
+enum class format { png, pnm, tiff, npy, nrrd, nifti, meta_image, jpeg, bmp, gif };
 
-/// By suffix: .png; .pgm .pbm .ppm .pnm; .tif .tiff; .npy; .nrrd .nhdr; .nii .nii.gz. Throws io naming the known
-/// suffixes.
+/// By suffix: .png; .pgm .pbm .ppm .pnm; .tif .tiff; .npy; .nrrd .nhdr; .nii .nii.gz; .mha .mhd; .jpg .jpeg;
+/// .bmp; .gif. Throws io naming the known suffixes.
 [[nodiscard]] format format_of(const std::filesystem::path& path);
 
 /// A quarter of the memory that is free now; 2^40 where the system does not say.

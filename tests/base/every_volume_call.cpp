@@ -109,6 +109,11 @@ void add_distances(made& to, const shared& all) {
         out.distance = a.to<float>(a.shape);
         bounded_distance_transform(on, a.in(a.mask), a.in(a.bounds), out);
     });
+    add(to, all, "distance_transform_where with labels", [](volume& a, const host& on) {
+        fields<host> out;
+        out.distance = a.to<float>(a.shape), out.index = a.to<std::int64_t>(a.shape, 2);
+        distance_transform_where(on, a.in(a.labels), a.in(a.mask), out, {.sites = sites::other_labels});
+    });
     add(to, all, "chessboard_distance",
         [](volume& a, const host& on) { chessboard_distance(on, a.in(a.mask), a.to<std::int32_t>(a.shape)); });
     add(to, all, "cityblock_distance",

@@ -310,6 +310,25 @@ TEST(LabelPicture, NeighboursHaveOtherColoursAndBackgroundIsBlack) {
     EXPECT_EQ(drawn.at(half, side * cell - 1), drawn.at(half, (side - 1) * cell + half));
 }
 
+TEST(LabelPicture, OutlinesLieOverAPhotograph) {
+    constexpr int side = 40;
+    io::array photo = io::make_array(dtype::uint8, {side, side}), labels = io::make_array(dtype::uint8, {side, side});
+    for (int i = 0; i < side * side; ++i) {
+        const int row = i / side, column = i % side;
+        const bool inside = row >= 10 && row < 30 && column >= 10 && column < 30;
+        photo.data[static_cast<std::size_t>(i)] = std::byte{100};
+        labels.data[static_cast<std::size_t>(i)] = std::byte{inside ? std::uint8_t{7} : std::uint8_t{0}};
+    }
+    const sheet on = arrange(labels.shape, {1, 1}, {.size = side}, false);
+    picture drawn = draw_labels(on, labels, {&photo}), numbered = draw_labels(on, labels, {&photo, true});
+    ASSERT_EQ(drawn.width, side);
+    EXPECT_EQ(drawn.at(2, 2), (rgb{100, 100, 100}));
+    EXPECT_NE(drawn.at(20, 20), drawn.at(2, 2));
+    EXPECT_NE(drawn.at(10, 20), drawn.at(20, 20));
+    EXPECT_EQ(drawn.at(10, 20), drawn.at(29, 12));
+    EXPECT_EQ(std::count(numbered.pixels.begin(), numbered.pixels.end(), rgb{255, 255, 255}), 11);  // of a 7
+}
+
 TEST(LabelPicture, TakesEveryTypeAndNumbersOfABatchApart) {
     for (const dtype type : {dtype::uint16, dtype::int64, dtype::uint64}) {
         io::array labels = io::make_array(type, {2, 3});

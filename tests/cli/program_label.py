@@ -156,7 +156,8 @@ class Labels(Case):
         self.run_program("label", "-", "--spacing", "2,0.5", "--stats", "u.json", "--unit", "um", stdin=IMAGE)
         second = json.loads((self.folder / "u.json").read_text())["components"][1]
         self.assertEqual((second["area_um2"], second["centroid_0_um"]), (2.0, 1.0))
-        self.assertIn("give --stats FILE too", self.refusal("label", "-", "-o", "-", "--unit", "um", stdin=IMAGE))
+        for words in (["--numbers"], ["--over", "t.json"]):
+            self.assertIn("give --picture", self.refusal("label", "-", "-o", "l.npy", *words, stdin=IMAGE))
         self.assertIn(
             "give letters and digits", self.refusal("label", "-", "--stats", "-", "--unit", "a,b", stdin=IMAGE)
         )

@@ -15,6 +15,14 @@ step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G ${GENERAT
   "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure --no-tests=error)
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  file(GLOB_RECURSE described ${WORK}/prefix/*/nearfield.pc)
+  get_filename_component(described ${described} DIRECTORY)
+  step(sh -ec "export PKG_CONFIG_PATH=${described}
+    ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/main.cpp $(${PKG_CONFIG} --cflags --libs --static nearfield) -o ${WORK}/described
+    ${WORK}/described")
+endif()
 if(EXISTS ${WORK}/prefix/bin/nearfield)
   step(${WORK}/prefix/bin/nearfield --version)
   step(${PYTHON} ${HOUSE}/binaries.py ${WORK}/prefix/bin/nearfield)

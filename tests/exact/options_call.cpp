@@ -146,9 +146,18 @@ void option_item::weigh(dtype type, layout how, std::uint64_t seed) {
     weights = filled(type, image.shape(), how, seed, bits);
 }
 
+void option_item::leave_out(layout how, std::uint64_t seed) {
+    dice random(seed);
+    const std::int64_t kept = 1 + random.below(8);  // of 8
+    std::vector<std::uint64_t> bits;
+    for (std::size_t i = 0; i < problem.value.size(); ++i) bits.push_back(random.below(8) < kept ? 1 : 0);
+    problem.part.assign(bits.begin(), bits.end());
+    where = filled(random.one_in(2) ? dtype::boolean : dtype::uint8, image.shape(), how, seed, bits);
+}
+
 std::vector<guarded*> option_item::arrays() {
     std::vector<guarded*> list{&image};
-    for (auto* array : {&weights, &squared, &distance, &index, &coordinates, &label, &trusted}) {
+    for (auto* array : {&weights, &where, &squared, &distance, &index, &coordinates, &label, &trusted}) {
         if (*array) list.push_back(&**array);
     }
     return list;
@@ -169,11 +178,12 @@ void option_call::start(const Place& on, const std::vector<void*>& memory) {
         return array ? array->view_of<Place, void>(memory[k++]) : any_output<Place>{};
     };
     std::vector<job<Place>> jobs;
-    any_input<Place> weights;
+    any_input<Place> weights, where;
     for (option_item& item : items) {  // in the order of option_item::arrays()
         job<Place> one;
         one.image = item.image.view_of<Place, const void>(memory[k++]);
         weights = next(item.weights);
+        where = next(item.where);
         one.out.squared = next(item.squared);
         one.out.distance = next(item.distance);
         one.out.index = next(item.index);
@@ -184,6 +194,8 @@ void option_call::start(const Place& on, const std::vector<void*>& memory) {
     }
     if (form == form_value::list) {
         distance_transform(on, std::span<const job<Place>>(jobs), options);
+    } else if (where.wanted()) {
+        distance_transform_where(on, jobs[0].image, where, jobs[0].out, options, {true, true, true, true, true, true});
     } else if (form == form_value::power) {
         power_diagram(on, jobs[0].image, weights, jobs[0].out, options);
     } else {

@@ -9,6 +9,7 @@
 
 #include "exact/guarded.hpp"
 #include "exact/options_choice.hpp"
+#include "nearfield/distance_where.hpp"
 #include "nearfield/voronoi.hpp"
 #include "oracle/options.hpp"
 
@@ -29,12 +30,14 @@ struct option_item {
     oracle::option_problem problem;
     oracle::option_answer answer;
     guarded image;
-    std::optional<guarded> weights, squared, distance, index, coordinates, label, trusted;
+    std::optional<guarded> weights, where, squared, distance, index, coordinates, label, trusted;
 
     option_item(const shape_t& shape, dtype type, const codes_t& codes, const distance_options& options,
                 const wanted_fields& wanted, std::uint64_t seed);
     /// Makes it a power diagram with random weights.
     void weigh(dtype type, layout how, std::uint64_t seed);
+    /// A part of the cells, drawn, takes no part.
+    void leave_out(layout how, std::uint64_t seed);
     void solve() { answer = oracle::solve(problem); }
 
     [[nodiscard]] std::vector<guarded*> arrays();

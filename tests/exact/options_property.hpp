@@ -18,6 +18,7 @@ struct random_run {
     std::int64_t most_cells = 0;
     bool every_pair = false;  ///< go on until every allowed pair of values has occurred, and print the table
     std::uint64_t salt = 0;   ///< other cases for the same seed
+    bool partly = false;      ///< calls of one image, of which some cells take no part
 };
 
 inline int scaled_cases(int cases) { return std::max(1, static_cast<int>(cases * test_scale())); }
@@ -53,6 +54,11 @@ inline void run_random_options(const option_engine& run, const random_run& how) 
         table.count(c);
         if (wanted_case() >= 0 && done != wanted_case()) continue;
         option_call call = make_case(c, random, how.most_cells);
+        if (how.partly) {
+            if (call.form != form_value::call) continue;
+            call.items[0].leave_out(static_cast<layout>(c[dim::image_layout]), random.bits());
+            call.items[0].solve();
+        }
         const std::string bad = check(run, call);
         if (bad.empty()) continue;
         ADD_FAILURE() << bad << "\n  repeat with NEARFIELD_TEST_SEED=" << seed << " NEARFIELD_TEST_CASE=" << done;

@@ -17,6 +17,7 @@ GRID_HEADERS = {"grid.hpp", "error.hpp", "system.hpp"}
 FIELD_HEADERS = {
     "distance.hpp",
     "distance_bounds.hpp",
+    "distance_where.hpp",
     "voronoi.hpp",
     "plan.hpp",
     "chamfer.hpp",

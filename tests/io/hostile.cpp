@@ -26,9 +26,23 @@ sample make_sample(dtype type, std::vector<std::int64_t> shape, const std::strin
             encoded(values, suffix, wanted)};
 }
 
+/// Of formats that are read but not written.
+sample from_corpus(const std::string& name) {
+    return {name, format_of(name), bytes_of(std::filesystem::path(NEARFIELD_CORPUS) / name)};
+}
+
 std::vector<sample> samples() {
     using enum compression;
-    return {make_sample(dtype::uint8, {7, 5}, ".png", none),
+    return {from_corpus("jpeg/gray.jpg"),
+            from_corpus("jpeg/progressive.jpg"),
+            from_corpus("bmp/rgb.bmp"),
+            from_corpus("bmp/palette.bmp"),
+            from_corpus("bmp/bits.bmp"),
+            from_corpus("gif/gray.gif"),
+            from_corpus("gif/palette.gif"),
+            from_corpus("meta_image/raw.mha"),
+            from_corpus("meta_image/packed.mha"),
+            make_sample(dtype::uint8, {7, 5}, ".png", none),
             make_sample(dtype::boolean, {7, 5}, ".png", none),
             make_sample(dtype::uint16, {7, 5, 4}, ".png", none, true),
             make_sample(dtype::uint8, {7, 5}, ".pgm", none),
@@ -105,7 +119,8 @@ TEST(io_hostile, many_bytes_changed) {
 
 TEST(io_hostile, nonsense_for_every_format) {
     std::mt19937 chance(8);
-    for (const format as : {format::png, format::pnm, format::tiff, format::npy, format::nrrd, format::nifti})
+    for (const format as : {format::png, format::pnm, format::tiff, format::npy, format::nrrd, format::nifti,
+                            format::meta_image, format::jpeg, format::bmp, format::gif})
         for (int round = 0; round < 200; ++round) {
             std::string bytes(chance() % 600, '\0'), what;
             for (char& c : bytes) c = static_cast<char>(chance());

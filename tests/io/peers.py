@@ -352,9 +352,9 @@ def test_nifti_to_nibabel(folder):
     same(np.asanyarray(nibabel.load(written(folder, "a.nii", values)).dataobj).T, values)
 
 
-def main():
+def main(tests):
     failed = 0
-    for name, test in list(globals().items()):
+    for name, test in list(tests.items()):
         if not name.startswith("test_"):
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -369,4 +369,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

@@ -183,6 +183,9 @@ public:
         const bool too_far = p_.power.empty() && found && std::sqrt(by_.in_double(best)) > p_.max_distance;
         if (too_far) found = ambiguous = false, winner = -1;
         store(cell, here, found, best, winner, ambiguous && by_.rounds());
+        if (p_.part.empty() || p_.part[static_cast<std::size_t>(cell)] != 0) return;
+        a_.squared.back() = inf, a_.source.back() = a_.index.back() = -1;
+        a_.found.back() = a_.negative.back() = a_.ambiguous.back() = a_.trusted.back() = 0;
     }
 
     [[nodiscard]] point coordinates(std::int64_t cell) const {
@@ -255,6 +258,7 @@ void some_cells(const option_problem& p, option_answer& a, const std::vector<std
 bool option_problem::inside(std::size_t cell) const { return (zero[cell] != 0) == (sites == rule::nonzero); }
 
 bool option_problem::candidate(std::size_t cell, std::size_t site) const {
+    if (!part.empty() && part[site] == 0) return false;
     if (!power.empty() && !(power[site] > -inf)) return false;  // NaN too
     if (sites == rule::other_labels) {
         if (zero[cell] != 0) return sign == side::none || zero[site] == 0;

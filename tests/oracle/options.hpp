@@ -26,7 +26,8 @@ struct option_problem {
     int batch_axes = 0;
     std::vector<double>
         power;  ///< a weight per cell makes it a power diagram: `sites` nonzero, no sign, border not closed
-    bool whole_power = false;  ///< the weights have an integer type
+    bool whole_power = false;        ///< the weights have an integer type
+    std::vector<std::uint8_t> part;  ///< 0 for a cell that is no site and has no answer; empty: all take part
 
     [[nodiscard]] bool inside(std::size_t cell) const;
     /// Whether `site` is one of the cells whose distance from `cell` counts; both of the same image.
