@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY
 from nearfield._call import target
+from nearfield._capacities import Capacities, shares_of, with_capacities
 from nearfield._dispatch import workplace_of
 from nearfield._methods import _on_host
 from nearfield._progress import Progress, callable_of
@@ -52,6 +53,8 @@ class CentroidalVoronoi:
     labels: Any
     #: Parts of a cell along each axis, in which sites are placed.
     supersample: int
+    #: What `capacities` adds; None without.
+    capacities: Capacities | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -69,9 +72,10 @@ def centroidal_voronoi(
     density: Any,
     sites: Any,
     *,
-    rounds: int = 100,
+    rounds: int | None = None,
     relax: float = 1,
     tolerance: float = 0,
+    capacities: Any = None,
     supersample: int = 1,
     seed: int = 0,
     spacing: Spacing = None,
@@ -90,14 +94,18 @@ def centroidal_voronoi(
         value is 65535, and rounded. A mask gives equal regions of a shape.
     sites : int, or array of shape (n, axes)
         Where sites begin, in cells; at different places. Or how many: samples of the density, drawn by `seed`.
-    rounds : int
-        At most; they end when no site moves.
+    rounds : int, optional
+        At most; they end when no site moves. Default 100, with `capacities` 20.
     relax : float
         1 is Lloyd's method, whose energy never rises. Up to 2, sites go so many times as far in the first three
         quarters of the rounds, and come to lower energies sooner: 1.9 is good where regions have a hundred parts, 1.5
         where they have ten.
     tolerance : float
-        Stop when a round of Lloyd's lowers the energy by less than this share of it.
+        Stop when a round of Lloyd's lowers the energy by less than this share of it. Not with `capacities`.
+    capacities : True or array of shape (n,), optional
+        Every region gets a given mass: all the same, or in these ratios. Regions are then those of the power diagram
+        with powers that make it so, and single parts at their ends go to neighbours. `.capacities` tells how well
+        masses are met; 1 % takes a hundred parts a region. With ``rounds=0`` sites stay.
     supersample : int
         Sites have so many places along each axis of a cell, 1 to 8; time and memory grow by its power.
     spacing : number or sequence, optional
@@ -131,11 +139,16 @@ def centroidal_voronoi(
     """
     call = _Call("density", density, spacing, border, device, threads, progress)
     parts = count_of("supersample", supersample, 1, _MOST_PARTS)
-    asked = count_of("rounds", rounds, 0, _MOST_ROUNDS)
+    usual = 100 if capacities is None else 20
+    asked = usual if rounds is None else count_of("rounds", rounds, 0, _MOST_ROUNDS)
     far, least = length_of("relax", relax), length_of("tolerance", tolerance)
     labelled = flag_of("return_labels", return_labels)
     origin = count_of("seed", seed, 0, 2**64 - 1)
+    if capacities is not None and least != 0:
+        raise ValueError(f"tolerance is {least}; leave it out with capacities")
     start = _start(call, sites, parts, origin)
+    if capacities is not None:
+        return _with_capacities(call, start, capacities, asked, far, parts, labelled)
     with _words():
         moved, weights, energy, labels = call.relaxed(start, asked, far, least, parts, labelled)
     kept = _until_at_rest(energy)
@@ -256,6 +269,18 @@ def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
     if ((wide < 0) | (wide >= np.multiply(shape, parts))).any():
         raise ValueError(f"sites has coordinates outside of the grid of shape {shape}; give coordinates in cells")
     return wide.astype("int32")
+
+
+def _with_capacities(
+    call: _Call, start: Array, capacities: Any, rounds: int, relax: float, parts: int, labelled: bool
+) -> CentroidalVoronoi:
+    shares = shares_of(capacities, len(start))
+    grid = call.options, rounds, relax, parts, call.ordinal, call.threads, call.tell
+    with _words():
+        moved, mass, energy, labels, made = with_capacities(call.cells, start, shares, *grid)
+    points, weights = (moved + 0.5) / parts - 0.5, mass / float(parts) ** moved.shape[1]
+    told = call.work.constant(labels) if labelled else None
+    return CentroidalVoronoi(points, weights, _wide(energy), told, parts, capacities=made)
 
 
 def _until_at_rest(energy: tuple[int, ...]) -> tuple[int, ...]:
