@@ -10,8 +10,9 @@
 namespace nearfield::centroidal {
 namespace {
 
-constexpr double near_enough = 0.004;  ///< share of a capacity by which a region may miss it
-constexpr int longest_search = 1000;   ///< regions
+constexpr double near_enough = 0.006;  ///< share of a capacity by which a region may miss it
+constexpr int longest_search = 200;    ///< regions
+constexpr int most_passes = 4;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 class balancer {
@@ -28,7 +29,8 @@ public:
     }
 
     void solve() {
-        for (bool changed = true; changed;) {
+        bool changed = true;
+        for (int pass = 0; pass < most_passes && changed; ++pass) {
             changed = false;
             for (std::size_t i = 0; i < r_.places.size(); ++i)
                 for (double by = r_.excess(i); std::abs(by) > near_enough; by = r_.excess(i)) {
