@@ -61,3 +61,26 @@ def with_capacities(
         np.frombuffer(labels, "int32").reshape(density.shape).copy(),
         Capacities(wanted, error, converged, np.frombuffer(powers, "int64").copy(), bound),
     )
+
+
+def diameters(ink: Array, axes: int) -> Array:
+    """Of dots with that ink, which are lines, discs or balls."""
+    made: Array = ink if axes == 1 else 2 * np.sqrt(ink / np.pi) if axes == 2 else np.cbrt(6 * ink / np.pi)
+    return made
+
+
+def counted(name: str, x: Array, of_light: bool) -> Array:
+    """Values as uint16: light from 0 to 1, or densities of which the largest is 65535."""
+    if x.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has element type {x.dtype}; give bool, integers or floats")
+    if of_light and x.dtype.kind != "f":
+        raise TypeError(f"{name} has element type {x.dtype}; give bool, uint8, uint16, or floats from 0 to 1")
+    values = x.astype("float64")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"{name} has values that are negative, NaN or infinite; give numbers from 0 on")
+    largest = 1.0 if of_light else float(values.max(initial=0))
+    if of_light and (values > 1).any():
+        raise ValueError(f"{name} has values above 1; give floats from 0, black, to 1, white, or uint8")
+    if not of_light and x.dtype.kind in "iu" and largest <= 65535:
+        return values.astype("uint16")
+    return np.rint(values * (65535 / largest if largest > 0 else 0)).astype("uint16")

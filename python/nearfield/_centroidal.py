@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY
 from nearfield._call import target
-from nearfield._capacities import Capacities, shares_of, with_capacities
+from nearfield._capacities import Capacities, counted, diameters, shares_of, with_capacities
 from nearfield._dispatch import workplace_of
 from nearfield._methods import _on_host
 from nearfield._progress import Progress, callable_of
@@ -165,6 +166,7 @@ def stipple(
     rounds: int | None = None,
     seed: int = 0,
     invert: bool = False,
+    capacities: bool = False,
     channel_axis: int | None = None,
     supersample: int | None = None,
     spacing: Spacing = None,
@@ -193,6 +195,8 @@ def stipple(
         Of the samples.
     invert : bool
         Dots are light, on black.
+    capacities : bool
+        Every point gets the same ink: ten more rounds, by `centroidal_voronoi` with `capacities`.
     channel_axis : int, optional
         Axis of the channels of a colour image, whose luminance (ITU-R BT.709) is drawn.
     supersample : int, optional
@@ -230,9 +234,15 @@ def stipple(
     asked = -1 if rounds is None else count_of("rounds", rounds, 0, _MOST_ROUNDS)
     parts = 0 if supersample is None else count_of("supersample", supersample, 1, _MOST_PARTS)
     drawn = points, diameter, lbg, asked, count_of("seed", seed, 0, 2**64 - 1), flag_of("invert", invert), parts
-    labelled = flag_of("return_labels", return_labels)
+    labelled, equal = flag_of("return_labels", return_labels), flag_of("capacities", capacities)
     with _words(points="n", density="image"):
         where, weights, energy, sizes, parts, full = call.stippled(*drawn)
+        if equal:
+            shown = call.cells if invert else full - call.cells.astype("uint16")
+            made = _with_capacities(call.of(shown), where, True, 10, 1, parts, labelled)
+            ink = made.weights / full
+            sizes = diameters(ink, where.shape[1])
+            return Stipples(made.points, ink, made.energy, made.labels, parts, sizes, capacities=made.capacities)
         labels = call.relaxed(where, 0, 1, 0, parts, True)[3] if labelled else None
     ink = weights / (full * float(parts) ** where.shape[1])
     return Stipples((where + 0.5) / parts - 0.5, ink, energy, labels, parts, sizes)
@@ -330,8 +340,14 @@ class _Call:
         with _words(density=name):
             self.options = request.options()
         given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
-        self.cells: Array = given if given.dtype.name in _TYPES else _counted(name, given, of_light)
+        self.cells: Array = given if given.dtype.name in _TYPES else counted(name, given, of_light)
         self.name = name
+
+    def of(self, cells: Array) -> _Call:
+        """The same call of other cells."""
+        other = copy(self)
+        other.cells = np.ascontiguousarray(cells, "uint16")
+        return other
 
     def relaxed(
         self, start: Array, rounds: int, relax: float, tolerance: float, parts: int, labelled: bool
@@ -375,20 +391,3 @@ class _Call:
 
 def _wide(pairs: Array) -> tuple[int, ...]:
     return tuple((int(high) << 64) | int(low) for high, low in pairs)
-
-
-def _counted(name: str, x: Array, of_light: bool) -> Array:
-    """Values as uint16: light from 0 to 1, or densities of which the largest is 65535."""
-    if x.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has element type {x.dtype}; give bool, integers or floats")
-    if of_light and x.dtype.kind != "f":
-        raise TypeError(f"{name} has element type {x.dtype}; give bool, uint8, uint16, or floats from 0 to 1")
-    values = x.astype("float64")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"{name} has values that are negative, NaN or infinite; give numbers from 0 on")
-    largest = 1.0 if of_light else float(values.max(initial=0))
-    if of_light and (values > 1).any():
-        raise ValueError(f"{name} has values above 1; give floats from 0, black, to 1, white, or uint8")
-    if not of_light and x.dtype.kind in "iu" and largest <= 65535:
-        return values.astype("uint16")
-    return np.rint(values * (65535 / largest if largest > 0 else 0)).astype("uint16")

@@ -134,6 +134,21 @@ def test_stipple(method):
     assert len(sized) == pytest.approx(ink / (np.pi * 4), rel=0.25)
 
 
+@pytest.mark.parametrize("invert", [False, True])
+def test_stipples_of_equal_ink(invert):
+    ramp = np.broadcast_to(np.linspace(0, 1, 90), (60, 90))
+    made = nf.stipple(ramp, 50, capacities=True, invert=invert, return_labels=True)
+    ink = ramp if invert else 1 - ramp
+    assert made.capacities.converged
+    np.testing.assert_allclose(made.weights, ink.sum() / 50, rtol=0.012)
+    np.testing.assert_allclose(np.pi / 4 * made.sizes**2, made.weights)
+    np.testing.assert_allclose(np.bincount(made.labels.ravel(), ink.ravel()), made.weights, rtol=0.25)
+    assert len(np.unique(made.points, axis=0)) == 50
+    volume = nf.stipple(np.zeros((9, 10, 11)), 9, capacities=True)
+    np.testing.assert_allclose(np.pi / 6 * volume.sizes**3, volume.weights)
+    np.testing.assert_allclose(volume.weights, 110, rtol=0.01)
+
+
 def test_colours_have_luminance():
     random = np.random.default_rng(0)
     colour = random.integers(0, 256, (40, 50, 3)).astype("uint8")
