@@ -8,11 +8,6 @@
 namespace nearfield::python {
 namespace {
 
-template <class Row>
-nb::bytes bytes_of(const std::vector<Row>& rows) {
-    return nb::bytes(rows.data(), rows.size() * sizeof(Row));
-}
-
 /// All arrays are of the host, contiguous; on device `ordinal` where it is not negative.
 void relax_sites(const array& density, const array& sites, const array& moved, const array& weights,
                  const array& energy, const array* labels, const distance_options& grid, int rounds, double relax,
@@ -57,6 +52,27 @@ nb::tuple stippled(const array& image, std::int64_t points, double size, bool lb
                           made.supersample, made.full_ink);
 }
 
+/// Sites, masses, powers, energies and labels, 4 or 8 bytes a number; the bound, the largest error, if it is small.
+nb::tuple with_capacities(const array& density, const array& sites, const array& capacities,
+                          const distance_options& grid, int rounds, double relax, int supersample, int ordinal,
+                          int threads, const nb::object& progress) {
+    const centroidal_options options{rounds, relax, 0, supersample, grid.spacing, grid.border};
+    const any_input<host> in = density.view<const void, host>(), start = sites.view<const void, host>(),
+                          shares = capacities.view<const void, host>();
+    const std::span given(static_cast<const double*>(shares.data), static_cast<std::size_t>(shares.cells()));
+    capacity_regions made;
+    run(
+        {ordinal, 0, true, threads, progress}, density.cells() * 20 * (rounds + 1),
+        [&](const host& on) { made = capacity_voronoi(on, in, start, given, options); }, [](const device&) {},
+        [&](int on) {
+            edge::run_arrays_on_device(on, {&in, 1}, {}, [&](const device& there, auto read, auto) {
+                made = capacity_voronoi(there, read[0], start, given, options);
+            });
+        });
+    return nb::make_tuple(bytes_of(made.sites), bytes_of(made.weights), bytes_of(made.powers), bytes_of(made.energy),
+                          bytes_of(made.labels), made.bound, made.error, made.converged);
+}
+
 }  // namespace
 
 void bind_centroidal(nb::module_& module) {
@@ -64,6 +80,9 @@ void bind_centroidal(nb::module_& module) {
                nb::arg("weights"), nb::arg("energy"), nb::arg("labels").none(), nb::arg("options"), nb::arg("rounds"),
                nb::arg("relax"), nb::arg("tolerance"), nb::arg("supersample"), nb::arg("ordinal"), nb::arg("threads"),
                nb::arg("progress").none());
+    module.def("capacity_voronoi", &with_capacities, nb::arg("density"), nb::arg("sites"), nb::arg("capacities"),
+               nb::arg("options"), nb::arg("rounds"), nb::arg("relax"), nb::arg("supersample"), nb::arg("ordinal"),
+               nb::arg("threads"), nb::arg("progress").none());
     module.def("stipple", &stippled, nb::arg("image"), nb::arg("points"), nb::arg("size"), nb::arg("lbg"),
                nb::arg("rounds"), nb::arg("seed"), nb::arg("invert"), nb::arg("supersample"), nb::arg("options"),
                nb::arg("ordinal"), nb::arg("threads"), nb::arg("progress").none());

@@ -57,7 +57,7 @@ PAGES = {
     "python-gallery-paths.md": (
         "Paths planned in Python",
         " What the calls do is in [paths.md](paths.md).",
-        ("moving_obstacles", "roads_between_obstacles"),
+        ("moving_obstacles", "roads_between_obstacles", "tube_through_vessels"),
     ),
     "python-gallery-methods.md": (
         "The published methods, drawn in Python",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from nearfield import _core
 from nearfield._arrays import NUMPY
 from nearfield._call import target
+from nearfield._capacities import Capacities, counted, diameters, shares_of, with_capacities
 from nearfield._dispatch import workplace_of
 from nearfield._methods import _on_host
 from nearfield._progress import Progress, callable_of
@@ -52,6 +54,8 @@ class CentroidalVoronoi:
     labels: Any
     #: Parts of a cell along each axis, in which sites are placed.
     supersample: int
+    #: What `capacities` adds; None without.
+    capacities: Capacities | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -69,9 +73,10 @@ def centroidal_voronoi(
     density: Any,
     sites: Any,
     *,
-    rounds: int = 100,
+    rounds: int | None = None,
     relax: float = 1,
     tolerance: float = 0,
+    capacities: Any = None,
     supersample: int = 1,
     seed: int = 0,
     spacing: Spacing = None,
@@ -90,14 +95,18 @@ def centroidal_voronoi(
         value is 65535, and rounded. A mask gives equal regions of a shape.
     sites : int, or array of shape (n, axes)
         Where sites begin, in cells; at different places. Or how many: samples of the density, drawn by `seed`.
-    rounds : int
-        At most; they end when no site moves.
+    rounds : int, optional
+        At most; they end when no site moves. Default 100, with `capacities` 20.
     relax : float
         1 is Lloyd's method, whose energy never rises. Up to 2, sites go so many times as far in the first three
         quarters of the rounds, and come to lower energies sooner: 1.9 is good where regions have a hundred parts, 1.5
         where they have ten.
     tolerance : float
-        Stop when a round of Lloyd's lowers the energy by less than this share of it.
+        Stop when a round of Lloyd's lowers the energy by less than this share of it. Not with `capacities`.
+    capacities : True or array of shape (n,), optional
+        Every region gets a given mass: all the same, or in these ratios. Regions are then those of the power diagram
+        with powers that make it so, and single parts at their ends go to neighbours. `.capacities` tells how well
+        masses are met; 1 % takes a hundred parts a region. With ``rounds=0`` sites stay.
     supersample : int
         Sites have so many places along each axis of a cell, 1 to 8; time and memory grow by its power.
     spacing : number or sequence, optional
@@ -131,11 +140,16 @@ def centroidal_voronoi(
     """
     call = _Call("density", density, spacing, border, device, threads, progress)
     parts = count_of("supersample", supersample, 1, _MOST_PARTS)
-    asked = count_of("rounds", rounds, 0, _MOST_ROUNDS)
+    usual = 100 if capacities is None else 20
+    asked = usual if rounds is None else count_of("rounds", rounds, 0, _MOST_ROUNDS)
     far, least = length_of("relax", relax), length_of("tolerance", tolerance)
     labelled = flag_of("return_labels", return_labels)
     origin = count_of("seed", seed, 0, 2**64 - 1)
+    if capacities is not None and least != 0:
+        raise ValueError(f"tolerance is {least}; leave it out with capacities")
     start = _start(call, sites, parts, origin)
+    if capacities is not None:
+        return _with_capacities(call, start, capacities, asked, far, parts, labelled)
     with _words():
         moved, weights, energy, labels = call.relaxed(start, asked, far, least, parts, labelled)
     kept = _until_at_rest(energy)
@@ -152,6 +166,7 @@ def stipple(
     rounds: int | None = None,
     seed: int = 0,
     invert: bool = False,
+    capacities: bool = False,
     channel_axis: int | None = None,
     supersample: int | None = None,
     spacing: Spacing = None,
@@ -180,6 +195,8 @@ def stipple(
         Of the samples.
     invert : bool
         Dots are light, on black.
+    capacities : bool
+        Every point gets the same ink: ten more rounds, by `centroidal_voronoi` with `capacities`.
     channel_axis : int, optional
         Axis of the channels of a colour image, whose luminance (ITU-R BT.709) is drawn.
     supersample : int, optional
@@ -217,9 +234,15 @@ def stipple(
     asked = -1 if rounds is None else count_of("rounds", rounds, 0, _MOST_ROUNDS)
     parts = 0 if supersample is None else count_of("supersample", supersample, 1, _MOST_PARTS)
     drawn = points, diameter, lbg, asked, count_of("seed", seed, 0, 2**64 - 1), flag_of("invert", invert), parts
-    labelled = flag_of("return_labels", return_labels)
+    labelled, equal = flag_of("return_labels", return_labels), flag_of("capacities", capacities)
     with _words(points="n", density="image"):
         where, weights, energy, sizes, parts, full = call.stippled(*drawn)
+        if equal:
+            shown = call.cells if invert else full - call.cells.astype("uint16")
+            made = _with_capacities(call.of(shown), where, True, 10, 1, parts, labelled)
+            ink = made.weights / full
+            sizes = diameters(ink, where.shape[1])
+            return Stipples(made.points, ink, made.energy, made.labels, parts, sizes, capacities=made.capacities)
         labels = call.relaxed(where, 0, 1, 0, parts, True)[3] if labelled else None
     ink = weights / (full * float(parts) ** where.shape[1])
     return Stipples((where + 0.5) / parts - 0.5, ink, energy, labels, parts, sizes)
@@ -256,6 +279,18 @@ def _start(call: _Call, sites: Any, parts: int, seed: int) -> Array:
     if ((wide < 0) | (wide >= np.multiply(shape, parts))).any():
         raise ValueError(f"sites has coordinates outside of the grid of shape {shape}; give coordinates in cells")
     return wide.astype("int32")
+
+
+def _with_capacities(
+    call: _Call, start: Array, capacities: Any, rounds: int, relax: float, parts: int, labelled: bool
+) -> CentroidalVoronoi:
+    shares = shares_of(capacities, len(start))
+    grid = call.options, rounds, relax, parts, call.ordinal, call.threads, call.tell
+    with _words():
+        moved, mass, energy, labels, made = with_capacities(call.cells, start, shares, *grid)
+    points, weights = (moved + 0.5) / parts - 0.5, mass / float(parts) ** moved.shape[1]
+    told = call.work.constant(labels) if labelled else None
+    return CentroidalVoronoi(points, weights, _wide(energy), told, parts, capacities=made)
 
 
 def _until_at_rest(energy: tuple[int, ...]) -> tuple[int, ...]:
@@ -305,8 +340,14 @@ class _Call:
         with _words(density=name):
             self.options = request.options()
         given = np.ascontiguousarray(_on_host(self.work.array)).reshape(self.work.shape)
-        self.cells: Array = given if given.dtype.name in _TYPES else _counted(name, given, of_light)
+        self.cells: Array = given if given.dtype.name in _TYPES else counted(name, given, of_light)
         self.name = name
+
+    def of(self, cells: Array) -> _Call:
+        """The same call of other cells."""
+        other = copy(self)
+        other.cells = np.ascontiguousarray(cells, "uint16")
+        return other
 
     def relaxed(
         self, start: Array, rounds: int, relax: float, tolerance: float, parts: int, labelled: bool
@@ -350,20 +391,3 @@ class _Call:
 
 def _wide(pairs: Array) -> tuple[int, ...]:
     return tuple((int(high) << 64) | int(low) for high, low in pairs)
-
-
-def _counted(name: str, x: Array, of_light: bool) -> Array:
-    """Values as uint16: light from 0 to 1, or densities of which the largest is 65535."""
-    if x.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has element type {x.dtype}; give bool, integers or floats")
-    if of_light and x.dtype.kind != "f":
-        raise TypeError(f"{name} has element type {x.dtype}; give bool, uint8, uint16, or floats from 0 to 1")
-    values = x.astype("float64")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"{name} has values that are negative, NaN or infinite; give numbers from 0 on")
-    largest = 1.0 if of_light else float(values.max(initial=0))
-    if of_light and (values > 1).any():
-        raise ValueError(f"{name} has values above 1; give floats from 0, black, to 1, white, or uint8")
-    if not of_light and x.dtype.kind in "iu" and largest <= 65535:
-        return values.astype("uint16")
-    return np.rint(values * (65535 / largest if largest > 0 else 0)).astype("uint16")

@@ -567,6 +567,18 @@ def centroidal_voronoi(
     threads: int,
     progress: Callable[[float], object] | None,
 ) -> None: ...
+def capacity_voronoi(
+    density: Array,
+    sites: Array,
+    capacities: Array,
+    options: Options,
+    rounds: int,
+    relax: float,
+    supersample: int,
+    ordinal: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[bytes, bytes, bytes, bytes, bytes, float, float, bool]: ...
 def stipple(
     image: Array,
     points: int,

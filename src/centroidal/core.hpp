@@ -61,6 +61,13 @@ NF_HD constexpr std::int64_t middle_of(const problem& p, std::int64_t cell) {
     return (z * p.size[1] + y) * p.size[2] + x;
 }
 
+/// What a power diagram of the parts may be told.
+inline distance_options grid_of(const problem& p) {
+    distance_options options;
+    options.spacing = p.engine.spacing, options.border = p.engine.border;
+    return options;
+}
+
 /// Steps along an axis from a site to a part, the shorter way round where it wraps; of two equal ones the positive.
 NF_HD constexpr std::int64_t step(const problem& p, int axis, std::int64_t from, std::int64_t to) {
     const std::int64_t d = to - from, n = p.size[axis];

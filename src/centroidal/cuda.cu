@@ -5,6 +5,7 @@
 #include "base/lines.hpp"
 #include "centroidal/cuda_regions.cuh"
 #include "centroidal/room.hpp"
+#include "nearfield/voronoi.hpp"
 
 namespace nearfield::centroidal {
 namespace {
@@ -76,6 +77,14 @@ __global__ void __launch_bounds__(threads_of_block)
                  const __grid_constant__ strided to) {
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
     if (i < p.cells()) static_cast<std::int32_t*>(to.data)[to.at(i)] = a.number[a.nearest[middle_of(p, i)]];
+}
+
+/// A thread a site: where it is, and its power. Powers elsewhere are not read.
+__global__ void __launch_bounds__(threads_of_block)
+    put_powers(std::int64_t sites, const std::int32_t* site, const std::int64_t* own, std::uint8_t* seed,
+               std::int64_t* power) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    if (i < sites) seed[site[i]] = 1, power[site[i]] = own[i];
 }
 
 /// Second moments of a region as a device adds them.
@@ -234,6 +243,31 @@ public:
         found.reserve(all.size());
         for (const region_sums& each : all) found.push_back(moments_of(each.of, each.parts, each.low, each.high));
         return found;
+    }
+    void owners(const problem& p, const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& powers,
+                std::int32_t* owner) override {
+        const cuda::device_guard current(on_);
+        const std::int64_t count = std::ssize(sites);
+        cuda::workspace memory(on_);
+        const auto seed = memory.reserve<std::uint8_t>(p.parts()), power = memory.reserve<std::int64_t>(p.parts()),
+                   found = memory.reserve<std::int32_t>(p.parts()), site = memory.reserve<std::int32_t>(count),
+                   own = memory.reserve<std::int64_t>(count);
+        memory.allocate();
+        copy(on_, memory.get<std::int32_t>(site), sites.data(), 4 * count, cudaMemcpyHostToDevice);
+        copy(on_, memory.get<std::int64_t>(own), powers.data(), 8 * count, cudaMemcpyHostToDevice);
+        cuda::check(cudaMemsetAsync(memory.get<std::uint8_t>(seed), 0, static_cast<std::size_t>(p.parts()),
+                                    cuda::stream_of(on_)),
+                    "filling memory");
+        cuda::launch(on_, put_powers, blocks(count), dim3(threads_of_block), 0, count, memory.get<std::int32_t>(site),
+                     memory.get<std::int64_t>(own), memory.get<std::uint8_t>(seed), memory.get<std::int64_t>(power));
+        const std::span<const std::int64_t> shape(p.size + 3 - p.axes, static_cast<std::size_t>(p.axes));
+        fields<device> wanted;
+        wanted.index = any_output<device>::contiguous(memory.get<std::int32_t>(found), dtype::int32, shape);
+        power_diagram(on_, any_input<device>::contiguous(memory.get<std::uint8_t>(seed), dtype::uint8, shape),
+                      any_input<device>::contiguous(memory.get<std::int64_t>(power), dtype::int64, shape), wanted,
+                      grid_of(p));
+        copy(on_, owner, memory.get<std::int32_t>(found), 4 * p.parts(), cudaMemcpyDeviceToHost);
+        cuda::check(cudaStreamSynchronize(cuda::stream_of(on_)), "waiting for regions");
     }
 
 private:

@@ -97,6 +97,26 @@ problem checked(const any_input<Place>& density, const any_input<Place>& sites, 
 
 }  // namespace
 
+template <class Place>
+problem checked_for_capacities(const any_input<Place>& density, const any_input<host>& sites,
+                               const centroidal_options& options) {
+    check_options(options);
+    check_image<Place>("density", density, longest);
+    check_type("density", density.type, {dtype::boolean, dtype::uint8, dtype::uint16});
+    check_type("sites", sites.type, {dtype::int32});
+    if (sites.rank != 2 || sites.shape[1] != density.rank)
+        fail(fmt::format("sites has shape {}; expected (n, {})", shape_text(sites.shape.data(), sites.rank),
+                         density.rank));
+    const named_view<Place> one[] = {{"density", density}};
+    const named_view<host> other[] = {{"sites", sites}};
+    check_data<Place>(one), check_data<host>(other);
+    const problem p = problem_of(density.shape.data(), density.rank, sites.shape[0], options);
+    check_sites(p, sites);
+    return p;
+}
+template problem checked_for_capacities(const any_input<host>&, const any_input<host>&, const centroidal_options&);
+template problem checked_for_capacities(const any_input<device>&, const any_input<host>&, const centroidal_options&);
+
 problem problem_of(const std::int64_t* shape, int rank, std::int64_t sites, const centroidal_options& options) {
     check_options(options);
     if (rank > most_axes) fail(fmt::format("density has {} axes; give 1 to {}", rank, most_axes));

@@ -5,6 +5,7 @@
 #include "base/lines.hpp"
 #include "centroidal/host_regions.hpp"
 #include "centroidal/room.hpp"
+#include "nearfield/voronoi.hpp"
 
 namespace nearfield::centroidal {
 
@@ -20,6 +21,18 @@ host_scratch<std::uint16_t> density_of(const host& on, const any_input<host>& de
         for (std::int64_t i = first; i < last; ++i) made.get()[i] = wide ? words[at.of(i)] : bytes[at.of(i)];
     });
     return made;
+}
+
+std::vector<std::int32_t> parts_of(const problem& p, const any_input<host>& sites) {
+    std::vector<std::int32_t> parts(static_cast<std::size_t>(p.sites));
+    const auto* const from = static_cast<const std::int32_t*>(sites.data);
+    for (std::int64_t i = 0; i < p.sites; ++i) {
+        place at{};
+        for (int axis = 0; axis < p.axes; ++axis)
+            at.at[3 - p.axes + axis] = from[i * sites.stride[0] + axis * sites.stride[1]];
+        parts[static_cast<std::size_t>(i)] = part_of(p, at);
+    }
+    return parts;
 }
 
 regions::regions(const host& on, const problem& p)
@@ -65,19 +78,6 @@ void regions::find() {
 }
 
 namespace {
-
-/// The caller's array of coordinates, as parts.
-std::vector<std::int32_t> parts_of(const problem& p, const any_input<host>& sites) {
-    std::vector<std::int32_t> parts(static_cast<std::size_t>(p.sites));
-    const auto* const from = static_cast<const std::int32_t*>(sites.data);
-    for (std::int64_t i = 0; i < p.sites; ++i) {
-        place at{};
-        for (int axis = 0; axis < p.axes; ++axis)
-            at.at[3 - p.axes + axis] = from[i * sites.stride[0] + axis * sites.stride[1]];
-        parts[static_cast<std::size_t>(i)] = part_of(p, at);
-    }
-    return parts;
-}
 
 uint128 energy_of(const problem& p, const run_sums& run) {
     std::uint64_t others = 0;
@@ -228,10 +228,26 @@ public:
         for (const region_sums& each : all) found.push_back(each.found());
         return found;
     }
+    void owners(const problem& p, const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& powers,
+                std::int32_t* owner) override {
+        const std::span<const std::int64_t> shape(p.size + 3 - p.axes, static_cast<std::size_t>(p.axes));
+        if (seed_.get() == nullptr) {  // an engine's power diagrams are all of one problem
+            seed_ = host_scratch<std::uint8_t>(p.parts()), power_ = host_scratch<std::int64_t>(p.parts());
+            std::fill_n(seed_.get(), p.parts(), std::uint8_t{0});
+        }
+        for (std::size_t i = 0; i < sites.size(); ++i) seed_.get()[sites[i]] = 1, power_.get()[sites[i]] = powers[i];
+        fields<host> wanted;
+        wanted.index = any_output<host>::contiguous(owner, dtype::int32, shape);
+        power_diagram(on_, any_input<host>::contiguous(seed_.get(), dtype::uint8, shape),
+                      any_input<host>::contiguous(power_.get(), dtype::int64, shape), wanted, grid_of(p));
+        for (const std::int32_t each : sites) seed_.get()[each] = 0;
+    }
 
 private:
     const host on_;
     const std::uint16_t* density_;
+    host_scratch<std::uint8_t> seed_;  ///< all 0 between calls
+    host_scratch<std::int64_t> power_;
 };
 
 }  // namespace

@@ -98,6 +98,27 @@ TEST_F(CentroidalDevice, ManySites) {
     EXPECT_EQ(on_device(c, false), on_host(c));
 }
 
+TEST_F(CentroidalDevice, CapacitiesOfTheHost) {
+    const stream on;
+    centroidal_case c = large_centroidal_case({16, 20}, 6, 2);
+    c.rounds = 1, c.supersample = 2;
+    const std::vector<std::byte> density = c.packed();
+    const device_memory there(density.size());
+    expect_cuda(cudaMemcpyAsync(there.data(), density.data(), density.size(), cudaMemcpyHostToDevice, on.get()), "in");
+    const auto sites = any_input<host>::contiguous(c.sites.data(), dtype::int32, shape_t{6, 2});
+    const capacity_regions a = capacity_voronoi(device(on.get()),
+                                                any_input<device>::contiguous(there.data(), c.type, c.shape), sites, {},
+                                                c.options()),
+                           b = capacity_voronoi(host{2, {}},
+                                                any_input<host>::contiguous(density.data(), c.type, c.shape), sites, {},
+                                                c.options());
+    EXPECT_EQ(a.sites, b.sites);
+    EXPECT_EQ(a.labels, b.labels);
+    EXPECT_EQ(a.powers, b.powers);
+    EXPECT_EQ(a.energy, b.energy);
+    EXPECT_EQ(a.error, b.error);
+}
+
 TEST_F(CentroidalDevice, StipplesOfTheHost) {
     const stream on;
     const centroidal_case c = large_centroidal_case({40, 50}, 1, 2);

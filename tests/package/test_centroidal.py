@@ -74,6 +74,44 @@ def test_equal_regions_of_a_mask():
     assert sizes.std() < 0.25 * sizes.mean()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_capacities_are_optimal_transport(seed):
+    """Beside the cheapest assignment of cells to sites; masses that cells can share out are met exactly."""
+    optimize = pytest.importorskip("scipy.optimize")
+    random = np.random.default_rng(seed)
+    shape, ratios = ((16, 18), (1, 2, 3, 3)) if seed % 2 else ((6, 6, 8), (1, 1, 2, 4))
+    cells = int(np.prod(shape))
+    share = np.repeat(ratios, 2)
+    counts = share * cells // share.sum()
+    sites = np.stack(np.unravel_index(random.choice(cells, 8, replace=False), shape), 1)
+    made = nf.centroidal_voronoi(np.ones(shape, bool), sites, capacities=share, rounds=0, return_labels=True)
+    np.testing.assert_array_equal(made.weights, counts)
+    np.testing.assert_array_equal(np.bincount(made.labels.ravel()), counts)
+    assert made.capacities.converged and made.capacities.error == 0
+    grid = np.indices(shape).reshape(len(shape), -1).T
+    price = ((grid[:, None] - np.repeat(sites, counts, 0)[None]) ** 2).sum(2)
+    least = price[optimize.linear_sum_assignment(price)].sum()
+    assert made.capacities.bound - 1e-6 <= least <= made.energy[-1] <= 1.03 * least
+
+
+def test_capacities_in_rounds_and_errors():
+    density = np.exp(-((np.indices((60, 70)) - 30) ** 2).sum(0) / 900)
+    made = nf.centroidal_voronoi(density, 20, capacities=True, rounds=6, supersample=2, threads=1)
+    assert made.capacities.converged and made.energy[-1] < made.energy[0]
+    np.testing.assert_allclose(made.weights, made.capacities.wanted, rtol=0.01)
+    few = nf.centroidal_voronoi([9, 1, 0], [[0], [2]], capacities=True, rounds=0)
+    assert not few.capacities.converged and few.capacities.error > 0.5
+    for words, said in (
+        ({"capacities": [1, 2]}, r"capacities is .*; give True, or 3 numbers"),
+        ({"capacities": False}, "capacities is False"),
+        ({"capacities": [1, 0, 1]}, "capacities has 0 at row 1"),
+        ({"capacities": True, "tolerance": 0.1}, "tolerance is 0.1"),
+        ({"capacities": True, "density": np.eye(1, 9)}, "only 1 parts of the density"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            nf.centroidal_voronoi(**{"density": np.ones((4, 5), bool), "sites": [[0, 0], [0, 3], [0, 4]], **words})
+
+
 @pytest.mark.parametrize("method", ["lloyd", "lbg"])
 def test_stipple(method):
     x = np.linspace(0, 1, 120)
@@ -94,6 +132,21 @@ def test_stipple(method):
     assert abs((inverted.points[:, 1] < 60).sum() - left) < 20
     sized = nf.stipple(ramp, size=4, method=method)
     assert len(sized) == pytest.approx(ink / (np.pi * 4), rel=0.25)
+
+
+@pytest.mark.parametrize("invert", [False, True])
+def test_stipples_of_equal_ink(invert):
+    ramp = np.broadcast_to(np.linspace(0, 1, 90), (60, 90))
+    made = nf.stipple(ramp, 50, capacities=True, invert=invert, return_labels=True)
+    ink = ramp if invert else 1 - ramp
+    assert made.capacities.converged
+    np.testing.assert_allclose(made.weights, ink.sum() / 50, rtol=0.012)
+    np.testing.assert_allclose(np.pi / 4 * made.sizes**2, made.weights)
+    np.testing.assert_allclose(np.bincount(made.labels.ravel(), ink.ravel()), made.weights, rtol=0.25)
+    assert len(np.unique(made.points, axis=0)) == 50
+    volume = nf.stipple(np.zeros((9, 10, 11)), 9, capacities=True)
+    np.testing.assert_allclose(np.pi / 6 * volume.sizes**3, volume.weights)
+    np.testing.assert_allclose(volume.weights, 110, rtol=0.01)
 
 
 def test_colours_have_luminance():

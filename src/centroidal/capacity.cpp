@@ -1,0 +1,324 @@
+// Regions of given masses: powers by damped Newton steps, then single parts, then sites move; all of it on the host,
+// from diagrams of the engine's, so that host and device cannot differ.
+#include "centroidal/capacity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/call.hpp"
+#include "base/check.hpp"
+#include "centroidal/host_regions.hpp"
+
+namespace nearfield {
+namespace centroidal {
+
+double power_regions::error() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < mass.size(); ++i) largest = std::max(largest, std::abs(excess(i)));
+    return largest;
+}
+
+double power_regions::misplaced() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < mass.size(); ++i) sum += std::max(0., static_cast<double>(mass[i]) - capacity[i]);
+    return sum;
+}
+
+namespace {
+
+constexpr double good = 0.004;      ///< the largest error with which powers are left as they are
+constexpr double rough = 0.3;       ///< and that of blended densities, which come before
+constexpr double kept_share = 0.1;  ///< no step takes more than the rest of a region's mass
+constexpr int most_steps = 60, patience = 3;
+constexpr double shortest = 1. / 1024;
+/// Densities are first blended with their mean, in these shares, where there are regions without mass.
+constexpr double blends[] = {4, 1, 1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 1024, 1. / 4096, 1. / 16384};
+/// Of newton_step; those that come later take shorter steps.
+constexpr double floors[] = {0.01, 1, 100};
+
+class capacity_solver {
+public:
+    capacity_solver(engine& by, const problem& p, const std::uint16_t* mass_of, std::vector<std::int32_t> sites,
+                    std::vector<double> capacity, const std::function<bool(double)>& told)
+        : engine_(by), sites_(std::move(sites)), told_(told), r_{p, mass_of, {}, {}, std::move(capacity), {}, {}, {}} {
+        r_.power.assign(sites_.size(), 0);
+        r_.label.resize(static_cast<std::size_t>(p.parts()));
+        number_.resize(r_.label.size()), taken_.resize(r_.label.size());
+        for (const std::int32_t each : sites_) taken_[static_cast<std::size_t>(each)] = true;
+        place_sites();
+    }
+
+    capacity_regions solve() {
+        for (round_ = 0; round_ < r_.p.rounds; ++round_) {
+            adjust();
+            if (!move(r_.p.relax_of(round_)) && round_ >= r_.p.relaxed) break;
+        }
+        adjust();
+        made_.bound = bound();
+        balance(r_);
+        add_energy();
+        finish();
+        return std::move(made_);
+    }
+
+private:
+    void place_sites() {
+        r_.places.clear();
+        for (const std::int32_t each : sites_) r_.places.push_back(place_of(r_.p, each));
+    }
+
+    /// Finds the regions of the powers, and their masses.
+    void find(const std::vector<std::int64_t>& power) {
+        engine_.owners(r_.p, sites_, power, r_.label.data());
+        for (std::size_t i = 0; i < sites_.size(); ++i)
+            number_[static_cast<std::size_t>(sites_[i])] = static_cast<std::int32_t>(i);
+        r_.mass.assign(sites_.size(), 0), r_.parts.assign(sites_.size(), 0);
+        for (std::size_t part = 0; part < r_.label.size(); ++part) {
+            const std::int32_t site = number_[static_cast<std::size_t>(r_.label[part])];
+            r_.label[part] = site;
+            r_.mass[static_cast<std::size_t>(site)] += r_.mass_of[part], ++r_.parts[static_cast<std::size_t>(site)];
+        }
+    }
+
+    /// Powers that give each region its capacity, but for what whole rows of parts leave; and their regions.
+    void adjust() {
+        find(r_.power);
+        if (std::any_of(r_.parts.begin(), r_.parts.end(), [](std::int64_t n) { return n == 0; })) {
+            r_.power.assign(sites_.size(), 0);
+            find(r_.power);
+        }
+        if (std::any_of(r_.mass.begin(), r_.mass.end(), [](std::int64_t m) { return m == 0; }))
+            for (const double blend : blends) approach(blend, rough);
+        approach(0, good);
+    }
+
+    /// Mass of a region if the density were blended with its mean.
+    [[nodiscard]] double blended(std::size_t site, double blend) const {
+        return (static_cast<double>(r_.mass[site]) + blend * mean() * static_cast<double>(r_.parts[site])) /
+               (1 + blend);
+    }
+    [[nodiscard]] double mean() const {
+        return std::accumulate(r_.capacity.begin(), r_.capacity.end(), 0.) / static_cast<double>(r_.p.parts());
+    }
+    /// What regions lack.
+    [[nodiscard]] std::vector<double> missing(double blend) const {
+        std::vector<double> all;
+        all.reserve(sites_.size());
+        for (std::size_t i = 0; i < sites_.size(); ++i) all.push_back(r_.capacity[i] - blended(i, blend));
+        return all;
+    }
+
+    /// Newton steps until no error is above `enough`, or they no longer help; keeps the best powers.
+    void approach(double blend, double enough) {
+        std::vector<std::int64_t> best;
+        double least = 0;
+        int since = 0;
+        for (int i = 0; i < most_steps; ++i) {
+            const std::vector<double> lack = missing(blend);
+            double sum = 0, worst = 0;
+            for (std::size_t k = 0; k < lack.size(); ++k)
+                sum += std::abs(lack[k]), worst = std::max(worst, std::abs(lack[k]) / r_.capacity[k]);
+            since = best.empty() || sum < 0.98 * least ? 0 : since + 1;
+            if (best.empty() || sum < least) best = r_.power, least = sum;
+            tell(i);
+            const auto advanced = [&](double floor) { return advance(blend, floor, lack); };
+            if (worst <= enough || since == patience || !std::any_of(std::begin(floors), std::end(floors), advanced))
+                break;
+        }
+        if (best != r_.power) r_.power = best, find(best);
+    }
+
+    /// One step, as long as it takes no region most of its mass, and does not lead too far beyond the best place on its
+    /// way. Says whether there is one.
+    bool advance(double blend, double floor, const std::vector<double>& lack) {
+        const std::vector<double> way = newton_step(r_, blend, floor, lack);
+        std::vector<double> least;
+        double slope = 0;
+        for (std::size_t i = 0; i < way.size(); ++i) {
+            least.push_back(kept_share * std::min(blended(i, blend), r_.capacity[i]));
+            slope += way[i] * lack[i];
+        }
+        for (double length = 1; length >= shortest; length /= 2) {
+            const std::vector<std::int64_t> next = moved(way, length);
+            if (next == r_.power) break;
+            find(next);
+            double left = 0;
+            bool keeps = true;
+            for (std::size_t i = 0; i < way.size() && keeps; ++i) {
+                const double mass = blended(i, blend);
+                keeps = mass >= least[i], left += way[i] * (r_.capacity[i] - mass);
+            }
+            if (keeps && left >= -slope / 2) {
+                r_.power = next;
+                return true;
+            }
+        }
+        find(r_.power);
+        return false;
+    }
+
+    /// Powers after a step; the largest is 0, and none differ by more than any distance.
+    [[nodiscard]] std::vector<std::int64_t> moved(const std::vector<double>& way, double length) const {
+        constexpr double far = 1LL << 36;
+        std::vector<std::int64_t> next;
+        next.reserve(way.size());
+        for (std::size_t i = 0; i < way.size(); ++i)
+            next.push_back(r_.power[i] + std::llrint(std::clamp(length * way[i], -far, far)));
+        const std::int64_t largest = *std::max_element(next.begin(), next.end());
+        for (std::int64_t& each : next) each = std::max(each - largest, -static_cast<std::int64_t>(far));
+        return next;
+    }
+
+    /// Moves sites towards the centroids of their regions by the rules of Lloyd's rounds; says whether one moved.
+    bool move(std::int64_t relax) {
+        std::vector<sums> of(sites_.size());
+        for_each_part([&](std::size_t site, const place& at, std::int64_t mass) {
+            of[site].mass += static_cast<std::uint64_t>(mass);
+            for (int axis = 0; axis < 3; ++axis)
+                of[site].first[axis] += mass * step(r_.p, axis, r_.places[site].at[axis], at.at[axis]);
+        });
+        std::vector<std::int32_t> left;
+        for (std::size_t i = 0; i < sites_.size(); ++i) {
+            const std::int32_t to = target_of(r_.p, r_.places[i], of[i], relax);
+            if (taken_[static_cast<std::size_t>(to)]) continue;
+            taken_[static_cast<std::size_t>(to)] = true;
+            left.push_back(sites_[i]), sites_[i] = to;
+        }
+        for (const std::int32_t each : left) taken_[static_cast<std::size_t>(each)] = false;
+        if (left.empty()) return false;
+        add_energy();
+        place_sites();
+        return true;
+    }
+
+    template <class Use>
+    void for_each_part(const Use& use) const {
+        const problem& p = r_.p;
+        std::size_t part = 0;
+        place at{};
+        for (at.at[0] = 0; at.at[0] < p.size[0]; ++at.at[0])
+            for (at.at[1] = 0; at.at[1] < p.size[1]; ++at.at[1])
+                for (at.at[2] = 0; at.at[2] < p.size[2]; ++at.at[2], ++part)
+                    use(static_cast<std::size_t>(r_.label[part]), at, static_cast<std::int64_t>(r_.mass_of[part]));
+    }
+
+    [[nodiscard]] uint128 energy() const {
+        uint128 sum = 0;
+        for_each_part([&](std::size_t site, const place& at, std::int64_t mass) {
+            sum += static_cast<std::uint64_t>(mass * r_.squared(at, static_cast<std::int32_t>(site)));
+        });
+        return sum;
+    }
+    void add_energy() {
+        const uint128 now = energy();
+        made_.energy.push_back(static_cast<std::uint64_t>(now >> 64));
+        made_.energy.push_back(static_cast<std::uint64_t>(now));
+    }
+
+    /// The dual problem at these powers, whose maximum is the least energy.
+    [[nodiscard]] double bound() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < sites_.size(); ++i)
+            sum += (r_.capacity[i] - static_cast<double>(r_.mass[i])) * static_cast<double>(r_.power[i]);
+        const uint128 now = energy();
+        return std::ldexp(static_cast<double>(static_cast<std::uint64_t>(now >> 64)), 64) +
+               static_cast<double>(static_cast<std::uint64_t>(now)) + sum;
+    }
+
+    void finish() {
+        const problem& p = r_.p;
+        for (const place& each : r_.places)
+            for (int axis = 3 - p.axes; axis < 3; ++axis) made_.sites.push_back(each.at[axis]);
+        made_.weights = r_.mass, made_.powers = r_.power;
+        for (std::int64_t cell = 0; cell < p.cells(); ++cell)
+            made_.labels.push_back(r_.label[static_cast<std::size_t>(middle_of(p, cell))]);
+        made_.error = r_.error(), made_.converged = made_.error <= 0.01;
+    }
+
+    void tell(int step) const {
+        const double done = (round_ + step / (step + 8.)) / (r_.p.rounds + 1);
+        if (told_ && !told_(done)) throw error(error_code::cancelled, "cancelled by the progress callback");
+    }
+
+    engine& engine_;
+    std::vector<std::int32_t> sites_;
+    const std::function<bool(double)>& told_;
+    power_regions r_;
+    std::vector<std::int32_t> number_;  ///< of the site at a part
+    std::vector<bool> taken_;           ///< by a site
+    int round_ = 0;
+    capacity_regions made_;
+};
+
+/// Masses for the regions, whose sum is that of all parts.
+std::vector<double> capacities_of(std::span<const double> given, std::int64_t sites, double mass) {
+    std::vector<double> all(given.begin(), given.end());
+    if (all.empty()) all.assign(static_cast<std::size_t>(sites), 1);
+    const double largest = *std::max_element(all.begin(), all.end());
+    for (double& each : all) each /= largest;
+    const double sum = std::accumulate(all.begin(), all.end(), 0.);
+    for (double& each : all) each *= mass / sum;
+    return all;
+}
+
+void check_capacities(std::span<const double> capacities, std::int64_t sites) {
+    if (capacities.empty()) return;
+    if (std::ssize(capacities) != sites)
+        fail(fmt::format("capacities has {} values; expected {}, one a site", capacities.size(), sites));
+    const auto [least, largest] = std::minmax_element(capacities.begin(), capacities.end());
+    for (std::size_t i = 0; i < capacities.size(); ++i)
+        if (!(capacities[i] > 0 && std::isfinite(capacities[i])))
+            fail(fmt::format("capacities has {} at row {}; give finite numbers above 0", capacities[i], i));
+    if (*largest > 1e12 * *least)
+        fail(fmt::format("capacities go from {} to {}; give a ratio up to 1e12", *least, *largest));
+}
+
+std::vector<std::uint16_t> masses_of(const problem& p, const std::uint16_t* density) {
+    std::vector<std::uint16_t> all;
+    all.reserve(static_cast<std::size_t>(p.parts()));
+    for (std::int64_t part = 0; part < p.parts(); ++part) all.push_back(density[cell_of(p, part)]);
+    return all;
+}
+
+template <class Place>
+capacity_regions solve(const Place& on, const any_input<Place>& density, const any_input<host>& sites,
+                       std::span<const double> capacities, const centroidal_options& options) {
+    const problem p = checked_for_capacities(density, sites, options);
+    check_capacities(capacities, p.sites);
+    std::function<bool(double)> told;
+    if constexpr (std::is_same_v<Place, host>) told = on.progress;
+    capacity_regions made;
+    with_image(on, density, [&](const any_input<host>& here) {
+        const host_scratch<std::uint16_t> cells = density_of(host{}, here);
+        const std::vector<std::uint16_t> mass = masses_of(p, cells.get());
+        const auto massive = std::count_if(mass.begin(), mass.end(), [](std::uint16_t each) { return each > 0; });
+        if (massive < p.sites)
+            fail(
+                fmt::format("sites has {} rows, but only {} parts of the density are above 0; give fewer sites, or a "
+                            "larger supersample",
+                            p.sites, massive));
+        const double all = std::accumulate(mass.begin(), mass.end(), 0.);
+        const auto by = engine_of(on, cells.get(), p.cells());
+        made = capacity_solver(*by, p, mass.data(), parts_of(p, sites), capacities_of(capacities, p.sites, all), told)
+                   .solve();
+    });
+    return made;
+}
+
+}  // namespace
+}  // namespace centroidal
+
+capacity_regions capacity_voronoi(const host& on, const any_input<host>& density, const any_input<host>& sites,
+                                  std::span<const double> capacities, const centroidal_options& options) {
+    if (on.threads < 0) fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
+    return in_call([&] { return centroidal::solve(on, density, sites, capacities, options); });
+}
+capacity_regions capacity_voronoi(const device& on, const any_input<device>& density, const any_input<host>& sites,
+                                  std::span<const double> capacities, const centroidal_options& options) {
+    return in_call([&] { return centroidal::solve(on, density, sites, capacities, options); });
+}
+
+}  // namespace nearfield
