@@ -71,6 +71,9 @@ inline const option allow_outside{
 inline const option cell{"--spacing", "A,B,...",
                          "size of a cell along each axis in array order, or one value for all; overrides the file's",
                          &arguments::spacing};
+inline const option plan_row{
+    "--plan", "", "print what the call would do and how much memory it needs, and do nothing; JSON with --json",
+    &arguments::plan};
 inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
 inline const option picture_size{"--picture-size", "N",
                                  "about how many pixels the longest side of a picture gets, if the array "
