@@ -203,6 +203,19 @@ int answer_at_once(const std::vector<std::string>& words) {
     return print(topic != nullptr ? help_of(*topic) : overview()), 0;
 }
 
+/// Of --plan the verb says no more than the plan.
+int run_or_tell(const verb& chosen, const arguments& args) {
+    try {
+        return chosen.run(args);
+    } catch (const planned& told) {
+        json_report said = start_report(args);
+        said["plans"].push_back(describe(told.plan));
+        if (args.json) finish(args, said, {});
+        else print(told.plan.text());
+        return 0;
+    }
+}
+
 }  // namespace
 
 arguments parse_arguments(int argc, const char* const* argv) {
@@ -231,7 +244,7 @@ int run(int argc, const char* const* argv) {
         const verb& chosen = *find_verb(args.verb);
         // Several inputs go into folders; what is written there is looked at by the verb.
         if (!args.plan && args.inputs.size() < 2) refuse_lost_files(args, files_written(chosen, args));
-        return chosen.run(args);
+        return run_or_tell(chosen, args);
     } catch (const error& problem) {
         return fail(how, problem.what(), status_of(problem.code()));
     } catch (const std::bad_alloc&) {

@@ -66,6 +66,17 @@ any_view<Element, device> elsewhere(const any_view<Element, host>& like) {
                                                  std::span(like.shape.data(), static_cast<std::size_t>(like.rank)));
 }
 
+/// A plan for a GPU needs none.
+bool plans_for_device(const arguments& args) {
+    return args.device.starts_with("cuda") ||
+           (args.device == "auto" && choose_device(args.device, query_system()).has_value());
+}
+
+call_plan plan_for(const arguments& args, const placed_call& what) {
+    if (plans_for_device(args)) return plan([&] { static_cast<void>(what.there(0, 0, 1)); });
+    return plan([&] { what.here(host{static_cast<int>(args.threads), {}}); });
+}
+
 bool host_may_do_better(const error& problem) {
     return problem.code() == error_code::out_of_memory || problem.code() == error_code::unsupported;
 }
@@ -89,6 +100,7 @@ void computed::add(const computed& other) {
 computed compute(const arguments& args, const placed_call& what, int warmups, int repeat) {
     check_threads(args);
     const system_info machine = query_system();
+    if (args.plan) throw planned{plan_for(args, what)};
     const std::optional<device_info> gpu = choose_device(args.device, machine);
     if (!gpu) return on_host(args, machine, what, warmups, repeat);
     try {
@@ -118,10 +130,7 @@ computed compute(const arguments& args, const work<host>& what, int warmups, int
 call_plan plan_for(const arguments& args, const work<host>& what) {
     check_threads(args);
     const auto& [image, out] = what.jobs.front();
-    // A plan for a GPU needs none.
-    const bool on_gpu = args.device.starts_with("cuda") ||
-                        (args.device == "auto" && choose_device(args.device, query_system()).has_value());
-    if (!on_gpu) {
+    if (!plans_for_device(args)) {
         const host here{static_cast<int>(args.threads), {}};
         return what.weights.wanted() ? plan_power_diagram(here, image, what.weights, out, what.options)
                                      : plan(here, image, out, what.options);

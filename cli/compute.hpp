@@ -35,6 +35,11 @@ struct placed_call {
     std::function<edge::device_timing(int ordinal, int warmups, int repeat)> there;
 };
 
+/// Thrown by compute() for --plan, past what a verb would do with the answer.
+struct planned {
+    call_plan plan;
+};
+
 /// Runs the call by --device and --threads, `repeat` times after `warmups`. With auto, a GPU that has too little memory
 /// or cannot serve the request is replaced by the CPU.
 [[nodiscard]] computed compute(const arguments& args, const placed_call& what, int warmups = 0, int repeat = 1);

@@ -105,4 +105,22 @@ std::string text_of_bytes(std::int64_t bytes) {
     return fmt::format("{:.1f} {}", amount, units[unit]);
 }
 
+json_report describe(const call_plan& p) {
+    json_report said{{"place", p.place},
+                     {"numbers", p.numbers},
+                     {"cells", p.cells},
+                     {"input_bytes", p.input_bytes},
+                     {"output_bytes", p.output_bytes},
+                     {"workspace_bytes", p.workspace_bytes}};
+    if (p.threads > 0) said["threads"] = p.threads;
+    said["passes"] = json_report::array();
+    for (const pass_plan& each : p.passes)
+        said["passes"].push_back({{"axis", each.axis},
+                                  {"method", each.method},
+                                  {"tiles", each.tiles},
+                                  {"tile_rows", each.tile_rows},
+                                  {"tile_columns", each.tile_columns}});
+    return said;
+}
+
 }  // namespace nearfield::cli

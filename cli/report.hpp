@@ -17,6 +17,7 @@ using json_report = nlohmann::ordered_json;
 [[nodiscard]] json_report start_report(const arguments& args);
 [[nodiscard]] json_report describe(const io::array& values);
 [[nodiscard]] json_report describe(const computed& run, std::int64_t cells);
+[[nodiscard]] json_report describe(const call_plan& plan);
 
 [[nodiscard]] std::string json_text(const json_report& report);
 /// "12.3 ms", "1962 ms"

@@ -32,9 +32,6 @@ const option coordinates_row{"--coordinates", "",
                              &a::coordinates};
 const option index_dtype{
     "--index-dtype", "TYPE", "type of the linear indices (default int64)", &a::index_dtype, {"int32", "int64"}};
-const option plan_row{"--plan", "",
-                      "print what the call would do and how much memory it needs, and do nothing; JSON with --json",
-                      &a::plan};
 const option trust_row = file("--trust",
                               "also write, as uint8, 1 where the distance would stay the same whatever lay beyond the "
                               "open borders, else 0; .png draws it",

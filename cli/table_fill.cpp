@@ -20,11 +20,18 @@ const std::vector<option> fill_rows{
      true,
      false,
      true},
+    {"--method",
+     "NAME",
+     "nearest (default): the value of the nearest cell that has one; natural: smooth, by natural neighbours, as "
+     "float32, of a float64 image float64",
+     &a::operation,
+     {"nearest", "natural"}},
     {"--max-distance", "X", "cells farther than X from every value stay as they are, in units of the spacing",
      &a::max_distance},
     cell,
     border,
     batch_axes,
+    plan_row,
     channel,
     max_bytes,
     allow_outside,
@@ -46,6 +53,7 @@ const std::vector<option> slices_rows{
      &a::steps},
     {"--align", "", "shapes move: lay those of each label on each other by their centroids first", &a::align},
     cell,
+    plan_row,
     picture};
 
 const std::vector<option> pores_rows{
@@ -80,6 +88,7 @@ const std::vector<option> pores_rows{
      false,
      false,
      true},
+    plan_row,
     picture};
 
 }  // namespace
@@ -88,10 +97,11 @@ verb fill_row() {
     return {"fill",
             "Fill missing values from the nearest cell that has one",
             "Reads an image and writes it with the value of the nearest cell that is not missing in every cell that "
-            "is. docs/fill.md says what can be done with it.",
+            "is, or with values interpolated between natural neighbours. docs/fill.md says what can be done with it.",
             fill_rows,
             "nearfield sample labels -o seeds.npy --size 256x256 --density 0.3\n"
-            "nearfield fill seeds.npy -o filled.npy --missing 0",
+            "nearfield fill seeds.npy -o filled.npy --missing 0\n"
+            "nearfield fill seeds.npy -o smooth.npy --missing 0 --method natural",
             fill_verb};
 }
 

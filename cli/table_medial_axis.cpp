@@ -39,7 +39,8 @@ const std::vector<option> medial_axis_rows{
     multilabel,
     cell,
     border,
-    batch_axes};
+    batch_axes,
+    plan_row};
 
 }  // namespace
 

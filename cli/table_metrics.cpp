@@ -32,6 +32,7 @@ const std::vector<option> metrics_rows{
      "size of a cell along each axis in array order, or one value for all; overrides the files', which must be equal",
      &a::spacing},
     batch_axes,
+    plan_row,
     threshold,
     channel,
     max_bytes,

@@ -74,6 +74,9 @@ inline const option cell{"--spacing", "A,B,...",
 inline const option unit{"--unit", "WORD",
                          "unit of the spacing, such as um, in tables, legends and files (default: the file's)",
                          &arguments::unit};
+inline const option plan_row{
+    "--plan", "", "print what the call would do and how much memory it needs, and do nothing; JSON with --json",
+    &arguments::plan};
 inline const option picture{"--picture", "FILE.png", "also draw a picture", &arguments::picture, {}, false, true};
 inline const option picture_size{"--picture-size", "N",
                                  "about how many pixels the longest side of a picture gets, if the array "

@@ -32,6 +32,7 @@ const std::vector<option> morphology_rows{
      false,
      true},
     batch_axes,
+    plan_row,
     picture};
 
 const std::vector<option> skeleton_rows{
@@ -72,6 +73,7 @@ const std::vector<option> skeleton_rows{
      false,
      true},
     batch_axes,
+    plan_row,
     picture};
 
 }  // namespace

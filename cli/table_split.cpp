@@ -43,6 +43,7 @@ const std::vector<option> split_rows{
      false,
      false,
      true},
+    plan_row,
     picture};
 
 }  // namespace

@@ -35,7 +35,8 @@ const std::vector<option> thickness_rows{
      true},
     cell,
     border,
-    batch_axes};
+    batch_axes,
+    plan_row};
 
 }  // namespace
 

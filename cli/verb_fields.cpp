@@ -121,24 +121,6 @@ void report(const arguments& args, const std::vector<field_run>& runs, const out
     finish(args, said, summary(args, runs, wanted, done), wanted.stdout_carries_data);
 }
 
-json_report as_json(const call_plan& p) {
-    json_report said{{"place", p.place},
-                     {"numbers", p.numbers},
-                     {"cells", p.cells},
-                     {"input_bytes", p.input_bytes},
-                     {"output_bytes", p.output_bytes},
-                     {"workspace_bytes", p.workspace_bytes}};
-    if (p.threads > 0) said["threads"] = p.threads;
-    said["passes"] = json_report::array();
-    for (const pass_plan& each : p.passes)
-        said["passes"].push_back({{"axis", each.axis},
-                                  {"method", each.method},
-                                  {"tiles", each.tiles},
-                                  {"tile_rows", each.tile_rows},
-                                  {"tile_columns", each.tile_columns}});
-    return said;
-}
-
 void print_plans(const arguments& args, const outputs& wanted) {
     json_report said = start_report(args);
     std::string text;
@@ -146,7 +128,7 @@ void print_plans(const arguments& args, const outputs& wanted) {
         field_run run = load_run(args, wanted, path);
         allocate(run, args, wanted, false);
         const call_plan p = plan_for(args, work_of(run));
-        said["plans"].push_back(as_json(p));
+        said["plans"].push_back(describe(p));
         said["plans"].back()["input"] = describe(run.input.image);
         said["plans"].back()["input"]["path"] = path;
         text += fmt::format("{}{} of {} {} {}\n{}", text.empty() ? "" : "\n", args.verb, io::printable(path),

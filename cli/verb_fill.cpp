@@ -27,6 +27,21 @@ struct fill_run {
     std::int64_t cells = 0;  ///< that are missing
 };
 
+bool is_natural(const arguments& args) { return args.operation == "natural"; }
+
+/// Of what is interpolated.
+void check_natural(const arguments& args, const io::array& image) {
+    if (!is_natural(args)) return;
+    if (image.color) refuse("--method natural takes one value a cell; give one channel, e.g. --channel red");
+    if (image.type == dtype::float16) refuse(fmt::format("{} holds float16; convert it to float32", args.input));
+    if (!args.max_distance.empty()) refuse("--max-distance is of the method nearest; natural gives every cell a value");
+}
+
+dtype result_type(const arguments& args, const io::array& image) {
+    if (!is_natural(args)) return image.type;
+    return image.type == dtype::float64 ? dtype::float64 : dtype::float32;
+}
+
 /// Cells whose value is the one given, of a colour all channels; or what a mask says.
 void find_missing(const arguments& args, fill_run& run) {
     const io::array& image = run.input.image;
@@ -64,6 +79,17 @@ computed run_all(const arguments& args, fill_run& run) {
     const fill_options options{given.spacing, given.border, given.max_distance, given.batch_axes};
     const any_input<host> image = run.input.image.in(), missing = run.missing.in();
     const any_output<host> out = run.result.out();
+    if (is_natural(args)) {
+        auto* const known = reinterpret_cast<std::uint8_t*>(run.missing.data.get());
+        std::transform(known, known + run.missing.cells(), known, [](auto gone) { return 1 - gone; });
+        const natural_neighbor_options how{given.spacing, given.border, given.batch_axes};
+        return compute(args, placed_call{
+                                 [&](const host& on) { natural_neighbor(on, image, missing, out, how); },
+                                 [&](int ordinal, int, int) {
+                                     return edge::natural_neighbor_on_device(ordinal, image, missing, out, how);
+                                 },
+                             });
+    }
     const placed_call call{
         [&](const host& on) { fill_nearest(on, image, missing, out, options); },
         [&](int ordinal, int, int) { return edge::fill_nearest_on_device(ordinal, image, missing, out, options); },
@@ -76,6 +102,7 @@ void report(const arguments& args, const fill_run& run, const computed& done) {
     said["input"] = describe(run.input.image);
     said["input"]["path"] = args.input;
     said["spacing"] = run.input.per_axis;
+    said["method"] = is_natural(args) ? "natural" : "nearest";
     said["missing"] = run.cells;
     said["outputs"] = json_report::array({{{"path", args.output}}});
     said["run"] = describe(done, run.missing.cells());
@@ -96,9 +123,11 @@ int fill_verb(const arguments& args) {
         fill_run run;
         run.input = load(args.input, args, true);
         const io::array& image = run.input.image;
-        io::require_writable(args.output, image.type, image.shape, image.color, image.axes);
+        check_natural(args, image);
+        const dtype type = result_type(args, image);
+        io::require_writable(args.output, type, image.shape, image.color, image.axes);
         find_missing(args, run);
-        run.result = make_like(image, image.type, image.shape);
+        run.result = make_like(image, type, image.shape);
         run.result.color = image.color;
         const computed done = run_all(args, run);
         if (!done.note.empty()) note(args, done.note);

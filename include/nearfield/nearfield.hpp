@@ -1,6 +1,7 @@
 // All of the library.
 #pragma once
 
+#include "nearfield/call_plan.hpp"
 #include "nearfield/centroidal.hpp"
 #include "nearfield/chamfer.hpp"
 #include "nearfield/chessboard.hpp"

@@ -1,36 +1,13 @@
 // What a call would do, before it runs: passes, tiles, bytes.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <span>
-#include <string>
-#include <vector>
 
+#include "nearfield/call_plan.hpp"
 #include "nearfield/distance.hpp"
 
 namespace [[gnu::visibility("default")]] nearfield {
-
-/// One sweep over the grid.
-struct pass_plan {
-    int axis = 0;                   ///< of the caller's image; -1 for a sweep along none (copies, final conversion)
-    std::string method;             ///< in a few words
-    std::int64_t tiles = 1;         ///< pieces that are solved independently (host: tasks; device: blocks)
-    std::int64_t tile_rows = 1;     ///< cells of a tile along the axis
-    std::int64_t tile_columns = 1;  ///< neighbouring lines of a tile
-};
-
-struct call_plan {
-    std::string place;    ///< "host" or "device"
-    std::string numbers;  ///< "int32", "int64" or "float64"
-    int threads = 0;      ///< host threads; 0 on a device
-    std::int64_t cells = 0;
-    std::int64_t input_bytes = 0, output_bytes = 0;  ///< of the caller's arrays
-    std::int64_t workspace_bytes = 0;                ///< besides them, at the peak
-    std::vector<pass_plan> passes;
-
-    /// A table to read, a line a pass.
-    [[nodiscard]] std::string text() const;
-};
 
 /// What distance_transform would do with these arguments. Checks them as it does, but reads no data, so that views
 /// without data (null pointers) may be given; needs no GPU. Throws unsupported for a device in a build without CUDA.
@@ -49,5 +26,20 @@ struct call_plan {
 [[nodiscard]] call_plan plan_power_diagram(const device& on, const any_input<device>& seeds,
                                            const any_input<device>& weights, const fields<device>& out,
                                            const distance_options& options = {});
+
+/// What the calls that `calls` makes on this thread would do: those of distances, morphology, thickness, balls, natural
+/// neighbours, medial axes, skeletons, watersheds, split, surface metrics, filling and pores; others have no plan. They
+/// check arguments and take their steps, but read and write no cells: arrays need addresses, but no memory there. What
+/// they return means nothing. Needs no GPU. Throws what the calls do.
+///
+///   call_plan p = plan([&] { local_thickness(device{}, image, {.thickness = out}); });
+///
+/// Arrays are those of the first call; workspace_bytes is the peak of all, without what depends on the values of cells,
+/// which the steps name: basins of a watershed, points of a surface, rows of tables. Skeletons are planned as if all
+/// cells were foreground, surfaces as if one label filled the image.
+[[nodiscard]] call_plan plan(const std::function<void()>& calls);
+
+/// Whether plan(calls) runs what this thread does.
+[[nodiscard]] bool planning() noexcept;
 
 }  // namespace nearfield

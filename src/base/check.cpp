@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "base/rehearsal.hpp"
 
 namespace nearfield {
 namespace {
@@ -151,6 +155,13 @@ void check_data(std::span<const named_view<Place>> views) {
     for (const auto& each : views)
         if (each.view.wanted() && !empty(each.view) && each.view.data == nullptr)
             fail(fmt::format("{} has no data (null pointer)", each.name));
+    rehearsal* const now = rehearsing();
+    if (now == nullptr || views.empty()) return;
+    std::int64_t bytes[2]{};
+    for (const auto& [name, view] : views)
+        if (view.wanted())
+            bytes[std::string_view(name).starts_with("out") ? 1 : 0] += view.cells() * size_of(view.type);
+    now->note_arrays(std::is_same_v<Place, device>, views.front().view.cells(), bytes[0], bytes[1]);
 }
 
 template <class Place>

@@ -46,7 +46,35 @@ private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+/// A plan needs no GPU.
+bool none_to_ask() {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) return false;
+    static_cast<void>(cudaGetLastError());
+    return true;
+}
+
+void move_bytes(const device& on, void* to, const void* from, std::int64_t bytes, cudaMemcpyKind kind) {
+    if (rehearsing() == nullptr && bytes > 0)
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_of(on)), "copying memory");
+}
+
 }  // namespace
+
+void send(const device& on, void* to, const void* from, std::int64_t bytes) {
+    move_bytes(on, to, from, bytes, cudaMemcpyHostToDevice);
+}
+void copy(const device& on, void* to, const void* from, std::int64_t bytes) {
+    move_bytes(on, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+void fetch(const device& on, void* to, const void* from, std::int64_t bytes) {
+    move_bytes(on, to, from, bytes, cudaMemcpyDeviceToHost);
+    if (rehearsing() == nullptr) check(cudaStreamSynchronize(stream_of(on)), "waiting for the device");
+}
+void clear(const device& on, void* data, std::int64_t bytes) {
+    if (rehearsing() == nullptr && bytes > 0)
+        check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), stream_of(on)), "clearing memory");
+}
 
 const device_limits& limits() {
     struct asked {
@@ -54,6 +82,8 @@ const device_limits& limits() {
         device_limits of;
     };
     static std::array<asked, max_devices> known;
+    static const device_limits unknown;
+    if (rehearsing() != nullptr && none_to_ask()) return unknown;
     int ordinal = 0;
     check(cudaGetDevice(&ordinal), "finding the current device");
     asked& here = known.at(static_cast<std::size_t>(ordinal));
@@ -95,14 +125,7 @@ bool kernels_overlap() {
     return here == yes;
 }
 
-bool has_clusters(bool planning) {
-    int devices = 0;
-    if (planning && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
-        static_cast<void>(cudaGetLastError());
-        return false;
-    }
-    return kernels_overlap();
-}
+bool has_clusters(bool planning) { return !(planning && none_to_ask()) && kernels_overlap(); }
 
 cudaMemPool_t workspace_pool(int ordinal) {
     pools& all = all_pools();
@@ -132,6 +155,10 @@ void check(cudaError_t result, const char* doing, std::source_location where) {
 
 void workspace::allocate() {
     if (bytes_ == 0) return;
+    if (rehearsal* const now = rehearsing()) {
+        data_ = static_cast<std::byte*>(now->take(bytes_));
+        return;
+    }
     int ordinal = 0;
     check(cudaGetDevice(&ordinal), "finding the current device");
     void* memory = nullptr;
@@ -150,10 +177,12 @@ void workspace::allocate() {
 }
 
 workspace::~workspace() {
-    if (data_ != nullptr) static_cast<void>(cudaFreeAsync(data_, stream_of(on_)));
+    if (rehearsal* const now = rehearsing()) now->give(data_);
+    else if (data_ != nullptr) static_cast<void>(cudaFreeAsync(data_, stream_of(on_)));
 }
 
 device_guard::device_guard(const device& on) {
+    if (rehearsing() != nullptr) return;
     check(cudaGetDevice(&before_), "finding the current device");
     now_ = before_;
 #if CUDART_VERSION >= 12080

@@ -10,6 +10,7 @@
 
 #include "base/annotate.hpp"
 #include "base/quotient.hpp"
+#include "base/rehearsal.hpp"
 #include "nearfield/error.hpp"
 #include "nearfield/grid.hpp"
 
@@ -72,7 +73,7 @@ unsigned checked_blocks(std::int64_t blocks, std::source_location where = std::s
 template <order Order = order::after, class... Parameters, class... Arguments>
 void launch(const device& on, void (*kernel)(Parameters...), const grid& of, Arguments&&... arguments) {
     const auto& [blocks, threads, shared_bytes, cluster_blocks] = of;
-    if (blocks == 0) return;
+    if (blocks == 0 || rehearsing() != nullptr) return;
     if (shared_bytes > 48 * 1024)
         check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_bytes)),
@@ -110,6 +111,13 @@ void launch_overlapped(const device& on, void (*kernel)(Parameters...), std::int
                        std::size_t shared_bytes, Arguments&&... arguments) {
     launch<order::overlapped>(on, kernel, blocks, threads, shared_bytes, std::forward<Arguments>(arguments)...);
 }
+
+/// Copies in stream order; `fetch` waits. Nothing in a rehearsal.
+void send(const device& on, void* to, const void* from, std::int64_t bytes);
+void fetch(const device& on, void* to, const void* from, std::int64_t bytes);
+void copy(const device& on, void* to, const void* from, std::int64_t bytes);
+/// Sets bytes to 0 in stream order.
+void clear(const device& on, void* data, std::int64_t bytes);
 
 /// Where workspace on a device comes from: a pool of our own, so that keeping memory between calls changes nothing for
 /// other users of the device.

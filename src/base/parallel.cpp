@@ -15,6 +15,7 @@
 #include "base/call.hpp"
 #include "base/cores.hpp"
 #include "base/memory.hpp"
+#include "base/rehearsal.hpp"
 #include "nearfield/error.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -295,6 +296,7 @@ void workers::recruit(std::int64_t wanted) noexcept {
 
 void workers::for_each(std::int64_t count, std::int64_t block, std::int64_t weight,
                        const std::function<void(std::int64_t, std::int64_t, int)>& body) {
+    if (rehearsing() != nullptr) return;
     const std::int64_t blocks = (count + block - 1) / block;
     recruit(std::min<std::int64_t>(threads_, blocks) - 1);
     const std::int64_t shares = std::min<std::int64_t>(borrowed_ + 1, blocks);

@@ -5,9 +5,11 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
 
 #include "base/lend.hpp"
 #include "base/memory.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 
 namespace nearfield {
@@ -32,6 +34,11 @@ void* on_large_pages(void* memory, [[maybe_unused]] std::int64_t bytes) {
 }  // namespace
 
 scratch_block allocate_scratch(std::int64_t bytes) {
+    if (rehearsal* const now = rehearsing()) {
+        void* const counted = now->take(bytes);
+        if (counted == nullptr) fail_memory(bytes, "the address space of the plan");
+        return {counted, counted, false};
+    }
     if (bytes >= worth_counting_bytes) require_memory_for_all(bytes, "the call's workspace");
     const bool large = bytes >= worth_large_pages;
     void* const memory = ::operator new(static_cast<std::size_t>(large ? bytes + 2 * large_page : bytes),
@@ -42,8 +49,13 @@ scratch_block allocate_scratch(std::int64_t bytes) {
 }
 
 void free_scratch(void* memory, bool counted) noexcept {
+    if (rehearsal* const now = rehearsing()) return now->give(memory);
     if (counted) expect_no_writes(memory);
     ::operator delete(memory, std::align_val_t{scratch_alignment});
+}
+
+void clear_scratch(void* start, std::int64_t bytes) noexcept {
+    if (rehearsing() == nullptr) std::memset(start, 0, static_cast<std::size_t>(bytes));
 }
 
 void with_bytes(const host&, std::int64_t bytes, const std::function<void(void*)>& use) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/rehearsal.hpp"
 
 namespace nearfield {
 namespace {
@@ -137,6 +138,7 @@ void require_memory_for_all(std::int64_t bytes, const std::string& what) {
 }
 
 void expected_outputs::count(std::initializer_list<any_output<host>> all) {
+    if (rehearsing() != nullptr) return;
     try {
         for (const any_output<host>& view : all) {
             if (!view.wanted() || view.cells() * size_of(view.type) < worth_counting_bytes) continue;

@@ -24,9 +24,7 @@ void check_count(const device& on, const any_input<device>& labels, const any_ou
         size_of(labels.type) <= 2 ? std::min<std::int64_t>(labels.cells(), 65535) : labels.cells();
     if (possible <= most_of(out.type)) return;
     word values = 0;
-    cuda::check(cudaMemcpyAsync(&values, count, sizeof(values), cudaMemcpyDeviceToHost, cuda::stream_of(on)),
-                "fetching the number of values");
-    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "counting values");
+    cuda::fetch(on, &values, count, sizeof(values));
     check_numbers(out.type, static_cast<std::int64_t>(values));
 }
 

@@ -6,6 +6,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/memory.hpp"
+#include "base/rehearsal.hpp"
 #include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
@@ -20,11 +21,37 @@ void check_place(const host& on) {
 }
 void check_place(const device&) {}
 
+/// Adds a call's arrays to what an engine says.
+template <class Place>
+void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
+    to.cells += image.cells();
+    to.input_bytes += image.cells() * size_of(image.type);
+    for (const any_output<Place>* field :
+         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
+        if (field->wanted()) to.output_bytes += field->cells() * size_of(field->type);
+}
+
+template <class Place>
+call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
+    check_place(on);
+    call_plan what = exact::describe(on, p, a);
+    count_arrays(a.image, a.out, what);
+    if (a.weights != nullptr) what.input_bytes += a.weights->cells() * size_of(a.weights->type);
+    return what;
+}
+
+/// Runs a call, or tells its plan where it is rehearsed.
+template <class Place>
+void run_or_tell(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
+    if (p.cells == 0) return;
+    if (rehearsal* const now = rehearsing()) return now->note_part(plan_of(on, p, a));
+    exact::run(on, p, a);
+}
+
 template <class Place>
 void solve(const Place& on, const any_input<Place>& image, const fields<Place>& out, const distance_options& options) {
     check_place(on);
-    const exact::plan p = exact::make_plan(image, out, {options});
-    if (p.cells > 0) exact::run(on, p, {image, out});
+    run_or_tell(on, exact::make_plan(image, out, {options}), {image, out});
 }
 
 /// All jobs are alike but for their sizes; checked before the first one is started.
@@ -58,7 +85,8 @@ template <class Place>
 void solve_all(const Place& on, std::span<const job<Place>> jobs, const distance_options& options) {
     check_place(on);
     const std::vector<exact::plan> plans = plans_of(jobs, options, true);
-    if (!jobs.empty()) exact::run(on, plans, jobs);
+    if (rehearsal* const now = rehearsing()) now->note_part(exact::describe(on, plans, jobs));
+    else if (!jobs.empty()) exact::run(on, plans, jobs);
 }
 
 /// Checks what is particular to weights; the rest is make_plan's.
@@ -86,8 +114,7 @@ template <class Place>
 void solve_weighted(const Place& on, const any_input<Place>& seeds, const any_input<Place>& weights,
                     const fields<Place>& out, const distance_options& options) {
     check_place(on);
-    const exact::plan p = plan_weighted(seeds, weights, out, options, true);
-    if (p.cells > 0) exact::run(on, p, {seeds, out, &weights});
+    run_or_tell(on, plan_weighted(seeds, weights, out, options, true), {seeds, out, &weights});
 }
 
 template <class Place>
@@ -105,25 +132,6 @@ void solve_bounded(const Place& on, const any_input<Place>& image, const any_inp
     check_data<Place>(all);
     check_apart<Place>(all);
     if (p.cells > 0) exact::run_bounded(on, image, bounds, out, options);
-}
-
-/// Adds a call's arrays to what an engine says.
-template <class Place>
-void count_arrays(const any_input<Place>& image, const fields<Place>& out, call_plan& to) {
-    to.cells += image.cells();
-    to.input_bytes += image.cells() * size_of(image.type);
-    for (const any_output<Place>* field :
-         {&out.distance, &out.squared, &out.index, &out.coordinates, &out.label, &out.trusted})
-        if (field->wanted()) to.output_bytes += field->cells() * size_of(field->type);
-}
-
-template <class Place>
-call_plan plan_of(const Place& on, const exact::plan& p, const exact::arrays<Place>& a) {
-    check_place(on);
-    call_plan what = exact::describe(on, p, a);
-    count_arrays(a.image, a.out, what);
-    if (a.weights != nullptr) what.input_bytes += a.weights->cells() * size_of(a.weights->type);
-    return what;
 }
 
 template <class Place>
@@ -206,14 +214,25 @@ call_plan plan_power_diagram(const device& on, const any_input<device>& seeds, c
     });
 }
 
+call_plan plan(const std::function<void()>& calls) {
+    rehearsal now;
+    calls();
+    return now.told();
+}
+bool planning() noexcept { return rehearsing() != nullptr; }
+
 std::string call_plan::text() const {
-    std::string all = fmt::format("{}, {} numbers{}: {} cells, input {}, output {}, workspace {}\n", place, numbers,
+    std::string all = fmt::format("{}{}{}: {} cells, input {}, output {}, workspace {}\n", place,
+                                  numbers.empty() ? "" : fmt::format(", {} numbers", numbers),
                                   threads > 0 ? fmt::format(", {} threads", threads) : "", cells,
                                   bytes_text(input_bytes), bytes_text(output_bytes), bytes_text(workspace_bytes));
-    for (const pass_plan& pass : passes)
-        all +=
-            fmt::format("  {:<7} {:<54} {} tiles of {}x{}\n", pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis),
-                        pass.method, pass.tiles, pass.tile_rows, pass.tile_columns);
+    for (const pass_plan& pass : passes) {
+        if (pass.axis < 0 && pass.tiles == 0) all += fmt::format("  {:<7} {}\n", "all", pass.method);
+        else
+            all += fmt::format("  {:<7} {:<54} {} tiles of {}x{}\n",
+                               pass.axis < 0 ? "all" : fmt::format("axis {}", pass.axis), pass.method, pass.tiles,
+                               pass.tile_rows, pass.tile_columns);
+    }
     return all;
 }
 

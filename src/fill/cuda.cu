@@ -73,10 +73,7 @@ void read(const device& on, const cells_at& slice, std::int64_t cells, std::int6
     const auto packed = memory.reserve<std::int64_t>(cells);
     memory.allocate();
     start(on, read_labels, cells, slice, cells, memory.get<std::int64_t>(packed));
-    cuda::check(cudaMemcpyAsync(to, memory.get<void>(packed), static_cast<std::size_t>(8 * cells),
-                                cudaMemcpyDeviceToHost, cuda::stream_of(on)),
-                "copying labels");
-    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for labels");
+    cuda::fetch(on, to, memory.get<void>(packed), 8 * cells);
 }
 
 }  // namespace nearfield::fill

@@ -4,6 +4,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "fill/core.hpp"
 #include "nearfield/distance.hpp"
@@ -51,6 +52,7 @@ void solve(const Place& on, const any_input<Place>& image, const any_input<Place
             wanted.index = any_output<Place>::contiguous(index, g.wide ? dtype::int64 : dtype::int32, shape);
             distance_transform(on, missing, wanted, how);
             g.index = index;
+            rehearse_step("cells gathered from their nearest ones");
             gather(on, g);
         });
     });

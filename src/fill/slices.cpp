@@ -10,6 +10,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/scratch.hpp"
 #include "base/share.hpp"
 #include "base/unwritten.hpp"
 #include "exact/room.hpp"
@@ -237,13 +238,13 @@ private:
     /// The labels of a slice; that of the slice above is asked for twice in a row.
     moments measured(std::int64_t number) {
         if (kept_ && kept_->first == number) return kept_->second;
-        std::vector<std::int64_t, asking_allocator<std::int64_t>> cells(static_cast<std::size_t>(offer_.cells));
-        read(on_, cells_at::of(slice_of(labels_, number)), offer_.cells, cells.data());
+        const host_scratch<std::int64_t> cells(offer_.cells);
+        read(on_, cells_at::of(slice_of(labels_, number)), offer_.cells, cells.get());
         moments found;
         moment* own = nullptr;
         for (std::int64_t i = 0; i < offer_.cells; ++i) {
-            const std::int64_t label = cells[static_cast<std::size_t>(i)];
-            if (i == 0 || label != cells[static_cast<std::size_t>(i - 1)]) own = &found[label];
+            const std::int64_t label = cells.get()[i];
+            if (i == 0 || label != cells.get()[i - 1]) own = &found[label];
             ++own->count;
             own->sum[2] += i % offer_.size[2], own->sum[1] += i / offer_.size[2] % offer_.size[1];
             own->sum[0] += i / offer_.size[2] / offer_.size[1];

@@ -5,6 +5,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "label/checks.hpp"
 #include "label/gpu/run.hpp"
@@ -191,6 +192,7 @@ void label(const host& on, const any_input<host>& image, const label_fields<host
             fail(fmt::format("threads is {}; give 0 for every core or a number of threads", on.threads));
         const labelling::problem p = labelling::check(image, out, options);
         const expected_outputs written{out.label};
+        rehearse_step("components; 4 bytes for each run of cells in a row");
         labelling::run(on, p, image, out);
     });
 }

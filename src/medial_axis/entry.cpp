@@ -5,6 +5,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "exact/room.hpp"
 #include "medial_axis/problem.hpp"
@@ -174,7 +175,12 @@ void solve(const Place& on, const any_input<Place>& image, const medial_axis_fie
     make_rules(p, o);
     check_limits(p, o);
     const expected_outputs written = {out.axis, out.distance, out.squared, out.index, out.second};
-    if (image.cells() > 0) return run(on, p, image, out);
+    if (image.cells() > 0) {
+        run(on, p, image, out);
+        return rehearse_step(o.method == axis_method::integer ? "sites of neighbours, compared"
+                             : o.method == axis_method::balls ? "balls of neighbours, compared"
+                                                              : "balls of neighbours, and owners in their diagram");
+    }
     // What an image with cells would be refused for, this one is too.
     if (fields<Place> asked{.distance = out.distance,
                             .squared = out.squared,
@@ -206,6 +212,7 @@ void solve_again(const Place& on, const any_input<Place>& axis, const any_input<
     options.sites = sites::nonzero;
     const problem p = problem_of(axis, options);
     const expected_outputs written = {out};
+    rehearse_step("power diagram of balls, cut");
     if (axis.cells() > 0) rebuild(on, p, axis, squared, out);
 }
 

@@ -13,19 +13,14 @@ using word = unsigned long long;
 
 template <class T>
 void copy_to(const device& on, T* to, const std::vector<T>& from) {
-    cuda::check(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, cuda::stream_of(on)),
-                "copying to the device");
+    cuda::send(on, to, from.data(), static_cast<std::int64_t>(from.size() * sizeof(T)));
 }
 /// Waits.
 template <class T>
 void copy_from(const device& on, std::vector<T>& to, const T* from) {
-    cuda::check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, cuda::stream_of(on)),
-                "copying from the device");
-    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for the device");
+    cuda::fetch(on, to.data(), from, static_cast<std::int64_t>(to.size() * sizeof(T)));
 }
-inline void clear(const device& on, void* data, std::int64_t bytes) {
-    cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), cuda::stream_of(on)), "clearing memory");
-}
+using cuda::clear;
 
 __device__ inline std::int64_t thread_of_grid() {
     return static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;

@@ -8,6 +8,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/rehearsal.hpp"
 #include "base/share.hpp"
 #include "morphology/core.hpp"
 #include "nearfield/morphology.hpp"
@@ -115,6 +116,7 @@ private:
     }
     void choose(const any_input<Place>& marks, morphology::kept which, const any_input<Place>& from,
                 const any_output<Place>& out) const {
+        rehearse_step("cells chosen by marks");
         if (image_.cells() > 0) morphology::choose(on_, marks, which, from, out);
     }
     template <class Use>

@@ -137,10 +137,6 @@ arrays arrays_of(const any_input<device>& values, const any_input<device>& known
     return a;
 }
 
-void clear(const device& on, void* data, std::int64_t bytes) {
-    cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), cuda::stream_of(on)), "clearing memory");
-}
-
 }  // namespace
 
 void run(const device& on, const problem& p, const any_input<device>& values, const any_input<device>& known,
@@ -157,7 +153,7 @@ void run(const device& on, const problem& p, const any_input<device>& values, co
     a.seed = memory.get<std::uint8_t>(seed), a.site = memory.get<void>(site);
     a.sum = memory.get<unsigned long long>(sums), a.count = a.sum + cells;
     a.largest = memory.get<unsigned long long>(largest);
-    clear(on, a.sum, 16 * cells), clear(on, a.largest, 8 * p.images);
+    cuda::clear(on, a.sum, 16 * cells), cuda::clear(on, a.largest, 8 * p.images);
     const std::int64_t blocks = cuda::blocks_for(cells, threads_of_block);
     cuda::launch(on, mark, blocks, dim3(threads_of_block), 0, p, a);
     const std::span<const std::int64_t> sizes(values.shape.data(), static_cast<std::size_t>(values.rank));

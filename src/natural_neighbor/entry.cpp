@@ -6,6 +6,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "exact/room.hpp"
 #include "natural_neighbor/core.hpp"
@@ -90,6 +91,7 @@ void solve(const Place& on, const any_input<Place>& values, const any_input<Plac
         if (values.cells() == 0) return;
         const expected_outputs outputs{out};
         run(on, p, values, known, out);
+        rehearse_step("balls added to sums, and sums along rows");
     });
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "base/share.hpp"
 #include "base/unwritten.hpp"
@@ -169,9 +171,14 @@ private:
 };
 
 /// Marks of the cells that have a distance.
-void mark(const any_input<host>& squared, std::uint8_t* marks) {
+void mark(const host& on, const any_input<host>& squared, std::uint8_t* marks) {
+    constexpr std::int64_t at_once = std::int64_t{1} << 16;
+    const host silent{on.threads, {}};
+    workers team(silent, squared.cells());
     const auto write = [&](const auto* value) {
-        std::transform(value, value + squared.cells(), marks, [](auto each) { return each != 0 ? 1 : 0; });
+        team.for_each(squared.cells(), at_once, 1, [&](std::int64_t first, std::int64_t last, int) {
+            std::transform(value + first, value + last, marks + first, [](auto each) { return each != 0 ? 1 : 0; });
+        });
     };
     switch (squared.type) {
         case dtype::uint32: return write(static_cast<const std::uint32_t*>(squared.data));
@@ -190,7 +197,7 @@ void find_regions(const host& on, const any_input<host>& mask, const pore_option
     wanted.squared = squared;
     distance_transform(part_of(on, 0, 0.4), mask, wanted, how);
     host_scratch<std::uint8_t> inside(mask.cells());
-    mark(squared, inside.get());
+    mark(on, squared, inside.get());
     auto ends = checked_borders(options.border, shape, mask.rank);
     std::replace(ends.begin(), ends.end(), border::closed, border::open);
     watershed_options flood;
@@ -243,6 +250,7 @@ pore_network network_of_pores(const host& on, const any_input<host>& mask, const
         const auto label = regions.wanted() ? regions : any_output<host>::contiguous(own.get(), dtype::int32, shape);
         if (mask.cells() > 0) pores::find_regions(on, mask, options, field, label);
         const pores::grid g = pores::grid_of(label, field, options);
+        rehearse_step("regions and what they share; 100 bytes a thread for each and each pair that touches");
         return pores::network_of(part_of(on, 0.9, 0.1), g, mask.rank, options.boundaries);
     });
 }

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 
 namespace nearfield::pores {
 
@@ -255,7 +256,7 @@ counted count(const host& on, const grid& g, bool sides) {
         workers team(on, 2 * g.size[0] * g.size[1]);
         count_all<Label, Value>(team, g, all);
         add_ways<Label, Value>(team, g, all);
-        if (sides) add_sides<Label, Value>(g, all);
+        if (sides && rehearsing() == nullptr) add_sides<Label, Value>(g, all);
     });
     return all;
 }

@@ -15,6 +15,9 @@ namespace nearfield::skeleton {
 /// counted. An image is the plane dz = 0 with nothing above and below, where 26 and 6 neighbours mean 8 and 4.
 using word = std::uint32_t;
 
+/// Calls of more cells than that, or on a device of more bits, number them in 64 bits. Tests lower it.
+inline std::int64_t most_narrow = std::numeric_limits<std::uint32_t>::max();
+
 inline constexpr int middle = 13;
 inline constexpr word cube = (word{1} << 27) - 1, round_middle = cube & ~(word{1} << middle);
 inline constexpr word face_cells = 1u << 4 | 1u << 10 | 1u << 12 | 1u << 14 | 1u << 16 | 1u << 22;

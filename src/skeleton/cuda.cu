@@ -44,8 +44,7 @@ public:
     }
 
     void run(const any_input<device>& anchors, const any_output<device>& out) {
-        cuda::check(cudaMemsetAsync(shape_bits_, 0, static_cast<std::size_t>(cleared_), cuda::stream_of(on_)),
-                    "clearing memory");
+        cuda::clear(on_, shape_bits_, cleared_);
         const listing<Index, Squared> l{where_,         shape_.thickness, shape_.layers,
                                         shape_.turns(), squared_,         bytes_of(anchors),
                                         shape_bits_,    counts_,          list_};
@@ -96,7 +95,7 @@ private:
 template <class Squared>
 void thin_with(const device& on, const shape_of_call& shape, const rule& by, const any_output<device>& squared,
                const any_input<device>& anchors, const any_output<device>& out) {
-    constexpr double narrow = 4294967296.0 - 1048576;  // 2^32 less what a loop may go beyond
+    const double narrow = static_cast<double>(most_narrow) - 1048576;  // less what a loop may go beyond
     if (cell_grid<wide>::bits_of(shape) < narrow)
         engine<std::uint32_t, Squared>(on, shape, by, squared.data).run(anchors, out);
     else engine<wide, Squared>(on, shape, by, squared.data).run(anchors, out);

@@ -10,6 +10,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/rehearsal.hpp"
 #include "base/share.hpp"
 #include "nearfield/distance.hpp"
 #include "skeleton/core.hpp"
@@ -58,6 +59,7 @@ public:
             skeleton::thin(part_of(on, share_of_distances, 1 - share_of_distances), shape_,
                            {options_.faces, options_.keep}, wanted.squared, anchors_, out_);
         });
+        rehearse_step("simple cells removed, layer by layer; as if all cells were foreground");
     }
 
 private:

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/lines.hpp"
+#include "base/rehearsal.hpp"
 #include "skeleton/host_state.hpp"
 
 namespace nearfield::skeleton {
@@ -17,7 +18,7 @@ class thinner {
 public:
     thinner(workers& team, const cell_bytes& bytes, const rule& by, int turns, const layer_lists<Index>& lists)
         : team_(team), bytes_(bytes), by_(by), turns_(turns), lists_(lists), queued_(bytes.size()) {
-        std::memset(queued_.get(), 0, static_cast<std::size_t>(bytes.size()));
+        clear_scratch(queued_.get(), bytes.size());
         pending_.resize(static_cast<std::size_t>(team.threads()));
         for (int n = 0; n < 27; ++n)
             step_[static_cast<std::size_t>(n)] = bytes.step(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1);
@@ -176,8 +177,7 @@ void thin_with(const host& on, const shape_of_call& shape, const rule& by, const
 void thin(const host& on, const shape_of_call& shape, const rule& by, const any_output<host>& squared,
           const any_input<host>& anchors, const any_output<host>& out) {
     const cell_bytes bytes(shape);
-    if (bytes.size() <= std::numeric_limits<std::uint32_t>::max())
-        thin_with<std::uint32_t>(on, shape, by, squared, anchors, bytes, out);
+    if (bytes.size() <= most_narrow) thin_with<std::uint32_t>(on, shape, by, squared, anchors, bytes, out);
     else thin_with<std::int64_t>(on, shape, by, squared, anchors, bytes, out);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/lines.hpp"
+#include "base/rehearsal.hpp"
 
 namespace nearfield::skeleton {
 
@@ -16,7 +17,7 @@ cell_bytes::cell_bytes(const shape_of_call& shape)
       image_(plane_ * (shape.size[0] + (flat_ ? 0 : 2))),
       total_(image_ * shape.images),
       bytes_(total_) {
-    std::memset(bytes_.get(), 0, static_cast<std::size_t>(total_));
+    clear_scratch(bytes_.get(), total_);
 }
 
 cell_bytes::place cell_bytes::place_of(std::int64_t cell) const {
@@ -102,6 +103,7 @@ public:
         mark();
         const std::int64_t cells = shape_.images * shape_.cells();
         layers_.prepare(largest_, endless_, cells);
+        if (rehearsing() != nullptr) count_ = cells;
         // As many counters as there are layers, in each part.
         const auto counters = layers_.count() * static_cast<std::uint64_t>(shape_.turns() * rows_.parts);
         return counters <= static_cast<std::uint64_t>(cells) / 4 + 65536 ? counted() : sorted();

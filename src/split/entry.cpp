@@ -9,6 +9,7 @@
 #include "base/call.hpp"
 #include "base/check.hpp"
 #include "base/lend.hpp"
+#include "base/rehearsal.hpp"
 #include "base/share.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/morphology.hpp"
@@ -140,6 +141,7 @@ private:
         if constexpr (std::is_same_v<Place, host>)
             with(dtype::float64, [&](const any_output<host>& squared) {
                 squared_distance(host{on_.threads, {}}, mask_, squared, distance_);
+                if (rehearsing() != nullptr) return;
                 for (const double each : values<double>(squared))
                     if (std::isfinite(each)) largest = std::max(largest, each);
             });
@@ -153,6 +155,7 @@ private:
 
     /// Instead of every part its barycentre, rounded to a cell; of those that share one the first has it.
     void shrink(const any_output<host>& parts) const {
+        if (rehearsing() != nullptr) return;
         const auto cells = values<std::int32_t>(parts);
         const std::int64_t count = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
         const std::array<std::int64_t, 2> shape{count, mask_.rank};
@@ -182,6 +185,7 @@ private:
     }
     /// The same of objects that may be in several pieces, and whose cells beyond the mask do not count.
     void number_without(const any_output<host>& inside, const any_output<host>& found) const {
+        if (rehearsing() != nullptr) return;
         const auto cells = values<std::int32_t>(found);
         const auto within = values<bool>(inside);
         std::vector<std::int64_t> sizes(1);

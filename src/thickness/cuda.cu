@@ -118,7 +118,7 @@ public:
 
     void solve() {
         fill_field();
-        clear(painted_, cells_ * static_cast<std::int64_t>(sizeof(N)));
+        cuda::clear(on_, painted_, cells_ * static_cast<std::int64_t>(sizeof(N)));
         if (p_.plain) paint_plain();
         else
             cuda::launch(on_, paint_cells_of<N>, blocks_for(cells_, cell_threads), dim3(cell_threads), 0,
@@ -140,10 +140,6 @@ private:
     /// The fast way leaves T2 as the caller wants it, cells without any site included.
     bool is_written(const any_output<device>& squared) const {
         return p_.plain && squared.data == painted_ && squared.type == dtype::uint32 && p_.unit2 == 1;
-    }
-
-    void clear(void* data, std::int64_t bytes) const {
-        cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), cuda::stream_of(on_)), "clearing memory");
     }
 
     template <class T>
@@ -187,7 +183,7 @@ private:
     }
     void paint_plain() const {
         if constexpr (std::is_same_v<N, std::int32_t>) {
-            clear(queued_, 2 * sizeof(unsigned));
+            cuda::clear(on_, queued_, 2 * sizeof(unsigned));
             const tiles_call call{p_.grid, field_, painted_, table_, queue_, queued_, static_cast<unsigned>(places_)};
             if (p_.grid.size[0] == 1) paint_with<2>(call);
             else paint_with<3>(call);

@@ -7,6 +7,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "exact/room.hpp"
 #include "thickness/problem.hpp"
@@ -220,6 +221,7 @@ void solve(const Place& on, const any_input<Place>& image, const thickness_field
         const problem p = checked(image, out, options, radii_given);
         const expected_outputs written{out.thickness, out.squared};
         if (image.cells() > 0) run(on, p, image, out);
+        rehearse_step(p.plain ? "crescents of balls, by tiles" : "crescents of balls, one by one");
     });
 }
 

@@ -51,7 +51,7 @@ public:
     std::vector<peak> peaks() {
         merge_basins();
         std::uint32_t counts[counters + 1];
-        fetch(counts, w_.count, sizeof counts);
+        cuda::fetch(on_, counts, w_.count, sizeof counts);
         if (counts[wide_labels] != 0) fail_wide_label();
         const std::uint32_t count = counts[counters];
         std::vector<peak> found(count);
@@ -61,7 +61,7 @@ public:
         list.allocate();
         w_.peaks = list.get<peak>(at);
         with_narrow_value(w_.image.type, [&]<class Value>(Value) { each_place(write_peaks<Value>); });
-        fetch(found.data(), w_.peaks, found.size() * sizeof(peak));
+        cuda::fetch(on_, found.data(), w_.peaks, found.size() * sizeof(peak));
         return found;
     }
 
@@ -81,11 +81,6 @@ private:
                          0, w_);
             if (w_.heights) number();
         });
-    }
-    void fetch(void* to, const void* from, std::size_t bytes) const {
-        const auto stream = cuda::stream_of(on_);
-        cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "fetching peaks");
-        cuda::check(cudaStreamSynchronize(stream), "finding peaks");
     }
 
     /// No two neighbours are both the lowest, so that of two cells along the last axis one at most is a basin; unless
@@ -116,8 +111,7 @@ private:
         w_.count = memory_.get<std::uint32_t>(count);
         w_.part = parted ? memory_.get<std::int32_t>(part) : nullptr;
         w_.before = w_.count + counters + 1, w_.flags = w_.before + flag_blocks();
-        const auto cleared = static_cast<std::size_t>(counters + 1 + flag_blocks() + flag_count);
-        cuda::check(cudaMemsetAsync(w_.count, 0, cleared * sizeof(std::uint32_t), cuda::stream_of(on_)), "clearing");
+        cuda::clear(on_, w_.count, 4 * (counters + 1 + flag_blocks() + flag_count));
     }
     [[nodiscard]] std::int64_t flag_blocks() const { return cuda::blocks_for(w_.where.places, flag_block); }
 

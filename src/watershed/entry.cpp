@@ -3,6 +3,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "label/core.hpp"
 #include "watershed/host_room.hpp"
@@ -127,6 +128,7 @@ void solve(const Place& on, const any_input<Place>& image, const watershed_field
     check_memory(image, out, markers, mask);
     check_on(on, p);
     const expected_outputs written = {out.label, out.passes, out.extrema};
+    rehearse_step("basins merge, cells flood; 24 bytes for each basin and pair, 8 for cells of plateaus");
     if (image.cells() > 0) run(on, p);
 }
 
@@ -143,6 +145,7 @@ std::vector<peak> solve_peaks(const Place& on, const any_input<Place>& image, co
     const named_view<Place> all[] = {{"image", image}, {"mask", mask}, {"labels", labels}};
     check_data<Place>(all);
     check_on(on, p);
+    rehearse_step("basins merge at their passes; 24 bytes for each basin and pair, 8 for cells of plateaus");
     return image.cells() > 0 ? find_peaks(on, p) : std::vector<peak>{};
 }
 
@@ -163,6 +166,7 @@ void solve_reconstruction(const Place& on, const any_input<Place>& seed, const a
     p.seed = array_of(seed), p.passes = array_of(out);
     check_on(on, p);
     const expected_outputs written = {out};
+    rehearse_step("basins merge at their passes; 24 bytes for each basin and pair, 8 for cells of plateaus");
     if (image.cells() > 0) reconstruct(on, p);
 }
 

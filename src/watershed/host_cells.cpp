@@ -51,6 +51,7 @@ void cells_of_call<Key>::count_steps(const list<marker>& markers) {
     find_open();
     for (const marker& each : markers) steps[each.place] = 0;
     list<std::int32_t> front;
+    front.reserve(open_.size());
     for (const std::int32_t place : open_) {
         bool beside = false;
         near_.of(place, [&](std::int64_t there) { beside |= level[there] == level[place] && steps[there] == 0; });

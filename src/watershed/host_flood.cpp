@@ -1,6 +1,7 @@
 // What is asked of the graph: watersheds, passes, extrema, reconstructions.
 #include <algorithm>
 
+#include "base/rehearsal.hpp"
 #include "base/share.hpp"
 #include "watershed/host_cells.hpp"
 #include "watershed/host_graph.hpp"
@@ -231,6 +232,9 @@ void host_graph<Key>::flood(const host& on, const problem& p) const {
     if (p.label.data == nullptr) return;
     cells_of_call<Key> cells(team, p, near_);
     cells.raise(key_.get(), basin_.get(), level, reached);
+    // A mask is a plateau, whose cells are listed twice.
+    const bool listed = rehearsing() != nullptr && asked_.image.type == dtype::boolean;
+    const host_scratch<std::int64_t> supposed(listed ? f.places : 0);
     cells.count_steps(markers);
     cells.choose_parents(markers);
     cells.write_labels(markers);

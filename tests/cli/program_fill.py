@@ -36,6 +36,18 @@ class Fill(Case):
         self.run_program("fill", "c.ppm", "-o", "d.ppm", "--missing", "0")
         self.assertTrue((self.folder / "d.ppm").read_bytes().endswith(3 * bytes([255, 0, 0])))
 
+    def test_natural(self):
+        line = npy((7,), [4, 0, 0, 0, 0, 0, 12])
+        shape, descr, values = self.fill("--missing", "0", "--method", "natural", stdin=line)
+        self.assertEqual((shape, descr, values[0], values[6]), ((7,), "<f4", 4, 12))
+        self.assertTrue(values == sorted(values) and 4 < values[3] < 12, values)
+        doubles = npy((3,), [math.nan, 1, math.nan], "<f8")
+        self.assertEqual(self.fill("--method", "natural", stdin=doubles), ((3,), "<f8", [1, 1, 1]))
+        (self.folder / "c.ppm").write_bytes(b"P6 2 1 255\n" + bytes(6))
+        for words, stdin in ((["c.ppm"], b""), (["-", "--max-distance", "3"], line)):
+            text = self.refusal("fill", *words, "-o", "x.npy", "--method", "natural", stdin=stdin)
+            self.assertIn("natural", text)
+
     def test_messages(self):
         self.assertIn("--missing", self.refusal("fill", "-", "-o", "x.npy", "--missing", "black", stdin=HOLES))
         (self.folder / "mask.npy").write_bytes(npy((3,), [1, 0, 0]))

@@ -118,5 +118,30 @@ class Skeleton(Case):
         self.assertIn("--batch-axes 1", self.refusal("skeleton", "-", stdin=npy((1, 1, 1, 2), [1, 1])))
 
 
+class Plans(Case):
+    def test_tell_memory_and_do_nothing(self):
+        (self.folder / "m.npy").write_bytes(npy((3, 3), [0, 7, 7, 7, 0, 0, 7, 0, 0]))
+        for words in (
+            ["morphology", "opening", "m.npy", "--radius", "1"],
+            ["thickness", "m.npy"],
+            ["medial-axis", "m.npy"],
+            ["skeleton", "m.npy"],
+            ["split", "m.npy"],
+            ["fill", "m.npy", "--missing", "0"],
+            ["fill", "m.npy", "--missing", "0", "--method", "natural"],
+            ["slices", "m.npy", "--steps", "2"],
+            ["pores", "m.npy"],
+            ["metrics", "m.npy", "m.npy"],
+        ):
+            output = ["-o", "made.csv" if words[0] in ("pores", "metrics") else "made.npy"]
+            place = ["--plan", "--device", "cpu", "--threads", "1"]
+            self.assertRegex(self.run_program(*words, *output, *place).stdout, b"workspace [0-9]", words)
+            [told] = json.loads(self.run_program(*words, *output, *place, "--json").stdout)["plans"]
+            self.assertEqual((told["place"], told["cells"]), ("host", 9), words)
+            self.assertGreater(told["workspace_bytes"], 0, words)
+            self.assertGreater(len(told["passes"]), 0, words)
+        self.assertEqual(sorted(each.name for each in self.folder.iterdir()), ["m.npy"])
+
+
 if __name__ == "__main__":
     unittest.main()

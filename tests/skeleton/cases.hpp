@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exact/fills.hpp"
 #include "nearfield/skeleton.hpp"
+#include "skeleton/core.hpp"
 
 namespace nearfield::test {
 
@@ -27,6 +29,18 @@ struct skeleton_case {
 
     [[nodiscard]] skeleton_options options() const;
     [[nodiscard]] std::string text() const;
+};
+
+/// While one lives, calls number cells in 64 bits.
+class wide_indices {
+public:
+    wide_indices() : before_(std::exchange(skeleton::most_narrow, 0)) {}
+    ~wide_indices() { skeleton::most_narrow = before_; }
+    wide_indices(const wide_indices&) = delete;
+    wide_indices& operator=(const wide_indices&) = delete;
+
+private:
+    std::int64_t before_;
 };
 
 /// The answer of a call in C order.

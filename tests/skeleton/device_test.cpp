@@ -98,6 +98,11 @@ TEST_F(SkeletonDevice, RecordedAsAGraph) {
     check_skeletons([](const skeleton_case& c) { return on_device(c, true); }, 2000, 2080);
 }
 
+TEST_F(SkeletonDevice, WideIndicesAreTheSame) {
+    const wide_indices wide;
+    check_skeletons([](const skeleton_case& c) { return on_device(c, false); }, 4000, 4100);
+}
+
 TEST_F(SkeletonDevice, KeepsTheTopology) {
     for (std::uint64_t seed = 10000; seed < 10400; ++seed) {
         const skeleton_case c = drawn_case(seed);

@@ -44,6 +44,13 @@ TEST(Skeleton, IsItsDefinition) {
         0, 4000);
 }
 
+/// As calls of more than 2^32 cells have them.
+TEST(Skeleton, WideIndicesAreTheSame) {
+    const wide_indices wide;
+    check_skeletons([](const skeleton_case& c) { return on_host(c, 1 + static_cast<int>(c.mask.size() % 3), 1); }, 4000,
+                    4300);
+}
+
 /// Betti numbers: components, background components (cavities) and the Euler number, so tunnels too.
 TEST(Skeleton, KeepsTheTopology) {
     for (std::uint64_t seed = 10000; seed < share(10000, 16000); ++seed) {

@@ -231,9 +231,7 @@ component_choice::component_choice(const device& on, const problem& p, std::int6
     of_ = {memory_.get<state>(cells), p.options.clear_border ? memory_.get<std::uint8_t>(border) : nullptr};
     states_ = memory_.get<state>(states), new_base_ = memory_.get<std::int64_t>(new_base);
     selection_ = memory_.get<selection>(chosen);
-    cuda::check(
-        cudaMemsetAsync(memory_.get<std::byte>(0), 0, static_cast<std::size_t>(zero_bytes), cuda::stream_of(on)),
-        "clearing counts");
+    cuda::clear(on, memory_.get<std::byte>(0), zero_bytes);
 }
 
 void component_choice::choose() {
@@ -248,9 +246,7 @@ void component_choice::choose() {
 }
 
 void component_choice::replace_base() {
-    cuda::check(cudaMemcpyAsync(base_, new_base_, static_cast<std::size_t>(p_.images + 1) * sizeof(std::int64_t),
-                                cudaMemcpyDeviceToDevice, cuda::stream_of(on_)),
-                "copying the counts");
+    cuda::copy(on_, base_, new_base_, (p_.images + 1) * std::int64_t{sizeof(std::int64_t)});
 }
 
 void component_choice::keep_largest(std::int64_t image) {
@@ -268,8 +264,7 @@ void component_choice::keep_largest(std::int64_t image) {
         once(choose_digit, chosen, shift);
     }
     start(on_, drop_behind, blocks, image, base, of_.cells, chosen, states_);
-    cuda::check(cudaMemsetAsync(states_, 0, static_cast<std::size_t>(1 + blocks) * sizeof(state), cuda::stream_of(on_)),
-                "clearing sums");
+    cuda::clear(on_, states_, (1 + blocks) * std::int64_t{sizeof(state)});
 }
 
 void filter_labels(const device& on, const problem& p, const labels_made& labels) {

@@ -192,10 +192,7 @@ component_tables<device> rows_of(const component_tables<device>& all, const prob
 
 std::vector<std::int64_t> read_base(const device& on, const problem& p, const std::int64_t* base) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(p.images) + 1);
-    cuda::check(
-        cudaMemcpyAsync(all.data(), base, all.size() * sizeof(all[0]), cudaMemcpyDeviceToHost, cuda::stream_of(on)),
-        "reading the counts");
-    cuda::check(cudaStreamSynchronize(cuda::stream_of(on)), "waiting for the counts");
+    cuda::fetch(on, all.data(), base, static_cast<std::int64_t>(all.size() * sizeof(all[0])));
     return all;
 }
 

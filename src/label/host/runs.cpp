@@ -8,6 +8,7 @@
 
 #include "base/lines.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "label/checks.hpp"
 #include "label/host/bits.hpp"
@@ -87,7 +88,7 @@ public:
         for (std::int64_t i = 0; out_.label.wanted() && i < p_.images; ++i) check_number(out_.label.type, found_[i]);
         measure();
         if (out_.label.wanted()) for_rows([this](std::int64_t row, int thread) { write(row, thread); });
-        for (std::int64_t i = 0; out_.count.wanted() && i < p_.images; ++i)
+        for (std::int64_t i = 0; out_.count.wanted() && rehearsing() == nullptr && i < p_.images; ++i)
             static_cast<std::int64_t*>(out_.count.data)[i * out_.count.stride[0]] = found_[i];
         return true;
     }

@@ -128,8 +128,7 @@ __device__ void outputs::put_value(std::int64_t cell, V value, V limit) const {
     if (squared32) squared32[cell] = converted<std::uint32_t>(value, limit, UINT32_MAX, whole_unit2);
     if (squared64) squared64[cell] = converted<std::uint64_t>(value, limit, UINT64_MAX, whole_unit2);
     if (squared_float) squared_float[cell] = value > limit ? infinite : in_unit(value, unit2);
-    if (squared_float32)
-        squared_float32[cell] = static_cast<float>(value > limit ? infinite : in_unit(value, unit2));
+    if (squared_float32) squared_float32[cell] = static_cast<float>(value > limit ? infinite : in_unit(value, unit2));
 }
 
 /// Where a pass leaves its cells: the state of the next pass or, in the last one, the caller's fields.

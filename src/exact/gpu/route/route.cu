@@ -22,8 +22,8 @@ std::int64_t pass_on(const device_call& call) {
     return call_int32(call);
 }
 
-/// Whether words serve a call: of nearest sites they leave indices; the single kernel for small grids any field. Tiles of
-/// distances are for lines of many rows: three planes of 4096^2 take 5.7 ms by them, and 1.7 as lines.
+/// Whether words serve a call: of nearest sites they leave indices; the single kernel for small grids any field. Tiles
+/// of distances are for lines of many rows: three planes of 4096^2 take 5.7 ms by them.
 bool goes_by_words(const plan& p, const fields<device>& out) {
     constexpr std::int64_t few_rows = 16;
     const bool more = out.distance.wanted() || out.squared.wanted() || out.coordinates.wanted();

@@ -1,0 +1,132 @@
+// Calls of shapes and objects, on arrays of the host or of a device: what they are planned to take, and what they take.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "nearfield/nearfield.hpp"
+
+namespace nearfield::test {
+
+/// Where the arrays of a call lie, cubes: a mask of uint8, heights of int32, few markers of uint8; and three to write,
+/// with 8 bytes for each cell.
+struct plan_arrays {
+    std::int64_t side;
+    const void *mask, *height, *marker;
+    void* out[3];
+};
+
+template <class Place>
+struct planned_call {
+    std::string name;
+    std::function<void(const Place&)> run;
+};
+
+/// Few large objects and basins, so that what depends on values is little; most cells are foreground.
+struct plan_images {
+    std::vector<std::uint8_t> mask, marker;
+    std::vector<std::int32_t> height;
+
+    explicit plan_images(std::int64_t side) {
+        const auto wave = [](std::int64_t i) { return std::cos(0.112 * static_cast<double>(i)); };
+        for (std::int64_t z = 0; z < side; ++z)
+            for (std::int64_t y = 0; y < side; ++y)
+                for (std::int64_t x = 0; x < side; ++x) {
+                    const double sum = wave(z) + wave(y) + wave(x);
+                    mask.push_back(sum > 1.6 ? 0 : 1), marker.push_back((x + y + z) % 97 == 96 && y == z ? 1 : 0);
+                    height.push_back(static_cast<std::int32_t>(1e6 * sum) + static_cast<std::int32_t>(x));
+                }
+    }
+};
+
+/// The arrays of a call, seen as they are wanted.
+template <class Place>
+struct plan_views {
+    plan_arrays at;
+
+    [[nodiscard]] std::vector<std::int64_t> shape() const { return {at.side, at.side, at.side}; }
+    [[nodiscard]] any_input<Place> in() const { return any_input<Place>::contiguous(at.mask, dtype::uint8, shape()); }
+    [[nodiscard]] any_input<Place> height() const {
+        return any_input<Place>::contiguous(at.height, dtype::int32, shape());
+    }
+    [[nodiscard]] any_input<Place> marker() const {
+        return any_input<Place>::contiguous(at.marker, dtype::uint8, shape());
+    }
+    [[nodiscard]] any_output<Place> out(dtype type, std::size_t k = 0) const {
+        return any_output<Place>::contiguous(at.out[k], type, shape());
+    }
+};
+
+template <class Place>
+void add_shapes(std::vector<planned_call<Place>>& all, const plan_views<Place>& a) {
+    const auto add = [&](const char* name, std::function<void(const Place&)> run) {
+        all.push_back({name, std::move(run)});
+    };
+    const morphology_options labels{.labels = true}, mask{};
+    const auto bits = a.out(dtype::uint8);
+    add("erosion", [=](const Place& on) { erosion(on, a.in(), 3, bits, mask); });
+    add("erosion of labels", [=](const Place& on) { erosion(on, a.in(), 3, bits, labels); });
+    add("dilation", [=](const Place& on) { dilation(on, a.in(), 3, bits, mask); });
+    add("opening", [=](const Place& on) { opening(on, a.in(), 3, bits, mask); });
+    add("opening of labels", [=](const Place& on) { opening(on, a.in(), 3, bits, labels); });
+    add("closing of labels", [=](const Place& on) { closing(on, a.in(), 3, bits, labels); });
+    const thickness_options uneven{.spacing = {2, 1, 1}}, even{};
+    add("local_thickness", [=](const Place& on) { local_thickness(on, a.in(), {a.out(dtype::float32), {}}, even); });
+    add("local_thickness, general",
+        [=](const Place& on) { local_thickness(on, a.in(), {{}, a.out(dtype::float64)}, uneven); });
+    add("natural_neighbor", [=](const Place& on) { natural_neighbor(on, a.in(), a.in(), a.out(dtype::float32)); });
+    for (const auto& [name, how] : {std::pair{"medial_axis", axis_method::integer},
+                                    {"medial_axis of balls", axis_method::balls},
+                                    {"medial_axis, reduced", axis_method::reduced}}) {
+        const medial_axis_options options{.method = how};
+        add(name, [=](const Place& on) { medial_axis(on, a.in(), {.axis = bits}, options); });
+    }
+    add("skeletonize", [=](const Place& on) { skeletonize(on, a.in(), bits); });
+}
+
+template <class Place>
+void add_objects(std::vector<planned_call<Place>>& all, const plan_views<Place>& a) {
+    const auto add = [&](const char* name, std::function<void(const Place&)> run) {
+        all.push_back({name, std::move(run)});
+    };
+    const auto labels = a.out(dtype::int32);
+    const split_options by_peaks{}, by_parts{.method = split_method::geodesic, .h = 25};
+    add("watershed", [=](const Place& on) { watershed(on, a.height(), {.label = labels}); });
+    add("watershed from markers", [=](const Place& on) {
+        watershed(on, a.height(), {.label = a.out(dtype::uint8), .passes = a.out(dtype::int32, 1)}, {}, a.marker(),
+                  a.in());
+    });
+    add("peaks", [=](const Place& on) { static_cast<void>(peaks(on, a.height())); });
+    add("reconstruct_gray",
+        [=](const Place& on) { reconstruct_gray(on, a.height(), a.height(), a.out(dtype::int32)); });
+    add("split", [=](const Place& on) { split(on, a.in(), labels, by_peaks); });
+    add("split, geodesic", [=](const Place& on) { split(on, a.in(), labels, by_parts); });
+    add("compare_surfaces", [=](const Place& on) { static_cast<void>(compare_surfaces(on, a.in(), a.in())); });
+    add("fill_nearest", [=](const Place& on) { fill_nearest(on, a.in(), a.in(), a.out(dtype::uint8)); });
+    add("interpolate_slices", [=](const Place& on) {
+        const std::int64_t drawn[] = {0, a.at.side - 1};
+        std::vector<slice_position> all_slices;
+        for (std::int64_t k = 0; k < a.at.side; ++k) all_slices.push_back({k, 1});
+        interpolate_slices(on, a.in(), 0, all_slices, a.out(dtype::uint8), {.drawn = drawn});
+    });
+    if constexpr (std::is_same_v<Place, host>)
+        add("network_of_pores", [=](const host& on) { static_cast<void>(network_of_pores(on, a.in())); });
+}
+
+template <class Place>
+std::vector<planned_call<Place>> planned_calls(const plan_arrays& at) {
+    std::vector<planned_call<Place>> all;
+    add_shapes<Place>(all, {at});
+    add_objects<Place>(all, {at});
+    return all;
+}
+
+/// Addresses without memory behind them.
+inline plan_arrays made_up(std::int64_t side) {
+    const auto address = [](std::uintptr_t n) { return reinterpret_cast<void*>(n << 44); };
+    return {side, address(1), address(2), address(3), {address(4), address(5), address(6)}};
+}
+
+}  // namespace nearfield::test
