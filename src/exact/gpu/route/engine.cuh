@@ -117,7 +117,8 @@ private:
             for (int axis = has_labels() ? p_.first_axis : p_.rank - 1;
                  axis < p_.rank - (stored_ == keys::narrow ? 1 : 0); ++axis)
                 words = std::max(words, marks_along(axis).words * marks_along(axis).columns);
-            marks_ = memory_.template reserve<std::uint32_t>(4 * words + most_summaries(words));
+            marks_ = memory_.template reserve<std::uint32_t>(4 * words +
+                                                             (words > stretch_words ? most_summaries(words) : 0));
         }
         std::int64_t most[2] = {0, 0};
         int nth = 0;
