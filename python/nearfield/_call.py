@@ -268,7 +268,7 @@ def _staged(
 def _broadcast(name: str, x: Any, shape: tuple[int, ...]) -> Any:
     """A view of the shape of an image, by the library whose array it is; bounds that are integers become float64."""
     if not hasattr(x, "__dlpack__") and not hasattr(x, "__cuda_array_interface__"):
-        x = np.asarray(x)
+        x = NUMPY.array(name, x)
     if name == "max_distance" and isinstance(x, np.ndarray) and x.dtype.kind in "biu":
         x = x.astype(np.float64)
     try:

@@ -114,7 +114,7 @@ def copy(to, source, count, kind, stream):
 
 MADE = ("array", "asarray", "ascontiguousarray")
 USED = (
-    "arange broadcast_to copyto empty full logical_not maximum minimum sqrt stack unravel_index where zeros concatenate"
+    "arange broadcast_to copyto empty empty_like full logical_not maximum minimum sqrt stack unravel_index where zeros concatenate"
 )
 
 
