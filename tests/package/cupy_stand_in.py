@@ -113,9 +113,10 @@ def copy(to, source, count, kind, stream):
 
 
 MADE = ("array", "asarray", "ascontiguousarray")
-USED = (
-    "arange broadcast_to copyto empty empty_like full logical_not maximum minimum sqrt stack unravel_index where zeros concatenate"
-)
+USED = """
+    arange broadcast_to concatenate copyto empty empty_like full logical_not maximum minimum sqrt stack unravel_index
+    where zeros
+"""
 
 
 @contextmanager
