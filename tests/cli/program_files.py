@@ -139,7 +139,7 @@ class BeforeTheWork(Files):
             "--dtype float32",
             self.refusal("distance", "a.npy", "-o", "x.npy", "--dtype", "float16", "--spacing", "1e6"),
         )
-        self.assertNotIn(".nhdr", self.refusal("distance", "a.npy", "-o", "x.jpg", status=3))
+        self.assertNotIn(".nhdr", self.refusal("distance", "a.npy", "-o", "x.xyz", status=3))
 
     def test_memory_of_the_fields_before_the_sample(self):
         with open("/proc/meminfo") as info:
