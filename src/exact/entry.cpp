@@ -10,6 +10,7 @@
 #include "exact/bounds.hpp"
 #include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
+#include "exact/types.hpp"
 #include "nearfield/plan.hpp"
 #include "nearfield/voronoi.hpp"
 
@@ -100,13 +101,7 @@ exact::plan plan_weighted(const any_input<Place>& seeds, const any_input<Place>&
     if (!weights.wanted()) fail("weights has no axes; give an array of the seeds' shape");
     check_same_shape<Place>("weights", weights, seeds);
     if (!reads_data) return p;
-    const named_view<Place> all[] = {{"weights", weights},
-                                     {"out.squared", out.squared},
-                                     {"out.index", out.index},
-                                     {"out.coordinates", out.coordinates},
-                                     {"out.label", out.label}};
-    check_data<Place>(all);
-    check_apart<Place>(all);
+    exact::check_memory("weights", weights, out);
     return p;
 }
 
@@ -126,11 +121,7 @@ void solve_bounded(const Place& on, const any_input<Place>& image, const any_inp
     check_same_shape<Place>("bounds", bounds, image);
     check_type("bounds", bounds.type, {dtype::float32, dtype::float64});
     if (out.trusted.wanted()) fail("out.trusted does not go with a bound for each cell; leave one of them out");
-    const named_view<Place> all[] = {
-        {"bounds", bounds},       {"out.distance", out.distance},       {"out.squared", out.squared},
-        {"out.index", out.index}, {"out.coordinates", out.coordinates}, {"out.label", out.label}};
-    check_data<Place>(all);
-    check_apart<Place>(all);
+    exact::check_memory("bounds", bounds, out);
     if (p.cells > 0) exact::run_bounded(on, image, bounds, out, options);
 }
 

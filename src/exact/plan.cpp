@@ -171,19 +171,6 @@ void check_fields(const any_input<Place>& image, const fields<Place>& out, const
     if (out.trusted.wanted()) check_type("out.trusted", out.trusted.type, {dtype::boolean, dtype::uint8});
 }
 
-template <class Place>
-void check_memory(const any_input<Place>& image, const fields<Place>& out) {
-    const named_view<Place> all[] = {{"image", image},
-                                     {"out.distance", out.distance},
-                                     {"out.squared", out.squared},
-                                     {"out.index", out.index},
-                                     {"out.coordinates", out.coordinates},
-                                     {"out.label", out.label},
-                                     {"out.trusted", out.trusted}};
-    check_data<Place>(all);
-    check_apart<Place>(all);
-}
-
 /// Drops axes of length 1 (their distance is always 0), so that a column vector is solved as a line. What their borders
 /// mean for every cell is kept.
 template <class Place>
@@ -352,7 +339,7 @@ plan make_plan(const any_input<Place>& image, const fields<Place>& out, const re
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(g.rank); ++axis)
         cells_of_image *= static_cast<double>(g.size[axis]);
     check_fields(image, out, range_of(g, options, wanted.weighted), wanted, cells_of_image);
-    if (wanted.reads_data) check_memory(image, out);
+    if (wanted.reads_data) check_memory("image", image, out);
     p.cells = image.cells();
     if (p.cells == 0) return p;
     const bool integral = g.integral();

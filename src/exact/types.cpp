@@ -88,4 +88,20 @@ void check_index_type(dtype came, double cells) {
             cells));
 }
 
+template <class Place>
+void check_memory(const char* name, const any_input<Place>& input, const fields<Place>& out) {
+    const named_view<Place> all[] = {{name, input},
+                                     {"out.distance", out.distance},
+                                     {"out.squared", out.squared},
+                                     {"out.index", out.index},
+                                     {"out.coordinates", out.coordinates},
+                                     {"out.label", out.label},
+                                     {"out.trusted", out.trusted}};
+    check_data<Place>(all);
+    check_apart<Place>(all);
+}
+
+template void check_memory(const char*, const any_input<host>&, const fields<host>&);
+template void check_memory(const char*, const any_input<device>&, const fields<device>&);
+
 }  // namespace nearfield::exact

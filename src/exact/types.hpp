@@ -23,4 +23,8 @@ void check_distance_type(dtype came, const range& r);
 void check_squared_type(dtype came, const range& r);
 void check_index_type(dtype came, double cells);
 
+/// Throws unless an input and the fields have memory, and no field overlaps the input or another field.
+template <class Place>
+void check_memory(const char* name, const any_input<Place>& input, const fields<Place>& out);
+
 }  // namespace nearfield::exact

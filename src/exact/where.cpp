@@ -8,6 +8,7 @@
 #include "base/lend.hpp"
 #include "exact/gpu/route/route.hpp"
 #include "exact/host.hpp"
+#include "exact/types.hpp"
 
 namespace nearfield {
 namespace exact {
@@ -134,15 +135,7 @@ void solve_where(const Place& on, const any_input<Place>& image, const any_input
     if (!where.wanted()) fail("where has no axes; give an array of the image's shape");
     check_same_shape<Place>("where", where, image);
     check_type("where", where.type, {dtype::boolean, dtype::int8, dtype::uint8});
-    const named_view<Place> all[] = {{"where", where},
-                                     {"out.distance", out.distance},
-                                     {"out.squared", out.squared},
-                                     {"out.index", out.index},
-                                     {"out.coordinates", out.coordinates},
-                                     {"out.label", out.label},
-                                     {"out.trusted", out.trusted}};
-    check_data<Place>(all);
-    check_apart<Place>(all);
+    check_memory("where", where, out);
     if (p.cells > 0) run_where(on, cells_of(image, where, out, options, cleared), image, options);
 }
 

@@ -1,6 +1,7 @@
 // Surfaces on a GPU: the mesh of the host, number by number.
 #include <cmath>
 
+#include "isosurface/fields.hpp"
 #include "mesh/on_device.hpp"
 #include "nearfield/isosurface.hpp"
 #include "refused.hpp"
@@ -26,14 +27,6 @@ mesh on_device(const std::vector<T>& field, const shape_t& shape, double level, 
 template <class T>
 mesh on_host(const std::vector<T>& field, const shape_t& shape, double level, const isosurface_options& o) {
     return isosurface(host{2, {}}, any_input<host>::contiguous(field.data(), dtype_of<T>(), shape), level, o);
-}
-
-std::vector<float> random_field(const shape_t& shape, std::uint64_t seed, int levels) {
-    std::vector<float> field;
-    for (std::int64_t i = 0; i < cells_of(shape); ++i)
-        field.push_back(
-            static_cast<float>(std::floor(levels * uniform(seed * 100000 + static_cast<std::uint64_t>(i)))));
-    return field;
 }
 
 TEST_F(IsosurfaceDevice, RandomFields) {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "isosurface/core.hpp"
+#include "isosurface/fields.hpp"
 #include "mesh/shapes.hpp"
 #include "nearfield/isosurface.hpp"
 #include "refused.hpp"
@@ -37,14 +38,6 @@ TEST(Isosurface, Table) {
 mesh surface(const std::vector<float>& field, const shape_t& shape, double level, const isosurface_options& o,
              int threads = 2) {
     return isosurface(host{threads, {}}, any_input<host>::contiguous(field.data(), dtype::float32, shape), level, o);
-}
-
-std::vector<float> random_field(const shape_t& shape, std::uint64_t seed, int levels) {
-    std::vector<float> field;
-    for (std::int64_t i = 0; i < cells_of(shape); ++i)
-        field.push_back(
-            static_cast<float>(std::floor(levels * uniform(seed * 100000 + static_cast<std::uint64_t>(i)))));
-    return field;
 }
 
 /// Whatever the field, its surface is closed; it encloses the inside nodes and no others.
