@@ -89,12 +89,12 @@ void search_classes(const Place& on, where_cells c, const any_input<Place>& imag
         }
 }
 
-/// What a search leaves, at the end of memory of which so many bytes are taken.
+/// What a search leaves, at the end of memory of which so many bytes are taken; null counts alone.
 where_found found_in(std::byte* memory, std::int64_t& taken, std::int64_t cells, dtype squared, bool index,
                      bool trusted) {
     const auto next = [&](bool wanted, std::int64_t bytes) -> std::byte* {
         if (!wanted) return nullptr;
-        std::byte* const at = memory + taken;
+        std::byte* const at = memory == nullptr ? nullptr : memory + taken;
         taken += (bytes + 255) / 256 * 256;
         return at;
     };
