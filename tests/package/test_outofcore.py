@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from unittest import mock
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield import _chunk_call, _chunk_files, outofcore
+from nearfield import _chunk_call, _chunk_fields, _chunk_files, outofcore
 
 SPACINGS = [None, 2.5, (2.5, 0.7, 0.7, 1.1), (3.0, 1.0, 2.0, 4.0), (0.1234567, 0.7, 0.7, 0.7)]
 BORDERS = st.one_of(st.just(("open",) * 4), st.tuples(*[st.sampled_from(["open", "closed", "periodic"])] * 4))
@@ -327,6 +328,32 @@ def test_interrupted_by_progress(tmp_path):
         outofcore.distance_transform(tmp_path / "a.npy", tmp_path / "b.npy", squared=True, resume=False)
     same(tmp_path / "b.npy", nf.distance_transform(volume(), squared=True))
     assert told == sorted(told)
+
+
+def test_the_next_slab_is_read_while_one_is_computed(tmp_path):
+    image, target = volume((40, 37, 50)), tmp_path / "b.npy"
+    np.save(tmp_path / "a.npy", image)
+    read, planes, begun = _chunk_files.Source.planes, _chunk_fields.planes, {}
+
+    def event(first):
+        return begun.setdefault(first, threading.Event())
+
+    def told(self, first, stop):
+        event(first).set()
+        return read(self, first, stop)
+
+    def waiting(of, slab, first, *args, **how):
+        assert first + len(slab) == len(image) or event(first + len(slab)).wait(60)
+        return planes(of, slab, first, *args, **how)
+
+    with (
+        mock.patch.object(_chunk_files.Source, "planes", told),
+        mock.patch.object(_chunk_fields, "planes", waiting),
+        mock.patch.object(_chunk_call.Asked, "room", lambda self: 200_000),
+    ):
+        outofcore.distance_transform(tmp_path / "a.npy", target)
+    assert len(begun) > 2
+    same(target, nf.distance_transform(image))
 
 
 def test_a_full_disk_loses_nothing(tmp_path):
