@@ -21,6 +21,7 @@ from nearfield._errors import Cancelled
 from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes for what is not counted, and a twelfth: freed memory that the allocator keeps
+PARTS = 8  # of a grid that is read ahead
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time
 
 
@@ -88,10 +89,17 @@ class Asked:
             low -= 1
         return [1, rows // -(-rows // low) if low else 0]  # parts of a row of chunks
 
-    def slabs_within(self, cost: Callable[[int], int], more: Callable[[int], int]) -> list[int]:
-        """As `planes_within`, with a number between: 1 where there is place for what `stream` holds ahead, too."""
+    def slabs_within(self, cost: Callable[[int], int], more: Callable[[int], int], least: int = 1) -> list[int]:
+        """As `planes_within`, with a number between: 1 where there is place for what `stream` holds ahead, too.
+
+        Then there are some slabs, though not below `least` planes, lest the first be all there is to read ahead of.
+        """
         kept, step = self.planes_within(lambda count: cost(count) + more(count))
-        return [kept, 1, step] if step else [kept, 0, self.planes_within(cost)[1]]
+        if not step:
+            return [kept, 0, self.planes_within(cost)[1]]
+        rows = min((self.source.chunks or self.target_chunks or (1,))[0], step)
+        few = max(least, -(-self.source.shape[0] // PARTS))
+        return [kept, 1, min(step, -(-few // rows) * rows)]
 
     def too_little(self, needed: int, what: str) -> ValueError:
         wanted = self.memory + needed - self.room()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield._call import compute
-from nearfield._chunk_call import Asked
+from nearfield._chunk_call import PARTS, Asked
 from nearfield._chunk_classes import pass_of_classes
 from nearfield._chunk_device import Gpu, Piece
 from nearfield._chunk_lines import Grid, Partial, distance, finish, lines, planes
@@ -40,7 +40,7 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
         return int(taken + math.prod(shape) * each + count * asked.plane * 8)
 
     def choose() -> list[Any]:
-        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach))
+        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
         if plain and (step == 0 or (step < 2 * reach and step < of.shape[0])):
             return _choose(asked, of)
         if step == 0:
@@ -74,7 +74,7 @@ def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields) -> None:
         return int(taken + math.prod(shape) * (2 * item + kind + 3) + count * asked.plane * kind)
 
     def choose() -> list[Any]:
-        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach))
+        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
         if step == 0:
             raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
         return [held, ahead, step]
@@ -116,7 +116,8 @@ def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[
     step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
         return [field[first:stop] for field in fields(window)]
-    out = [np.empty((stop - first, *window.shape[1:]), asked.types[name]) for name in asked.targets]
+    shape = (stop - first, *window.shape[1:])
+    out = [asked.gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
 
     def piece(k: int) -> Piece:
         begin, end = max(k - reach, 0), min(k + step, stop)
@@ -164,7 +165,8 @@ def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: 
         return asked.classes.planes(of, classes, first, asked.threads)._replace(label=classes)
     if asked.gpu is None:
         return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
-    made, step = [np.empty(slab.shape, kind) for kind in _held(asked, of)], asked.gpu.rows(asked.plane)
+    kinds, step = _held(asked, of), asked.gpu.rows(asked.plane)
+    made = [asked.gpu.array(str(k), slab.shape, kind) for k, kind in enumerate(kinds)]
 
     def piece(k: int) -> Piece:
         def computed(there: Any) -> list[Any]:
@@ -210,7 +212,7 @@ def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: in
 
 def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
     shape = pencil.squared.shape
-    made = [np.empty(shape, asked.types[name]) for name in asked.targets]
+    made = [gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
     step = gpu.rows(math.prod(shape) // shape[1])
 
     def piece(k: int) -> Piece:
@@ -259,6 +261,8 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
     # Chunks of the targets that are written in parts cost more than is gained by writing them meanwhile.
     ahead = int(_cells_of_pencil(asked, of, 2 * each + 1) >= max(math.prod(box), 1))
     cells = _cells_of_pencil(asked, of, (2 if ahead else 1) * each + 1)
+    if ahead:
+        cells = min(cells, max(math.prod(box), -(-asked.plane // PARTS)))
     while math.prod(box) > cells and max(box, default=1) > 1:
         box[box.index(max(box))] //= 2
     if cells < 1:
