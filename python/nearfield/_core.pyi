@@ -165,6 +165,10 @@ def plan(
     on_device: bool,
     threads: int,
 ) -> dict[str, Any]: ...
+
+class Planned(BaseException): ...
+
+def plan_calls(calls: Callable[[], tuple[int, int]]) -> dict[str, Any]: ...
 def chamfer(
     image: Array,
     distance: Array | None,
