@@ -86,6 +86,7 @@ def add_distances(nf, sheet, place, quick, mesh, side):
         ("signed band of 3 cells", {"signed": True, "max_distance": 3}),
         ("every cell, signed", {"signed": True}),
         ("every cell, with triangles", {"triangle_out": face}),
+        ("every cell, by samples", {"samples": True}),
     ):
         sheet.add("torus", shape, name, partial(nf.mesh_distance, mesh, grid, out=field, **how))
     nf.mesh_distance(mesh, grid, out=field, signed=True)

@@ -689,6 +689,7 @@ def mesh_distance(
     is_signed: bool,
     winding: bool,
     max_distance: float,
+    samples: bool,
     ordinal: int,
     stream: int,
     staged: bool,
