@@ -49,7 +49,8 @@ struct arguments {
     std::int64_t axis = 0, steps = 0;
     bool align = false;
     // Of paths.
-    std::string seeds, start, goal, cost, max_cost, objective = "shortest", clearance_weight, clearance_decay, gradient;
+    std::string seeds, start, goal, cost, max_cost, objective = "shortest", path, clearance_weight, clearance_decay,
+                                                    gradient;
     std::string step_weights = "quasi-euclidean", costmap, inflation, unknown = "obstacle";
     bool no_corners = false, smooth = false, is_signed = false;
     std::string method = "fast";
@@ -130,6 +131,7 @@ int fill_verb(const arguments& args);
 int slices_verb(const arguments& args);
 int geodesic_verb(const arguments& args);
 int path_verb(const arguments& args);
+int roadmap_verb(const arguments& args);
 int esdf_verb(const arguments& args);
 int voxelize_verb(const arguments& args);
 int isosurface_verb(const arguments& args);

@@ -1,10 +1,17 @@
 #include "cli/paths_verb.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/picture.hpp"
+#include "cli/ros_map.hpp"
+#include "cli/values.hpp"
+#include "nearfield/distance.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -13,7 +20,73 @@ namespace {
 
 bool is_png(const std::string& path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
 
+void draw_line(picture& on, const panel& within, double y, double x, double by_y, double by_x, rgb ink) {
+    const double half = std::max(1.0, 0.0025 * std::max(on.width, on.height));
+    const int steps = 1 + static_cast<int>(2 * std::max(std::abs(by_y), std::abs(by_x)));
+    const auto into = [](double at, int size) { return at - size * std::floor(at / size); };
+    for (int s = 0; s <= steps; ++s) {
+        const double at_y = within.top + into(y + by_y * s / steps, within.height),
+                     at_x = within.left + into(x + by_x * s / steps, within.width);
+        for (int b = static_cast<int>(at_y - half); b < at_y + half; ++b)
+            for (int a = static_cast<int>(at_x - half); a < at_x + half; ++a)
+                if (a >= 0 && b >= 0 && a < on.width && b < on.height) on.at(a, b) = ink;
+    }
+}
+
+/// Beyond the end of a periodic axis it goes on at the other one.
+void draw_way(picture& drawn, const panel& whole, const drawn_way& way, std::size_t axes) {
+    const auto place = [&](std::size_t i, bool row) {
+        const int axis = row ? whole.shows.row_axis : whole.shows.column_axis;
+        const double cells = static_cast<double>(row ? whole.shows.rows : whole.shows.columns);
+        const double at = axis < 0 ? 0 : static_cast<double>(way.cells[i + static_cast<std::size_t>(axis)]);
+        const double share = (at + 0.5) / cells;
+        return (row && whole.rows_up ? 1 - share : share) * (row ? whole.height : whole.width);
+    };
+    for (std::size_t i = axes; i < way.cells.size(); i += axes) {
+        const double y = place(i - axes, true), x = place(i - axes, false);
+        draw_line(drawn, whole, y, x, place(i, true) - y, place(i, false) - x, way.ink);
+    }
+}
+
 }  // namespace
+
+loaded load_obstacles(const arguments& args) {
+    loaded input = load_occupancy(args.input, args);
+    if (args.unknown == "free" && input.image.type == dtype::int8) {
+        auto* const cells = reinterpret_cast<std::int8_t*>(input.image.data.get());
+        std::replace_if(cells, cells + input.image.cells(), [](std::int8_t c) { return c < 0; }, std::int8_t{0});
+    }
+    return input;
+}
+
+void check_csv(const std::string& name, const std::string& path) {
+    if (path.empty() || path == "-") return;
+    if (!path.ends_with(".csv")) refuse(fmt::format("{} is {}; give a CSV file, e.g. {} cells.csv", name, path, name));
+    io::require_place(path);
+}
+
+std::string csv_of_cells(std::span<const std::int64_t> cells, std::size_t axes) {
+    std::string text;
+    for (std::size_t axis = 0; axis < axes; ++axis) text += fmt::format("{}axis_{}", axis > 0 ? "," : "", axis);
+    text += "\n";
+    for (std::size_t i = 0; i < cells.size(); i += axes)
+        text += fmt::format("{}\n", fmt::join(cells.subspan(i, axes), ","));
+    return text;
+}
+
+void draw_ways(const arguments& args, const loaded& input, std::span<const drawn_way> ways) {
+    if (args.picture.empty()) return;
+    io::array distance = make_like(input.image, dtype::float32, input.image.shape);
+    fields<host> out;
+    out.distance = distance.out();
+    distance_transform(host{static_cast<int>(args.threads), {}}, input.image.in(), out,
+                       options_for(args, sites::nonzero, input));
+    const sheet on = arrange(distance.shape, input.per_axis, page_of(args, input), input.rows_up);
+    picture drawn = draw_distance(on, distance, {.isolines = args.isolines, .unit = input.image.unit});
+    for (const panel& each : on.panels)
+        for (const drawn_way& way : ways) draw_way(drawn, each, way, distance.shape.size());
+    io::write(args.picture, to_array(drawn));
+}
 
 std::vector<std::int64_t> parse_cells(const std::string& name, const std::string& text,
                                       const std::vector<std::int64_t>& shape) {
@@ -30,6 +103,13 @@ std::vector<std::int64_t> parse_cells(const std::string& name, const std::string
         }
     }
     return cells;
+}
+
+std::vector<std::int64_t> parse_cell(const std::string& name, const std::string& text,
+                                     const std::vector<std::int64_t>& shape) {
+    std::vector<std::int64_t> cell = parse_cells(name, text, shape);
+    if (cell.size() > shape.size()) refuse(fmt::format("{} is {}; give one cell", name, text));
+    return cell;
 }
 
 bool check_paths_outputs(const arguments& args, const std::vector<std::string>& arrays) {

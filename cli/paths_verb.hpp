@@ -1,9 +1,11 @@
-// What geodesic, path and esdf share: cells in words, outputs.
+// What geodesic, path, roadmap and esdf share: cells in words, paths as text and in pictures, outputs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/colour.hpp"
 #include "cli/compute.hpp"
 #include "cli/load.hpp"
 #include "cli/report.hpp"
@@ -13,6 +15,29 @@ namespace nearfield::cli {
 /// "10,10;500,700": coordinates in array order, one cell after the other. Throws invalid_argument naming the option.
 [[nodiscard]] std::vector<std::int64_t> parse_cells(const std::string& name, const std::string& text,
                                                     const std::vector<std::int64_t>& shape);
+
+/// One of them.
+[[nodiscard]] std::vector<std::int64_t> parse_cell(const std::string& name, const std::string& text,
+                                                   const std::vector<std::int64_t>& shape);
+
+/// The obstacles of a file, --unknown applied.
+[[nodiscard]] loaded load_obstacles(const arguments& args);
+
+/// Throws where a CSV file goes to another suffix or place; "-" and nothing are fine.
+void check_csv(const std::string& name, const std::string& path);
+
+/// Coordinates of cells, a row each.
+[[nodiscard]] std::string csv_of_cells(std::span<const std::int64_t> cells, std::size_t axes);
+
+inline constexpr rgb path_ink{200, 30, 60}, road_ink{20, 60, 160};
+
+/// Cells of a way, joined by lines of this colour.
+struct drawn_way {
+    std::span<const std::int64_t> cells;
+    rgb ink;
+};
+/// --picture: the distance to obstacles, and ways over it; of volumes seen along the axis that a plane lacks.
+void draw_ways(const arguments& args, const loaded& input, std::span<const drawn_way> ways);
 
 /// Throws for a picture that is no PNG, and where nothing would be made.
 [[nodiscard]] bool check_paths_outputs(const arguments& args, const std::vector<std::string>& arrays);

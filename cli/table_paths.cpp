@@ -1,4 +1,4 @@
-// The verbs of paths: geodesic, path, esdf.
+// The verbs of paths: geodesic, path, roadmap, esdf.
 #include "cli/table_rows.hpp"
 
 namespace nearfield::cli {
@@ -50,13 +50,17 @@ const std::vector<option> geodesic_rows{
     picture,
     isolines};
 
+const option radius{"--radius", "R",
+                    "of the robot, in units of the spacing: cells nearer to an obstacle are closed (default 0)",
+                    &a::radius};
+const option smooth{"--smooth", "", "replace parts of the path by straight lines", &a::smooth};
+
 const std::vector<option> path_rows{
     input(map_help),
     output("where the cells of the path go: .csv; '-' is stdout"),
     {"--start", "CELL", "where the path begins, in array order: 10,10", &a::start, {}, true},
     {"--goal", "CELLS", "where it ends: 500,700; the best of several: 500,700;20,30", &a::goal, {}, true},
-    {"--radius", "R", "of the robot, in units of the spacing: cells nearer to an obstacle are closed (default 0)",
-     &a::radius},
+    radius,
     {"--objective",
      "NAME",
      "least length (default), least length times a price that grows near obstacles, or largest least clearance",
@@ -65,7 +69,21 @@ const std::vector<option> path_rows{
     {"--clearance-weight", "W", "of safe: what a unit of length costs more at an obstacle (default 4)",
      &a::clearance_weight},
     {"--clearance-decay", "X", "of safe: over which length that falls to 1/e (default 8 cells)", &a::clearance_decay},
-    {"--smooth", "", "replace parts of the path by straight lines", &a::smooth},
+    smooth,
+    unknown,
+    cell,
+    open_border,
+    picture,
+    isolines};
+
+const std::vector<option> roadmap_rows{
+    input(map_help),
+    output("where the graph goes, a row for each road with its ends, length and clearance: .csv; '-' is stdout"),
+    {"--start", "CELL", "where a path begins, in array order: 10,10", &a::start},
+    {"--goal", "CELL", "where it ends: 500,700", &a::goal},
+    {"--path", "FILE", "where the cells of the path go: .csv; '-' is stdout", &a::path, {}, false, true},
+    radius,
+    smooth,
     unknown,
     cell,
     picture,
@@ -121,6 +139,18 @@ verb path_row() {
             "nearfield sample blobs -o map.png --size 256x256 --density 0.2\n"
             "nearfield path map.png --start 0,0 --goal 255,255 --radius 2 -o path.csv --picture path.png",
             path_verb};
+}
+
+verb roadmap_row() {
+    return {"roadmap",
+            "Make a graph of the free space between obstacles, and find paths on it",
+            "Reads a grid of obstacles and writes the skeleton of its free cells as a graph: roads far from obstacles, "
+            "one of each kind round them. A path leads along roads and is found in microseconds, longer as a rule than "
+            "that of path; a picture shows both. On the CPU. docs/paths.md has the definition.",
+            and_the_usual(roadmap_rows),
+            "nearfield sample blobs -o map.png --size 256x256 --density 0.2\n"
+            "nearfield roadmap map.png -o graph.csv --start 0,0 --goal 255,255 --radius 2 --picture roads.png",
+            roadmap_verb};
 }
 
 verb esdf_row() {

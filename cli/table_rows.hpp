@@ -25,6 +25,7 @@ namespace nearfield::cli {
 [[nodiscard]] verb render_row();
 [[nodiscard]] verb geodesic_row();
 [[nodiscard]] verb path_row();
+[[nodiscard]] verb roadmap_row();
 [[nodiscard]] verb esdf_row();
 [[nodiscard]] verb voxelize_row();
 [[nodiscard]] verb isosurface_row();

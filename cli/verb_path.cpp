@@ -1,19 +1,12 @@
 // nearfield path
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "cli/files.hpp"
 #include "cli/mask_verb.hpp"
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/paths_verb.hpp"
-#include "cli/picture.hpp"
-#include "cli/ros_map.hpp"
-#include "cli/values.hpp"
 #include "edge/paths_run.hpp"
-#include "nearfield/distance.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -21,6 +14,7 @@ namespace {
 path_options path_options_of(const arguments& args, const loaded& input) {
     path_options o;
     o.spacing = input.cell(), o.smooth = args.smooth;
+    o.border = options_for(args, sites::nonzero, input).border;
     if (!args.radius.empty()) o.radius = parse_number("--radius", args.radius, "--radius 8");
     if (!args.clearance_weight.empty())
         o.clearance_weight = parse_number("--clearance-weight", args.clearance_weight, "--clearance-weight 4");
@@ -30,46 +24,6 @@ path_options path_options_of(const arguments& args, const loaded& input) {
                   : args.objective == "widest" ? path_objective::widest
                                                : path_objective::shortest;
     return o;
-}
-
-std::string csv_of(const path& p, std::size_t axes) {
-    std::string text;
-    for (std::size_t axis = 0; axis < axes; ++axis) text += fmt::format("{}axis_{}", axis > 0 ? "," : "", axis);
-    text += "\n";
-    for (std::size_t i = 0; i < p.cells.size(); i += axes)
-        text += fmt::format("{}\n", fmt::join(p.cells.begin() + static_cast<std::ptrdiff_t>(i),
-                                              p.cells.begin() + static_cast<std::ptrdiff_t>(i + axes), ","));
-    return text;
-}
-
-/// The distance to obstacles, and the path on it, in two axes.
-void draw(const arguments& args, const loaded& input, const path& p) {
-    io::array distance = make_like(input.image, dtype::float32, input.image.shape);
-    fields<host> out;
-    out.distance = distance.out();
-    distance_options d;
-    d.spacing = input.cell(), d.sites = sites::nonzero;
-    distance_transform(host{static_cast<int>(args.threads), {}}, input.image.in(), out, d);
-    const sheet on = arrange(distance.shape, input.per_axis, page_of(args, input), input.rows_up);
-    picture drawn = draw_distance(on, distance, {.isolines = args.isolines, .unit = input.image.unit});
-    const panel& whole = on.panels.front();
-    const auto place = [&](std::size_t i, int k) {
-        const double cells = static_cast<double>(k == 0 ? whole.shows.rows : whole.shows.columns);
-        const double share = (static_cast<double>(p.cells[i + static_cast<std::size_t>(k)]) + 0.5) / cells;
-        const double along = k == 0 && whole.rows_up ? 1 - share : share;
-        return (k == 0 ? whole.top : whole.left) + along * (k == 0 ? whole.height : whole.width);
-    };
-    constexpr rgb ink{200, 30, 60};
-    const double half = std::max(1.0, 0.0025 * std::max(on.width, on.height));
-    for (std::size_t i = 2; i < p.cells.size() && distance.shape.size() == 2; i += 2) {
-        const double y = place(i - 2, 0), x = place(i - 2, 1), dy = place(i, 0) - y, dx = place(i, 1) - x;
-        const int steps = 1 + static_cast<int>(2 * std::max(std::abs(dy), std::abs(dx)));
-        for (int s = 0; s <= steps; ++s)
-            for (int b = static_cast<int>(y + dy * s / steps - half); b < y + dy * s / steps + half; ++b)
-                for (int a = static_cast<int>(x + dx * s / steps - half); a < x + dx * s / steps + half; ++a)
-                    if (a >= 0 && b >= 0 && a < drawn.width && b < drawn.height) drawn.at(a, b) = ink;
-    }
-    io::write(args.picture, to_array(drawn));
 }
 
 void report(const arguments& args, const loaded& input, const path& p, const computed& done, bool stdout_carries_data) {
@@ -93,19 +47,12 @@ void report(const arguments& args, const loaded& input, const path& p, const com
 }  // namespace
 
 int path_verb(const arguments& args) {
-    if (!args.output.empty() && args.output != "-" && !args.output.ends_with(".csv"))
-        throw error(error_code::invalid_argument,
-                    fmt::format("-o is {}; a path is a CSV file, e.g. -o path.csv", args.output));
-    if (!args.output.empty() && args.output != "-") io::require_place(args.output);
+    check_csv("-o", args.output);
     const bool stdout_carries_data = check_paths_outputs(args, {args.output == "-" ? "-" : ""});
     in_words_of_options([&] {
-        loaded input = load_occupancy(args.input, args);
-        if (args.unknown == "free" && input.image.type == dtype::int8) {
-            auto* const cells = reinterpret_cast<std::int8_t*>(input.image.data.get());
-            std::replace_if(cells, cells + input.image.cells(), [](std::int8_t c) { return c < 0; }, std::int8_t{0});
-        }
+        const loaded input = load_obstacles(args);
         const path_options options = path_options_of(args, input);
-        const auto starts = parse_cells("--start", args.start, input.image.shape);
+        const auto starts = parse_cell("--start", args.start, input.image.shape);
         const auto goals = parse_cells("--goal", args.goal, input.image.shape);
         std::vector<path> paths;
         const any_input<host> obstacles = input.image.in();
@@ -117,8 +64,9 @@ int path_verb(const arguments& args) {
         };
         const computed done = compute(args, call);
         const path& found = paths.front();
-        if (!args.output.empty()) write_text(args.output, csv_of(found, input.image.shape.size()));
-        if (!args.picture.empty()) draw(args, input, found);
+        if (!args.output.empty()) write_text(args.output, csv_of_cells(found.cells, input.image.shape.size()));
+        const drawn_way way[] = {{found.cells, path_ink}};
+        draw_ways(args, input, way);
         report(args, input, found, done, stdout_carries_data);
     });
     return 0;

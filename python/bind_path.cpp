@@ -32,7 +32,8 @@ std::vector<path_row> plan(const array& obstacles, const cells& starts, const ce
                            double decay, bool smooth, int ordinal, std::uintptr_t stream, bool staged, int threads,
                            const nb::object& progress) {
     path_options o;
-    o.radius = radius, o.spacing = grid.spacing, o.objective = static_cast<path_objective>(objective);
+    o.radius = radius, o.spacing = grid.spacing, o.border = grid.border,
+    o.objective = static_cast<path_objective>(objective);
     o.connectivity = connectivity, o.clearance_weight = weight, o.clearance_decay = decay, o.smooth = smooth;
     std::vector<path> found;
     run(

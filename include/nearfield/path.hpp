@@ -21,6 +21,7 @@ struct path_options {
     double radius = 0;  ///< of the robot, in units of `spacing`: a cell is free where its clearance exceeds it
     nearfield::spacing spacing{};  ///< length of a cell along each axis, in array order; positive, finite
     path_objective objective = path_objective::shortest;
+    borders border{};             ///< open or periodic, one per axis
     int connectivity = max_rank;  ///< how many coordinates a step may change; larger numbers mean all of them
     /// safe: a unit of length costs 1 + weight * exp(-(clearance - radius) / decay), in multiples of 1/16.
     double clearance_weight = 4;
@@ -31,7 +32,9 @@ struct path_options {
 enum class path_reason : std::uint8_t { found, start_blocked, goals_blocked, not_connected };
 
 struct path {
-    std::vector<std::int64_t> cells{};  ///< coordinates, axes() numbers for each cell; smooth: ends of straight lines
+    /// Coordinates, axes() numbers for each cell; smooth: ends of straight lines. Along periodic axes they go on beyond
+    /// the ends, so that differences are steps: modulo the shape they are cells.
+    std::vector<std::int64_t> cells{};
     double length = std::numeric_limits<double>::infinity();  ///< of the lines between centres, in units of `spacing`
     double clearance = 0;                                     ///< least over the cells that the path touches
     std::uint64_t cost = 0;  ///< of the steps before smoothing: length (safe: times 32) in 1/4096 of the shortest side
@@ -55,6 +58,8 @@ struct path {
 ///
 /// `smooth` replaces parts of the path by straight lines whose cells (all that the line touches, in exact integers) are
 /// free; with `safe` and `widest` they have at least the least clearance of the part that is replaced.
+///
+/// Periodic axes go on at their other end, for distances and for steps.
 ///
 ///   on         returns when done. On a device distances and costs are computed there, and the ways down them here
 ///   obstacles  1 to 8 axes, any element type, any strides; what is not zero is an obstacle

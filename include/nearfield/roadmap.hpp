@@ -24,7 +24,7 @@ struct road {
 };
 
 /// The homotopic skeleton of the free cells, its branches measured: of the ways round obstacles one of each kind, far
-/// from these. Made once for a map; then each path takes Dijkstra's algorithm on a graph of some hundred nodes.
+/// from these. Made once for a map; then each path takes A* on a graph of some hundred nodes.
 ///
 /// Free is what plan_path() calls free. The skeleton is that of skeletonize() with neighbours that share a face, so
 /// that no branch cuts a corner; where a straight step past a corner of a branch is clear, the branch takes it. Nodes

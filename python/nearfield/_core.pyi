@@ -693,6 +693,7 @@ def mesh_distance(
     is_signed: bool,
     winding: bool,
     max_distance: float,
+    samples: bool,
     ordinal: int,
     stream: int,
     staged: bool,

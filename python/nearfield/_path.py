@@ -12,8 +12,10 @@ from nearfield._medial_axis import _Where
 from nearfield._occupancy import Unknown, obstacles_of
 from nearfield._progress import Progress, callable_of
 from nearfield._request import (
+    Border,
     Request,
     Spacing,
+    border_of,
     check_flags,
     count_of,
     flag_of,
@@ -32,7 +34,9 @@ _OBJECTIVES = ("shortest", "safe", "widest")
 class Path:
     """A path, or why there is none: then `cells` is empty and `length` infinite."""
 
-    cells: np.ndarray[Any, Any]  #: (n, axes) int64, from the start to the goal; smooth: ends of straight lines
+    #: (n, axes) int64, from the start to the goal; smooth: ends of straight lines. Along periodic axes they go on
+    #: beyond the ends.
+    cells: np.ndarray[Any, Any]
     length: float  #: of the lines between the centres of cells, in units of the spacing
     clearance: float  #: least distance to an obstacle, over the cells that the path touches
     cost: int  #: of its steps: length (safe: times 32) in 1/4096 of the shortest side of a cell
@@ -57,6 +61,7 @@ def plan_path(
     clearance_weight: float = 4,
     clearance_decay: float | None = None,
     unknown: Unknown = "obstacle",
+    border: Border = "open",
     connectivity: int | None = None,
     smooth: bool = False,
     device: str | None = None,
@@ -83,6 +88,9 @@ def plan_path(
         Of 'safe': a unit of length costs ``1 + weight * exp(-(clearance - radius) / decay)``. Default decay: 8 times
         the shortest side of a cell.
     unknown : {'obstacle', 'free'}
+    border : {'open', 'periodic'} or sequence of one per axis
+        Periodic axes go on at their other end, for clearances and for steps. Coordinates of a path go on beyond it:
+        ``path.cells % shape`` are cells.
     connectivity : int, optional
         How many coordinates a step may change; default all of them. No step passes between two obstacles that touch at
         a corner, nor round a corner that the line touches.
@@ -115,7 +123,7 @@ def plan_path(
     which = _OBJECTIVES.index(word_of("objective", objective, _OBJECTIVES))
     decay = 0.0 if clearance_decay is None else length_of("clearance_decay", clearance_decay)
     steps = axes if connectivity is None else count_of("connectivity", connectivity, 1, 8)
-    grid = Request((), spacing_of(spacing, axes, 0)).options()
+    grid = Request((), spacing_of(spacing, axes, 0), border=border_of(border, axes, 0)).options()
     size, weight = length_of("radius", radius), length_of("clearance_weight", clearance_weight)
     with keywords_named("obstacles"):
         rows = _core.plan_path(

@@ -37,6 +37,9 @@ void check(const any_input<Place>& obstacles, std::span<const std::int64_t> star
     if (!(o.clearance_decay >= 0) || !std::isfinite(o.clearance_decay))
         fail(fmt::format("clearance_decay is {}; give a length, or 0 for the usual one", o.clearance_decay));
     static_cast<void>(checked_spacing(o.spacing, obstacles.shape.data(), obstacles.rank));
+    const auto ends = checked_borders(o.border, obstacles.shape.data(), obstacles.rank);
+    if (const auto* closed = std::find(ends.begin(), ends.end(), border::closed); closed != ends.end())
+        fail(fmt::format("border along axis {} is closed; give open or periodic", closed - ends.begin()));
 }
 
 class device_fields final : public path_fields {

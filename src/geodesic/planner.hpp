@@ -104,6 +104,7 @@ public:
             pitch_[axis] = step, step *= shape_[static_cast<std::size_t>(axis)];
         const auto lengths = checked_spacing(o.spacing, obstacles.shape.data(), rank_);
         std::copy_n(lengths.begin(), rank_, length_);
+        for (int axis = 0; axis < rank_; ++axis) wraps_[axis] = o.border[axis] == border::periodic;
         const double shortest = *std::min_element(length_, length_ + rank_);
         decay_ = o.clearance_decay > 0 ? o.clearance_decay : 8 * shortest;
         set_steps(per_cell / shortest);
@@ -136,72 +137,64 @@ public:
         for (const std::int64_t cell : cells) seeds_.get()[cell] = 1;
         solve(-1);
     }
-    /// Cells, length and clearance of a path of these cells, and the cost of its steps.
+    /// Cells, length and clearance of a path by these coordinates, and the cost of its steps.
     void finish(std::vector<std::int64_t> way, bool smooth, path& p) const {
-        std::int64_t at[max_rank]{}, before[max_rank]{};
-        for (std::size_t i = 0; i < way.size(); ++i) {
-            locate(way[i], at);
-            const auto is_step = [&](const leg& l) {
-                bool same = true;
-                for (int axis = 0; axis < rank_; ++axis)
-                    same = same && at[axis] - before[axis] == l.step.by[static_cast<std::size_t>(axis)];
-                return same;
-            };
-            if (i > 0)
-                p.cost += static_cast<std::uint64_t>(std::find_if(legs_.begin(), legs_.end(), is_step)->step.price);
-            std::copy_n(at, rank_, before);
-        }
-        measure(smooth ? straightened(way) : way, p);
+        for (auto at = way.begin() + rank_; at < way.end(); at += rank_)
+            p.cost += static_cast<std::uint64_t>(std::find_if(steps_.begin(), steps_.end(), [&](const auto& s) {
+                                                     return leads(s, &at[-rank_], &at[0]);
+                                                 })->price);
+        if (smooth) way = straightened(way);
+        measure(std::move(way), smooth, p);
     }
     [[nodiscard]] std::int64_t index(const std::int64_t* at) const {
         std::int64_t cell = 0;
-        for (int axis = 0; axis < rank_; ++axis) cell += at[axis] * pitch_[axis];
+        for (int axis = 0; axis < rank_; ++axis) {
+            std::int64_t x = at[axis];
+            if (const std::int64_t n = shape_[static_cast<std::size_t>(axis)]; wraps_[axis]) x = (x % n + n) % n;
+            cell += x * pitch_[axis];
+        }
         return cell;
     }
     void locate(std::int64_t cell, std::int64_t* at) const {
         for (int axis = 0; axis < rank_; ++axis) at[axis] = cell / pitch_[axis], cell %= pitch_[axis];
     }
-    /// Cells down the field of costs, from this one to a goal.
+    /// Coordinates down the field of costs, from this cell to a goal; they go on beyond the ends of periodic axes.
     [[nodiscard]] std::vector<std::int64_t> way_from(std::int64_t cell) const {
-        std::vector<std::int64_t> way{cell};
-        for (; seeds_.get()[cell] == 0; way.push_back(cell)) cell = next(cell);
+        std::vector<std::int64_t> way(static_cast<std::size_t>(rank_));
+        locate(cell, way.data());
+        while (seeds_.get()[cell] == 0) cell = append_next(cell, way);
         return way;
     }
     /// Whether all cells that the line touches are free and have this squared clearance.
-    [[nodiscard]] bool clear(std::int64_t from, std::int64_t to, double least) const {
-        std::int64_t a[max_rank], b[max_rank];
-        locate(from, a), locate(to, b);
-        return for_line(a, b, rank_, [&](const std::int64_t* at) {
+    [[nodiscard]] bool clear(const std::int64_t* from, const std::int64_t* to, double least) const {
+        return for_line(from, to, rank_, [&](const std::int64_t* at) {
             const std::int64_t cell = index(at);
             return open_.get()[cell] != 0 && squared_.get()[cell] >= least;
         });
     }
 
 private:
-    struct leg {
-        std::int64_t offset;
-        priced_step step;
-    };
+    [[nodiscard]] bool leads(const priced_step& s, const std::int64_t* from, const std::int64_t* to) const {
+        int axis = 0;
+        while (axis < rank_ && to[axis] - from[axis] == s.by[static_cast<std::size_t>(axis)]) ++axis;
+        return axis == rank_;
+    }
 
     void set_steps(double per_unit) {
         for (const priced_step& each : euclidean_steps(rank_, 1, o_.spacing, per_unit)) {
             if (rank_ - std::count(each.by.begin(), each.by.begin() + rank_, 0) > o_.connectivity) continue;
             steps_.push_back(each);
-            std::int64_t offset = 0;
-            for (int axis = 0; axis < rank_; ++axis) offset += each.by[static_cast<std::size_t>(axis)] * pitch_[axis];
-            legs_.push_back({offset, each});
         }
         // In the order of ties: the last coordinate decides first.
-        std::sort(legs_.begin(), legs_.end(), [&](const leg& a, const leg& b) {
-            return std::lexicographical_compare(a.step.by.rend() - rank_, a.step.by.rend(), b.step.by.rend() - rank_,
-                                                b.step.by.rend());
+        std::sort(steps_.begin(), steps_.end(), [&](const priced_step& a, const priced_step& b) {
+            return std::lexicographical_compare(a.by.rend() - rank_, a.by.rend(), b.by.rend() - rank_, b.by.rend());
         });
     }
 
     /// Clearances, and which cells are free.
     void measure() {
         distance_options d;
-        d.spacing = o_.spacing, d.sites = sites::nonzero;
+        d.spacing = o_.spacing, d.border = o_.border, d.sites = sites::nonzero;
         fields_.clearances(d, squared_.get());
         if (o_.objective == path_objective::safe) price_ = host_scratch<std::uint16_t>(cells_);
         const beyond free(o_.radius);
@@ -232,7 +225,7 @@ private:
     /// needs the cells beside it, so that it is never the wider way.
     std::vector<double> widths(std::span<const std::int64_t> starts) {
         watershed_options w;
-        w.maxima = true;
+        w.maxima = true, w.border = o_.border;
         const basins of(quiet_, any_input<host>::contiguous(squared_.get(), dtype::float64, shape_), w,
                         any_input<host>::contiguous(open_.get(), dtype::uint8, shape_));
         std::vector<double> best;
@@ -250,7 +243,7 @@ private:
     void solve(double least) {
         level_ = least;
         geodesic_options g;
-        g.steps = steps_, g.cut_corners = false, g.rule = cost_rule::both;
+        g.steps = steps_, g.border = o_.border, g.cut_corners = false, g.rule = cost_rule::both;
         const host_scratch<std::uint8_t> wide(least < 0 ? 0 : cells_);
         if (wide.get() != nullptr)
             for_cells(
@@ -268,74 +261,85 @@ private:
         if (p.reason != path_reason::found) return p;
         p.cost = static_cast<std::uint64_t>(cost_.get()[cell]);
         std::vector<std::int64_t> way = way_from(cell);
-        cell = way.back();
+        cell = index(&way[way.size() - static_cast<std::size_t>(rank_)]);
         for (std::size_t g = 0; p.goal < 0; ++g)
             if (index(&goals_[g * static_cast<std::size_t>(rank_)]) == cell) p.goal = static_cast<std::int64_t>(g);
         if (o_.smooth) way = straightened(way);
-        measure(way, p);
+        measure(std::move(way), o_.smooth, p);
         return p;
     }
-    [[nodiscard]] std::int64_t next(std::int64_t cell) const {
-        std::int64_t at[max_rank];
-        locate(cell, at);
-        for (const leg& each : legs_) {
+    /// Of the steps that the cost of a cell comes from, the one to the cell with the smallest coordinates; that cell.
+    std::int64_t append_next(std::int64_t cell, std::vector<std::int64_t>& way) const {
+        const std::vector<std::int64_t> at(way.end() - rank_, way.end());
+        std::int64_t best = -1;
+        for (const priced_step& each : steps_) {
+            std::int64_t there[max_rank];
             bool inside = true;
             for (int axis = 0; axis < rank_; ++axis) {
-                const std::int64_t there = at[axis] + each.step.by[static_cast<std::size_t>(axis)];
-                inside = inside && there >= 0 && there < shape_[static_cast<std::size_t>(axis)];
+                const auto k = static_cast<std::size_t>(axis);
+                there[axis] = at[k] + each.by[k];
+                inside = inside && (wraps_[axis] || (there[axis] >= 0 && there[axis] < shape_[k]));
             }
-            const std::int64_t to = cell + each.offset;
-            if (!inside || cost_.get()[to] == none) continue;
+            const std::int64_t to = inside ? index(there) : -1;
+            if (to < 0 || cost_.get()[to] == none || (best >= 0 && !precedes(to, best))) continue;
             const std::int64_t times = price_.get() == nullptr ? 1 : price_.get()[cell] + price_.get()[to];
-            if (cost_.get()[to] + each.step.price * times == cost_.get()[cell] && clear(cell, to, level_)) return to;
+            if (cost_.get()[to] + each.price * times != cost_.get()[cell] || !clear(at.data(), there, level_)) continue;
+            if (best >= 0) way.resize(way.size() - at.size());
+            way.insert(way.end(), there, there + rank_);
+            best = to;
         }
-        fail("the field of costs has no step to go on: report this");
+        if (best < 0) fail("the field of costs has no step to go on: report this");
+        return best;
+    }
+    /// By coordinates, the last axis first.
+    [[nodiscard]] bool precedes(std::int64_t a, std::int64_t b) const {
+        for (std::size_t axis = shape_.size(); axis-- > 0; a /= shape_[axis], b /= shape_[axis])
+            if (a % shape_[axis] != b % shape_[axis]) return a % shape_[axis] < b % shape_[axis];
+        return false;
     }
 
     // ---- lines ------------------------------------------------------------------------------------------------------
 
     /// From each cell as far along the path as doubled and then halved steps find a clear line.
     [[nodiscard]] std::vector<std::int64_t> straightened(const std::vector<std::int64_t>& way) const {
-        std::vector<std::int64_t> made{way.front()};
-        const auto last = way.size() - 1;
+        const auto rank = static_cast<std::size_t>(rank_), last = way.size() / rank - 1;
+        std::vector<std::int64_t> made(way.begin(), way.begin() + rank_);
         for (std::size_t i = 0; i < last;) {
             std::size_t far = i + 1, hop = 1;
             const auto reaches = [&](std::size_t j) {
-                double least = level_;
-                for (std::size_t k = i; k <= j && o_.objective != path_objective::shortest; ++k)
-                    least = k == i ? squared_.get()[way[k]] : std::min(least, squared_.get()[way[k]]);
-                return clear(way[i], way[j], least);
+                double least = o_.objective == path_objective::shortest ? level_ : squared(index(&way[i * rank]));
+                for (std::size_t k = i + 1; k <= j && o_.objective != path_objective::shortest; ++k)
+                    least = std::min(least, squared(index(&way[k * rank])));
+                return clear(&way[i * rank], &way[j * rank], least);
             };
             for (; far + hop <= last && reaches(far + hop); hop *= 2) far += hop;
             for (; hop > 0; hop /= 2)
                 if (far + hop <= last && reaches(far + hop)) far += hop;
-            made.push_back(way[far]);
+            made.insert(made.end(), &way[far * rank], &way[far * rank] + rank);
             i = far;
         }
         return made;
     }
-    void measure(const std::vector<std::int64_t>& way, path& p) const {
-        double least = squared_.get()[way.front()];
+    /// Clearance of the cells of the path; smooth: of all that its lines touch.
+    void measure(std::vector<std::int64_t> way, bool smooth, path& p) const {
+        double least = squared(index(way.data()));
         p.length = 0;
-        std::int64_t at[max_rank], before[max_rank]{};
-        for (std::size_t i = 0; i < way.size(); ++i) {
-            locate(way[i], at);
-            p.cells.insert(p.cells.end(), at, at + rank_);
+        const auto see = [&](const std::int64_t* there) {
+            least = std::min(least, squared(index(there)));
+            return true;
+        };
+        const std::int64_t* const end = way.data() + way.size();
+        for (const std::int64_t* at = way.data() + rank_; at < end; at += rank_) {
             double square = 0;
-            for (int axis = 0; axis < rank_ && i > 0; ++axis) {
-                const double apart = length_[axis] * static_cast<double>(at[axis] - before[axis]);
+            for (int axis = 0; axis < rank_; ++axis) {
+                const double apart = length_[axis] * static_cast<double>(at[axis] - at[axis - rank_]);
                 square += apart * apart;
             }
             p.length += std::sqrt(square);
-            const auto see = [&](const std::int64_t* there) {
-                least = std::min(least, squared_.get()[index(there)]);
-                return true;
-            };
-            if (i > 0 && o_.smooth) for_line(before, at, rank_, see);
+            if (smooth) for_line(at - rank_, at, rank_, see);
             else see(at);
-            std::copy_n(at, rank_, before);
         }
-        p.clearance = std::sqrt(least);
+        p.cells = std::move(way), p.clearance = std::sqrt(least);
     }
 
     // ---- why there is none ------------------------------------------------------------------------------------------
@@ -344,8 +348,10 @@ private:
         p.reason = path_reason::not_connected;
         if (numbers_.get() == nullptr) {
             numbers_ = host_scratch<std::int64_t>(cells_);
+            label_options l;
+            l.border = o_.border;
             label(quiet_, any_input<host>::contiguous(open_.get(), dtype::uint8, shape_),
-                  any_output<host>::contiguous(numbers_.get(), dtype::int64, shape_));
+                  any_output<host>::contiguous(numbers_.get(), dtype::int64, shape_), l);
         }
         p.start_component = numbers_.get()[start];
         for (std::size_t g = 0; g < goals_.size(); g += static_cast<std::size_t>(rank_))
@@ -364,10 +370,9 @@ private:
     host_scratch<std::int64_t> cost_, numbers_;
     host_scratch<std::uint16_t> price_;
     std::vector<priced_step> steps_;
-    std::vector<leg> legs_;
     std::int64_t pitch_[max_rank]{};
     double length_[max_rank]{}, decay_ = 1, level_ = -1;
-    bool any_goal_ = false;
+    bool wraps_[max_rank]{}, any_goal_ = false;
 };
 
 }  // namespace nearfield::geodesics

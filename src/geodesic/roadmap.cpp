@@ -1,8 +1,9 @@
-// Roadmaps: the skeleton of the free cells as a graph, ways down to it, and Dijkstra's algorithm.
+// Roadmaps: the skeleton of the free cells as a graph, ways down to it, and A*.
 #include "nearfield/roadmap.hpp"
 
 #include <map>
 #include <queue>
+#include <tuple>
 
 #include "base/call.hpp"
 #include "geodesic/planner.hpp"
@@ -26,7 +27,6 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         std::size_t road = 0, at = 0;  ///< number of a cell of the road
     };
     std::map<std::int64_t, spot> spots;
-    std::vector<std::vector<std::int64_t>> road_cells;
     std::vector<std::vector<double>> way;  ///< of each road, the length up to each of its cells
 
     parts(geodesics::path_fields& fields, const host& on, const any_input<host>& obstacles, const path_options& o)
@@ -80,13 +80,18 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         }
         return std::sqrt(square);
     }
+    [[nodiscard]] bool clear(std::int64_t a, std::int64_t b) const {
+        std::int64_t of_a[max_rank], of_b[max_rank];
+        free.locate(a, of_a), free.locate(b, of_b);
+        return free.clear(of_a, of_b, -1);
+    }
     /// A chain of steps along axes, without cells between two that lie diagonally and are clear.
     [[nodiscard]] std::vector<std::int64_t> without_corners(const std::vector<std::int64_t>& chain) const {
         std::vector<std::int64_t> made{chain.front()};
         for (std::size_t i = 0; i + 1 < chain.size();) {
             const bool turns = i + 2 < chain.size() && chain[i + 2] != chain[i] &&
                                chain[i + 2] - chain[i + 1] != chain[i + 1] - chain[i];
-            i += turns && free.clear(chain[i], chain[i + 2], -1) ? 2 : 1;
+            i += turns && clear(chain[i], chain[i + 2]) ? 2 : 1;
             made.push_back(chain[i]);
         }
         return made;
@@ -142,7 +147,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         }
         add_road(without_corners(chain));
     }
-    void add_road(std::vector<std::int64_t> cells) {
+    void add_road(const std::vector<std::int64_t>& cells) {
         road made{spots.at(cells.front()).node, spots.at(cells.back()).node, 0, clearance(cells.front()), {}};
         std::vector<double> upto{0};
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -154,7 +159,7 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         made.length = upto.back();
         roads_of[static_cast<std::size_t>(made.from)].push_back(roads.size());
         if (made.to != made.from) roads_of[static_cast<std::size_t>(made.to)].push_back(roads.size());
-        roads.push_back(std::move(made)), road_cells.push_back(std::move(cells)), way.push_back(std::move(upto));
+        roads.push_back(std::move(made)), way.push_back(std::move(upto));
     }
 
     // ---- a path -----------------------------------------------------------------------------------------------------
@@ -177,45 +182,44 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
                 {roads[s.road].to, way[s.road][last] - way[s.road][s.at], {s.road, s.at, last}}};
     }
 
-    /// Parts of roads from one spot to another, the shortest way; false: there is none.
-    bool connect(const spot& a, const spot& b, std::vector<part>& found) const {
+    /// Parts of roads from one cell to another, the shortest way by A*, led by straight lines; false: there is none.
+    bool connect(std::int64_t from, std::int64_t to, std::vector<part>& found) const {
+        const spot &a = spots.at(from), &b = spots.at(to);
         constexpr double far = std::numeric_limits<double>::infinity();
         std::vector<double> length(node_cell.size(), far);
         std::vector<part> last(node_cell.size());
         std::vector<std::int64_t> before(node_cell.size(), -1);
-        using entry = std::pair<double, std::int64_t>;
+        using entry = std::tuple<double, double, std::int64_t>;  // at least so long in all, so far, at this node
         std::priority_queue<entry, std::vector<entry>, std::greater<>> heap;
-        const auto reach = [&](std::int64_t node, double by, const part& way_there, std::int64_t from) {
+        const auto reach = [&](std::int64_t node, double by, const part& way_there, std::int64_t by_node) {
             const auto k = static_cast<std::size_t>(node);
-            if (by < length[k]) length[k] = by, last[k] = way_there, before[k] = from, heap.emplace(by, node);
+            if (!(by < length[k])) return;
+            length[k] = by, last[k] = way_there, before[k] = by_node;
+            heap.emplace(by + (1 - 1e-12) * apart(node_cell[k], to), by, node);
         };
         for (const exit& e : exits(a)) reach(e.node, e.length, e.by, -1);
-        while (!heap.empty()) {
-            const auto [by, node] = heap.top();
+        double best = far;
+        if (a.node < 0 && b.node < 0 && a.road == b.road)
+            best = std::abs(way[a.road][a.at] - way[a.road][b.at]), found = {{a.road, a.at, b.at}};
+        std::int64_t end = -1;  // the node from which the last part leads
+        const std::vector<exit> of_b = exits(b);
+        for (; !heap.empty() && std::get<0>(heap.top()) < best;) {
+            const auto [whole, by, node] = heap.top();
             heap.pop();
             if (by > length[static_cast<std::size_t>(node)]) continue;
+            for (const exit& e : of_b)
+                if (e.node == node && by + e.length < best)
+                    best = by + e.length, found = {{e.by.road, e.by.to, e.by.from}}, end = node;
             for (const std::size_t k : roads_of[static_cast<std::size_t>(node)]) {
-                const std::size_t end = way[k].size() - 1;
-                if (roads[k].from == node) reach(roads[k].to, by + roads[k].length, {k, 0, end}, node);
-                else reach(roads[k].from, by + roads[k].length, {k, end, 0}, node);
+                const std::size_t other = way[k].size() - 1;
+                if (roads[k].from == node) reach(roads[k].to, by + roads[k].length, {k, 0, other}, node);
+                else reach(roads[k].from, by + roads[k].length, {k, other, 0}, node);
             }
         }
-        double best = far;
-        const exit* chosen = nullptr;
-        const std::vector<exit> of_b = exits(b);
-        for (const exit& e : of_b)
-            if (const double whole = length[static_cast<std::size_t>(e.node)] + e.length; whole < best)
-                best = whole, chosen = &e;
-        if (a.node < 0 && b.node < 0 && a.road == b.road && std::abs(way[a.road][a.at] - way[a.road][b.at]) <= best) {
-            found = {{a.road, a.at, b.at}};
-            return true;
-        }
-        if (chosen == nullptr) return false;
-        found = {{chosen->by.road, chosen->by.to, chosen->by.from}};
-        for (std::int64_t node = chosen->node; node >= 0; node = before[static_cast<std::size_t>(node)])
-            found.push_back(last[static_cast<std::size_t>(node)]);
+        for (; end >= 0; end = before[static_cast<std::size_t>(end)])
+            found.push_back(last[static_cast<std::size_t>(end)]);
         std::reverse(found.begin(), found.end());
-        return true;
+        return best < far;
     }
 
     [[nodiscard]] path find(std::span<const std::int64_t> start, std::span<const std::int64_t> goal,
@@ -227,17 +231,20 @@ struct [[gnu::visibility("hidden")]] roadmap::parts {
         else if (free.open()[b] == 0) p.reason = path_reason::goals_blocked;
         if (p.reason != path_reason::found) return p;
         std::vector<std::int64_t> cells = free.way_from(a), back = free.way_from(b);
+        const std::size_t axes = free.shape().size();
         std::vector<part> by;
-        if (!connect(spots.at(cells.back()), spots.at(back.back()), by)) {
+        if (!connect(free.index(&cells[cells.size() - axes]), free.index(&back[back.size() - axes]), by)) {
             p.reason = path_reason::not_connected;
             return p;
         }
         for (const part& each : by)
             for (std::size_t at = each.from; at != each.to;) {
                 at += each.to > at ? 1 : std::size_t(-1);
-                cells.push_back(road_cells[each.road][at]);
+                const auto on = roads[each.road].cells.begin() + static_cast<std::ptrdiff_t>(at * axes);
+                cells.insert(cells.end(), on, on + static_cast<std::ptrdiff_t>(axes));
             }
-        cells.insert(cells.end(), back.rbegin() + 1, back.rend());
+        for (std::size_t i = back.size() - axes; i > 0; i -= axes)
+            cells.insert(cells.end(), &back[i - axes], &back[i - axes] + axes);
         p.goal = 0;
         free.finish(std::move(cells), smooth, p);
         return p;

@@ -1,4 +1,4 @@
-"""The verbs geodesic, path and esdf end to end: fields, paths, maps of ROS, messages. Standard library only."""
+"""The verbs geodesic, path, roadmap and esdf end to end: fields, paths, maps of ROS, messages. Standard library."""
 
 import json
 import unittest
@@ -31,8 +31,31 @@ class Paths(Case):
         self.assertTrue((self.folder / "p.png").read_bytes().startswith(b"\x89PNG"))
         said = json.loads(self.run_program(*words, "--json", stdin=WALL).stdout)
         self.assertTrue(said["found"] and said["clearance"] == 1)
+        round_end = self.run_program(*words, "-o", "-", "--border", "open,periodic", stdin=WALL).stdout.decode()
+        self.assertEqual(round_end.split(), ["axis_0,axis_1", "0,0", "0,-1"])
         said = json.loads(self.run_program(*words, "--json", "--radius", "1", stdin=WALL).stdout)
         self.assertIn("not connected", said["reason"])
+
+    def test_roadmap(self):
+        words = ("roadmap", "-", "--start", "0,0", "--goal", "0,4", "--picture", "r.png", "--json")
+        said = json.loads(self.run_program(*words, "-o", "g.csv", "--path", "p.csv", stdin=WALL).stdout)
+        lines = (self.folder / "g.csv").read_text().splitlines()
+        self.assertEqual(len(lines), 1 + said["roads"])
+        row = dict(zip(lines[0].split(","), map(float, lines[1].split(","))))
+        self.assertEqual((row["clearance"], row["node-id-src"]), (1, 0))
+        cells = (self.folder / "p.csv").read_text().splitlines()
+        self.assertEqual((cells[0], cells[1], cells[-1]), ("axis_0,axis_1", "0,0", "0,4"))
+        self.assertTrue(said["path"]["found"] and said["path"]["clearance"] == 1)
+        self.assertTrue((self.folder / "r.png").read_bytes().startswith(b"\x89PNG"))
+        volume = npy((3, 3, 3), [0] * 27)
+        said = json.loads(
+            self.run_program(
+                *words[:3], "0,0,0", "--goal", "2,2,2", "--picture", "r.png", "--json", stdin=volume
+            ).stdout
+        )
+        self.assertGreaterEqual(said["path"]["length"], 12**0.5)
+        said = json.loads(self.run_program(*words, "--radius", "1", stdin=WALL).stdout)
+        self.assertIn("not connected", said["path"]["reason"])
 
     def test_maps(self):
         self.write_map()
@@ -65,6 +88,12 @@ class Paths(Case):
             (("path", "-", "--start", "0,0", "--goal", "1"), "--goal is 1"),
             (("path", "-", "--start", "0,0", "--goal", "1,1", "-o", "p.txt"), "-o is p.txt"),
             (("path", "-", "--start", "0,0", "--goal", "1,1", "--radius", "-1"), "radius is -1"),
+            (("path", "-", "--start", "0,0;1,1", "--goal", "1,1"), "give one cell"),
+            (("roadmap", "-", "--start", "0,0"), "--start and --goal"),
+            (("roadmap", "-", "--path", "p.csv"), "--start and --goal"),
+            (("roadmap", "-", "--start", "0,0", "--goal", "0,9"), "--goal is 0,9"),
+            (("roadmap", "-", "-o", "g.txt"), "-o is g.txt"),
+            (("roadmap", "-", "-o", "-", "--start", "0,0", "--goal", "0,4", "--path", "-"), "stdout"),
             (("esdf", "-", "--costmap", "c.npy", "--inflation", "1,2"), "--inflation is 1,2"),
         ):
             self.assertIn(said, self.refusal(*words, stdin=WALL), words)

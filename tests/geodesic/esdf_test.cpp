@@ -40,7 +40,7 @@ void check_definition(const scene& s, const field_of& f, std::uint64_t seed) {
 }
 
 TEST(Esdf, GradientsLeadAwayFromSites) {
-    for (std::uint64_t seed = 0; seed < share(0, 400); ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 1000); ++seed) {
         const scene s(seed);
         const field_of f = s.solved(1 + static_cast<int>(seed % 2));
         ASSERT_NO_FATAL_FAILURE(check_definition(s, f, seed));
@@ -56,7 +56,7 @@ TEST(Esdf, GradientsLeadAwayFromSites) {
 }
 
 TEST(Esdf, UpdatesOfABoxAreTheWhole) {
-    for (std::uint64_t seed = 1000; seed < share(1000, 1500); ++seed) {
+    for (std::uint64_t seed = 1000; seed < share(1000, 2000); ++seed) {
         scene s(seed);
         field_of f = s.solved(1);
         shape_t first, end;

@@ -19,9 +19,10 @@ void check(std::uint64_t seed, const geodesic_case& c, int threads) {
     ASSERT_EQ(on_host(c, 3 - threads, false), wanted) << "seed " << seed << " without seeds";
 }
 
+/// With those of paths, distance fields and roadmaps 10,200 cases; 3,060 of them in a run of CI, at its scale of 0.3.
 TEST(Geodesic, IsDijkstras) {
-    for (std::uint64_t seed = 0; seed < share(0, 1800); ++seed)
-        check(seed, drawn(seed, 14), 1 + static_cast<int>(seed % 2));
+    for (std::uint64_t seed = 0; seed < share(0, 4200); ++seed)
+        check(seed, drawn(seed, seed % 3 == 0 ? 14 : 6), 1 + static_cast<int>(seed % 2));
 }
 TEST(Geodesic, LargerImagesAreDijkstras) {
     for (std::uint64_t seed = 5000; seed < share(5000, 5020); ++seed)

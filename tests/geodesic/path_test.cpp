@@ -18,29 +18,6 @@ std::vector<path> planned(const world& w, int threads) {
                      w.starts, w.goals, w.options);
 }
 
-/// Dijkstra's answer in cells of at least a squared clearance.
-std::vector<std::int64_t> costs(const world& w, const std::vector<double>& squares, double least) {
-    geodesic_case c;
-    c.shape = w.shape, c.cut_corners = false, c.rule = cost_rule::both;
-    const double shortest = w.spacing.empty() ? 1 : *std::min_element(w.spacing.begin(), w.spacing.end());
-    for (const priced_step& each : euclidean_steps(static_cast<int>(w.rank()), 1, w.options.spacing, 4096 / shortest)) {
-        std::int64_t changes = 0;
-        for (const std::int8_t by : each.by) changes += std::abs(by);
-        if (changes <= w.options.connectivity) c.steps.push_back(each);
-    }
-    c.seeds.assign(w.obstacles.size(), 0);
-    const double radius = w.options.radius;
-    for (const double square : squares) {
-        c.mask.push_back(square > radius * radius && square >= least ? 1 : 0);
-        const double away = std::max(0.0, (std::sqrt(square) - radius) / (8 * shortest));
-        if (w.options.objective == path_objective::safe)
-            c.cost.push_back(static_cast<std::int64_t>(std::nearbyint(16 * (1 + 4 * std::exp(-away)))));
-    }
-    for (std::size_t g = 0; g < w.goals.size(); g += w.rank())
-        c.seeds[static_cast<std::size_t>(w.index(&w.goals[g]))] = 1;
-    return expected(c).cost;
-}
-
 /// By Kruskal: the largest squared clearance at which the start hangs together with a goal; -1: at none.
 double widest(const world& w, const std::vector<double>& squares, std::int64_t start) {
     std::vector<std::int64_t> order(squares.size()), root(squares.size(), -1);
@@ -60,9 +37,8 @@ double widest(const world& w, const std::vector<double>& squares, std::int64_t s
             for (const int by : {-1, 1}) {
                 auto x = w.at(i);
                 x[k] += by;
-                if (x[k] < 0 || x[k] >= w.shape[k]) continue;
                 const std::int64_t j = w.index(x.data());
-                if (root[static_cast<std::size_t>(j)] >= 0) root[static_cast<std::size_t>(find(i))] = find(j);
+                if (j >= 0 && root[static_cast<std::size_t>(j)] >= 0) root[static_cast<std::size_t>(find(i))] = find(j);
             }
         for (std::size_t g = 0; g < w.goals.size(); g += w.rank()) {
             const std::int64_t goal = w.index(&w.goals[g]);
@@ -72,6 +48,22 @@ double widest(const world& w, const std::vector<double>& squares, std::int64_t s
         }
     }
     return -1;
+}
+
+/// Calls use() with the coordinates of every cell that the line from a to b touches, both ends included; by looking at
+/// all within their box.
+template <class Use>
+void for_touched(const std::int64_t* a, const std::int64_t* b, std::size_t rank, const Use& use) {
+    std::vector<int> v(rank), c(rank, 0);
+    for (std::size_t k = 0; k < rank; ++k) v[k] = static_cast<int>(b[k] - a[k]);
+    if (std::any_of(v.begin(), v.end(), [](int by) { return std::abs(by) > 7; })) return;  // line_meets() ends there
+    for (std::size_t k = 0; k < rank;) {
+        std::vector<std::int64_t> at(a, a + rank);
+        for (std::size_t axis = 0; axis < rank; ++axis) at[axis] += c[axis];
+        if (line_meets(v, c, true)) use(at.data());
+        for (k = 0; k < rank && c[k] == v[k]; ++k) c[k] = 0;
+        if (k < rank) c[k] += v[k] > 0 ? 1 : -1;
+    }
 }
 
 /// Every cell that a line of the path touches is free, and its least clearance is as told.
@@ -85,23 +77,42 @@ void check_lines(const world& w, const std::vector<double>& squares, const path&
         for (std::size_t k = 0; k < rank; ++k)
             square += std::pow(w.length(k) * static_cast<double>(p.cells[i + k] - p.cells[i + k - rank]), 2);
         length += std::sqrt(square);
-        for (std::int64_t j = 0; j < w.cells(); ++j) {
-            std::vector<int> v(rank), c(rank);
-            bool within = true, near = true;
-            for (std::size_t k = 0; k < rank; ++k) {
-                v[k] = static_cast<int>(p.cells[i + k] - p.cells[i + k - rank]);
-                c[k] = static_cast<int>(w.at(j)[k] - p.cells[i + k - rank]);
-                near = near && std::abs(v[k]) <= 7;
-                within = within && c[k] >= std::min(0, v[k]) && c[k] <= std::max(0, v[k]);
-            }
-            if (!within || !near || !line_meets(v, c, true)) continue;
-            const double square_here = squares[static_cast<std::size_t>(j)];
-            ASSERT_GT(square_here, w.options.radius * w.options.radius) << "seed " << seed;
+        for_touched(&p.cells[i - rank], &p.cells[i], rank, [&](const std::int64_t* at) {
+            const double square_here = squares[static_cast<std::size_t>(w.index(at))];
+            EXPECT_GT(square_here, w.options.radius * w.options.radius) << "seed " << seed;
             if (w.options.smooth) least = std::min(least, square_here);
-        }
+        });
     }
     EXPECT_NEAR(p.length, length, 1e-9 * length);
     EXPECT_LE(p.clearance, std::sqrt(least)) << "seed " << seed;
+}
+
+/// Each step is one that the costs come from, and of those the one to the cell with the smallest coordinates.
+void check_steps(const world& w, const geodesic_case& c, const std::vector<std::int64_t>& cost, const path& p) {
+    const std::size_t rank = w.rank();
+    for (std::size_t i = 0; i + rank < p.cells.size(); i += rank) {
+        const std::int64_t* const from = &p.cells[i];
+        const std::int64_t here = w.index(from);
+        std::vector<std::int64_t> best;
+        for (const priced_step& each : c.steps) {
+            std::vector<std::int64_t> to(from, from + rank);
+            for (std::size_t k = 0; k < rank; ++k) to[k] += each.by[k];
+            const std::int64_t there = w.index(to.data());
+            if (there < 0 || cost[static_cast<std::size_t>(there)] < 0) continue;
+            const std::int64_t times =
+                c.cost.empty() ? 1 : c.cost[static_cast<std::size_t>(here)] + c.cost[static_cast<std::size_t>(there)];
+            bool good =
+                cost[static_cast<std::size_t>(there)] + each.price * times == cost[static_cast<std::size_t>(here)];
+            for_touched(from, to.data(), rank, [&](const std::int64_t* at) {
+                good = good && c.mask[static_cast<std::size_t>(w.index(at))] != 0;
+            });
+            std::vector<std::int64_t> cell = w.at(there);
+            std::reverse(cell.begin(), cell.end());
+            if (good && (best.empty() || cell < best)) best = cell;
+        }
+        std::reverse(best.begin(), best.end());
+        ASSERT_EQ(best, w.at(w.index(from + rank)));
+    }
 }
 
 void check(std::uint64_t seed) {
@@ -112,7 +123,9 @@ void check(std::uint64_t seed) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         const std::int64_t start = w.index(&w.starts[i * w.rank()]);
         const double level = w.options.objective == path_objective::widest ? widest(w, squares, start) : -1;
-        const std::int64_t wanted = costs(w, squares, level)[static_cast<std::size_t>(start)];
+        const geodesic_case c = planner_case(w, squares, level);
+        const std::vector<std::int64_t> cost = expected(c).cost;
+        const std::int64_t wanted = cost[static_cast<std::size_t>(start)];
         const path& p = found[i];
         ASSERT_EQ(p.reason == path_reason::found, wanted >= 0) << "seed " << seed << ": " << p.text();
         if (wanted < 0) {
@@ -120,16 +133,18 @@ void check(std::uint64_t seed) {
             continue;
         }
         ASSERT_EQ(static_cast<std::int64_t>(p.cost), wanted) << "seed " << seed;
-        ASSERT_EQ(w.index(p.cells.data()), start);
+        ASSERT_TRUE(std::equal(&w.starts[i * w.rank()], &w.starts[i * w.rank()] + w.rank(), p.cells.begin()));
         ASSERT_EQ(w.index(&p.cells[p.cells.size() - w.rank()]),
                   w.index(&w.goals[static_cast<std::size_t>(p.goal) * w.rank()]));
         ASSERT_TRUE(level < 0 || p.clearance == std::sqrt(level)) << "seed " << seed;
-        check_lines(w, squares, p, seed);
+        ASSERT_NO_FATAL_FAILURE(check_lines(w, squares, p, seed));
+        if (w.options.smooth) continue;
+        ASSERT_NO_FATAL_FAILURE(check_steps(w, c, cost, p)) << "seed " << seed;
     }
 }
 
 TEST(Path, IsTheBestOne) {
-    for (std::uint64_t seed = 0; seed < share(0, 900); ++seed) ASSERT_NO_FATAL_FAILURE(check(seed));
+    for (std::uint64_t seed = 0; seed < share(0, 3000); ++seed) ASSERT_NO_FATAL_FAILURE(check(seed));
 }
 
 /// Four walls: the shortest way passes the narrow gap, the widest and the safe one do not.
@@ -195,6 +210,21 @@ TEST(Path, ThreadsDoNotShow) {
         EXPECT_EQ(one.cells, three.cells);
         EXPECT_EQ(one.reason, path_reason::found) << one.text();
     }
+}
+
+/// Round a ring: the way over the end is the shorter one, and its coordinates go on there.
+TEST(Path, GoesOnAtTheOtherEnd) {
+    world w;
+    w.shape = {3, 20}, w.obstacles.assign(60, 0), w.starts = {1, 2}, w.goals = {1, 17};
+    w.set_ends({border::open, border::periodic});
+    for (const bool smooth : {false, true}) {
+        w.options.smooth = smooth;
+        const path p = planned(w, 1)[0];
+        EXPECT_EQ(p.length, 5);
+        EXPECT_EQ((std::vector<std::int64_t>{p.cells.end() - 2, p.cells.end()}), (std::vector<std::int64_t>{1, -3}));
+    }
+    w.set_ends({border::closed, border::open});
+    expect_refused([&] { planned(w, 1); }, {"border", "closed"});
 }
 
 TEST(Path, RefusesWhatItCannotDo) {

@@ -1,8 +1,10 @@
 // Roadmaps: that their roads are what they say, and that paths are free and exist exactly where plan_path() finds one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "geodesic/dijkstra.hpp"
 #include "geodesic/world.hpp"
 #include "nearfield/roadmap.hpp"
 #include "refused.hpp"
@@ -37,10 +39,65 @@ void check_way(const world& w, const std::vector<double>& squares, const std::ve
     ASSERT_EQ(clearance, std::sqrt(least));
 }
 
+double apart(const world& w, const std::int64_t* a, const std::int64_t* b) {
+    double square = 0;
+    for (std::size_t k = 0; k < w.rank(); ++k) square += std::pow(w.length(k) * static_cast<double>(a[k] - b[k]), 2);
+    return std::sqrt(square);
+}
+
+/// Bellman and Ford's rounds over all cells of roads.
+void relax(const world& w, const roadmap& map, std::vector<double>& far) {
+    const std::size_t rank = w.rank();
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const road& each : map.roads())
+            for (std::size_t i = rank; i < each.cells.size(); i += rank) {
+                double &a = far[static_cast<std::size_t>(w.index(&each.cells[i - rank]))],
+                       &b = far[static_cast<std::size_t>(w.index(&each.cells[i]))];
+                const double by = apart(w, &each.cells[i - rank], &each.cells[i]);
+                changed = changed || b > a + by + 1e-9 || a > b + by + 1e-9;
+                b = std::min(b, a + by), a = std::min(a, b + by);
+            }
+    }
+}
+
+/// From where a path meets the roads to where it leaves them it is as short as Bellman and Ford find; and it goes there
+/// and away from there by the cheapest steps.
+void check_shortest(const world& w, const std::vector<double>& squares, const roadmap& map, const path& p) {
+    const std::size_t rank = w.rank();
+    const auto many = static_cast<std::size_t>(w.cells());
+    std::vector<double> far(many, INFINITY);
+    std::vector<std::int64_t> on(many, 0);
+    const auto cell = [&](const std::int64_t* at) { return static_cast<std::size_t>(w.index(at)); };
+    for (std::size_t i = 0; i < map.nodes().size(); i += rank) on[cell(&map.nodes()[i])] = 1;
+    for (const road& each : map.roads())
+        for (std::size_t i = 0; i < each.cells.size(); i += rank) on[cell(&each.cells[i])] = 1;
+    std::vector<std::size_t> met;  // numbers of cells of the path that are on roads
+    for (std::size_t i = 0; i < p.cells.size(); i += rank)
+        if (on[cell(&p.cells[i])] != 0) met.push_back(i);
+    ASSERT_FALSE(met.empty());
+    geodesic_case c = planner_case(w, squares);
+    c.seeds = on;
+    const std::vector<std::int64_t> cost = expected(c).cost;
+    std::uint64_t ends = 0;
+    for (const std::size_t i : {std::size_t{0}, p.cells.size() - rank})
+        ends += static_cast<std::uint64_t>(cost[cell(&p.cells[i])]);
+    far[cell(&p.cells[met.front()])] = 0;
+    relax(w, map, far);
+    double along = 0;
+    for (std::size_t i = met.front() + rank; i <= met.back(); i += rank)
+        along += apart(w, &p.cells[i - rank], &p.cells[i]);
+    EXPECT_NEAR(along, far[cell(&p.cells[met.back()])], 1e-6);
+    const double shortest = w.spacing.empty() ? 1 : *std::min_element(w.spacing.begin(), w.spacing.end());
+    EXPECT_NEAR(p.length - along, static_cast<double>(ends) * shortest / 4096,
+                static_cast<double>(p.cells.size()) * shortest / 4096);
+}
+
 TEST(Roadmap, PathsExistWherePlansDo) {
     std::int64_t found = 0;
-    for (std::uint64_t seed = 0; seed < share(0, 500); ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 1000); ++seed) {
         world w = drawn_world(seed);
+        w.set_ends({});
         w.options.objective = path_objective::shortest, w.options.smooth = false, w.options.connectivity = 8;
         const std::vector<double> squares = w.squares();
         const roadmap map(host{1 + static_cast<int>(seed % 2), {}}, in(w), {w.options.radius, w.options.spacing});
@@ -55,10 +112,13 @@ TEST(Roadmap, PathsExistWherePlansDo) {
         ASSERT_TRUE(std::equal(start.begin(), start.end(), p.cells.begin()));
         ASSERT_TRUE(std::equal(goal.rbegin(), goal.rend(), p.cells.rbegin()));
         ASSERT_NO_FATAL_FAILURE(check_way(w, squares, p.cells, p.length, p.clearance)) << "seed " << seed;
+        ASSERT_NO_FATAL_FAILURE(check_shortest(w, squares, map, p)) << "seed " << seed;
         ASSERT_GE(p.cost, best.cost);
-        ASSERT_LE(map.find(start, goal, true).length, p.length + 1e-9);
+        const path straight = map.find(start, goal, true);
+        ASSERT_LE(straight.length, p.length + 1e-9);
+        ASSERT_GT(straight.clearance, w.options.radius);
     }
-    EXPECT_GT(found, static_cast<std::int64_t>(share(0, 500) * 3 / 10));
+    EXPECT_GT(found, static_cast<std::int64_t>(share(0, 1000) * 3 / 10));
 }
 
 /// A frame: a ring without ends, on which the shorter way round is taken.

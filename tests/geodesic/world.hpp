@@ -1,9 +1,10 @@
 // Random obstacles, starts and goals for the tests of paths.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
-#include "exact/fills.hpp"
+#include "geodesic/dijkstra.hpp"
 #include "nearfield/path.hpp"
 
 namespace nearfield::test {
@@ -12,6 +13,7 @@ struct world {
     shape_t shape;
     std::vector<std::uint8_t> obstacles;
     std::vector<double> spacing;
+    std::vector<border> ends{};  ///< empty: open
     path_options options;
     std::vector<std::int64_t> starts, goals;
 
@@ -22,13 +24,23 @@ struct world {
         for (std::size_t k = rank(); k-- > 0; i /= shape[k]) x[k] = i % shape[k];
         return x;
     }
+    [[nodiscard]] bool wraps(std::size_t k) const { return !ends.empty() && ends[k] == border::periodic; }
+    /// -1 outside.
     [[nodiscard]] std::int64_t index(const std::int64_t* x) const {
         std::int64_t i = 0;
-        for (std::size_t k = 0; k < rank(); ++k) i = i * shape[k] + x[k];
+        for (std::size_t k = 0; k < rank(); ++k) {
+            const std::int64_t n = shape[k], at = wraps(k) ? (x[k] % n + n) % n : x[k];
+            if (at < 0 || at >= n) return -1;
+            i = i * n + at;
+        }
         return i;
     }
     [[nodiscard]] double length(std::size_t k) const { return spacing.empty() ? 1 : spacing[k]; }
-    /// Squared clearances, by brute force.
+    void set_ends(std::vector<border> given) {
+        ends = std::move(given);
+        options.border = ends.empty() ? borders{} : borders(ends.data(), ends.size());
+    }
+    /// Squared clearances, by brute force, over three tiles along periodic axes.
     [[nodiscard]] std::vector<double> squares() const {
         std::vector<double> all;
         for (std::int64_t i = 0; i < cells(); ++i) {
@@ -37,8 +49,12 @@ struct world {
                 if (obstacles[static_cast<std::size_t>(j)] == 0) continue;
                 const auto a = at(i), b = at(j);
                 double sum = 0;
-                for (std::size_t k = 0; k < rank(); ++k)
-                    sum += length(k) * length(k) * static_cast<double>((a[k] - b[k]) * (a[k] - b[k]));
+                for (std::size_t k = 0; k < rank(); ++k) {
+                    std::int64_t apart = std::abs(a[k] - b[k]);
+                    for (const int tile : {-1, 1})
+                        if (wraps(k)) apart = std::min(apart, std::abs(a[k] - b[k] + tile * shape[k]));
+                    sum += length(k) * length(k) * static_cast<double>(apart * apart);
+                }
                 least = std::min(least, sum);
             }
             all.push_back(least);
@@ -69,7 +85,33 @@ inline world drawn_world(std::uint64_t seed) {
                 to.push_back(x);
     };
     some(w.starts, 1 + draw(2)), some(w.goals, 1 + draw(3));
+    std::vector<border> ends;
+    for (std::uint64_t k = 0; k < axes; ++k) ends.push_back(draw(2) == 0 ? border::open : border::periodic);
+    if (draw(2) == 0) w.set_ends(ends);
     return w;
+}
+
+/// Dijkstra's problem in cells of at least a squared clearance.
+inline geodesic_case planner_case(const world& w, const std::vector<double>& squares, double least = -1) {
+    geodesic_case c;
+    c.shape = w.shape, c.ends = w.ends, c.cut_corners = false, c.rule = cost_rule::both;
+    const double shortest = w.spacing.empty() ? 1 : *std::min_element(w.spacing.begin(), w.spacing.end());
+    for (const priced_step& each : euclidean_steps(static_cast<int>(w.rank()), 1, w.options.spacing, 4096 / shortest)) {
+        std::int64_t changes = 0;
+        for (const std::int8_t by : each.by) changes += std::abs(by);
+        if (changes <= w.options.connectivity) c.steps.push_back(each);
+    }
+    c.seeds.assign(w.obstacles.size(), 0);
+    const double radius = w.options.radius;
+    for (const double square : squares) {
+        c.mask.push_back(square > radius * radius && square >= least ? 1 : 0);
+        const double away = std::max(0.0, (std::sqrt(square) - radius) / (8 * shortest));
+        if (w.options.objective == path_objective::safe)
+            c.cost.push_back(static_cast<std::int64_t>(std::nearbyint(16 * (1 + 4 * std::exp(-away)))));
+    }
+    for (std::size_t g = 0; g < w.goals.size(); g += w.rank())
+        c.seeds[static_cast<std::size_t>(w.index(&w.goals[g]))] = 1;
+    return c;
 }
 
 }  // namespace nearfield::test

@@ -82,6 +82,21 @@ def test_paths():
     assert blocked.reason.startswith("the start is 1 from an obstacle") and blocked.goal == -1
 
 
+def test_paths_go_on_at_the_other_end():
+    walls = np.zeros((6, 20), bool)
+    walls[:, 10] = True
+    path = nf.plan_path(walls, (2, 8), [(2, 12)], border=("open", "periodic"))
+    assert (
+        path.length == 16
+        and path.cells[-1].tolist() == [2, -8]
+        and not walls[tuple((path.cells % walls.shape).T)].any()
+    )
+    assert path.clearance == 2  # the wall is as near over the end
+    assert not nf.plan_path(walls, (2, 8), [(2, 12)])
+    with pytest.raises(ValueError, match="border"):
+        nf.plan_path(walls, (2, 8), [(2, 12)], border="closed")
+
+
 def test_esdf_and_its_updates():
     occupancy = (RNG.random((30, 40)) < 0.02).astype(np.int8)
     field = nf.esdf(occupancy, spacing=(1, 0.5), signed=True, max_distance=4)
