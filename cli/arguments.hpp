@@ -57,6 +57,7 @@ struct arguments {
     std::int64_t gather_length = 64, most_rounds = 0;
     // Of stipple.
     std::string stipple_method = "lloyd", dots = "ink", frames;
+    bool equal_ink = false;
     std::int64_t points = 0, rounds = -1;
     double dot_size = 0, dot_scale = 1, paper_width = 200;
     bool cmyk = false, line = false, mosaic = false;
