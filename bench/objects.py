@@ -58,6 +58,12 @@ def calls(nf, mask, squared, byte, markers):
             grown,
             True,
         ),
+        "peaks, 10 cells apart": (
+            lambda: nf.peaks(distance, min_distance=10),
+            "feature",
+            lambda m: m.peak_local_max(distance, min_distance=10, exclude_border=False),
+            False,
+        ),
         "h-maxima, uint8": (
             lambda: nf.h_maxima(byte, 4, connectivity=near),
             "morphology",

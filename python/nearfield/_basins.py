@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from operator import add
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -367,13 +369,18 @@ def peaks_in(call: Call, mask: Any, labels: Any, options: _core.WatershedOptions
 
 
 def apart_from_each_other(found: Array, least: float) -> Array:
-    """From the highest on, what is as far as that from all that were kept."""
-    if least == 0:
+    """From the highest on, what is as far as that from all that were kept, which lie in buckets of that side."""
+    if least <= 1:
         return found
-    kept: list[int] = []
-    for i, each in enumerate(found):
-        if not kept or (((found[kept] - each) ** 2).sum(axis=1) >= least * least).all():
+    rows, kept = found.tolist(), []
+    buckets: dict[tuple[int, ...], list[list[int]]] = {}
+    around = list(product((-1, 0, 1), repeat=found.shape[1]))
+    for i, each in enumerate(rows):
+        home = [int(x // least) for x in each]
+        near = (other for step in around for other in buckets.get(tuple(map(add, home, step)), ()))
+        if all(sum((a - b) ** 2 for a, b in zip(each, other)) >= least * least for other in near):
             kept.append(i)
+            buckets.setdefault(tuple(home), []).append(each)
     return found[kept]
 
 
