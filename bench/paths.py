@@ -171,13 +171,13 @@ class Sheet:
     def add(self, title, shape, name, call, of_peers=()):
         row = {"input": title, "shape": shape, "call": name, "peers": []}
         row["ms"] = self.device.median_ms(call, self.repeat)
-        for distribution, theirs in of_peers:
+        for distribution, theirs, *part in of_peers:
             try:
-                run = theirs()
+                run, times = theirs(), part[0] if part else 1
             except (ImportError, OSError):
                 self.missing.add(distribution)
                 continue
-            row["peers"].append([named(distribution), self.device.median_ms(run, 1)])
+            row["peers"].append([named(distribution), times * self.device.median_ms(run, 1)])
         self.rows.append(row)
         beside = "".join(f"  {who} {ms:.1f} ms, {ms / row['ms']:.1f}x" for who, ms in row["peers"])
         print(f"{title:16} {'x'.join(map(str, shape)):12} {name:26} {row['ms']:10.2f} ms{beside}", flush=True)

@@ -41,7 +41,9 @@ struct arguments {
     std::string operation, radius, keep = "ends", graph, prune_length, prune_ratio, prune_angle;
     bool faces = false;
     std::string other, percentile, tolerance, surface;  // of metrics
-    std::string height;                                 // of split and pores
+    std::string height;                                 // of split, pores, watershed and peaks
+    bool maxima = false, minima = false;                // of watershed and peaks
+    bool fill_holes = false;                            // of split
     bool boundaries = false;                            // of pores
     std::string missing = "nan", where, drawn;          // of fill and slices
     std::int64_t axis = 0, steps = 0;
@@ -118,6 +120,8 @@ int medial_axis_verb(const arguments& args);
 int thickness_verb(const arguments& args);
 int skeleton_verb(const arguments& args);
 int split_verb(const arguments& args);
+int watershed_verb(const arguments& args);
+int peaks_verb(const arguments& args);
 int metrics_verb(const arguments& args);
 int stipple_verb(const arguments& args);
 int sdf_verb(const arguments& args);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/options.hpp"
+#include "cli/parse.hpp"
 #include "cli/picture.hpp"
 #include "cli/values.hpp"
 
@@ -22,6 +23,25 @@ std::int64_t foreground(const io::array& image) {
 }
 
 }  // namespace
+
+io::array ones_of(const io::array& image) {
+    io::array mask = make_like(image, dtype::uint8, image.shape);
+    with_elements(image.data.get(), image.type, [&](const auto* cells) {
+        std::transform(cells, cells + image.cells(), reinterpret_cast<std::uint8_t*>(mask.data.get()),
+                       [](auto cell) { return static_cast<double>(cell) != 0 ? 1 : 0; });
+    });
+    return mask;
+}
+
+io::array other_input(const std::string& path, const arguments& args, const io::array& image, const char* option) {
+    arguments plain = args;
+    plain.threshold.clear();
+    io::array made = load(path, plain).image;
+    if (made.shape != image.shape)
+        refuse(fmt::format("{} has shape {} and {} {}; give the same shape for both", option, text_of(made.shape),
+                           args.input, text_of(image.shape)));
+    return made;
+}
 
 bool check_mask_outputs(const arguments& args) {
     if (is_png(args.output) && !args.picture.empty())

@@ -18,6 +18,13 @@ struct mask_run {
     std::int64_t before = 0, after = 0;  ///< cells that are not zero
 };
 
+/// 1 where a cell is not zero, uint8.
+[[nodiscard]] io::array ones_of(const io::array& image);
+
+/// The array of a further input by the option, which has the image's shape; --threshold is not for it.
+[[nodiscard]] io::array other_input(const std::string& path, const arguments& args, const io::array& image,
+                                    const char* option);
+
 /// Throws for outputs that do not go together or cannot be written, before anything is read. True when stdout carries
 /// data.
 [[nodiscard]] bool check_mask_outputs(const arguments& args);

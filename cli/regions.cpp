@@ -61,11 +61,7 @@ computed find_regions(const arguments& args, region_run& run, int connectivity) 
                            text_of_axes(run.input.image), args.verb));
     const io::array& image = run.input.image;
     run.height = height_of(args, run.input.per_axis);
-    run.mask = make_like(image, dtype::uint8, image.shape);
-    with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        std::transform(cells, cells + image.cells(), reinterpret_cast<std::uint8_t*>(run.mask.data.get()),
-                       [](auto cell) { return static_cast<double>(cell) != 0 ? 1 : 0; });
-    });
+    run.mask = ones_of(image);
     run.squared = make_like(
         image, squared_distance_type(image.shape.data(), static_cast<int>(image.shape.size()), given), image.shape);
     const any_input<host> mask = run.mask.in();

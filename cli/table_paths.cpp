@@ -9,15 +9,6 @@ using a = arguments;
 
 const option isolines{"--isolines", "LIST", "lines at these values, e.g. 5,10,20; auto for about eight; or none",
                       &a::isolines};
-const option open_border{"--border",
-                         "LIST",
-                         "what lies beyond the ends of an axis (default open): nothing, or the other end; one for all "
-                         "axes or one per axis in array order",
-                         &a::border,
-                         {"open", "periodic"},
-                         false,
-                         false,
-                         true};
 const option unknown{
     "--unknown", "WHAT", "what unknown cells of a map count as (default obstacle)", &a::unknown, {"obstacle", "free"}};
 const char* const map_help =
@@ -55,6 +46,7 @@ const std::vector<option> geodesic_rows{
     {"--labels", "FILE", "also write the label of each cell's seed", &a::labels, {}, false, true},
     cell,
     open_border,
+    plan_row,
     picture,
     isolines};
 

@@ -12,6 +12,8 @@ namespace nearfield::cli {
 [[nodiscard]] verb morphology_row();
 [[nodiscard]] verb skeleton_row();
 [[nodiscard]] verb split_row();
+[[nodiscard]] verb watershed_row();
+[[nodiscard]] verb peaks_row();
 [[nodiscard]] verb metrics_row();
 [[nodiscard]] verb stipple_row();
 [[nodiscard]] verb sdf_row();
@@ -128,6 +130,16 @@ inline const option border{
     "one per axis in array order",
     &arguments::border,
     {"open", "closed", "periodic"},
+    false,
+    false,
+    true};
+inline const option open_border{
+    "--border",
+    "LIST",
+    "what lies beyond the ends of an axis (default open): nothing, or the other end; one for all "
+    "axes or one per axis in array order",
+    &arguments::border,
+    {"open", "periodic"},
     false,
     false,
     true};

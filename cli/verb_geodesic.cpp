@@ -49,30 +49,11 @@ void set_steps(const arguments& args, geodesic_run& run) {
     run.options.steps = run.steps;
 }
 
-io::array as_bytes(const io::array& image) {
-    io::array mask = make_like(image, dtype::uint8, image.shape);
-    with_elements(image.data.get(), image.type, [&](const auto* cells) {
-        std::transform(cells, cells + image.cells(), reinterpret_cast<std::uint8_t*>(mask.data.get()),
-                       [](auto cell) { return static_cast<double>(cell) != 0 ? 1 : 0; });
-    });
-    return mask;
-}
-
-io::array other(const std::string& path, const arguments& args, const geodesic_run& run, const char* option) {
-    arguments plain = args;
-    plain.threshold.clear();
-    io::array made = load(path, plain).image;
-    if (made.shape != run.input.image.shape)
-        refuse(fmt::format("{} has shape {} and {} {}; give the same shape for both", option, text_of(made.shape),
-                           args.input, text_of(run.input.image.shape)));
-    return made;
-}
-
 void set_seeds(const arguments& args, geodesic_run& run) {
     if (args.seeds.empty() == args.start.empty()) refuse("give --seeds FILE or --start CELLS, one of them");
     if (!args.seeds.empty()) {
-        run.seeds = other(args.seeds, args, run, "--seeds");
-        if (is_floating(run.seeds.type)) run.seeds = as_bytes(run.seeds);
+        run.seeds = other_input(args.seeds, args, run.input.image, "--seeds");
+        if (is_floating(run.seeds.type)) run.seeds = ones_of(run.seeds);
         return;
     }
     const auto& shape = run.input.image.shape;
@@ -89,8 +70,8 @@ void set_seeds(const arguments& args, geodesic_run& run) {
 
 computed solve(const arguments& args, geodesic_run& run) {
     const io::array& image = run.input.image;
-    run.mask = as_bytes(image);
-    if (!args.cost.empty()) run.cost = other(args.cost, args, run, "--cost");
+    run.mask = ones_of(image);
+    if (!args.cost.empty()) run.cost = other_input(args.cost, args, image, "--cost");
     set_seeds(args, run), set_steps(args, run);
     const distance_options grid = options_for(args, sites::zero, run.input);
     run.options.border = grid.border, run.options.cut_corners = !args.no_corners;

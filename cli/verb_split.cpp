@@ -13,6 +13,7 @@
 #include "io/bytes.hpp"
 #include "nearfield/components.hpp"
 #include "nearfield/split.hpp"
+#include "nearfield/watershed.hpp"
 
 namespace nearfield::cli {
 namespace {
@@ -49,12 +50,34 @@ split_options options_of_words(const arguments& args) {
     return how;
 }
 
+/// Background becomes foreground where water from open ends reaches it over foreground alone.
+void fill_holes(const arguments& args, split_run& run) {
+    const io::array mask = ones_of(run.input.image);
+    io::array ends = make_like(mask, dtype::uint8, mask.shape), filled = make_like(mask, dtype::uint8, mask.shape);
+    auto* const inlets = reinterpret_cast<std::uint8_t*>(ends.data.get());
+    std::fill_n(inlets, mask.cells(), std::uint8_t{0});
+    std::int64_t inner = 1;
+    bool open = false;
+    for (std::size_t axis = mask.shape.size(); axis-- > 0; inner *= mask.shape[axis]) {
+        if (run.how.border[static_cast<int>(axis)] != border::open) continue;
+        open = true;
+        const std::int64_t size = mask.shape[axis];
+        for (std::int64_t i = 0; i < mask.cells(); ++i)
+            if (const std::int64_t at = i / inner % size; at == 0 || at == size - 1) inlets[i] = 1;
+    }
+    if (!open) refuse("--fill-holes knows holes by the open ends of axes, and all are periodic; leave it out");
+    watershed(host{static_cast<int>(args.threads), {}}, mask.in(), {.passes = filled.out()}, {.border = run.how.border},
+              ends.in());
+    run.input.image = std::move(filled);
+}
+
 computed run_all(const arguments& args, split_run& run) {
     const distance_options given = options_for(args, sites::zero, run.input);
     if (given.batch_axes > 0)
         refuse(fmt::format("{} has {} images; split takes one: convert one of them", args.input,
                            text_of_axes(run.input.image)));
     run.how.spacing = given.spacing, run.how.border = given.border;
+    if (args.fill_holes && !args.plan) fill_holes(args, run);
     const std::int64_t one = 1;
     const any_input<host> mask = run.input.image.in();
     const any_output<host> to[] = {run.result.out(),

@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "nearfield/nearfield.hpp"
 #include "python/bind_call.hpp"
 #include "python/bind_label.hpp"
@@ -55,6 +57,19 @@ call_plan plan_of(const Place& on, const call& what) {
     const job<Place>& only = work.jobs.front();
     return what.weights ? plan_power_diagram(on, only.image, work.weights, only.out, work.options)
                         : plan(on, only.image, only.out, work.options);
+}
+
+/// What calls(), a function without arguments, would do. It returns the bytes of the arrays that it made, and of those
+/// that it would hand out; the latter is below 0 for the arrays that the library's first call writes.
+nb::dict plan_of_calls(const nb::callable& calls) {
+    std::int64_t made = 0, handed = -1;
+    call_plan told = plan([&] {
+        const nb::tuple bytes = nb::cast<nb::tuple>(calls());
+        made = nb::cast<std::int64_t>(bytes[0]), handed = nb::cast<std::int64_t>(bytes[1]);
+    });
+    if (handed >= 0) told.output_bytes = handed;
+    told.workspace_bytes += std::max<std::int64_t>(made - told.output_bytes, 0);
+    return described(told);
 }
 
 nb::dict described(const system_info& machine) {
@@ -191,8 +206,13 @@ void bind_questions(nb::module_& m) {
         },
         nb::arg("shape"), nb::arg("options"));
     m.def(
-        "require_memory", [](std::int64_t bytes, const std::string& what) { require_memory(bytes, what); },
+        "require_memory",
+        [](std::int64_t bytes, const std::string& what) {
+            if (!planning()) require_memory(bytes, what);
+        },
         nb::arg("bytes"), nb::arg("what"));
+    nb::exception<planned>(m, "Planned", PyExc_BaseException);
+    m.def("plan_calls", &plan_of_calls, nb::arg("calls"));
     m.def("query_system", [] { return described(query_system()); });
     m.def("release_device_memory", [] { release_device_memory(); });
 }

@@ -1,12 +1,14 @@
 // One call of the library as Python gives it: arrays, options, and where to run.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "edge/work.hpp"
+#include "nearfield/plan.hpp"
 #include "python/bind_array.hpp"
 
 namespace nearfield::python {
@@ -56,6 +58,13 @@ struct call {
 [[nodiscard]] distance_options options_of(const std::vector<double>& spacing, const std::string& sites,
                                           const std::string& sign, bool half_cell,
                                           const std::vector<std::string>& border, double max_distance, int batch_axes);
+
+/// Ends a call of Python's that is planned: what would follow has no values to work on. Distances go on, because other
+/// functions are made of several of them.
+struct planned : std::exception {};
+inline void end_plan() {
+    if (planning()) throw planned{};
+}
 
 /// A call of the library on the CPU; it is to hand on what it gets as host::progress.
 using watched_work = std::function<void(std::function<bool(double)>)>;

@@ -63,6 +63,7 @@ void run_on_stream(const call& what, int ordinal, std::uintptr_t stream) {
 
 void run_staged(const call& what, int ordinal) {
     const unlocked released;
+    if (planning()) return edge::run(device{nullptr}, what.work<device>());
     edge::run_on_device(ordinal, what.work<host>(), 0, 1);
 }
 

@@ -119,6 +119,7 @@ void run_here(const nb::object& progress, const watched_work& work) {
 }  // namespace
 
 void run_watched(std::int64_t cells, const nb::object& progress, const watched_work& work) {
+    if (planning()) work({}), end_plan();
     const std::unique_ptr<watched_run> run = cells < watched_cells ? nullptr : started(work);
     if (run) {
         while (!run->ended())
@@ -131,6 +132,7 @@ void run_watched(std::int64_t cells, const nb::object& progress, const watched_w
 }
 
 void run_on_host(const call& what, int threads, const nb::object& progress) {
+    if (planning()) return edge::run(host{threads, {}}, what.work<host>());
     run_watched(what.cells(), progress, [&](std::function<bool(double)> told) {
         edge::run(host{threads, std::move(told)}, what.work<host>());
     });

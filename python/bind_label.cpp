@@ -109,6 +109,11 @@ std::vector<std::int64_t> on_stream(const array& image, const array* label, std:
 
 void staged(const array& image, const array* label, const array* count, const nb::object& make_tables,
             const label_words& words, int ordinal) {
+    if (planning()) {
+        const wanted_fields<device> planned(label, count, make_tables);
+        nearfield::label(device{nullptr}, image.view<const void, device>(), planned.out, words.options());
+        end_plan();
+    }
     const wanted_fields<host> wanted(label, count, make_tables);
     const unlocked released;
     edge::label_on_device(ordinal, image.view<const void, host>(), wanted.out, words.options());

@@ -91,11 +91,12 @@ void mark(const array& vertices, const array& faces, const array& out, const tri
 }
 
 void distance_to(const array& vertices, const array& faces, const array& distance, const array* triangle,
-                 const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, int ordinal,
-                 std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
+                 const triple& origin, const triple& pitch, bool is_signed, bool winding, double most, bool samples,
+                 int ordinal, std::uintptr_t stream, bool staged, int threads, const nb::object& progress) {
     fill<2>({ordinal, stream, staged, threads, progress}, mesh_of(vertices, faces), {&distance, triangle},
             [&](const auto& on, const auto& m, const auto& to) {
-                mesh_distance(on, m, grid_of(distance, origin, pitch), {to[0], to[1]}, {is_signed, winding, most});
+                mesh_distance(on, m, grid_of(distance, origin, pitch), {to[0], to[1]},
+                              {is_signed, winding, most, samples});
             });
 }
 
@@ -142,7 +143,8 @@ void bind_mesh(nb::module_& module) {
     module.def("voxelize", &mark, v, f, nb::arg("out"), origin, pitch, nb::arg("solid"), nb::arg("surface"), winding,
                ordinal, stream, staged, n, progress);
     module.def("mesh_distance", &distance_to, v, f, nb::arg("distance"), nb::arg("triangle").none(), origin, pitch,
-               nb::arg("is_signed"), winding, nb::arg("max_distance"), ordinal, stream, staged, n, progress);
+               nb::arg("is_signed"), winding, nb::arg("max_distance"), nb::arg("samples"), ordinal, stream, staged, n,
+               progress);
     module.def("isosurface", &surface_of, nb::arg("field"), nb::arg("level"), origin, nb::arg("spacing"),
                nb::arg("below"), nb::arg("closed"), nb::arg("dual"), ordinal, stream, staged, n, progress);
     module.def("offset", &offset_of, v, f, nb::arg("distance"), pitch, nb::arg("voxels"), nb::arg("sharp"),

@@ -25,7 +25,7 @@ void run(const run_at& where, std::int64_t cells, const Here& here, const There&
         return;
     }
     const unlocked released;
-    if (where.staged) return copied(where.ordinal);
+    if (where.staged) return copied(where.ordinal), end_plan();
     const edge::current_device current(where.ordinal);
     there(device{reinterpret_cast<void*>(where.stream)});
 }

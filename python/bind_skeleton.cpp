@@ -45,6 +45,7 @@ void on_device(const array& image, const array* anchors, const array& out, const
                                    skeletonize(on, read[0], written[0], options,
                                                anchors == nullptr ? any_input<device>{} : read[1]);
                                });
+    end_plan();
 }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------

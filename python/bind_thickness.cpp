@@ -54,6 +54,7 @@ void staged(const array& image, const array* thickness, const array* squared, co
     const asked what{image, thickness, squared, like, sizes, balls};
     const unlocked released;
     edge::thickness_on_device(ordinal, image.view<const void, host>(), what.out<host>(), what.options(), balls);
+    end_plan();
 }
 
 }  // namespace

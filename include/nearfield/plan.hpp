@@ -28,9 +28,9 @@ namespace [[gnu::visibility("default")]] nearfield {
                                            const distance_options& options = {});
 
 /// What the calls that `calls` makes on this thread would do: those of distances, morphology, thickness, balls, natural
-/// neighbours, medial axes, skeletons, watersheds, split, surface metrics, filling and pores; others have no plan. They
-/// check arguments and take their steps, but read and write no cells: arrays need addresses, but no memory there. What
-/// they return means nothing. Needs no GPU. Throws what the calls do.
+/// neighbours, medial axes, skeletons, watersheds, split, components, surface metrics, filling, geodesic distances and
+/// pores; others have no plan. They check arguments and take their steps, but read and write no cells: arrays need
+/// addresses, but no memory there. What they return means nothing. Needs no GPU. Throws what the calls do.
 ///
 ///   call_plan p = plan([&] { local_thickness(device{}, image, {.thickness = out}); });
 ///

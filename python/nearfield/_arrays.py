@@ -17,6 +17,7 @@ from nearfield import _core
 from nearfield._foreign import refuse_image, refuse_no_array
 from nearfield._request import said
 from nearfield._traced import refuse_traced
+from nearfield._untouched import Untouched
 
 # Element types of the library; the names are NumPy's.
 TYPES = frozenset("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split())
@@ -62,7 +63,7 @@ class Framework(Protocol):
 def framework_of(x: Any) -> Framework:
     """The framework whose array this is. Lists, numbers and whatever converts to NumPy are NumPy's."""
     if isinstance(x, np.ndarray):
-        return NUMPY
+        return NUMPY if type(x) is not Untouched else UNTOUCHED
     for module, type_name, framework in _BY_TYPE:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(x, getattr(loaded, type_name)):
@@ -192,6 +193,18 @@ class NumPy:
 
     def empty_like(self, x: Any, dtype: str) -> np.ndarray[Any, Any]:
         return np.empty_like(x, dtype, subok=False)
+
+
+class _OfPlans(NumPy):
+    def array(self, name: str, x: Any) -> np.ndarray[Any, Any]:
+        check_type(name, numpy_name(x.dtype))
+        return np.asanyarray(x)
+
+    def empty(self, shape: tuple[int, ...], dtype: str, like: Any) -> np.ndarray[Any, Any]:
+        return Untouched.of(shape, dtype)
+
+    def empty_like(self, x: Any, dtype: str) -> np.ndarray[Any, Any]:
+        return Untouched.of(x.shape, dtype)
 
 
 def _check_output(name: str, given: Any) -> None:
@@ -347,6 +360,7 @@ class ArrayApi:
 
 
 NUMPY = NumPy()
+UNTOUCHED = _OfPlans()
 CUDA_INTERFACE = CudaInterface()
 ARRAY_API = ArrayApi()
 _BY_TYPE: Sequence[tuple[str, str, Framework]] = (("torch", "Tensor", Torch()), ("cupy", "ndarray", CuPy()))

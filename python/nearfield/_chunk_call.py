@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from nearfield._errors import Cancelled
 from nearfield._request import Request
 
 _SPARE = 48 << 20  # bytes for what is not counted, and a twelfth: freed memory that the allocator keeps
+PARTS = 8  # of a grid that is read ahead
 _AT_ONCE = 4  # chunks of Zarr that are read or written at a time
 
 
@@ -87,6 +89,18 @@ class Asked:
             low -= 1
         return [1, rows // -(-rows // low) if low else 0]  # parts of a row of chunks
 
+    def slabs_within(self, cost: Callable[[int], int], more: Callable[[int], int], least: int = 1) -> list[int]:
+        """As `planes_within`, with a number between: 1 where there is place for what `stream` holds ahead, too.
+
+        Then there are some slabs, though not below `least` planes, lest the first be all there is to read ahead of.
+        """
+        kept, step = self.planes_within(lambda count: cost(count) + more(count))
+        if not step:
+            return [kept, 0, self.planes_within(cost)[1]]
+        rows = min((self.source.chunks or self.target_chunks or (1,))[0], step)
+        few = max(least, -(-self.source.shape[0] // PARTS))
+        return [kept, 1, min(step, -(-few // rows) * rows)]
+
     def too_little(self, needed: int, what: str) -> ValueError:
         wanted = self.memory + needed - self.room()
         return ValueError(
@@ -115,14 +129,48 @@ class Asked:
         lead = self.source.lead
         out.write((0,) * lead + tuple(start), box.reshape((1,) * lead + box.shape))
 
-    def tasks(self, kind: str, numbers: Sequence[int], share: tuple[float, float]) -> Iterator[int]:
-        """Those that are not done; each is noted when the loop comes back for the next."""
-        for k, number in enumerate(numbers):
-            if f"{kind}:{number}" not in self.work.done:
-                yield number
-                self.work.note(f"{kind}:{number}")
-            if self.told is not None and self.told(share[0] + (share[1] - share[0]) * (k + 1) / len(numbers)) is False:
-                raise Cancelled(f"stopped by progress; {self.work.folder} has what is done")
+    def stream(
+        self,
+        kind: str,
+        numbers: Sequence[int],
+        share: tuple[float, float],
+        ahead: int,
+        read: Callable[[int], Any],
+        compute: Callable[[int, Any], Any],
+        write: Callable[[int, Any], object],
+    ) -> None:
+        """write(k, compute(k, read(k))) for each number k that is not done; each is noted when it is written.
+
+        `ahead`: while one is computed, the next one is read and the one before is written.
+        """
+        left = [k for k in numbers if f"{kind}:{k}" not in self.work.done]
+        self._tell(share, len(numbers) - len(left), len(numbers))
+        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
+            coming = reader.submit(read, left[0]) if ahead and left else None
+            going: Future[object] | None = None
+            for place, k in enumerate(left):
+                came = read(k) if coming is None else coming.result()
+                coming = reader.submit(read, left[place + 1]) if ahead and place + 1 < len(left) else None
+                made = compute(k, came)
+                del came
+                if going is not None:
+                    self._written(kind, left[place - 1], going)
+                    self._tell(share, len(numbers) - len(left) + place, len(numbers))
+                going = writer.submit(write, k, made)
+                del made
+                if not ahead:
+                    going.result()
+            if going is not None:
+                self._written(kind, left[-1], going)
+                self._tell(share, len(numbers), len(numbers))
+
+    def _written(self, kind: str, number: int, going: Future[object]) -> None:
+        going.result()
+        self.work.note(f"{kind}:{number}")
+
+    def _tell(self, share: tuple[float, float], done: int, all_: int) -> None:
+        if self.told is not None and done and self.told(share[0] + (share[1] - share[0]) * done / all_) is False:
+            raise Cancelled(f"stopped by progress; {self.work.folder} has what is done")
 
 
 def few_chunks_at_once() -> Any:

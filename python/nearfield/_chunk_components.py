@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,24 @@ def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any], measured: bool = 
     order of slabs and of labels within each. So only what joins a component that began earlier has to be known.
     """
     shape, kind = asked.source.shape, asked.types["label"]
-    (step,) = asked.layout(lambda: _choose(asked, measured))
+    ahead, step = asked.layout(lambda: _choose(asked, measured))
     how = dict(how, periodic=[False, *wraps[1:]], threads=asked.threads)
     firsts = range(0, shape[0], step)
     folder = asked.work.folder
-    for first in asked.tasks("faces", firsts, (0.0, 0.5)):
-        labels, own = _labelled(asked, first, step, wraps[0], how)
-        np.savez(folder / f"{first}.npz", low=labels[0], high=labels[own:], count=labels[:own].max(initial=0))
-        del labels
+
+    def read(first: int) -> Any:
+        return _window(asked, first, step, wraps[0])
+
+    def faces(first: int, window: Any) -> dict[str, Any]:
+        labels, own = _labelled(asked, window, how), min(step, shape[0] - first)
+        return dict(low=labels[0].copy(), high=labels[own:].copy(), count=labels[:own].max(initial=0))
+
+    def keep(first: int, faces: dict[str, Any]) -> None:
+        np.savez(folder / f"{first}.npz", **faces)
         if first > 0:
             _join(folder, first - step, first)
+
+    asked.stream("faces", firsts, (0.0, 0.5), ahead, read, faces, keep)
     if not len(firsts):
         asked.outputs()
         return 0, []
@@ -39,7 +48,7 @@ def label_slabs(asked: Asked, wraps: Any, how: dict[str, Any], measured: bool = 
     if count > np.iinfo(kind).max:
         asked.work.abandon()
         raise ValueError(f"there are {count} components, more than dtype={kind} can number; give a wider one")
-    _filled(asked, tables, firsts, step, wraps, how, measured)
+    _filled(asked, tables, firsts, ahead, read, wraps, how, measured)
     rows = [Rows(**np.load(folder / f"{first}-rows.npz")) for first in firsts] if measured else []
     return int(count), rows
 
@@ -51,22 +60,24 @@ def _choose(asked: Asked, measured: bool) -> list[Any]:
         wide = 4 if (count + 1) * asked.plane < 2**31 else 8
         return int((count + 1) * asked.plane * (2 * item + wide * (1 + measured) + kind + 1))
 
-    kept, step = asked.planes_within(cost)
+    kept, ahead, step = asked.slabs_within(cost, lambda count: (count + 1) * asked.plane * (item + kind))
     if step == 0:
         raise asked.too_little(cost(1), f"a plane of {asked.plane} cells, labelled,")
-    return [kept, step]
+    return [kept, ahead, step]
 
 
-def _labelled(asked: Asked, first: int, step: int, round_ends: bool, how: dict[str, Any]) -> tuple[Any, int]:
-    """Labels of a slab with the plane after it, and how many planes are its own."""
+def _window(asked: Asked, first: int, step: int, round_ends: bool) -> Any:
+    """A slab with the plane after it."""
     planes = asked.source.shape[0]
     stop = min(first + step, planes)
     window = asked.source.planes(first, min(stop + 1, planes))
-    if round_ends and stop == planes:
-        window = np.concatenate([window, asked.source.planes(0, 1)])
+    return np.concatenate([window, asked.source.planes(0, 1)]) if round_ends and stop == planes else window
+
+
+def _labelled(asked: Asked, window: Any, how: dict[str, Any]) -> Any:
     kind = asked.types["label"].itemsize
     on_gpu = asked.gpu is not None and asked.gpu.holds(window.size * (window.itemsize + kind + 16))
-    return label(window, device=asked.gpu.name if asked.gpu is not None and on_gpu else None, **how), stop - first
+    return label(window, device=asked.gpu.name if asked.gpu is not None and on_gpu else None, **how)
 
 
 def _join(folder: Any, before: int, after: int) -> None:
@@ -106,27 +117,39 @@ def _numbered(folder: Any, firsts: range, round_ends: bool) -> tuple[dict[int, A
 
 
 def _filled(
-    asked: Asked, tables: Any, firsts: range, step: int, wraps: Any, how: dict[str, Any], measured: bool
+    asked: Asked,
+    tables: Any,
+    firsts: range,
+    ahead: int,
+    read: Callable[[int], Any],
+    wraps: Any,
+    how: dict[str, Any],
+    measured: bool,
 ) -> None:
-    out, kind = asked.outputs(step)["label"], asked.types["label"]
-    for first in asked.tasks("labels", firsts, (0.5, 1.0)):
-        labels, own = _labelled(asked, first, step, wraps[0], how)
-        table = _table(tables[first], kind)
+    out, kind = asked.outputs(firsts.step)["label"], asked.types["label"]
+
+    def made(first: int, window: Any) -> tuple[Any, Rows | None]:
         # Labels of the plane after it alone may be larger.
-        labels = labels[:own]
+        labels = _labelled(asked, window, how)[: min(firsts.step, firsts.stop - first)]
+        table = _table(tables[first], kind)
         numbers = table[labels]
-        asked.put(out, (first, *(0,) * (labels.ndim - 1)), numbers)
-        if measured:
-            pairs = [
-                (numbers.take([-1], axis), numbers.take([0], axis)) for axis in range(1, labels.ndim) if wraps[axis]
-            ]
-            after = first + step if first + step in firsts else 0
-            if after or wraps[0]:
-                with np.load(asked.work.folder / f"{after}.npz") as faces:
-                    pairs.append((numbers[-1:], _table(tables[after], kind)[faces["low"]]))
-            rows = rows_of(labels, (first, *(0,) * (labels.ndim - 1)), table[1:].astype(np.int64), pairs)
+        if not measured:
+            return numbers, None
+        pairs = [(numbers.take([-1], axis), numbers.take([0], axis)) for axis in range(1, labels.ndim) if wraps[axis]]
+        after = first + firsts.step if first + firsts.step in firsts else 0
+        if after or wraps[0]:
+            with np.load(asked.work.folder / f"{after}.npz") as faces:
+                pairs.append((numbers[-1:], _table(tables[after], kind)[faces["low"]]))
+        begin = (first, *(0,) * (labels.ndim - 1))
+        return numbers, rows_of(labels, begin, table[1:].astype(np.int64), pairs)
+
+    def write(first: int, all_: tuple[Any, Rows | None]) -> None:
+        numbers, rows = all_
+        asked.put(out, (first, *(0,) * (numbers.ndim - 1)), numbers)
+        if rows is not None:
             np.savez(asked.work.folder / f"{first}-rows.npz", **rows._asdict())
-        del labels, numbers
+
+    asked.stream("labels", firsts, (0.5, 1.0), ahead, read, made, write)
 
 
 def _table(known: Any, kind: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield._call import compute
-from nearfield._chunk_call import Asked
+from nearfield._chunk_call import PARTS, Asked
 from nearfield._chunk_classes import pass_of_classes
 from nearfield._chunk_device import Gpu, Piece
 from nearfield._chunk_lines import Grid, Partial, distance, finish, lines, planes
@@ -40,16 +40,16 @@ def by_windows(asked: Asked, of: Grid, plain: bool) -> bool:
         return int(taken + math.prod(shape) * each + count * asked.plane * 8)
 
     def choose() -> list[Any]:
-        held, step = asked.planes_within(cost)
+        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
         if plain and (step == 0 or (step < 2 * reach and step < of.shape[0])):
             return _choose(asked, of)
         if step == 0:
             raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
-        return [held, "windows", step]
+        return [held, "windows", ahead, step]
 
-    way, step, *_ = asked.layout(choose)
+    way, ahead, step, *_ = asked.layout(choose)
     if way == "windows":
-        _run_windows(asked, step, reach, fields)
+        _run_windows(asked, ahead, step, reach, fields)
     return bool(way == "windows")
 
 
@@ -74,25 +74,40 @@ def by_balls(asked: Asked, reach: int, balls: Request, fields: Fields) -> None:
         return int(taken + math.prod(shape) * (2 * item + kind + 3) + count * asked.plane * kind)
 
     def choose() -> list[Any]:
-        held, step = asked.planes_within(cost)
+        held, ahead, step = asked.slabs_within(cost, lambda count: _ahead_of_windows(asked, count, reach), 8 * reach)
         if step == 0:
             raise asked.too_little(cost(1), f"a plane with {2 * reach} others round it")
-        return [held, step]
+        return [held, ahead, step]
 
-    (step,) = asked.layout(choose)
-    _run_windows(asked, step, reach, fields)
+    ahead, step = asked.layout(choose)
+    _run_windows(asked, ahead, step, reach, fields)
 
 
-def _run_windows(asked: Asked, step: int, reach: int, fields: Fields) -> None:
-    out, planes_of_all = asked.outputs(step), asked.source.shape[0]
-    for first in asked.tasks("slab", range(0, planes_of_all, step), (0.0, 1.0)):
-        low, stop = max(first - reach, 0), min(first + step, planes_of_all)
-        window = asked.source.planes(low, min(stop + reach, planes_of_all))
-        for name, own in zip(asked.targets, _of_window(asked, fields, window, low, (first, stop), reach), strict=True):
+def _ahead_of_windows(asked: Asked, count: int, reach: int) -> int:
+    """Bytes of the window that is read, and of the fields that are written, while others are computed."""
+    wide = min(count + 2 * reach, asked.source.shape[0]) * asked.source.dtype.itemsize
+    return int(asked.plane * (wide + count * sum(asked.types[name].itemsize for name in asked.targets)))
+
+
+def _run_windows(asked: Asked, ahead: int, step: int, reach: int, fields: Fields) -> None:
+    out, shape = asked.outputs(step), asked.source.shape
+
+    def read(first: int) -> Any:
+        return asked.source.planes(max(first - reach, 0), min(first + step + reach, shape[0]))
+
+    def made(first: int, window: Any) -> list[Any]:
+        low = max(first - reach, 0)
+        all_ = _of_window(asked, fields, window, low, (first, min(first + step, shape[0])), reach)
+        for name, own in zip(asked.targets, all_, strict=True):
             if name == "index":
                 own[own >= 0] += low * asked.plane
-            asked.put(out[name], (first, *(0,) * (window.ndim - 1)), own)
-        del window, own
+        return all_
+
+    def write(first: int, all_: list[Any]) -> None:
+        for name, own in zip(asked.targets, all_, strict=True):
+            asked.put(out[name], (first, *(0,) * (len(shape) - 1)), own)
+
+    asked.stream("slab", range(0, shape[0], step), (0.0, 1.0), ahead, read, made, write)
 
 
 def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[int, int], reach: int) -> list[Any]:
@@ -101,7 +116,8 @@ def _of_window(asked: Asked, fields: Fields, window: Any, low: int, ends: tuple[
     step = stop - first if asked.gpu is None else asked.gpu.rows(asked.plane, 2 * reach)
     if asked.gpu is None or not asked.gpu.holds(80 * (step + 2 * reach) * asked.plane):
         return [field[first:stop] for field in fields(window)]
-    out = [np.empty((stop - first, *window.shape[1:]), asked.types[name]) for name in asked.targets]
+    shape = (stop - first, *window.shape[1:])
+    out = [asked.gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
 
     def piece(k: int) -> Piece:
         begin, end = max(k - reach, 0), min(k + step, stop)
@@ -126,15 +142,19 @@ def by_lines(asked: Asked, of: Grid) -> None:
     request = asked.request
     assert request is not None
     labels = "label" in asked.targets
-    _, step, *box = asked.layout(lambda: _choose(asked, of))
+    _, slabs_ahead, step, pencils_ahead, *box = asked.layout(lambda: _choose(asked, of))
     between = Between(asked.work.folder / "between", of.shape, _held(asked, of), step, box)
+    sites: Any = request.sites
+
+    def read(first: int) -> Any:
+        return asked.source.planes(first, min(first + step, of.shape[0]))
+
+    def made(first: int, slab: Any) -> Partial:
+        return _of_slab(asked, of, slab, first, sites, labels)
+
     try:
-        sites: Any = request.sites
-        for first in asked.tasks("slab", range(0, of.shape[0], step), (0.0, 0.5)):
-            slab = asked.source.planes(first, min(first + step, of.shape[0]))
-            between.write(first, _of_slab(asked, of, slab, first, sites, labels))
-            del slab
-        _run_lines(asked, of, between, request.max_distance)
+        asked.stream("slab", range(0, of.shape[0], step), (0.0, 0.5), slabs_ahead, read, made, between.write)
+        _run_lines(asked, of, between, request.max_distance, pencils_ahead)
     finally:
         between.close()
 
@@ -145,7 +165,8 @@ def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: 
         return asked.classes.planes(of, classes, first, asked.threads)._replace(label=classes)
     if asked.gpu is None:
         return planes(of, slab, first, sites, labels=labels, threads=asked.threads)
-    made, step = [np.empty(slab.shape, kind) for kind in _held(asked, of)], asked.gpu.rows(asked.plane)
+    kinds, step = _held(asked, of), asked.gpu.rows(asked.plane)
+    made = [asked.gpu.array(str(k), slab.shape, kind) for k, kind in enumerate(kinds)]
 
     def piece(k: int) -> Piece:
         def computed(there: Any) -> list[Any]:
@@ -161,35 +182,37 @@ def _of_slab(asked: Asked, of: Grid, slab: Any, first: int, sites: Any, labels: 
     return Partial(*made)
 
 
-def _run_lines(asked: Asked, of: Grid, between: Between, limit: float) -> None:
+def _run_lines(asked: Asked, of: Grid, between: Between, limit: float, ahead: int) -> None:
     out = asked.outputs()
-    for number in asked.tasks("pencil", range(len(between.boxes)), (0.5, 1.0)):
-        start = [0, *(s.start for s in between.boxes[number])]
-        pencil = between.read(number)
+
+    def start_of(number: int) -> list[int]:
+        return [0, *(s.start for s in between.boxes[number])]
+
+    def made(number: int, pencil: Partial) -> list[Any]:
+        start = start_of(number)
         if asked.classes is not None:
             *fields, classes = (field for field in pencil if field is not None)
             part = Partial(*fields)
             pass_of_classes(of, part, classes, 0, start, asked.threads)
             finish(of, part, start, limit)
-            for name in asked.targets:
-                field = _field(asked, of, part, name)
-                asked.put(out[name], start, asked.classes.signed(field, classes) if name == "distance" else field)
-            del part, fields, classes
-        elif asked.gpu is None:
-            part = lines(of, pencil, start, limit=limit, overwrite=True, threads=asked.threads)
-            for name in asked.targets:
-                asked.put(out[name], start, _field(asked, of, part, name))
-            del part
-        else:
-            for name, field in zip(asked.targets, _of_pencil(asked, asked.gpu, of, pencil, start, limit), strict=True):
-                asked.put(out[name], start, field)
-            del field
-        del pencil
+            all_ = [_field(asked, of, part, name) for name in asked.targets]
+            signs = zip(asked.targets, all_, strict=True)
+            return [asked.classes.signed(f, classes) if name == "distance" else f for name, f in signs]
+        if asked.gpu is not None:
+            return _of_pencil(asked, asked.gpu, of, pencil, start, limit)
+        part = lines(of, pencil, start, limit=limit, overwrite=True, threads=asked.threads)
+        return [_field(asked, of, part, name) for name in asked.targets]
+
+    def write(number: int, fields: list[Any]) -> None:
+        for name, field in zip(asked.targets, fields, strict=True):
+            asked.put(out[name], start_of(number), field)
+
+    asked.stream("pencil", range(len(between.boxes)), (0.5, 1.0), ahead, between.read, made, write)
 
 
 def _of_pencil(asked: Asked, gpu: Gpu, of: Grid, pencil: Partial, start: list[int], limit: float) -> list[Any]:
     shape = pencil.squared.shape
-    made = [np.empty(shape, asked.types[name]) for name in asked.targets]
+    made = [gpu.array(str(k), shape, asked.types[name]) for k, name in enumerate(asked.targets)]
     step = gpu.rows(math.prod(shape) // shape[1])
 
     def piece(k: int) -> Piece:
@@ -226,17 +249,20 @@ def _held(asked: Asked, of: Grid) -> list[str]:
 def _choose(asked: Asked, of: Grid) -> list[Any]:
     """Planes of a slab, and the size of pencils across."""
     held = _held(asked, of)
-    kept, step = asked.planes_within(lambda count: _slab_bytes(asked, of, held, count))
-    if step == 0:
-        raise asked.too_little(_slab_bytes(asked, of, held, 1), f"a plane of {asked.plane} cells")
-    each = (
-        sum(np.dtype(kind).itemsize for kind in held)
-        + (max if asked.gpu is None else sum)([asked.types[n].itemsize for n in asked.targets])
-        + 1
+    item, between = asked.source.dtype.itemsize, sum(np.dtype(kind).itemsize for kind in held)
+    slabs = asked.slabs_within(
+        lambda count: _slab_bytes(asked, of, held, count), lambda count: count * asked.plane * (item + between)
     )
-    cells = asked.room() // (each * max(of.shape[0], 1)) - 64
+    if slabs[-1] == 0:
+        raise asked.too_little(_slab_bytes(asked, of, held, 1), f"a plane of {asked.plane} cells")
+    each = between + sum(asked.types[n].itemsize for n in asked.targets)
     sizes = asked.target_chunks or (1,) * len(of.shape)
     box = [min(c, max(n, 1)) for c, n in zip(sizes[1:], of.shape[1:], strict=True)]
+    # Chunks of the targets that are written in parts cost more than is gained by writing them meanwhile.
+    ahead = int(_cells_of_pencil(asked, of, 2 * each + 1) >= max(math.prod(box), 1))
+    cells = _cells_of_pencil(asked, of, (2 if ahead else 1) * each + 1)
+    if ahead:
+        cells = min(cells, max(math.prod(box), -(-asked.plane // PARTS)))
     while math.prod(box) > cells and max(box, default=1) > 1:
         box[box.index(max(box))] //= 2
     if cells < 1:
@@ -244,7 +270,13 @@ def _choose(asked: Asked, of: Grid) -> list[Any]:
     for axis in range(len(box) - 1, -1, -1):  # as long as they can be, the last axis first
         whole = max(of.shape[axis + 1], 1)
         box[axis] = min(whole, box[axis] * max(1, cells // math.prod(box)))
-    return [kept, "lines", step, *box]
+    kept, slabs_ahead, step = slabs
+    return [kept, "lines", slabs_ahead, step, ahead, *box]
+
+
+def _cells_of_pencil(asked: Asked, of: Grid, each: int) -> int:
+    """Lines of a pencil whose cells take `each` bytes."""
+    return asked.room() // (each * max(of.shape[0], 1)) - 64
 
 
 def _slab_bytes(asked: Asked, of: Grid, held: list[str], count: int) -> int:

@@ -274,7 +274,8 @@ def distance(of: Grid, field: Any, dtype: Any = "float32", *, squared: bool = Fa
             xp.sqrt(value, out=value)
         if made.dtype.kind == "u":
             value = xp.where(gone, 0, value)
-        xp.copyto(out, value, casting="unsafe")
+        with np.errstate(over="ignore"):  # of float16
+            xp.copyto(out, value, casting="unsafe")
         if xp is not np or gone.any():  # a GPU is not waited for
             out[gone] = none_of(made.dtype)
     return made

@@ -165,6 +165,10 @@ def plan(
     on_device: bool,
     threads: int,
 ) -> dict[str, Any]: ...
+
+class Planned(BaseException): ...
+
+def plan_calls(calls: Callable[[], tuple[int, int]]) -> dict[str, Any]: ...
 def chamfer(
     image: Array,
     distance: Array | None,
@@ -689,6 +693,7 @@ def mesh_distance(
     is_signed: bool,
     winding: bool,
     max_distance: float,
+    samples: bool,
     ordinal: int,
     stream: int,
     staged: bool,

@@ -4,16 +4,43 @@ from __future__ import annotations
 
 import math
 import operator
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, overload
 
-from nearfield import _core
+from nearfield import _core, metrics
 from nearfield._arrays import HOST, Place, check_axes, check_type, framework_of, name_of
+from nearfield._basins import h_maxima, h_minima, peaks
 from nearfield._call import arguments_named, planned, target
-from nearfield._distance import add_indices, distance_type
+from nearfield._components import components, remove_small
+from nearfield._distance import add_indices, distance_transform, distance_type
 from nearfield._fields import is_several
-from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, threads_of
+from nearfield._fill import fill_nearest
+from nearfield._geodesic import geodesic, travel_cost
+from nearfield._granulometry import granulometry, porosimetry
+from nearfield._label import label
+from nearfield._medial_axis import medial_axis, reconstruct
+from nearfield._morphology import closing, dilation, erosion, opening
+from nearfield._natural_neighbor import natural_neighbor
+from nearfield._pores import pore_network
+from nearfield._request import Border, Indices, Signed, Sites, Spacing, check_flags, request_for, said, threads_of
+from nearfield._skeleton import skeletonize
+from nearfield._slices import interpolate_slices
+from nearfield._split import split
+from nearfield._thickness import local_thickness
+from nearfield._untouched import Untouched
+from nearfield._voronoi import expand_labels, voronoi
+from nearfield._watershed import fill_holes, flood, reconstruct_gray, watershed
+
+_PLANNED = (
+    distance_transform, voronoi, expand_labels, erosion, dilation, opening, closing, local_thickness, granulometry,
+    porosimetry, medial_axis, reconstruct, skeletonize, natural_neighbor, label, components, remove_small, watershed,
+    flood, fill_holes, reconstruct_gray, h_maxima, h_minima, peaks, split, metrics.surface, fill_nearest,
+    interpolate_slices, pore_network, geodesic, travel_cost,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,6 +80,7 @@ class Plan:
         return f"<p>{escape(self.text.split(chr(10))[0])}</p><table>{''.join(lines)}</table>"
 
 
+@overload
 def plan(
     image: Any,
     *,
@@ -73,34 +101,78 @@ def plan(
     batch_axes: int = 0,
     device: str | None = None,
     threads: int | None = None,
-) -> Plan:
-    """What `distance_transform` with these arguments would do; nothing is computed, no GPU is needed.
+) -> Plan: ...
+
+
+@overload
+def plan(function: Callable[..., Any], /, *arguments: Any, image_dtype: Any = "uint8", **keywords: Any) -> Plan: ...
+
+
+def plan(*image: Any, **keywords: Any) -> Plan:
+    """What a call with these arguments would do; nothing is computed, no GPU is needed.
+
+    ``plan(image, ...)`` is of `distance_transform`, ``plan(function, image, ...)`` of another function.
 
     Parameters
     ----------
+    function : callable, optional
+        Of distances, morphology, thickness, axes and skeletons, components, watersheds, splitting, surface metrics,
+        filling, pores or geodesic distances, such as ``nf.opening``.
     image : array, or tuple of ints
         An image, or the shape of one of type `image_dtype` that need not exist. An array is an image, also one of
         a few integers.
+    image_dtype : type, or list of types
+        Of images whose shape is given; a list has one for each shape.
     device : {'cpu', 'cuda'}, optional
         Default: where `image` is.
-    **keywords
-        As in `distance_transform`.
+    *arguments, **keywords
+        As in the function. Positional tuples of ints are shapes of further images.
 
     Returns
     -------
     Plan
+        Without what depends on the values of cells, which the passes name, such as basins of a watershed.
 
     Raises
     ------
     TypeError, ValueError
-        As the call would. RuntimeError: device is 'cuda' and this build has no CUDA.
+        As the call would; TypeError for a function that has no plan. RuntimeError: device is 'cuda' and this build has
+        no CUDA.
 
     Examples
     --------
     >>> import nearfield as nf
     >>> nf.plan((512, 512, 512)).output_bytes
     536870912
+    >>> nf.plan(nf.opening, (512, 512, 512), 3).output_bytes
+    134217728
     """
+    if image and callable(image[0]) and not hasattr(image[0], "shape"):
+        return _plan_of_function(image[0], image[1:], **keywords)
+    return _plan_of_distances(*image, **keywords)
+
+
+def _plan_of_distances(
+    image: Any,
+    *,
+    image_dtype: Any = "uint8",
+    spacing: Spacing = None,
+    sites: Sites = "zero",
+    squared: bool = False,
+    signed: Signed = False,
+    multilabel: bool = False,
+    half_cell: bool = False,
+    border: Border = "open",
+    max_distance: float | None = None,
+    return_distances: bool = True,
+    return_indices: Indices = False,
+    return_labels: bool = False,
+    return_trusted: bool = False,
+    dtype: Any = None,
+    batch_axes: int = 0,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Plan:
     check_flags(
         squared=squared, return_distances=return_distances, return_labels=return_labels, return_trusted=return_trusted
     )
@@ -132,9 +204,73 @@ def plan(
     request = request._replace(fields=tuple(fields))
     on_device = target(device, place, "image") >= 0
     with arguments_named("image", {}):
-        said = planned(_core.Array(0, element, shape), request, None, on_device, threads_of(threads))
-    said["passes"] = tuple(Pass(**each) for each in said["passes"])
-    return Plan(**said)
+        return _told(planned(_core.Array(0, element, shape), request, None, on_device, threads_of(threads)))
+
+
+def _told(told: dict[str, Any]) -> Plan:
+    return Plan(**{**told, "passes": tuple(Pass(**each) for each in told["passes"])})
+
+
+# ---- other functions -------------------------------------------------------------------------------------------------
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def _plan_of_function(
+    function: Callable[..., Any], arguments: tuple[Any, ...], image_dtype: Any = "uint8", **keywords: Any
+) -> Plan:
+    """The function takes its steps on arrays that stand for its images, up to the call that would need values."""
+    if function not in _PLANNED:
+        names = ", ".join(each.__name__ for each in _PLANNED)
+        raise TypeError(f"{said(getattr(function, '__name__', function))} has no plan; give one of {names}")
+    types = list(image_dtype) if isinstance(image_dtype, list | tuple) else image_dtype
+    with _ONE_AT_A_TIME:
+        images, device = _stand_ins(arguments, types)
+        if device is not None:
+            keywords.setdefault("device", device)
+        fields = {name: _stand_in(x) if _shape(x) == images[0].shape else x for name, x in keywords.items()}
+
+        def calls() -> tuple[int, int]:
+            Untouched.bytes_made, handed = 0, -1
+            with suppress(_core.Planned):
+                handed = _bytes(function(*images, **fields))
+            return Untouched.bytes_made, handed
+
+        return _told(_core.plan_calls(calls))
+
+
+def _stand_ins(arguments: tuple[Any, ...], types: Any) -> tuple[list[Any], str | None]:
+    """Arguments with images as arrays that are not touched, and the device of the first."""
+    made: list[Any] = []
+    device = None
+    for k, x in enumerate(arguments):
+        is_shape = isinstance(x, tuple) and all(hasattr(n, "__index__") for n in x)
+        if not is_shape and k > 0:
+            made.append(_stand_in(x) if _shape(x) == made[0].shape else x)
+            continue
+        if is_shape and types == []:
+            raise ValueError("image_dtype has fewer types than there are shapes; give one for each")
+        kind = types.pop(0) if isinstance(types, list) and is_shape else types if is_shape else "uint8"
+        shape, element, place = _subject(x, kind)
+        made.append(Untouched.of(shape, element))
+        if k == 0 and place.ordinal >= 0:
+            device = f"cuda:{place.ordinal}"
+    if not made:
+        raise TypeError("no image is given; give one, or its shape, after the function")
+    return made, device
+
+
+def _shape(x: Any) -> Any:
+    return tuple(x.shape) if hasattr(x, "shape") and hasattr(x, "dtype") else None
+
+
+def _stand_in(x: Any) -> Untouched:
+    framework = framework_of(x)
+    return Untouched.of(framework.shape(x), framework.dtype(x))
+
+
+def _bytes(answer: Any) -> int:
+    return sum(map(_bytes, answer)) if isinstance(answer, tuple) else int(getattr(answer, "nbytes", 0))
 
 
 def _subject(image: Any, image_dtype: Any) -> tuple[tuple[int, ...], str, Place]:

@@ -179,6 +179,7 @@ def mesh_distance(
     signed: bool = False,
     winding: bool = False,
     max_distance: float | None = None,
+    samples: bool = False,
     return_triangle: bool = False,
     dtype: Any = "float32",
     out: Any = None,
@@ -187,7 +188,7 @@ def mesh_distance(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Exact distance from every cell of a grid to a mesh, and the triangle that is nearest.
+    """The distance from every cell of a grid to a mesh, exact unless `samples`, and the triangle that is nearest.
 
     Parameters
     ----------
@@ -200,6 +201,10 @@ def mesh_distance(
         As in `voxelize`.
     max_distance : float, optional
         Farther cells get inf (inside -inf) and triangle -1: faster.
+    samples : bool
+        Faster: only cells within two cell diagonals of the mesh are exact. Farther ones take a triangle from the
+        nearest of those, and their distances are never too small, and too large by at most the diagonal of a cell. The
+        mesh has to lie within the grid.
     return_triangle : bool
         Also return the number of the nearest face, the first one of several.
     dtype : {'float32', 'float64'}
@@ -223,7 +228,7 @@ def mesh_distance(
             [1, 1, 1],
             [1, 1, 1]]], dtype=int32))
     """
-    check_flags(signed=signed, winding=winding, return_triangle=return_triangle)
+    check_flags(signed=signed, winding=winding, samples=samples, return_triangle=return_triangle)
     given, most = mesh_of(mesh), max_distance_of(max_distance)
     where = VoxelGrid(*_checked(grid))
     made = name_of(dtype)
@@ -236,7 +241,7 @@ def mesh_distance(
     (distance, *more), (vertices, faces) = filled.described(), given._described()
     _core.mesh_distance(
         vertices, faces, distance, more[0] if more else None, where.origin, where.spacing, bool(signed),
-        bool(winding), most, *filled.where.place(),
+        bool(winding), most, bool(samples), *filled.where.place(),
     )  # fmt: skip
     fields = filled.finish()
     return fields[0] if len(fields) == 1 else tuple(fields)

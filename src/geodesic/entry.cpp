@@ -8,6 +8,7 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/rehearsal.hpp"
 #include "base/unwritten.hpp"
 #include "geodesic/problem.hpp"
 
@@ -199,6 +200,7 @@ void solve(const Place& on, const any_input<Place>& mask, const any_input<Place>
     set_axes(p, o);
     for (const priced_step& each : steps) take_step(p, each, o.border, o.batch_axes, o.cut_corners);
     const expected_outputs written{out.cost, out.index, out.coordinates, out.label};
+    rehearse_step("costs spread from tile to tile; 24 bytes for each cell of a front");
     if (mask.cells() > 0) run(on, p);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/parallel.hpp"
+#include "base/rehearsal.hpp"
 #include "base/scratch.hpp"
 #include "geodesic/buckets.hpp"
 #include "geodesic/rows.hpp"
@@ -27,7 +28,7 @@ public:
           key_(t_.tiles * t_.cells_a_tile()),
           kind_(t_.tiles * t_.cells_a_tile()),
           cost_(p.cost.wanted() ? t_.tiles * t_.cells_a_tile() : 0),
-          tiles_(t_.tiles) {
+          tiles_(rehearsing() == nullptr ? t_.tiles : 0) {
         for (const step& each : p.steps) {
             quick_.push_back({each.offset, static_cast<std::uint32_t>(each.price), &each});
             between_ = between_ || !each.between.empty();

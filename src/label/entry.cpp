@@ -205,6 +205,7 @@ void label(const device& on, const any_input<device>& image, const label_fields<
             fail(fmt::format("image has {} axes besides batch and channels; a device takes 1 to 3, host{{}} up to {}",
                              p.rank, max_rank));
         if (p.changes == 0) fail("steps is given, which only host{} takes; give connectivity");
+        rehearse_step("components, by tiles");
         labelling::run(on, p, image, out);
     });
 }

@@ -1,6 +1,7 @@
 // Blocks of cells and the triangles that can be nearest in them.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -10,8 +11,9 @@ namespace nearfield::nearest_faces {
 
 struct problem {
     space in;
-    std::vector<triangle> triangles;
+    std::span<const triangle> triangles;
     any_output<host> distance, face;
+    std::int32_t first_number = 0;  ///< of the faces; one less where there is none
 };
 
 /// 2^level cells along each axis from `first` on, and the triangles that can be nearest to one of them, ascending.

@@ -25,6 +25,10 @@ struct space {
 
     /// Coordinate of a place that is counted in cells, and in halves of a cell within blocks.
     [[nodiscard]] NF_HD double at(int axis, double cells) const { return (origin[axis] + pitch[axis] * cells) * scale; }
+    /// The distance up to which cells are exact where others go by samples: two diagonals of a cell, scaled.
+    [[nodiscard]] double near() const {
+        return 2 * scale * std::sqrt((pitch[0] * pitch[0] + pitch[1] * pitch[1]) + pitch[2] * pitch[2]);
+    }
     /// Half the length of a block of 2^level cells along each axis, between the centres of its outer cells.
     NF_HD void half_of_block(int level, double* half) const {
         const double cells = static_cast<double>((std::int64_t{1} << level) - 1) / 2;
@@ -113,6 +117,13 @@ NF_HD [[gnu::always_inline]] inline nearest nearest_of(const triangle& t, double
     n.support = sa < sb ? sa : sb;
     n.support = n.support < sc ? n.support : sc;
     return n;
+}
+
+/// The squared distance of a cell.
+NF_HD inline double squared_at(const space& in, const std::int64_t* at, const triangle& t) {
+    double p[3];
+    for (int k = 0; k < 3; ++k) p[k] = in.at(k, static_cast<double>(at[k]));
+    return nearest_of(t, p[0], p[1], p[2]).squared;
 }
 
 /// What a cell is told.

@@ -4,6 +4,7 @@
 #include "base/cuda_scan.cuh"
 #include "mesh_distance/cuda_cells.cuh"
 #include "mesh_distance/device_room.hpp"
+#include "nearfield/voronoi.hpp"
 #include "voxelize/room.hpp"
 
 namespace nearfield::nearest_faces {
@@ -103,41 +104,89 @@ void list_all(const device& on, const task& t, const std::vector<blocks>& levels
     }
 }
 
-written_fields fields_of(const device_problem& p, const std::uint32_t* inside) {
-    written_fields made{p.out.distance.data,
-                        static_cast<std::int32_t*>(p.out.triangle.data),
-                        p.out.distance.type == dtype::float64,
-                        {},
-                        {},
-                        inside,
-                        voxels::words_of(p.in.shape[2])};
+written_fields fields_of(const mesh_fields<device>& out) {
+    written_fields made{out.distance.data, static_cast<std::int32_t*>(out.triangle.data),
+                        out.distance.type == dtype::float64};
     for (std::size_t k = 0; k < 3; ++k)
-        made.distance_step[k] = p.out.distance.stride[k], made.triangle_step[k] = p.out.triangle.stride[k];
+        made.distance_step[k] = out.distance.stride[k], made.triangle_step[k] = out.triangle.stride[k];
     return made;
+}
+
+/// A thread a cell, whose triangle is known: the label - 1.
+__global__ void __launch_bounds__(threads_of_block)
+    measure_labels(const __grid_constant__ task t, const __grid_constant__ written_fields label,
+                   const __grid_constant__ written_fields out) {
+    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+    const std::int64_t line = cuda::quotient(i, t.in.shape[2]), plane = cuda::quotient(line, t.in.shape[1]);
+    if (plane >= t.in.shape[0]) return;
+    const std::int64_t at[] = {plane, line - plane * t.in.shape[1], i - line * t.in.shape[2]};
+    const std::int32_t face = label.read_triangle(at) - 1;
+    out.write(t.in, at, {squared_at(t.in, at, t.triangles[face]), face});
+}
+
+struct lists {
+    std::vector<blocks> levels;
+    list_pool pool;
+};
+
+void solve_exactly(const device& on, const task& t, const lists& by, const written_fields& out) {
+    list_all(on, t, by.levels, by.pool);
+    solve_cells(on, t, by.levels.back(), out);
+}
+
+/// Nearest triangles of cells near the mesh, counted from 1, are carried to the others, and measured.
+void solve_by_samples(const device& on, const device_problem& p, const task& t, const lists& by,
+                      const written_fields& out) {
+    const std::int64_t cells = p.grid.shape[0] * p.grid.shape[1] * p.grid.shape[2];
+    const bool has_room = p.out.triangle.wanted();
+    cuda::workspace memory(on);
+    const std::int64_t of_seeds = memory.reserve<std::int32_t>(cells),
+                       of_labels = memory.reserve<std::int32_t>(has_room ? 0 : cells);
+    memory.allocate();
+    const auto packed = [&](std::int64_t at) {
+        return any_output<device>::contiguous(memory.get<std::int32_t>(at), dtype::int32, p.grid.shape);
+    };
+    const any_output<device> seeds = packed(of_seeds), label = has_room ? p.out.triangle : packed(of_labels);
+    written_fields near = fields_of({{}, seeds});
+    near.first_number = 1;
+    task nearby = t;
+    nearby.in.most = t.in.near();
+    solve_exactly(on, nearby, by, near);
+    distance_options spaced;
+    spaced.spacing = {p.grid.pitch.data(), 3};
+    expand_labels(on, any_input<device>::contiguous(seeds.data, dtype::int32, p.grid.shape), label, spaced);
+    cuda::launch(on, measure_labels, cuda::blocks_for(cells, threads_of_block), dim3(threads_of_block), 0, t,
+                 fields_of({{}, label}), out);
 }
 
 }  // namespace
 
 void run(const device& on, const device_mesh::parts& of, const device_problem& p) {
     const cuda::device_guard current(on);
-    std::vector<blocks> levels = levels_of(p.in, of.face_count);
+    lists by{levels_of(p.in, of.face_count), {}};
     const bool has_signs = p.is_signed && p.out.distance.wanted();
-    const std::int64_t room = p.room < 0 ? pool_room(levels, of.face_count) : p.room;
+    by.pool.room = p.room < 0 ? pool_room(by.levels, of.face_count) : p.room;
     cuda::workspace memory(on);
     const std::int64_t triangles = memory.reserve<triangle>(of.face_count),
-                       numbers = memory.reserve<std::int32_t>(room), taken = memory.reserve<unsigned long long>(1),
+                       numbers = memory.reserve<std::int32_t>(by.pool.room),
+                       taken = memory.reserve<unsigned long long>(1),
                        words = memory.reserve<std::uint32_t>(has_signs ? voxels::words_of(p.grid) : 0);
-    std::vector<std::int64_t> lists;
-    for (const blocks& each : levels) lists.push_back(memory.reserve<candidates>(each.count()));
+    std::vector<std::int64_t> places;
+    for (const blocks& each : by.levels) places.push_back(memory.reserve<candidates>(each.count()));
     memory.allocate();
-    for (std::size_t i = 1; i < levels.size(); ++i) levels[i].lists = memory.get<candidates>(lists[i]);
-    auto* const inside = has_signs ? memory.get<std::uint32_t>(words) : nullptr;
-    if (has_signs) voxels::find_inside(on, of, p.grid, p.shift, p.winding, inside);
+    for (std::size_t i = 1; i < by.levels.size(); ++i) by.levels[i].lists = memory.get<candidates>(places[i]);
+    by.pool.numbers = memory.get<std::int32_t>(numbers), by.pool.taken = memory.get<unsigned long long>(taken);
+    written_fields out = fields_of(p.out);
+    if (has_signs) {
+        auto* const inside = memory.get<std::uint32_t>(words);
+        voxels::find_inside(on, of, p.grid, p.shift, p.winding, inside);
+        out.inside = inside, out.words = voxels::words_of(p.in.shape[2]);
+    }
     const task t{p.in, memory.get<triangle>(triangles)};
     cuda::launch(on, make_triangles, cuda::blocks_for(of.face_count, threads_of_block), dim3(threads_of_block), 0,
                  of.vertices, of.faces, of.face_count, p.in.scale, memory.get<triangle>(triangles));
-    list_all(on, t, levels, {memory.get<std::int32_t>(numbers), memory.get<unsigned long long>(taken), room});
-    solve_cells(on, t, levels.back(), fields_of(p, inside));
+    if (p.sampled) solve_by_samples(on, p, t, by, out);
+    else solve_exactly(on, t, by, out);
 }
 
 }  // namespace nearfield::nearest_faces

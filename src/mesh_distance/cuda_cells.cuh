@@ -100,18 +100,19 @@ struct box {
 };
 
 struct written_fields {
-    void* distance;
-    std::int32_t* triangle;
-    bool is_double;
-    std::int64_t distance_step[3], triangle_step[3];
-    const std::uint32_t* inside;  ///< bits of voxels::find_inside(), or null
-    std::int64_t words;           ///< of a line
+    void* distance = nullptr;
+    std::int32_t* triangle = nullptr;
+    bool is_double = false;
+    std::int64_t distance_step[3] = {}, triangle_step[3] = {};
+    const std::uint32_t* inside = nullptr;  ///< bits of voxels::find_inside(), or null
+    std::int64_t words = 0;                 ///< of a line
+    std::int32_t first_number = 0;          ///< of the triangles; one less where there is none
 
     __device__ void write(const space& in, const std::int64_t* at, const found& best) const {
         for (int k = 0; k < 3; ++k)
             if (at[k] >= in.shape[k]) return;
         const answer told = answer::of(in, best.squared, best.face);
-        if (triangle != nullptr) triangle[place(at, triangle_step)] = told.face;
+        if (triangle != nullptr) triangle[place(at, triangle_step)] = told.face + first_number;
         if (distance == nullptr) return;
         double d = told.distance;
         if (inside != nullptr && d != 0 &&
@@ -120,6 +121,8 @@ struct written_fields {
         if (is_double) static_cast<double*>(distance)[place(at, distance_step)] = d;
         else static_cast<float*>(distance)[place(at, distance_step)] = static_cast<float>(d);
     }
+
+    __device__ std::int32_t read_triangle(const std::int64_t* at) const { return triangle[place(at, triangle_step)]; }
 
 private:
     __device__ static std::int64_t place(const std::int64_t* at, const std::int64_t* step) {

@@ -10,7 +10,7 @@ struct device_problem {
     space in;
     mesh_grid grid;
     mesh_fields<device> out;
-    bool is_signed = false, winding = false;
+    bool is_signed = false, winding = false, sampled = false;
     int shift = 0;           ///< of the lattice for signs
     std::int64_t room = -1;  ///< numbers that lists of triangles have room for; -1: as many as they mostly take
 };

@@ -7,10 +7,13 @@
 
 #include "base/call.hpp"
 #include "base/check.hpp"
+#include "base/scratch.hpp"
+#include "base/share.hpp"
 #include "base/unwritten.hpp"
 #include "mesh/core.hpp"
 #include "mesh_distance/blocks.hpp"
 #include "mesh_distance/device_room.hpp"
+#include "nearfield/voronoi.hpp"
 #include "voxelize/room.hpp"
 
 namespace nearfield {
@@ -60,6 +63,25 @@ space space_of(const meshes::box& of, const mesh_grid& grid, double most) {
     return made;
 }
 
+/// A mesh of which every point lies in a cell.
+void check_within(const meshes::box& of, const mesh_grid& grid) {
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double half = grid.pitch[k] * (0.5 + 0x1p-20),
+                     last = grid.origin[k] + grid.pitch[k] * static_cast<double>(grid.shape[k] - 1);
+        if (of.low[k] < grid.origin[k] - half || of.high[k] > last + half)
+            fail(
+                fmt::format("mesh reaches from {:g} to {:g} along axis {}, beyond the grid; with samples give a grid "
+                            "that has all of it, as grid_around() makes one",
+                            of.low[k], of.high[k], k));
+    }
+}
+
+/// Whether cells are so far away that they go by samples.
+bool is_sampled(const space& in, const meshes::box& of, const mesh_grid& grid, const mesh_distance_options& options) {
+    if (options.samples) check_within(of, grid);
+    return options.samples && in.most > in.near();
+}
+
 void set_signs(workers& team, const voxels::lattice& l, bool winding, const any_output<host>& distance) {
     const std::int64_t n = l.grid.shape[2];
     const auto turn = [&]<class T>(T* line, const std::uint8_t* inside) {
@@ -76,31 +98,67 @@ void set_signs(workers& team, const voxels::lattice& l, bool winding, const any_
     });
 }
 
-problem problem_of(const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out, double most) {
-    problem p{space_of(meshes::box_of(of), grid, most), {}, out.distance, out.triangle};
-    p.triangles.reserve(of.faces.size());
+std::vector<triangle> triangles_of(const mesh& of, double scale) {
+    std::vector<triangle> made;
+    made.reserve(of.faces.size());
     for (const auto& face : of.faces) {
         const double* at[3];
         for (std::size_t corner = 0; corner < 3; ++corner)
             at[corner] = of.vertices[static_cast<std::size_t>(face[corner])].data();
-        p.triangles.push_back(triangle_at(at, p.in.scale));
+        made.push_back(triangle_at(at, scale));
     }
-    return p;
+    return made;
+}
+
+void solve_exactly(const host& on, const problem& p) {
+    block root;
+    const std::int64_t longest = *std::max_element(p.in.shape, p.in.shape + 3);
+    for (root.level = 1; std::int64_t{1} << root.level < longest;) ++root.level;
+    root.faces.resize(p.triangles.size());
+    std::iota(root.faces.begin(), root.faces.end(), 0);
+    workers team(on, 512);
+    solve(team, p, std::move(root));
+}
+
+/// Nearest triangles of cells near the mesh, counted from 1, are carried to the others, and measured.
+void solve_by_samples(const host& on, const problem& p, const mesh_grid& grid) {
+    const std::int64_t cells = grid.shape[0] * grid.shape[1] * grid.shape[2], n = grid.shape[2];
+    const host_scratch<std::int32_t> seeds(cells), own(p.face.wanted() ? 0 : cells);
+    const auto label = p.face.wanted() ? p.face : any_output<host>::contiguous(own.get(), dtype::int32, grid.shape);
+    problem near{p.in, p.triangles, {}, any_output<host>::contiguous(seeds.get(), dtype::int32, grid.shape), 1};
+    near.in.most = p.in.near();
+    solve_exactly(part_of(on, 0, 0.5), near);
+    distance_options spaced;
+    spaced.spacing = {grid.pitch.data(), 3};
+    expand_labels(part_of(on, 0.5, 0.4), any_input<host>::contiguous(seeds.get(), dtype::int32, grid.shape), label,
+                  spaced);
+    const host last_part = part_of(on, 0.9, 0.1);
+    workers team(last_part, cells);
+    team.for_each(cells / n, 16, n, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t line = first; line < last; ++line)
+            for (std::int64_t k = 0; k < n; ++k) {
+                const std::int64_t at[] = {line / grid.shape[1], line % grid.shape[1], k};
+                const std::int32_t face = static_cast<const std::int32_t*>(label.data)[offset_at(label, at)] - 1;
+                write_cell(p, at, squared_at(p.in, at, p.triangles[static_cast<std::size_t>(face)]), face);
+            }
+    });
 }
 
 void run_here(const host& on, const mesh& of, const mesh_grid& grid, const mesh_fields<host>& out,
               const mesh_distance_options& options) {
     std::optional<voxels::lattice> l;
     if (options.is_signed) voxels::check_solid(l.emplace(of, grid).open.size(), options.winding);
-    const problem p = problem_of(of, grid, out, options.max_distance);
-    block root;
-    const std::int64_t longest = *std::max_element(grid.shape.begin(), grid.shape.end());
-    for (root.level = 1; std::int64_t{1} << root.level < longest;) ++root.level;
-    root.faces.resize(of.faces.size());
-    std::iota(root.faces.begin(), root.faces.end(), 0);
-    workers team(on, 512);
-    solve(team, p, std::move(root));
-    if (options.is_signed && out.distance.wanted()) set_signs(team, *l, options.winding, out.distance);
+    const meshes::box box = meshes::box_of(of);
+    const space in = space_of(box, grid, options.max_distance);
+    const bool sampled = is_sampled(in, box, grid, options);
+    const std::vector<triangle> triangles = triangles_of(of, in.scale);
+    const problem p{in, triangles, out.distance, out.triangle};
+    if (sampled) solve_by_samples(on, p, grid);
+    else solve_exactly(on, p);
+    if (!options.is_signed || !out.distance.wanted()) return;
+    const host silent{on.threads, {}};
+    workers team(silent, 1);
+    set_signs(team, *l, options.winding, out.distance);
 }
 
 }  // namespace
@@ -110,7 +168,7 @@ void write_cell(const problem& p, const std::int64_t* at, double squared, std::i
     const any_output<host>&to = p.distance, &index = p.face;
     if (to.wanted() && to.type == dtype::float64) static_cast<double*>(to.data)[offset_at(to, at)] = told.distance;
     else if (to.wanted()) static_cast<float*>(to.data)[offset_at(to, at)] = static_cast<float>(told.distance);
-    if (index.wanted()) static_cast<std::int32_t*>(index.data)[offset_at(index, at)] = told.face;
+    if (index.wanted()) static_cast<std::int32_t*>(index.data)[offset_at(index, at)] = told.face + p.first_number;
 }
 
 void fill_far(const problem& p, const std::int64_t* first, int level) {
@@ -127,6 +185,7 @@ device_problem problem_of(const device_mesh::parts& of, const mesh_grid& grid, c
     check(grid, of.face_count, out, options);
     device_problem p{space_of(of.box, grid, options.max_distance), grid, out};
     p.is_signed = options.is_signed, p.winding = options.winding;
+    p.sampled = is_sampled(p.in, of.box, grid, options);
     if (options.is_signed) {
         voxels::check_solid(static_cast<std::size_t>(of.open_count), options.winding);
         p.shift = voxels::shift_for(of.box, grid);

@@ -60,8 +60,8 @@ TEST(Processes, NoThreadCanBeStarted) {
 }
 
 TEST(Processes, SomeThreadsCannotBeStarted) {
-    const same_again answers;
     if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
+    const same_again answers;
     for (const auto which : {RLIMIT_AS, RLIMIT_DATA})
         for (const std::int64_t spare : {40, 80, 200, 400, 1000}) {
             const int status = in_child([&] {

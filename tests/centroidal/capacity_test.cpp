@@ -7,6 +7,7 @@
 
 #include "centroidal/cases.hpp"
 #include "refused.hpp"
+#include "scale.hpp"
 
 namespace nearfield::test {
 namespace {
@@ -79,7 +80,7 @@ centroidal_case ground(const shape_t& shape, std::int64_t sites, std::uint64_t s
 }
 
 TEST(CapacityVoronoi, TellsTheTruth) {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < share(0, 60); ++seed) {
         const shape_t shapes[] = {{900}, {40, 37}, {12, 11, 13}};
         centroidal_case c = ground(shapes[seed / 3 % 3], 7 + static_cast<std::int64_t>(seed % 5), seed);
         c.rounds = seed % 4 == 3 ? 3 : 0;
@@ -125,14 +126,15 @@ TEST(CapacityVoronoi, ThreadsDoNotShowAndRoundsHelp) {
     c.supersample = 2;
     for (std::int32_t& each : c.sites) each *= 2;
     const capacity_regions still = on_host(c, {});
-    c.rounds = 8, c.relax = 1.5;
+    c.rounds = test_scale() < 0.1 ? 2 : 8, c.relax = 1.5;
     const capacity_regions one = on_host(c, {}), many = on_host(c, {}, 3);
     EXPECT_EQ(one.sites, many.sites);
     EXPECT_EQ(one.labels, many.labels);
     EXPECT_EQ(one.powers, many.powers);
     EXPECT_EQ(one.energy, many.energy);
     EXPECT_TRUE(one.converged && still.converged) << one.error << " " << still.error;
-    EXPECT_LT(energy_at(one, one.energy.size() / 2 - 1), 0.9 * energy_at(still, 0));
+    const double share = c.rounds == 8 ? 0.9 : 1;
+    EXPECT_LT(energy_at(one, one.energy.size() / 2 - 1), share * energy_at(still, 0));
 }
 
 /// More sites than masses can be cut for: that is said.

@@ -127,13 +127,16 @@ class Plans(Case):
             ["medial-axis", "m.npy"],
             ["skeleton", "m.npy"],
             ["split", "m.npy"],
+            ["watershed", "m.npy"],
+            ["peaks", "m.npy"],
+            ["geodesic", "m.npy", "--start", "0,1"],
             ["fill", "m.npy", "--missing", "0"],
             ["fill", "m.npy", "--missing", "0", "--method", "natural"],
             ["slices", "m.npy", "--steps", "2"],
             ["pores", "m.npy"],
             ["metrics", "m.npy", "m.npy"],
         ):
-            output = ["-o", "made.csv" if words[0] in ("pores", "metrics") else "made.npy"]
+            output = ["-o", "made.csv" if words[0] in ("pores", "metrics", "peaks") else "made.npy"]
             place = ["--plan", "--device", "cpu", "--threads", "1"]
             self.assertRegex(self.run_program(*words, *output, *place).stdout, b"workspace [0-9]", words)
             [told] = json.loads(self.run_program(*words, *output, *place, "--json").stdout)["plans"]

@@ -24,6 +24,13 @@ class Split(Case):
         self.assertEqual(max(self.split("--spacing", "3", "--height", "12")[2]), 2)
         self.assertEqual(max(self.split(stdin=npy((3,), [0, 0, 0]))[2]), 0)
 
+    def test_holes(self):
+        ring = [0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+        for words, cells in (((), 8), (("--fill-holes",), 9), (("--fill-holes", "--border", "open,periodic"), 9)):
+            self.assertEqual(sum(v > 0 for v in self.split(*words, stdin=npy((5, 5), ring))[2]), cells, words)
+        said = self.refusal("split", "-", "--fill-holes", "--border", "periodic", stdin=npy((5, 5), ring))
+        self.assertIn("--fill-holes", said)
+
     def test_table_and_report(self):
         words = ("split", "-", "--table", "objects.csv", "--picture", "p.png", "--json")
         said = json.loads(self.run_program(*words, stdin=PAIR).stdout)

@@ -25,6 +25,23 @@ mesh_case mesh_case_of(std::uint64_t seed) {
     return {m, g, o};
 }
 
+mesh_case sampled_case_of(std::uint64_t seed) {
+    mesh_case c = mesh_case_of(seed);
+    if (seed % 4 == 1) c.of = random_triangles(seed, 60, 0.02);  // dust, spread: the most that samples can be wrong
+    if (seed % 4 == 1)
+        for (std::size_t i = 0; i < c.of.vertices.size(); ++i)
+            for (std::size_t k = 0; k < 3; ++k) c.of.vertices[i][k] += 12 * uniform(mix(seed) + 3 * (i / 3) + k);
+    c.grid = grid_around(c.of, seed % 5 == 0 ? 2.3 : 1, static_cast<std::int64_t>(seed % 3) * 6);
+    if (seed % 3 == 0) {
+        const double step = c.grid.pitch[2] / 3.7;
+        c.grid.origin[2] += (step - c.grid.pitch[2]) / 2;
+        c.grid.shape[2] = static_cast<std::int64_t>(std::ceil(static_cast<double>(c.grid.shape[2]) * 3.7));
+        c.grid.pitch[2] = step;
+    }
+    c.options.samples = true, c.options.max_distance = seed % 7 == 3 ? 9 : INFINITY;
+    return c;
+}
+
 fields_of_mesh expected(const mesh& m, const mesh_grid& g, double most) {
     double largest = 0;
     for (const auto& v : m.vertices)

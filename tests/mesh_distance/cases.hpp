@@ -20,6 +20,9 @@ struct mesh_case {
 /// Balls, tori, boxes with ties at all edges, slivers, triangles without area; all of them twice in some cases.
 mesh_case mesh_case_of(std::uint64_t seed);
 
+/// One with `samples`: the grid has the whole mesh, and cells of equal or very different sides.
+mesh_case sampled_case_of(std::uint64_t seed);
+
 /// A loop over all triangles with the library's formula for one of them, scaled as the library says; without signs.
 fields_of_mesh expected(const mesh& m, const mesh_grid& g, double most);
 

@@ -72,11 +72,29 @@ TEST_F(MeshDistanceDevice, SignedLikeTheHost) {
         ASSERT_EQ(found.distance, wanted.distance) << seed;
     }
 }
-TEST_F(MeshDistanceDevice, LargerLikeTheHost) {
-    const mesh_case c{torus_mesh(90, 35, 300, 160), {{150, 131, 260}, {-70, -60, -130}, {1, 1, 1}}, {true, false}};
+TEST_F(MeshDistanceDevice, SamplesLikeTheHost) {
+    for (std::uint64_t seed = 0; seed < share(0, 24); ++seed) {
+        const mesh_case c = sampled_case_of(seed);
+        ASSERT_EQ(on_device(c, -1, seed % 8 == 1), on_host(c)) << seed;
+    }
+    const mesh ball = sphere_mesh({9, 9, 9}, 8, 12, 20);
+    mesh_case c{ball, grid_around(ball, 0.8, 9), {true, false, INFINITY, true}};
     const fields_of_mesh wanted = on_host(c);
     ASSERT_EQ(on_device(c), wanted);
+    const stream on;
+    const device place(on.get());
+    const filled_on_device<double> alone(c.grid.shape, dtype::float64);
+    mesh_distance(place, device_mesh(place, ball), c.grid, {alone.out(), {}}, c.options);
+    ASSERT_EQ(alone.read(on), wanted.distance);
+}
+TEST_F(MeshDistanceDevice, LargerLikeTheHost) {
+    mesh_case c{torus_mesh(90, 35, 300, 160), {{150, 131, 260}, {-70, -60, -130}, {1, 1, 1}}, {true, false}};
+    fields_of_mesh wanted = on_host(c);
+    ASSERT_EQ(on_device(c), wanted);
     ASSERT_EQ(on_device(c, 100000), wanted);
+    c.grid.origin = {-75, -130, -130}, c.grid.shape = {151, 261, 261}, c.options.samples = true;
+    wanted = on_host(c);
+    ASSERT_EQ(on_device(c), wanted);
 }
 TEST_F(MeshDistanceDevice, FloatAndStrides) {
     const stream on;

@@ -1,6 +1,7 @@
 // Distances to meshes: the nearest point of each triangle against long double, the field against a loop over all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "mesh_distance/cases.hpp"
@@ -111,13 +112,65 @@ TEST(MeshDistance, FloatAndStrides) {
         ASSERT_TRUE(spread[3 * i] == static_cast<float>(wanted.distance[i]) && spread[3 * i + 1] == 5);
 }
 
+/// Against the loop: exact within two diagonals of a cell, else larger by at most one; measured to the triangle told.
+TEST(MeshDistance, SamplesKeepTheirBound) {
+    double worst = 0;
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        const auto [m, g, o] = sampled_case_of(seed);
+        const fields_of_mesh found = solved(m, g, o), wanted = expected(m, g, INFINITY);
+        ASSERT_EQ(found, solved(m, g, o, 1)) << seed;
+        const double diagonal = std::hypot(g.pitch[0], g.pitch[1], g.pitch[2]);
+        for (std::size_t i = 0; i < found.distance.size(); ++i) {
+            const double truth = wanted.distance[i];
+            if (found.triangle[i] < 0) {
+                ASSERT_TRUE(found.distance[i] == INFINITY && truth > o.max_distance - diagonal) << seed << ' ' << i;
+                continue;
+            }
+            ASSERT_TRUE(found.distance[i] >= truth && found.distance[i] <= o.max_distance) << seed << ' ' << i;
+            ASSERT_LE(found.distance[i], truth + diagonal * (1 + 1e-9)) << seed << ' ' << i;
+            worst = std::max(worst, (found.distance[i] - truth) / diagonal);
+            if (truth > 2 * diagonal) continue;
+            ASSERT_EQ(found.distance[i], truth) << seed << ' ' << i;
+            ASSERT_EQ(found.triangle[i], wanted.triangle[i]) << seed << ' ' << i;
+        }
+    }
+    ASSERT_GT(worst, 0.3);  // the cases come near it
+}
+
+TEST(MeshDistance, SamplesTellTheirTriangle) {
+    auto [m, g, o] = sampled_case_of(1);
+    const fields_of_mesh found = solved(m, g, o);
+    for (std::size_t i = 0; i < found.distance.size(); i += 7) {
+        const auto n = static_cast<std::int64_t>(i);
+        const mesh_grid cell{{1, 1, 1},
+                             {g.origin[0] + g.pitch[0] * static_cast<double>(n / (g.shape[1] * g.shape[2])),
+                              g.origin[1] + g.pitch[1] * static_cast<double>(n / g.shape[2] % g.shape[1]),
+                              g.origin[2] + g.pitch[2] * static_cast<double>(n % g.shape[2])},
+                             g.pitch};
+        const mesh one{m.vertices, {m.faces[static_cast<std::size_t>(found.triangle[i])]}};
+        ASSERT_NEAR(found.distance[i], expected(one, cell, INFINITY).distance[0], 1e-12) << i;
+    }
+    mesh_distance_options is_signed = o;
+    is_signed.is_signed = true;
+    const mesh ball = sphere_mesh({9, 9, 9}, 8, 12, 20);
+    const mesh_grid round = grid_around(ball, 1, 9);
+    const fields_of_mesh plain = solved(ball, round, o), inward = solved(ball, round, is_signed);
+    ASSERT_EQ(inward.triangle, plain.triangle);
+    ASSERT_LT(*std::min_element(inward.distance.begin(), inward.distance.end()), -7);
+    for (std::size_t i = 0; i < plain.distance.size(); ++i)
+        ASSERT_EQ(std::abs(inward.distance[i]), plain.distance[i]) << i;
+}
+
 TEST(MeshDistance, Refusals) {
     const mesh m = box_mesh({0, 0, 0}, {1, 1, 1});
     const mesh_grid g{{2, 2, 2}, {}, {1, 1, 1}};
     mesh_distance_options o;
     expect_refused([&] { mesh_distance(host{}, m, g, {}); }, {"no field"});
     expect_refused([&] { static_cast<void>(solved({}, g)); }, {"no faces"});
-    o.max_distance = NAN;
+    o.samples = true;
+    expect_refused([&] { static_cast<void>(solved(m, {{2, 1, 2}, {0, 1.6, 0}, {1, 1, 1}}, o)); },
+                   {"axis 1", "samples"});
+    o.samples = false, o.max_distance = NAN;
     expect_refused([&] { static_cast<void>(solved(m, g, o)); }, {"max_distance"});
     mesh open = m;
     open.faces.pop_back();

@@ -351,6 +351,9 @@ def test_meshes(cupy):
     ):
         for one, other in zip(found, wanted):
             np.testing.assert_array_equal(cupy.asnumpy(one), other)
+    grid = nf.VoxelGrid.around(ball, 0.7, margin=20)
+    far = nf.mesh_distance(ball, grid, samples=True, out=cupy.zeros(grid.shape, "f4"))
+    np.testing.assert_array_equal(far.get(), nf.mesh_distance(ball, grid, samples=True))
     for given, device in ((field, "cuda"), (cupy.asarray(field), None)):
         again = nf.isosurface(given, 8, inside="below", device=device)
         np.testing.assert_array_equal(again.vertices, ball.vertices)

@@ -106,6 +106,20 @@ def test_distances():
     np.testing.assert_array_equal(near[np.abs(found) <= 0.5], np.abs(found)[np.abs(found) <= 0.5].astype(np.float32))
 
 
+def test_distances_by_samples():
+    grid = nf.VoxelGrid.around(BOX, 0.3, margin=20)
+    exact, own = nf.mesh_distance(BOX, grid, return_triangle=True, signed=True, dtype="float64")
+    found, triangle = nf.mesh_distance(BOX, grid, samples=True, return_triangle=True, signed=True, dtype="float64")
+    diagonal = 0.3 * 3**0.5
+    near = np.abs(exact) < 2 * diagonal
+    assert 0 < near.mean() < 0.5
+    np.testing.assert_array_equal(found[near], exact[near])
+    np.testing.assert_array_equal(triangle[near], own[near])
+    assert ((found >= exact) | (found < 0)).all() and np.abs(found - exact).max() <= diagonal
+    with pytest.raises(ValueError, match="beyond the grid"):
+        nf.mesh_distance(BOX, nf.VoxelGrid((9, 9, 9), pitch=0.3), samples=True)
+
+
 def test_isosurfaces_agree_with_scikit_image():
     measure = pytest.importorskip("skimage.measure")
     z, y, x = np.mgrid[-10:11, -11:12, -12:13] / 6.0

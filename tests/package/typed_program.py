@@ -53,6 +53,7 @@ def main() -> None:
     values = nearest_values(np.where(mask, labels, 0).astype(np.int32), reach=None)
     signed = nf.distance_transform(mask, signed="inside", squared=True, dtype=np.float64, threads=2)
     plan = nf.plan(mask, return_indices=True)
+    plan = nf.plan(nf.opening, mask, 3) if plan.threads else plan
     scores = metrics.surface(mask, np.roll(mask, 1, axis=0), spacing=(2, 1))
     shown = effects.outline(nf.sdf(mask), 2)
     distances, indices = ndimage.distance_transform_edt(mask, sampling=(2, 1), return_indices=True)

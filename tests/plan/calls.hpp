@@ -103,6 +103,11 @@ void add_objects(std::vector<planned_call<Place>>& all, const plan_views<Place>&
         [=](const Place& on) { reconstruct_gray(on, a.height(), a.height(), a.out(dtype::int32)); });
     add("split", [=](const Place& on) { split(on, a.in(), labels, by_peaks); });
     add("split, geodesic", [=](const Place& on) { split(on, a.in(), labels, by_parts); });
+    add("label", [=](const Place& on) { label(on, a.in(), {.label = labels}); });
+    add("geodesic", [=](const Place& on) { geodesic(on, a.in(), a.marker(), {.cost = labels}); });
+    add("geodesic with prices", [=](const Place& on) {
+        geodesic(on, a.in(), a.marker(), {.cost = labels, .label = a.out(dtype::uint8, 1)}, {}, a.in());
+    });
     add("compare_surfaces", [=](const Place& on) { static_cast<void>(compare_surfaces(on, a.in(), a.in())); });
     add("fill_nearest", [=](const Place& on) { fill_nearest(on, a.in(), a.in(), a.out(dtype::uint8)); });
     add("interpolate_slices", [=](const Place& on) {

@@ -2,6 +2,7 @@
 // linked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/scratch.hpp"
@@ -47,6 +48,13 @@ public:
     [[nodiscard]] std::uint32_t* before(std::int64_t row) const { return before_ + row * words; }
     /// Number of the row's first run; there is one more, for the end.
     [[nodiscard]] std::int64_t* first_run() const { return first_run_; }
+    /// Room for the runs of any of these rows: of a long row few cells begin one.
+    [[nodiscard]] std::size_t most_runs(std::int64_t first_row, std::int64_t last_row) const {
+        std::int64_t most = 0;
+        for (std::int64_t row = first_row; row < last_row; ++row)
+            most = std::max(most, first_run_[row + 1] - first_run_[row]);
+        return static_cast<std::size_t>(most);
+    }
 
     bool plain;
     std::int64_t cells;   ///< of a row

@@ -160,23 +160,28 @@ private:
                 for (next = x + 1; next < line && label[next] == label[x];) ++next;
                 if (label[x] == 0) continue;
                 runs.push_back({x, next, base + label[x] - 1, 0});
-                for (std::int64_t c = x; what.shapes && sums.with_faces() && c < next; ++c)
-                    runs.back().faces += faces_of(row * line + c, number);
+                if (what.shapes && sums.with_faces()) runs.back().faces = faces_of(row, x, next, number);
             }
             sums.add_row(part, image * rows + row, runs, what);
             if (row % together == 0) crew_.go_on(0);
         }
     }
 
-    /// Faces of a cell towards cells of other labels, or an end of the grid.
-    [[nodiscard]] std::uint64_t faces_of(std::int64_t c, const std::int64_t* number) const {
-        std::uint64_t faces = 0;
-        std::int64_t step = 1, rest = c;
-        for (auto axis = static_cast<std::size_t>(p_.rank); axis-- > 0; step *= p_.size[axis], rest /= p_.size[axis]) {
+    /// Faces of a whole run towards cells of other labels, or an end of the grid.
+    [[nodiscard]] std::uint64_t faces_of(std::int64_t row, std::int64_t first, std::int64_t end,
+                                         const std::int64_t* number) const {
+        auto axis = static_cast<std::size_t>(p_.rank - 1);
+        const std::int64_t line = p_.size[axis], *const here = number + row * line;
+        const bool around = p_.periodic[axis] && here[0] == here[line - 1];
+        std::uint64_t faces = (first == 0 && around ? 0u : 1u) + (end == line && around ? 0u : 1u);
+        std::int64_t step = line, rest = row;
+        for (; axis-- > 0; step *= p_.size[axis], rest /= p_.size[axis]) {
             const std::int64_t n = p_.size[axis], at = rest % n;
             for (const std::int64_t by : {-1, 1}) {
                 const bool inside = p_.periodic[axis] || (at + by >= 0 && at + by < n);
-                faces += !inside || number[c + ((at + by + n) % n - at) * step] != number[c];
+                const std::int64_t* const there = here + ((at + by + n) % n - at) * step;
+                if (!inside) faces += static_cast<std::uint64_t>(end - first);
+                for (std::int64_t x = first; inside && x < end; ++x) faces += there[x] != here[x];
             }
         }
         return faces;

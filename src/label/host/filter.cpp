@@ -25,7 +25,7 @@ public:
     void apply(std::vector<band>& bands) {
         const std::int64_t block = std::max<std::int64_t>(1, task_cells / bits_.cells);
         crew_.for_each(bits_.rows, block, 0, [&](std::int64_t first, std::int64_t last, int) {
-            std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
+            std::vector<row_run> runs(bits_.most_runs(first, last));
             for (std::int64_t row = first; row < last; ++row) measure(row, runs.data());
         });
         for (std::size_t image = 0; image < found_.size(); ++image) choose(image);

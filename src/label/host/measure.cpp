@@ -62,7 +62,7 @@ private:
             what.shapes = false;
         }
         if (!what.shapes && !what.ranges && !what.sums) return;
-        std::vector<row_run> runs(static_cast<std::size_t>(bits_.cells));
+        std::vector<row_run> runs(bits_.most_runs(b.first, b.last));
         std::vector<std::uint32_t> lines(what.shapes ? 2 * static_cast<std::size_t>(bits_.cells) : 0);
         for (std::int64_t row = b.first; row < b.last; ++row) {
             if ((row - b.first) % rows_at_once() == 0) crew_.go_on(0);
@@ -77,7 +77,7 @@ private:
 
     /// Rows that repeat the one above are added with it.
     void add_shapes_of(const band& b, typename component_sums<Axes>::part& part) const {
-        std::vector<row_run> others(static_cast<std::size_t>(bits_.cells));
+        std::vector<row_run> others(bits_.most_runs(b.first, b.last));
         std::int64_t begun = 0;
         for (std::int64_t row = b.first, next = row, told = row; row < b.last; row = next) {
             if (row - told >= rows_at_once()) told = row, crew_.go_on(0);

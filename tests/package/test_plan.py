@@ -1,0 +1,119 @@
+"""Plans of functions besides distances: what each would take, on shapes that need not exist."""
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield import _plan
+
+SHAPE = (64, 80, 96)
+CELLS = 64 * 80 * 96
+# Function, what comes after the image, keywords, and bytes of the answer for each cell; None: its answer is a table.
+FUNCTIONS = [
+    (nf.distance_transform, (), {}, 4),
+    (nf.voronoi, (), {}, 12),
+    (nf.expand_labels, (3,), {}, 1),
+    (nf.erosion, (3,), {}, 1),
+    (nf.dilation, (3,), {}, 1),
+    (nf.opening, (3,), {}, 1),
+    (nf.closing, (3,), {"labels": True}, 1),
+    (nf.local_thickness, (), {}, 4),
+    (nf.local_thickness, (), {"squared": True, "spacing": (2, 1, 1)}, 4),
+    (nf.granulometry, (), {}, None),
+    (nf.porosimetry, (SHAPE, [2, 4]), {}, None),
+    (nf.medial_axis, (), {}, 1),
+    (nf.medial_axis, (), {"method": "reduced"}, 1),
+    (nf.reconstruct, (SHAPE,), {}, 1),
+    (nf.skeletonize, (), {}, 1),
+    (nf.skeletonize, (), {"keep": np.ones(SHAPE, bool)}, 1),
+    (nf.natural_neighbor, (SHAPE,), {}, 8),
+    (nf.label, (), {}, 4),
+    (nf.label, (), {"criterion": "equal", "connectivity": 3}, 4),
+    (nf.components, (), {}, 4),
+    (nf.remove_small, (5,), {}, 1),
+    (nf.watershed, (), {}, 4),
+    (nf.watershed, (SHAPE,), {"return_passes": True, "mask": np.ones(SHAPE, bool)}, 2),
+    (nf.flood, (SHAPE,), {}, 1),
+    (nf.fill_holes, (), {}, 1),
+    (nf.reconstruct_gray, (SHAPE,), {}, 1),
+    (nf.h_maxima, (2,), {}, 1),
+    (nf.h_minima, (2,), {}, 1),
+    (nf.peaks, (), {}, None),
+    (nf.split, (), {}, 4),
+    (nf.metrics.surface, (SHAPE,), {"tolerance": 1}, None),
+    (nf.fill_nearest, (0,), {}, 1),
+    (nf.interpolate_slices, (), {"axis": 0, "positions": [0, 0.5]}, None),
+    (nf.pore_network, (), {}, None),
+    (nf.geodesic, (SHAPE,), {}, 4),
+    (nf.travel_cost, (SHAPE,), {}, 8),
+]
+
+
+def test_all_functions_are_tried():
+    assert {function for function, *_ in FUNCTIONS} == set(_plan._PLANNED)
+
+
+@pytest.mark.parametrize(("function", "arguments", "keywords", "output"), FUNCTIONS)
+def test_functions_tell_memory(function, arguments, keywords, output):
+    told = nf.plan(function, SHAPE, *arguments, threads=2, **keywords)
+    assert (told.place, told.cells) == ("host", CELLS)
+    assert told.passes and "workspace" in str(told) and told.input_bytes >= CELLS
+    assert told.workspace_bytes > CELLS // 8
+    assert output is None or told.output_bytes == output * CELLS
+
+
+def test_is_what_c_plus_plus_tells():
+    assert nf.plan(nf.distance_transform, SHAPE, threads=2) == nf.plan(SHAPE, threads=2)
+    told = nf.plan(nf.erosion, SHAPE, 3)
+    assert told.workspace_bytes >= nf.plan(SHAPE, max_distance=3, dtype="bool").workspace_bytes + CELLS
+
+
+def test_arrays_stand_for_their_shape_and_type():
+    image = np.zeros(SHAPE, np.float32)
+    assert nf.plan(nf.watershed, image).input_bytes == 4 * CELLS
+    told = nf.plan(nf.watershed, SHAPE, SHAPE, image_dtype=["float32", "int16"])
+    assert (told.input_bytes, told.output_bytes) == (6 * CELLS, 2 * CELLS)
+    assert told == nf.plan(nf.watershed, image, np.zeros(SHAPE, np.int16))
+    assert nf.plan(nf.fill_nearest, SHAPE, SHAPE, image_dtype=["float64", "bool"]).input_bytes == 9 * CELLS
+    torch = pytest.importorskip("torch")
+    assert nf.plan(nf.skeletonize, torch.zeros(SHAPE)) == nf.plan(nf.skeletonize, image)
+
+
+def test_a_plan_takes_no_memory_and_leaves_nothing():
+    vast = (8000, 8000, 8000)
+    assert nf.plan(nf.skeletonize, vast).workspace_bytes > 5 * 8000**3
+    assert nf.plan(nf.erosion, vast, 5).output_bytes == 8000**3
+    assert nf.plan(nf.fill_nearest, vast, 0, image_dtype="float64").output_bytes == 8 * 8000**3
+    assert nf.skeletonize([0, 1, 1, 1, 0], keep=None).sum() == 1
+    assert type(nf.erosion(np.ones((3, 3)), 1)) is np.ndarray
+
+
+def test_errors_are_those_of_the_call():
+    with pytest.raises(ValueError, match="spacing"):
+        nf.plan(nf.skeletonize, SHAPE, spacing=(1, 2))
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        nf.plan(nf.skeletonize, SHAPE, colour=3)
+    with pytest.raises(TypeError, match="has no plan; give one of distance_transform, "):
+        nf.plan(np.ones, SHAPE)
+    with pytest.raises(TypeError, match="no image"):
+        nf.plan(nf.skeletonize)
+    with pytest.raises(ValueError, match="image_dtype has fewer"):
+        nf.plan(nf.watershed, SHAPE, SHAPE, image_dtype=["uint8"])
+    with pytest.raises(TypeError, match="image_dtype is complex64"):
+        nf.plan(nf.watershed, SHAPE, image_dtype="complex64")
+    with pytest.raises(TypeError, match="positional"):
+        nf.plan(SHAPE, SHAPE)
+    assert nf.plan(image=SHAPE).cells == CELLS
+
+
+@pytest.mark.skipif(not nf.info().cuda_built, reason="built without CUDA")
+@pytest.mark.parametrize(("function", "arguments", "keywords", "output"), FUNCTIONS)
+def test_functions_of_a_device(function, arguments, keywords, output):
+    told = nf.plan(function, SHAPE, *arguments, device="cuda", **keywords)
+    assert (told.place, told.cells, told.threads) == ("device", CELLS, 0) and told.passes
+
+
+@pytest.mark.skipif(nf.info().cuda_built, reason="built with CUDA")
+def test_a_build_without_cuda_says_so():
+    with pytest.raises(RuntimeError):
+        nf.plan(nf.watershed, SHAPE, device="cuda")
